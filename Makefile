@@ -1,0 +1,128 @@
+# Arges. `make help` lists the targets; settings are in config.mk.
+include config.mk
+
+VERSION   := 0.1.0
+PREFIX    ?= /usr/local
+BUILD     := build/$(OPT)
+LIBRARY   := $(BUILD)/libarges.a
+YIELD     := $(BUILD)/libyield.so
+LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS)
+MAKEFLAGS += --no-print-directory
+
+# What there is to build. A folder without files adds nothing.
+objects         = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
+programs        = $(patsubst %.cpp,$(BUILD)/%,$(1))
+cli_sources     := $(wildcard src/cli/*.cpp)
+library_sources := $(filter-out $(cli_sources),$(wildcard src/*/*.cpp))
+arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
+examples        := $(call programs,$(wildcard examples/*.cpp))
+benches         := $(call programs,$(wildcard bench/*.cpp))
+test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
+tests           := $(test_folders:%=$(BUILD)/test/%)
+planted         := $(BUILD)/planted_failure
+test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
+
+# The scripts read their settings from the environment, so run them through these targets.
+export MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES
+export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
+
+.PHONY: all lib arges tests examples bench check check-built run-tests demo demo-built docs \
+        install clean dependencies help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: lib arges examples bench  ## the library, the arges program, examples and benchmarks (default)
+lib: $(LIBRARY)                ## the library
+arges: $(arges)                ## the arges program
+tests: $(tests) $(planted) $(YIELD)  ## the test binaries, one for each folder under test/
+examples: $(examples)          ## the programs in examples/
+bench: $(benches)              ## the programs in bench/
+
+# Compiling. The command line is kept in a stamp, so that a changed setting rebuilds.
+INCLUDES := -Iinclude -Isrc
+COMPILE   = $(MPICXX) $(CXXFLAGS) $(MPI_CFLAGS) $(BLAS_CFLAGS) $(INCLUDES) -MMD -MP
+$(BUILD)/obj/test/%.o:     INCLUDES += -Itest
+$(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
+
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
+	@mkdir -p $(@D)
+	$(COMPILE) -c $< -o $@
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# A stamp is rewritten only when its text changes.
+$(BUILD)/command.stamp: text := $(COMPILE)
+$(BUILD)/library.stamp: text := $(library_sources)
+$(BUILD)/%.stamp: FORCE
+	@mkdir -p $(@D)
+	@echo '$(text)' | cmp -s - $@ || echo '$(text)' > $@
+
+# Linking.
+$(LIBRARY): $(call objects,$(library_sources)) $(BUILD)/library.stamp
+	@rm -f $@
+	ar rcs $@ $(filter %.o,$^)
+
+link = @mkdir -p $(@D)$(newline)$(MPICXX) $(LDFLAGS) $(filter %.o,$^) $(LIBRARY) -o $@ $(LIBS)
+define newline
+
+
+endef
+
+$(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
+	$(link)
+$(examples) $(benches): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
+	$(link)
+
+# Tests: each folder's own files and test/support. test/cli also gets the program without its main.
+define test_objects
+$(BUILD)/test/$(1): $(call objects,$(wildcard test/$(1)/*_test.cpp))
+endef
+$(foreach folder,$(test_folders),$(eval $(call test_objects,$(folder))))
+$(BUILD)/test/cli: $(call objects,$(filter-out src/cli/main.cpp,$(cli_sources))) | $(arges)
+$(planted): $(call objects,test/support/planted_failure.cpp)
+$(tests) $(planted): $(call objects,$(test_support)) $(LIBRARY)
+	$(link) -lgtest -lpthread
+
+$(YIELD): test/support/yield.c
+	@mkdir -p $(@D)
+	$(CC) -O2 -Wall -Wextra -shared -fPIC $< -o $@ -ldl
+
+# Running. Packages come first; a second make then sees what they brought. It uses all cores
+# unless this make was given -j itself.
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+again = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
+
+demo:  ## CCSD of water on two ranks, beside its reference energy
+	@scripts/install_dependencies.sh build
+	+@$(again) OPT=fast demo-built
+demo-built: $(BUILD)/arges $(YIELD)
+	@scripts/demo.sh
+
+check:  ## build everything and run all tests and checks
+	@scripts/install_dependencies.sh check
+	+@$(again) check-built
+check-built: lib tests arges examples
+	@scripts/check_layers.sh
+	@scripts/check_headers.sh
+	@scripts/check_sizes.sh
+	@scripts/check_docs.sh
+	+@scripts/check_install.sh
+	@scripts/run_tests.sh
+
+run-tests: tests  ## run the tests only; FOLDERS="plan comm" and GTEST_FILTER narrow them
+	@scripts/run_tests.sh $(FOLDERS)
+
+docs:  ## the reference manual, into build/docs
+	@scripts/check_docs.sh
+
+install: lib arges  ## copy headers, library, program, pkg-config and CMake files to PREFIX
+	@scripts/install.sh
+
+dependencies:  ## install the packages that building and checking need (Debian, Ubuntu)
+	@scripts/install_dependencies.sh check
+
+clean:  ## remove build/
+	rm -rf build
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile

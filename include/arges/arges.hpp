@@ -1,0 +1,10 @@
+/// @file arges.hpp
+/// Everything: include this one.
+#pragma once
+
+#include "arges/error.hpp"
+#include "arges/expression.hpp"
+#include "arges/symmetry.hpp"
+#include "arges/tensor.hpp"
+#include "arges/torus.hpp"
+#include "arges/world.hpp"

@@ -1,0 +1,184 @@
+/// @file expression.hpp
+/// Right-hand sides of index-string statements: sums of products of indexed tensors.
+#pragma once
+
+#include <complex>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+template <class T>
+class Tensor;
+template <class T>
+class TensorState;
+
+/// The labels of a tensor's dimensions: one letter each ("abij"), or a list of names ({"a1", "a2"}).
+class Labels {
+public:
+    /// One label per character. Letters, digits and underscores; anything else is refused by the statement.
+    Labels(const char* letters);         // NOLINT: implicit on purpose
+    /// One label per character.
+    Labels(const std::string& letters);  // NOLINT
+    /// One label per name; for more than 52 labels or for readability.
+    Labels(std::vector<std::string> names) : names_(std::move(names)) {}         // NOLINT
+    /// One label per name.
+    Labels(std::initializer_list<const char*> names);  // NOLINT
+    /// The names, one per dimension.
+    const std::vector<std::string>& names() const { return names_; }
+    /// "abij", or "a1,a2" where names are longer than a letter.
+    std::string to_string() const;
+
+private:
+    std::vector<std::string> names_;
+};
+
+/// How a right-hand side R is made to fit the symmetry of the left-hand side.
+enum class Projection {
+    none,             ///< R must have the symmetry by structure, else the statement is refused
+    antisymmetrized,  ///< signed sum over distinct permutations, see antisymmetrized()
+    symmetrized,      ///< sum over distinct permutations, see symmetrized()
+    canonical         ///< the caller's word that R has the symmetry
+};
+
+/// One tensor of a product, with its labels.
+template <class T>
+struct Factor {
+    std::shared_ptr<TensorState<T>> tensor;  ///< the tensor, kept alive
+    Labels labels;                           ///< one label per dimension
+    bool conjugated = false;                 ///< use the complex conjugate
+};
+
+/// coefficient * product of factors.
+template <class T>
+struct Term {
+    T coefficient = T(1);                    ///< number in front
+    std::vector<Factor<T>> factors;          ///< empty: the term is a number
+    Projection projection = Projection::none;  ///< how it is fitted to the output's symmetry
+};
+
+/// A sum of terms. Nothing is computed until it is assigned to an indexed tensor.
+template <class T>
+class Expression {
+public:
+    /// An empty sum (zero).
+    Expression() = default;
+    /// A number.
+    Expression(T number) : terms_{Term<T>{number, {}, Projection::none}} {}  // NOLINT
+    /// One term.
+    explicit Expression(Term<T> term) : terms_{std::move(term)} {}
+
+    /// The terms of the sum.
+    const std::vector<Term<T>>& terms() const { return terms_; }
+    /// The terms, to be changed.
+    std::vector<Term<T>>& terms() { return terms_; }
+
+    /// Sum.
+    friend Expression operator+(Expression a, const Expression& b) {
+        a.terms_.insert(a.terms_.end(), b.terms_.begin(), b.terms_.end());
+        return a;
+    }
+    /// Negation.
+    friend Expression operator-(Expression a) {
+        for (auto& term : a.terms_) term.coefficient = -term.coefficient;
+        return a;
+    }
+    /// Difference.
+    friend Expression operator-(Expression a, const Expression& b) { return std::move(a) + (-b); }
+    /// Product; sums are multiplied out. A factor under antisymmetrized(), symmetrized() or canonical()
+    /// can only be multiplied by a number.
+    friend Expression operator*(const Expression& a, const Expression& b) { return multiply(a, b); }
+    /// Division by a number.
+    friend Expression operator/(Expression a, T number) {
+        for (auto& term : a.terms_) term.coefficient /= number;
+        return a;
+    }
+
+private:
+    static Expression multiply(const Expression& a, const Expression& b);
+    std::vector<Term<T>> terms_;
+};
+
+/// A tensor with labels: a term of an expression, and the left-hand side of a statement.
+///
+/// `C["abij"] += 0.5 * V["abef"] * T["efij"]` sums over all e and f. Statements are collective over the
+/// tensor's world. They throw the same exception on every rank and then leave the left-hand side as it was.
+template <class T>
+class IndexedTensor : public Expression<T> {
+public:
+    /// Made by Tensor::operator[].
+    explicit IndexedTensor(Factor<T> factor) : Expression<T>(Term<T>{T(1), {std::move(factor)}, {}}) {}
+    /// Copies the expression (not the tensor).
+    IndexedTensor(const IndexedTensor&) = default;
+
+    /// Replaces the elements that the labels name.
+    void operator=(const Expression<T>& right) { assign(right, T(0)); }
+    /// Replaces by another indexed tensor.
+    void operator=(const IndexedTensor& right) { assign(right, T(0)); }
+    /// Adds.
+    void operator+=(const Expression<T>& right) { assign(right, T(1)); }
+    /// Subtracts.
+    void operator-=(const Expression<T>& right) { assign(-right, T(1)); }
+    /// Multiplies the elements that the labels name by a number.
+    void operator*=(T number) { assign(Expression<T>(), number); }
+
+    /// this = right + beta * this.
+    void assign(const Expression<T>& right, T beta);
+    /// The plan of `this = right + beta * this` as text: grid, bytes per step and rank, flops, padding, peak memory.
+    /// Computes nothing and moves nothing.
+    std::string explain(const Expression<T>& right, T beta = T(0)) const;
+    /// The tensor and its labels.
+    const Factor<T>& factor() const { return this->terms()[0].factors[0]; }
+};
+
+/// The signed sum of R over the distinct permutations of the output's antisymmetric groups (symmetric groups
+/// of the output: without sign). Permutations that R has as a symmetry by structure are not applied again, so
+/// `Z["abij"] += antisymmetrized(F["be"] * T["aeij"])` is P(ab) of coupled-cluster papers. Linear: applies
+/// to each term of a sum by itself.
+template <class T>
+Expression<T> antisymmetrized(Expression<T> right) {
+    for (auto& term : right.terms()) term.projection = Projection::antisymmetrized;
+    return right;
+}
+/// The sum of R over the distinct permutations of the output's symmetric groups; coset rule as in antisymmetrized().
+template <class T>
+Expression<T> symmetrized(Expression<T> right) {
+    for (auto& term : right.terms()) term.projection = Projection::symmetrized;
+    return right;
+}
+/// The caller's word that R has the symmetry of the output: one element of each orbit is taken as it is.
+template <class T>
+Expression<T> canonical(Expression<T> right) {
+    for (auto& term : right.terms()) term.projection = Projection::canonical;
+    return right;
+}
+/// Complex conjugate of a term by term (numbers, too).
+template <class T>
+Expression<T> conj(Expression<T> right);
+
+/// @cond
+template <class T>
+Expression<T> antisymmetrized(const IndexedTensor<T>& r) { return antisymmetrized(Expression<T>(r)); }
+template <class T>
+Expression<T> symmetrized(const IndexedTensor<T>& r) { return symmetrized(Expression<T>(r)); }
+template <class T>
+Expression<T> canonical(const IndexedTensor<T>& r) { return canonical(Expression<T>(r)); }
+template <class T>
+Expression<T> conj(const IndexedTensor<T>& r) { return conj(Expression<T>(r)); }
+/// @endcond
+
+/// C = alpha * A * B + beta * C in one call, e.g. contract(0.5, V, "abef", T, "efij", 1.0, Z, "abij").
+/// Collective; errors as for the statement.
+template <class T>
+void contract(std::type_identity_t<T> alpha, const Tensor<T>& A, const Labels& a, const Tensor<T>& B, const Labels& b,
+              std::type_identity_t<T> beta, Tensor<T>& C, const Labels& c);
+
+/// The plan of `target = right` as text; see IndexedTensor::explain().
+template <class T>
+std::string explain(const IndexedTensor<T>& target, const Expression<std::type_identity_t<T>>& right) {
+    return target.explain(right);
+}
+
+}  // namespace arges

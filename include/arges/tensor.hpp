@@ -1,0 +1,198 @@
+/// @file tensor.hpp
+/// The distributed tensor.
+#pragma once
+
+#include "arges/expression.hpp"
+#include "arges/symmetry.hpp"
+#include "arges/world.hpp"
+
+#include <complex>
+#include <cstdint>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace arges {
+
+/// The real type that belongs to an element type: double for std::complex<double>.
+template <class T>
+struct RealOf {
+    using type = T;  ///< the type itself
+};
+/// @cond
+template <class T>
+struct RealOf<std::complex<T>> {
+    using type = T;
+};
+/// @endcond
+/// Shorthand for RealOf.
+template <class T>
+using real_of = typename RealOf<T>::type;
+
+/// Indices of one element.
+using Index = std::span<const std::int64_t>;
+
+/// A value together with the indices of its element.
+template <class T>
+struct Extremum {
+    T value{};                         ///< the value
+    std::vector<std::int64_t> index;   ///< canonical indices of the element; empty for a tensor without elements
+};
+
+/// A tensor spread over the ranks of a world, stored packed by its symmetry. It stands for the full tensor: reading
+/// any element gives its value, sign included; sums, norms and extrema run over the full tensor.
+/// Element types: float, double, std::complex<float>, std::complex<double>.
+///
+/// Keys are linear indices into the full tensor, first index fastest: key = i0 + n0 * (i1 + n1 * (i2 + ...)).
+/// Copying copies the elements; moving does not. Calls are collective over the world unless marked local.
+template <class T>
+class Tensor {
+public:
+    /// No tensor; assign one before use. Local.
+    Tensor();
+    /// Zeros.
+    /// @param world    where the elements live
+    /// @param extents  length of each dimension; 0 is allowed; none makes a scalar
+    /// @param symmetry tree over the dimensions
+    /// @param name     used in error messages
+    /// @throws InvalidArgument if dimensions related by symmetry differ in extent, an extent is negative, or the full
+    ///         tensor has more than 2^63 - 1 elements; OutOfMemory if a rank's part is over the limit
+    Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry = {}, std::string name = "");
+    /// Zeros, with the symmetry in Cyclops' vector form, e.g. {AS, NS, AS, NS}.
+    Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
+           std::string name = "");
+    /// Zeros, with the symmetry as text over letters, e.g. Tensor<double>(w, {v,v,o,o}, "abij", "antisym(a,b) antisym(i,j)").
+    Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry,
+           std::string name = "");
+    Tensor(const Tensor& other);                  ///< Copies the elements. Local.
+    Tensor(Tensor&& other) noexcept;              ///< Leaves `other` without a tensor. Local.
+    Tensor& operator=(const Tensor& other);       ///< Replaces shape, symmetry, world and elements. Local.
+    Tensor& operator=(Tensor&& other) noexcept;   ///< Likewise by moving. Local.
+    ~Tensor();
+
+    /// Number of dimensions. Local.
+    int order() const;
+    /// Length of each dimension. Local.
+    const std::vector<std::int64_t>& extents() const;
+    /// The symmetry tree. Local.
+    const Symmetry& symmetry() const;
+    /// The world. Local.
+    const World& world() const;
+    /// The name given at construction. Local.
+    const std::string& name() const;
+    /// Changes the name. Local.
+    void set_name(std::string name);
+    /// Elements of the full tensor. Local.
+    std::int64_t size() const;
+    /// Elements stored over all ranks, each orbit of the symmetry once. Local.
+    std::int64_t packed_size() const;
+    /// How dimensions lie on the torus, as text. Local.
+    std::string layout_to_string() const;
+
+    /// Labels the dimensions. Local; the statement that uses it is collective.
+    IndexedTensor<T> operator[](const Labels& labels) const;
+
+    /// Sets every element (with antisymmetry: refused unless zero).
+    void fill(T value);
+    /// Sets each canonical element to f(indices); f must have the symmetry, and give the same on every rank.
+    void fill(const std::function<T(Index)>& f);
+    /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types.
+    void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5);
+
+    /// Writes value by key; any rank may give any number of pairs. An element may be written twice only with
+    /// equal values (sign of the symmetry considered).
+    /// @throws InvalidArgument for a key out of range, contradictory values, or a value other than zero on the diagonal of
+    ///         an antisymmetric or hollow group
+    void write(std::span<const std::int64_t> keys, std::span<const T> values);
+    /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it);
+    /// elements for which no rank gives a key are left as they are.
+    void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1), T beta = T(1));
+    /// Values of any elements, in the order of the keys given on this rank.
+    std::vector<T> read(std::span<const std::int64_t> keys) const;
+    /// Key of an index tuple. Local.
+    /// @throws InvalidArgument if the tuple has the wrong length or is out of range
+    std::int64_t key(Index index) const;
+    /// Index tuple of a key. Local.
+    std::vector<std::int64_t> index(std::int64_t key) const;
+    /// Keys and values of the elements that this rank stores, each orbit once over all ranks, by ascending key. Local.
+    std::pair<std::vector<std::int64_t>, std::vector<T>> local_pairs() const;
+    /// Calls f(indices, value) for each element that this rank stores, one of each orbit; f may change the value, and the other
+    /// elements of the orbit change with it. A tensor too small to be spread over all ranks is stored several times; f is
+    /// called for every copy and must do the same to each. No communication. Local, but call it on all ranks.
+    void for_each_local(const std::function<void(Index, T&)>& f);
+    /// Read-only form. Local.
+    void for_each_local(const std::function<void(Index, const T&)>& f) const;
+
+    /// The full tensor in key order, on every rank.
+    std::vector<T> gather() const;
+    /// The full tensor in key order on rank `root`, empty elsewhere.
+    std::vector<T> gather_to(std::int64_t root) const;
+    /// Elements begin <= index < end of each dimension as a new tensor; it keeps the symmetry where related dimensions
+    /// have the same range, else loses it there.
+    Tensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
+    /// this[begin + x] = alpha * part[x] + beta * this[begin + x]. With symmetry among the dimensions written the same rules
+    /// hold as for a statement: related dimensions need the same range and `part` the same symmetry, or ranges that
+    /// do not overlap.
+    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha = T(1), T beta = T(0));
+    /// Same elements with another symmetry tree. With a larger symmetry one element of each orbit is taken
+    /// (canonical()); with a smaller one the tensor is unpacked.
+    Tensor with_symmetry(const Symmetry& symmetry) const;
+
+    /// Sum over the full tensor.
+    T sum() const;
+    /// Sum of absolute values.
+    real_of<T> norm1() const;
+    /// Square root of the sum of squared absolute values.
+    real_of<T> norm() const;
+    /// Largest absolute value.
+    real_of<T> norm_max() const;
+    /// Sum over the full tensor of conj(this) * other; extents must agree, symmetries may differ.
+    T dot(const Tensor& other) const;
+    /// The only element of an order-0 tensor, on every rank.
+    T scalar() const;
+    /// Largest element by absolute value, with its canonical indices.
+    Extremum<T> largest_magnitude() const;
+    /// Smallest element of a real tensor. Complex types: not available.
+    Extremum<T> minimum() const;
+    /// Largest element of a real tensor. Complex types: not available.
+    Extremum<T> maximum() const;
+    /// Prints elements with |value| >= cutoff as "i j k value" lines in key order on rank 0's stream.
+    void print(std::ostream& stream, real_of<T> cutoff = 0) const;
+
+    /// @cond
+    explicit Tensor(std::shared_ptr<TensorState<T>> state);
+    const std::shared_ptr<TensorState<T>>& state() const;
+    /// @endcond
+
+private:
+    std::shared_ptr<TensorState<T>> state_;
+};
+
+/// A copy of a tensor on another world. Collective over `meeting`, which holds the ranks of both worlds. On ranks outside the
+/// source's world `source` is a default-constructed tensor; ranks outside the target pass World::outside() and get a
+/// default-constructed tensor.
+/// @throws InvalidArgument if no rank has the source, or a rank of it is not in `meeting`
+template <class T>
+Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target);
+
+/// Complex conjugate of every element; keeps the symmetry. Local.
+template <class T>
+Tensor<T> conj(const Tensor<T>& A);
+/// Real part; a hermitian tree becomes symmetric. Local.
+template <class T>
+Tensor<T> real(const Tensor<std::complex<T>>& A);
+/// Imaginary part; a hermitian node becomes antisymmetric. Local.
+template <class T>
+Tensor<T> imag(const Tensor<std::complex<T>>& A);
+
+extern template class Tensor<float>;
+extern template class Tensor<double>;
+extern template class Tensor<std::complex<float>>;
+extern template class Tensor<std::complex<double>>;
+
+}  // namespace arges

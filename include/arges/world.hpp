@@ -1,0 +1,81 @@
+/// @file world.hpp
+/// The ranks that tensors live on, arranged as a torus, with a memory limit.
+#pragma once
+
+#include "arges/torus.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace arges {
+
+class WorldState;
+
+/// What one operation moved and computed on this rank; see World::last_report().
+struct OperationReport {
+    std::int64_t bytes_sent = 0;        ///< payload bytes sent to other ranks, measured
+    std::int64_t bytes_planned = 0;     ///< what the plan promised for this rank
+    std::int64_t peak_memory_bytes = 0; ///< planned peak of working memory on a rank
+};
+
+/// The ranks that tensors are spread over. A copy refers to the same world. Any communicator will do, several
+/// worlds may be used at once; MPI_Init is the caller's, and every world and tensor must be gone before MPI_Finalize.
+class World {
+public:
+    /// All ranks of `comm` (which is duplicated). Collective.
+    /// @param comm  any intra-communicator
+    /// @param torus shape of the machine; detected when empty: ranks of a node innermost, then prime factors
+    /// @throws InvalidArgument if MPI is not initialised or the torus does not hold the ranks of `comm`
+    explicit World(MPI_Comm comm = MPI_COMM_WORLD, const Torus& torus = {});
+    /// A world of `ranks` imaginary ranks for planning: no MPI, no data. Tensors on it have no storage;
+    /// statements are planned and accounted for but not executed, scalars come out as zero.
+    static World dry_run(std::int64_t ranks, const Torus& torus = {});
+
+    /// Number of ranks.
+    std::int64_t size() const;
+    /// The calling rank (0 in a dry run).
+    std::int64_t rank() const;
+    /// Shape of the torus.
+    const Torus& torus() const;
+    /// The world of ranks that do not take part; for transfer() only.
+    static World outside();
+    /// False for outside().
+    bool takes_part() const { return state_ != nullptr; }
+    /// True for a world made by dry_run().
+    bool is_dry_run() const;
+    /// The duplicated communicator (MPI_COMM_NULL in a dry run).
+    MPI_Comm communicator() const;
+
+    /// Limit in bytes on what tensors and operations hold on one rank. Default: the memory available to the
+    /// node and its control group, divided by the ranks on the node, or ARGES_MEMORY_LIMIT.
+    std::int64_t memory_limit() const;
+    /// Sets the limit. Collective: the smallest value given counts.
+    void set_memory_limit(std::int64_t bytes);
+    /// Bytes that tensors of this world hold on this rank now.
+    std::int64_t memory_in_use() const;
+    /// Largest value so far of tensors plus planned working memory on this rank; set back by reset_peak().
+    std::int64_t memory_peak() const;
+    /// Starts a new measurement of memory_peak().
+    void reset_peak();
+
+    /// Report of the latest statement executed on this world.
+    const OperationReport& last_report() const;
+
+    /// Same world, not only equal ranks.
+    bool operator==(const World& other) const { return state_ == other.state_; }
+
+    /// @cond
+    const std::shared_ptr<WorldState>& state() const { return state_; }
+    /// @endcond
+
+private:
+    explicit World(std::shared_ptr<WorldState> state);
+    std::shared_ptr<WorldState> state_;
+};
+
+}  // namespace arges

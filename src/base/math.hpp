@@ -1,0 +1,46 @@
+/// Small exact integer arithmetic.
+#pragma once
+
+#include "arges/error.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace arges {
+
+/// Smallest integer not below a / b; ceil_div(5, 2) = 3.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Number of x with 0 <= x < n and x = r modulo p; count_residues(5, 1, 2) = 2 (1 and 3).
+constexpr std::int64_t count_residues(std::int64_t n, std::int64_t r, std::int64_t p) {
+    return r < n ? ceil_div(n - r, p) : 0;
+}
+
+/// a * b. @throws InvalidArgument beyond 2^63 - 1
+inline std::int64_t checked_product(std::int64_t a, std::int64_t b) {
+    std::int64_t result = 0;
+    if (__builtin_mul_overflow(a, b, &result))
+        throw InvalidArgument("a tensor of more than 2^63 - 1 elements cannot be addressed by 64-bit keys");
+    return result;
+}
+
+/// Binomial coefficient "n over k", 0 for n < k; choose(5, 2) = 10.
+/// @throws InvalidArgument beyond 2^63 - 1
+inline std::int64_t choose(std::int64_t n, std::int64_t k) {
+    if (k < 0 || n < k) return 0;
+    __int128 result = 1;
+    for (std::int64_t i = 0; i < k; ++i) {
+        result = result * (n - i) / (i + 1);
+        if (result > std::numeric_limits<std::int64_t>::max())
+            throw InvalidArgument("a tensor of more than 2^63 - 1 elements cannot be addressed by 64-bit keys");
+    }
+    return static_cast<std::int64_t>(result);
+}
+
+/// Largest n with choose(n, k) <= index, for k >= 1 and index >= 0; the inverse used to unpack packed indices.
+/// largest_choose(7, 2) = 4, because choose(4, 2) = 6 <= 7 < choose(5, 2) = 10.
+std::int64_t largest_choose(std::int64_t index, std::int64_t k);
+
+}  // namespace arges

@@ -1,0 +1,76 @@
+#include "base/options.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+
+namespace arges {
+
+namespace {
+
+std::optional<std::string> environment(const char* name) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') return std::nullopt;
+    return std::string(value);
+}
+
+/// First number of a file, or nothing ("max" counts as nothing).
+std::optional<std::int64_t> number_in(const std::string& path) {
+    std::ifstream file(path);
+    std::int64_t value = 0;
+    if (file >> value) return value;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t parse_bytes(std::string_view text, const std::string& what) {
+    const std::string copy(text);
+    char* end = nullptr;
+    const double value = std::strtod(copy.c_str(), &end);
+    std::string unit(end);
+    unit.erase(std::remove_if(unit.begin(), unit.end(), [](char c) { return c == 'i' || c == 'B' || c == 'b'; }), unit.end());
+    const std::string units = "KMGT";
+    double factor = 1;
+    bool valid = end != copy.c_str() && value >= 0 && unit.size() <= 1;
+    if (valid && !unit.empty()) {
+        const auto power = units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0]))));
+        valid = power != std::string::npos;
+        for (std::size_t i = 0; valid && i <= power; ++i) factor *= 1024;
+    }
+    if (!valid || value * factor > 9e18)
+        throw InvalidArgument(what + ": \"" + copy + "\" is not a size; write e.g. 512M or 2G");
+    return static_cast<std::int64_t>(value * factor);
+}
+
+std::optional<std::int64_t> memory_limit_option() {
+    const auto text = environment("ARGES_MEMORY_LIMIT");
+    if (!text) return std::nullopt;
+    return parse_bytes(*text, "ARGES_MEMORY_LIMIT");
+}
+
+bool block_mapping_option() {
+    const auto text = environment("ARGES_GROUP_MAPPING");
+    if (!text || *text == "packed") return false;
+    if (*text == "blocks") return true;
+    throw InvalidArgument("ARGES_GROUP_MAPPING: \"" + *text + "\" is not known; use packed or blocks");
+}
+
+std::int64_t available_node_memory() {
+    std::int64_t available = std::numeric_limits<std::int64_t>::max();
+    std::ifstream info("/proc/meminfo");
+    for (std::string key, unit; info >> key;) {
+        std::int64_t kibibytes = 0;
+        info >> kibibytes;
+        std::getline(info, unit);
+        if (key == "MemAvailable:") available = kibibytes * 1024;
+    }
+    for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+        if (const auto limit = number_in(path)) available = std::min(available, *limit);
+    return available == std::numeric_limits<std::int64_t>::max() ? std::int64_t{4} << 30 : available;
+}
+
+}  // namespace arges

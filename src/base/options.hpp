@@ -1,0 +1,23 @@
+/// Settings from the environment, all in one place; docs/options.md lists them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace arges {
+
+/// Reads a size such as 2G, 512M, 1.5GiB or 1000000 in bytes. @throws InvalidArgument with the name of what it is for
+std::int64_t parse_bytes(std::string_view text, const std::string& what);
+
+/// ARGES_MEMORY_LIMIT: bytes per rank.
+std::optional<std::int64_t> memory_limit_option();
+
+/// ARGES_GROUP_MAPPING=blocks puts symmetric groups on the torus in the block way.
+bool block_mapping_option();
+
+/// Memory that this process may use on its node: what is available now, at most its control group's limit.
+std::int64_t available_node_memory();
+
+}  // namespace arges

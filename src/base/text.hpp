@@ -1,0 +1,19 @@
+/// Small pieces of text formatting for reports and messages.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace arges {
+
+/// Text filled up with blanks behind or in front.
+std::string pad(std::string text, std::size_t width);
+std::string pad_left(std::string text, std::size_t width);
+/// 1234567 as "1,234,567".
+std::string with_commas(std::int64_t value);
+/// 1.23e+09.
+std::string scientific(double value);
+/// 0.0123 as "1.2 %".
+std::string percent(double fraction);
+
+}  // namespace arges

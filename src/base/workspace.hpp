@@ -1,0 +1,57 @@
+/// Memory for intermediate arrays, kept between operations so that repeated statements allocate nothing.
+#pragma once
+
+#include "base/buffer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// A stack of arrays. Arrays taken since a mark are given back together by release().
+class Workspace {
+public:
+    /// Makes room for `bytes` in all, so that take() need not allocate. @throws OutOfMemory
+    void reserve(std::int64_t bytes) {
+        if (bytes <= block_.size() || used_ > 0) return;
+        block_ = Buffer<std::byte>();
+        block_ = Buffer<std::byte>(bytes);
+    }
+    /// An uninitialised array. @throws OutOfMemory
+    template <class T>
+    T* take(std::int64_t count) {
+        const auto bytes = padded(count * static_cast<std::int64_t>(sizeof(T)));
+        if (overflow_.empty() && used_ + bytes <= block_.size()) {
+            auto* result = block_.data() + used_;
+            used_ += bytes;
+            return reinterpret_cast<T*>(result);
+        }
+        overflow_.emplace_back(bytes);
+        return reinterpret_cast<T*>(overflow_.back().data());
+    }
+    /// A position to release to.
+    struct Mark {
+        std::int64_t used;
+        std::size_t overflow;
+    };
+    Mark mark() const { return {used_, overflow_.size()}; }
+    void release(const Mark& mark) {
+        used_ = mark.used;
+        overflow_.resize(mark.overflow);
+    }
+    /// Gives the memory back to the system.
+    void clear() {
+        if (used_ == 0) block_ = Buffer<std::byte>();
+    }
+    std::int64_t capacity() const { return block_.size(); }
+    /// Bytes that an array takes up.
+    static std::int64_t padded(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+private:
+    Buffer<std::byte> block_;
+    std::int64_t used_ = 0;
+    std::vector<Buffer<std::byte>> overflow_;
+};
+
+}  // namespace arges

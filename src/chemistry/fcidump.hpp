@@ -1,0 +1,40 @@
+/// Integrals in the format of Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989).
+#pragma once
+
+#include "arges/tensor.hpp"
+#include "chemistry/fcidump_header.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace arges::chemistry {
+
+/// The Hamiltonian of a closed-shell molecule over real spatial orbitals, occupied ones first.
+/// Energies in hartree.
+struct Fcidump {
+    FcidumpHeader header;                       ///< numbers of orbitals and electrons
+    double core_energy = 0;                     ///< nuclear repulsion and frozen core
+    std::vector<double> orbital_energies = {};  ///< one for each orbital, or empty: not in the file
+    Tensor<double> one_electron = {};           ///< h(p,q), sym(p,q)
+    Tensor<double> two_electron = {};           ///< (pq|rs), sym(sym(p,q),sym(r,s))
+};
+
+/// Reads and checks only the header. Collective.
+/// @throws InvalidArgument with file, line and cure
+FcidumpHeader read_fcidump_header(const World& world, const std::string& path);
+
+/// Reads a file straight into distributed tensors: every rank reads its own part, in pieces of
+/// bounded size. Entries may come in any order, and again where they agree. Integrals without an
+/// entry are zero. Collective.
+/// @throws InvalidArgument with file, line and cure, for anything that is not a complete and
+/// consistent RHF file
+Fcidump read_fcidump(const World& world, const std::string& path);
+
+/// Writes a file that read_fcidump() reads back to the same bits (17 digits), integrals of
+/// magnitude `cutoff` or above. Rank 0 writes under a temporary name in the same folder and
+/// renames; it holds a slice of the integrals at a time. Collective.
+/// @throws InvalidArgument if the file cannot be written
+void write_fcidump(const std::string& path, const Fcidump& data, double cutoff = 0);
+
+}  // namespace arges::chemistry

@@ -1,0 +1,46 @@
+/// One line of integrals of an FCIDUMP file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace arges::chemistry {
+
+/// What an entry is a value of.
+enum class EntryKind { two_electron, one_electron, orbital_energy, core_energy };
+
+/// A value with the canonical place it belongs to, and the position of its line in the file.
+struct Entry {
+    std::uint64_t code = 0;     ///< the canonical indices, see entry_code()
+    double value = 0;           ///< in hartree
+    std::int64_t position = 0;  ///< first byte of the line
+};
+
+/// What stands on a line.
+struct ParsedLine {
+    bool blank = false;   ///< nothing
+    std::string problem;  ///< what is wrong with the line; empty if nothing
+    Entry entry{};        ///< the entry, position not set
+};
+
+/// Indices counted from 1, 0 for none, sorted so that equal integrals have equal indices, 16 bits
+/// each: i >= j, k >= l, ij >= kl.
+/// Example: (1 2|3 1), (2 1|1 3) and (1 3|2 1) have the code of {3, 1, 2, 1}.
+std::uint64_t entry_code(std::array<std::int64_t, 4> indices);
+/// Indices of a code.
+std::array<std::int64_t, 4> entry_indices(std::uint64_t code);
+/// Kind of an entry.
+EntryKind entry_kind(std::uint64_t code);
+/// "(3 1|2 1)", "h(2 1)", "the energy of orbital 3" or "the core energy".
+std::string entry_name(std::uint64_t code);
+
+/// Reads `value i j k l`; the value may have a D or E exponent. Indices are checked against the
+/// number of orbitals.
+ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals);
+
+/// True if two values for the same integral differ by round-off only.
+bool same_integral(double a, double b);
+
+}  // namespace arges::chemistry

@@ -1,0 +1,239 @@
+#include "chemistry/fcidump_header.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace arges::chemistry {
+
+namespace {
+
+struct Token {
+    std::string text;  ///< upper case; "=" and "/" (any end mark) stand for themselves
+    std::int64_t line = 1;
+};
+
+struct Assignment {
+    std::int64_t line = 1;
+    std::vector<std::string> values;
+};
+
+using Namelist = std::map<std::string, Assignment>;
+
+[[noreturn]] void fail(std::int64_t line, const std::string& message) {
+    throw InvalidArgument("line " + std::to_string(line) + ": " + message);
+}
+
+std::string upper(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    return result;
+}
+
+/// Cuts the header into tokens, one at a time.
+class Scanner {
+public:
+    explicit Scanner(std::string_view text) : text_(text) {}
+
+    /// The next token; nothing at the end of the text.
+    std::optional<Token> next() {
+        skip_separators();
+        if (at_ >= text_.size()) return std::nullopt;
+        const char c = text_[at_];
+        if (c == '=' || c == '/') return take(1);
+        if (c == '\'' || c == '"') {
+            const std::size_t end = text_.find(c, at_ + 1);
+            return take(end == std::string_view::npos ? text_.size() - at_ : end + 1 - at_);
+        }
+        Token token = take(std::min(text_.find_first_of(" \t\r\n,=/!", at_), text_.size()) - at_);
+        if (token.text == "&END" || token.text == "$END") token.text = "/";
+        return token;
+    }
+
+    /// Position of the line behind the current one.
+    std::int64_t next_line() const {
+        return static_cast<std::int64_t>(std::min(text_.find('\n', at_), text_.size() - 1)) + 1;
+    }
+    /// Number of the current line.
+    std::int64_t line() const { return line_; }
+    /// What is left of the current line.
+    std::string_view rest_of_line() const {
+        return text_.substr(at_, std::min(text_.find('\n', at_), text_.size()) - at_);
+    }
+
+private:
+    void skip_separators() {
+        for (; at_ < text_.size(); ++at_) {
+            if (text_[at_] == '!') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
+            if (text_[at_] == '\n') ++line_;
+            if (!std::isspace(static_cast<unsigned char>(text_[at_])) && text_[at_] != ',' &&
+                text_[at_] != '!')
+                return;
+        }
+    }
+    Token take(std::size_t length) {
+        Token token{upper(text_.substr(at_, length)), line_};
+        at_ += length;
+        return token;
+    }
+
+    std::string_view text_;
+    std::size_t at_ = 0;
+    std::int64_t line_ = 1;
+};
+
+std::optional<std::int64_t> integer(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    std::int64_t value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+/// Adds a value; "7*1" stands for seven times 1.
+void add_value(Assignment& assignment, const Token& token) {
+    const std::size_t star = token.text.find('*');
+    const auto count = star == std::string::npos ? std::optional<std::int64_t>()
+                                                 : integer(token.text.substr(0, star));
+    if (!count) {
+        assignment.values.push_back(token.text);
+        return;
+    }
+    if (*count < 0 || *count > max_header_bytes)
+        fail(token.line, "the repeat count of " + token.text + " is out of range");
+    assignment.values.insert(assignment.values.end(), static_cast<std::size_t>(*count),
+                             token.text.substr(star + 1));
+}
+
+/// The name of ORBSYM(1) is ORBSYM.
+std::string base_name(const std::string& name) {
+    return name.substr(0, name.find('('));
+}
+
+/// Reads assignments up to the end mark.
+Namelist scan(Scanner& scanner) {
+    const auto first = scanner.next();
+    if (!first || (first->text != "&FCI" && first->text != "$FCI"))
+        fail(first ? first->line : 1,
+             "an FCIDUMP file begins with &FCI, this one does not; is it another kind of file?");
+    Namelist namelist;
+    std::optional<Token> pending;  // a word that is a name if "=" follows, else a value
+    Assignment* current = nullptr;
+    for (;;) {
+        const auto token = scanner.next();
+        if (!token) fail(first->line, "the header &FCI has no end; close it with &END or /");
+        if (token->text == "=") {
+            if (!pending) fail(token->line, "'=' without a name before it");
+            const std::string name = base_name(pending->text);
+            if (namelist.contains(name))
+                fail(pending->line, name + " is given twice; keep one of them");
+            current = &namelist[name];
+            current->line = pending->line;
+            pending.reset();
+            continue;
+        }
+        if (pending && !current)
+            fail(pending->line, "'" + pending->text + "' is not followed by '='");
+        if (pending) add_value(*current, *pending);
+        if (token->text == "/") return namelist;
+        pending = *token;
+    }
+}
+
+/// The integer that belongs to `name`, if it is there.
+std::optional<std::int64_t> integer_of(const Namelist& namelist, const std::string& name) {
+    const auto entry = namelist.find(name);
+    if (entry == namelist.end()) return std::nullopt;
+    const auto& [line, values] = entry->second;
+    const auto value = values.size() == 1 ? integer(values[0]) : std::nullopt;
+    if (!value)
+        fail(line,
+             name + " must be one integer" + (values.empty() ? "" : ", not '" + values[0] + "'"));
+    return value;
+}
+
+std::int64_t required(const Namelist& namelist, const std::string& name) {
+    const auto value = integer_of(namelist, name);
+    if (!value) fail(1, "the header does not give " + name + "; add " + name + "=...");
+    return *value;
+}
+
+bool is_true(const Namelist& namelist, const std::string& name) {
+    const auto entry = namelist.find(name);
+    if (entry == namelist.end() || entry->second.values.empty()) return false;
+    const std::string& value = entry->second.values[0];
+    return value.starts_with(".T") || value.starts_with("T") ||
+           (integer(value) && *integer(value) != 0);
+}
+
+void refuse_other_references(const Namelist& namelist, std::int64_t electrons) {
+    for (const char* name : {"UHF", "IUHF"})
+        if (is_true(namelist, name))
+            fail(namelist.at(name).line,
+                 std::string(name) + " says that these are integrals over unrestricted (UHF) " +
+                     "orbitals; only RHF is implemented: write the file from an RHF calculation");
+    if (is_true(namelist, "TREL"))
+        fail(namelist.at("TREL").line,
+             "TREL says that these are relativistic spinor integrals; only RHF is implemented");
+    const std::int64_t ms2 = integer_of(namelist, "MS2").value_or(0);
+    if (ms2 != 0)
+        fail(namelist.at("MS2").line, "MS2=" + std::to_string(ms2) +
+                                          " is an open shell; only closed-shell RHF " +
+                                          "references (MS2=0) are implemented");
+    if (electrons % 2 != 0)
+        fail(namelist.at("NELEC").line, "NELEC=" + std::to_string(electrons) +
+                                            " is odd, an open shell; only " +
+                                            "closed-shell RHF references are implemented");
+}
+
+std::vector<int> orbital_symmetries(const Namelist& namelist, std::int64_t orbitals) {
+    const auto entry = namelist.find("ORBSYM");
+    if (entry == namelist.end()) return {};
+    const auto& [line, values] = entry->second;
+    if (static_cast<std::int64_t>(values.size()) != orbitals)
+        fail(line, "ORBSYM has " + std::to_string(values.size()) +
+                       " entries for NORB=" + std::to_string(orbitals) +
+                       "; give one for each orbital, or leave ORBSYM out");
+    std::vector<int> symmetries;
+    for (const auto& text : values) {
+        const auto value = integer(text);
+        if (!value) fail(line, "ORBSYM must be integers, not '" + text + "'");
+        symmetries.push_back(static_cast<int>(*value));
+    }
+    return symmetries;
+}
+
+}  // namespace
+
+FcidumpHeader parse_fcidump_header(std::string_view text) {
+    Scanner scanner(text);
+    const Namelist namelist = scan(scanner);
+    if (scanner.rest_of_line().find_first_not_of(" \t\r,") != std::string_view::npos)
+        fail(scanner.line(), "behind the end of the header (&END or /) stands '" +
+                                 std::string(scanner.rest_of_line()) +
+                                 "'; the integrals begin on the next line");
+    FcidumpHeader header;
+    header.orbitals = required(namelist, "NORB");
+    header.electrons = required(namelist, "NELEC");
+    if (header.orbitals < 1 || header.orbitals > 32767)
+        fail(namelist.at("NORB").line,
+             "NORB=" + std::to_string(header.orbitals) + " must be between 1 and 32767");
+    if (header.electrons < 0 || header.electrons > 2 * header.orbitals)
+        fail(namelist.at("NELEC").line,
+             "NELEC=" + std::to_string(header.electrons) +
+                 " does not fit into NORB=" + std::to_string(header.orbitals) + " orbitals (0 to " +
+                 std::to_string(2 * header.orbitals) + ")");
+    refuse_other_references(namelist, header.electrons);
+    header.orbital_symmetries = orbital_symmetries(namelist, header.orbitals);
+    header.state_symmetry = static_cast<int>(integer_of(namelist, "ISYM").value_or(1));
+    header.data_begin = scanner.next_line();
+    return header;
+}
+
+}  // namespace arges::chemistry

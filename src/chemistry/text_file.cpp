@@ -1,0 +1,124 @@
+#include "chemistry/text_file.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace arges::chemistry {
+
+namespace {
+
+constexpr std::size_t buffer_bytes = std::size_t(1) << 20;
+
+struct FileState {
+    std::int64_t size = -1;
+    std::string problem;
+};
+
+FileState look_at(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code code;
+    const auto status = fs::status(path, code);
+    if (!fs::exists(status)) return {-1, "there is no such file; check the path"};
+    if (fs::is_directory(status)) return {-1, "this is a directory; name a file in it"};
+    std::ifstream stream(path, std::ios::binary);
+    if (!stream) return {-1, "the file cannot be opened; check its permissions"};
+    stream.seekg(0, std::ios::end);
+    const std::int64_t size = static_cast<std::int64_t>(stream.tellg());
+    if (size < 0) return {-1, "this cannot be read from any position; copy it to a regular file"};
+    return {size, ""};
+}
+
+}  // namespace
+
+std::string broadcast_text(const Communicator& comm, const std::string& text, std::int64_t root) {
+    std::int64_t length = static_cast<std::int64_t>(text.size());
+    comm.broadcast(&length, sizeof length, root);
+    std::string result(static_cast<std::size_t>(length), ' ');
+    if (comm.rank() == root) result = text;
+    comm.broadcast(result.data(), length, root);
+    return result;
+}
+
+LocatedError first_error(const Communicator& comm, const LocatedError& mine) {
+    const std::int64_t position = comm.minimum(mine.position);
+    if (position == LocatedError::none) return {};
+    const std::int64_t root = comm.minimum(mine.position == position ? comm.rank() : comm.size());
+    return {position, broadcast_text(comm, mine.message, root)};
+}
+
+LineReader::LineReader(const std::string& path, std::int64_t begin, std::int64_t end)
+    : buffer_(buffer_bytes), end_(end) {
+    stream_.rdbuf()->pubsetbuf(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    stream_.open(path, std::ios::binary);
+    if (begin == 0 || begin >= end) {
+        next_position_ = begin;
+        stream_.seekg(begin);
+        return;
+    }
+    stream_.seekg(begin -
+                  1);  // the rest of a line that began before belongs to the reader of that part
+    std::getline(stream_, line_);
+    next_position_ = begin + static_cast<std::int64_t>(line_.size());
+}
+
+bool LineReader::next() {
+    if (next_position_ >= end_ || !std::getline(stream_, line_)) return false;
+    position_ = next_position_;
+    next_position_ += static_cast<std::int64_t>(line_.size()) + 1;
+    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    return true;
+}
+
+TextFile::TextFile(const World& world, const std::string& path)
+    : comm_(world.communicator()), path_(path) {
+    const FileState state = look_at(path);
+    size_ = state.size;
+    comm_.broadcast(&size_, sizeof size_, 0);
+    comm_.agree([&] {
+        if (state.size < 0 && comm_.rank() == 0) throw InvalidArgument(path + ": " + state.problem);
+        if (state.size != size_)
+            throw InvalidArgument(path + ": rank " + std::to_string(comm_.rank()) +
+                                  " does not see the file that " +
+                                  "rank 0 sees; put it on a file system that all nodes share");
+    });
+    if (size_ == 0) throw InvalidArgument(path + ": the file is empty");
+}
+
+std::string TextFile::beginning(std::int64_t count) const {
+    if (comm_.rank() != 0) return "";
+    std::string text(static_cast<std::size_t>(std::min(count, size_)), '\0');
+    std::ifstream stream(path_, std::ios::binary);
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(stream.gcount()));
+    return text;
+}
+
+std::int64_t TextFile::share_begin(std::int64_t begin, std::int64_t rank) const {
+    const std::int64_t length = std::max<std::int64_t>(0, size_ - begin);
+    const std::int64_t share = length / comm_.size(), rest = length % comm_.size();
+    return begin + rank * share + std::min<std::int64_t>(rank, rest);
+}
+
+LineReader TextFile::lines_from(std::int64_t begin) const {
+    return {path_, share_begin(begin, comm_.rank()), share_begin(begin, comm_.rank() + 1)};
+}
+
+std::int64_t TextFile::line_number(std::int64_t position) const {
+    std::int64_t before = 0;
+    for (LineReader lines = lines_from(0); lines.next() && lines.position() < position;) ++before;
+    return comm_.sum(before) + 1;
+}
+
+std::string TextFile::where(std::int64_t position) const {
+    return path_ + ", line " + std::to_string(line_number(position)) + ": ";
+}
+
+void TextFile::throw_first(const LocatedError& mine) const {
+    const LocatedError error = first_error(comm_, mine);
+    if (error.position != LocatedError::none)
+        throw InvalidArgument(where(error.position) + error.message);
+}
+
+}  // namespace arges::chemistry

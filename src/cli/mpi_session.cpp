@@ -1,0 +1,32 @@
+#include "cli/mpi_session.hpp"
+
+#include "arges/error.hpp"
+
+#include <mpi.h>
+
+#include <cstdlib>
+
+namespace arges::cli {
+
+MpiSession::MpiSession(int& argc, char**& argv) {
+    int provided = 0;
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+        throw MpiError("MPI_Init_thread failed");
+}
+
+MpiSession::~MpiSession() {
+    MPI_Finalize();
+}
+
+int MpiSession::rank() const {
+    int rank = 0;
+    if (MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS) throw MpiError("MPI_Comm_rank failed");
+    return rank;
+}
+
+void MpiSession::abort(int code) const {
+    MPI_Abort(MPI_COMM_WORLD, code);
+    std::abort();
+}
+
+}  // namespace arges::cli

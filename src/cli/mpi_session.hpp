@@ -1,0 +1,20 @@
+/// MPI for the lifetime of a program.
+#pragma once
+
+namespace arges::cli {
+
+/// Initialises MPI, and finalises it in the destructor.
+class MpiSession {
+public:
+    MpiSession(int& argc, char**& argv);
+    ~MpiSession();
+    MpiSession(const MpiSession&) = delete;
+    MpiSession& operator=(const MpiSession&) = delete;
+
+    /// Rank among all processes of the program.
+    int rank() const;
+    /// Ends all processes at once: only for an error that a single one of them sees.
+    [[noreturn]] void abort(int code) const;
+};
+
+}  // namespace arges::cli

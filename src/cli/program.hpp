@@ -1,0 +1,22 @@
+/// The `arges` program without its main function, so that tests can run it.
+#pragma once
+
+#include <iosfwd>
+
+namespace arges::cli {
+
+/// Where the program writes; on ranks other than 0 the streams lead nowhere.
+struct Console {
+    std::ostream& out;  ///< results
+    std::ostream& err;  ///< one line if something is wrong
+};
+
+inline constexpr int exit_success = 0;  ///< all done
+inline constexpr int exit_error = 1;    ///< the input or the calculation failed
+inline constexpr int exit_usage = 2;    ///< the command line is wrong
+
+/// Runs a command line. MPI must be initialised. Collective over all processes; every rank gets the
+/// same exit code.
+int run_program(int argc, const char* const* argv, const Console& console);
+
+}  // namespace arges::cli

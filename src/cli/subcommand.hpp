@@ -1,0 +1,29 @@
+/// What a subcommand of `arges` is, and the table of all of them.
+#pragma once
+
+#include "cli/program.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace arges::cli {
+
+/// Runs a subcommand whose options have been parsed; errors are exceptions.
+using Action = std::function<void(const Console&)>;
+
+/// A subcommand. To add one: write a file with its declare function, name it below, and add a line
+/// to the table in subcommands.cpp.
+struct Subcommand {
+    const char* name;
+    const char* summary;               ///< one line for --help
+    Action (*declare)(CLI::App& app);  ///< adds the options to `app`
+};
+
+/// All subcommands, in the order of --help.
+const std::vector<Subcommand>& subcommands();
+
+Action declare_ccsd(CLI::App& app);
+
+}  // namespace arges::cli

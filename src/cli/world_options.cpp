@@ -1,0 +1,74 @@
+#include "cli/world_options.hpp"
+
+#include "arges/error.hpp"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cmath>
+
+namespace arges::cli {
+
+CLI::Validator accepted_by(const std::function<void(const std::string&)>& parse,
+                           const std::string& what) {
+    return CLI::Validator(
+        [parse](std::string& text) {
+            try {
+                parse(text);
+                return std::string();
+            } catch (const Error& error) {
+                return std::string(error.what());
+            }
+        },
+        what);
+}
+
+double parse_positive(std::string_view text) {
+    double value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
+        value <= 0)
+        throw InvalidArgument("'" + std::string(text) + "' must be a positive number");
+    return value;
+}
+
+std::int64_t parse_bytes(std::string_view text) {
+    const InvalidArgument error("'" + std::string(text) +
+                                "' is not a size; write bytes, or a number with K, M, G or T");
+    constexpr std::string_view units = "KMGT";
+    double factor = 1;
+    std::string_view digits = text;
+    if (!text.empty() && units.find(text.back()) != std::string_view::npos) {
+        factor = std::pow(1024.0, static_cast<double>(units.find(text.back()) + 1));
+        digits.remove_suffix(1);
+    }
+    double value = 0;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool whole = code == std::errc() && end == digits.data() + digits.size();
+    if (!whole || !(value > 0) || value * factor > 9e18) throw error;
+    return static_cast<std::int64_t>(value * factor);
+}
+
+std::string format_bytes(std::int64_t bytes) {
+    constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB"};
+    double value = static_cast<double>(bytes);
+    int unit = 0;
+    for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+    return fmt::format("{:.{}f} {}", value, unit == 0 ? 0 : 1, units[unit]);
+}
+
+void WorldOptions::declare(CLI::App& app) {
+    app.add_option("--torus", torus_,
+                   "shape of the machine, e.g. 4x4x2; its product is the number of ranks")
+        ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
+    app.add_option("--memory", memory_, "memory limit of a rank, e.g. 2G")
+        ->check(accepted_by([](const std::string& text) { parse_bytes(text); }, "SIZE"));
+}
+
+World WorldOptions::make_world() const {
+    World world = torus_.empty() ? World() : World(World().communicator(), Torus::parse(torus_));
+    if (!memory_.empty()) world.set_memory_limit(parse_bytes(memory_));
+    return world;
+}
+
+}  // namespace arges::cli

@@ -1,0 +1,42 @@
+/// The options that all subcommands have in common.
+#pragma once
+
+#include "arges/world.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace arges::cli {
+
+/// --torus and --memory.
+class WorldOptions {
+public:
+    /// Adds the options; the object must live as long as the parsed values are needed.
+    void declare(CLI::App& app);
+    /// All processes of the program, as the options say. Collective.
+    World make_world() const;
+
+private:
+    std::string torus_;
+    std::string memory_;
+};
+
+/// Reads "1500", "800K", "2G" or "1.5T" as bytes; a unit is a power of 1024.
+/// @throws InvalidArgument for anything else
+std::int64_t parse_bytes(std::string_view text);
+/// "21.3 MB"; a unit is a power of 1024 here, too.
+std::string format_bytes(std::int64_t bytes);
+
+/// Reads a positive finite number.
+/// @throws InvalidArgument for anything else
+double parse_positive(std::string_view text);
+
+/// Accepts what `parse` reads without throwing an Error; `what` stands for the value in --help.
+CLI::Validator accepted_by(const std::function<void(const std::string&)>& parse,
+                           const std::string& what);
+
+}  // namespace arges::cli

@@ -1,0 +1,270 @@
+#include "comm/communicator.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace arges {
+
+namespace {
+
+void check(int code, const char* call) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING];
+    int length = 0;
+    MPI_Error_string(code, text, &length);
+    throw MpiError(std::string(call) + " failed: " + std::string(text, static_cast<std::size_t>(length)));
+}
+
+constexpr int exchange_tag = 71;
+constexpr std::int64_t largest_message = (std::int64_t{1} << 31) - 64;
+
+/// Kinds of exceptions on the wire.
+enum class ErrorKind : std::int32_t { none, invalid, memory, unsupported, mpi, other };
+
+struct Failure {
+    ErrorKind kind = ErrorKind::none;
+    std::string text;
+};
+
+Failure run(const std::function<void()>& work) {
+    try {
+        work();
+        return {};
+    } catch (const InvalidArgument& e) {
+        return {ErrorKind::invalid, e.what()};
+    } catch (const OutOfMemory& e) {
+        return {ErrorKind::memory, e.what()};
+    } catch (const Unsupported& e) {
+        return {ErrorKind::unsupported, e.what()};
+    } catch (const MpiError& e) {
+        return {ErrorKind::mpi, e.what()};
+    } catch (const std::bad_alloc&) {
+        return {ErrorKind::memory, "out of memory: an allocation failed; use more ranks or a smaller problem"};
+    } catch (const std::exception& e) {
+        return {ErrorKind::other, e.what()};
+    }
+}
+
+[[noreturn]] void raise(ErrorKind kind, const std::string& text) {
+    switch (kind) {
+        case ErrorKind::invalid: throw InvalidArgument(text);
+        case ErrorKind::memory: throw OutOfMemory(text);
+        case ErrorKind::unsupported: throw Unsupported(text);
+        case ErrorKind::mpi: throw MpiError(text);
+        default: throw Error(text);
+    }
+}
+
+}  // namespace
+
+struct Communicator::Handle {
+    MPI_Comm comm = MPI_COMM_NULL;
+    Traffic traffic;
+    std::int64_t message_limit = largest_message;
+    ~Handle() {
+        int finalized = 0;
+        MPI_Finalized(&finalized);
+        if (finalized == 0 && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    }
+};
+
+Communicator::Communicator(MPI_Comm comm) : handle_(std::make_shared<Handle>()) {
+    int initialized = 0;
+    MPI_Initialized(&initialized);
+    if (initialized == 0) throw InvalidArgument("World: MPI is not initialised; call MPI_Init first");
+    if (comm == MPI_COMM_NULL)
+        throw InvalidArgument("World: the communicator is MPI_COMM_NULL; create the world only on ranks that belong to it");
+    check(MPI_Comm_dup(comm, &handle_->comm), "MPI_Comm_dup");
+    MPI_Comm_set_errhandler(handle_->comm, MPI_ERRORS_RETURN);
+    int rank = 0, size = 1;
+    MPI_Comm_rank(handle_->comm, &rank);
+    MPI_Comm_size(handle_->comm, &size);
+    rank_ = rank;
+    size_ = size;
+}
+
+MPI_Comm Communicator::raw() const { return handle_->comm; }
+const Traffic& Communicator::traffic() const { return handle_->traffic; }
+void Communicator::set_message_limit(std::int64_t bytes) const { handle_->message_limit = std::min(bytes, largest_message); }
+
+std::int64_t Communicator::ranks_on_my_node() const {
+    MPI_Comm node = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node),
+          "MPI_Comm_split_type");
+    int size = 1;
+    MPI_Comm_size(node, &size);
+    MPI_Comm_free(&node);
+    return size;
+}
+
+std::int64_t Communicator::ranks_per_node() const {
+    MPI_Comm node = MPI_COMM_NULL;
+    check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node),
+          "MPI_Comm_split_type");
+    int size = 1, place = 0;
+    MPI_Comm_size(node, &size);
+    MPI_Comm_rank(node, &place);
+    MPI_Comm_free(&node);
+    const bool regular = rank_ % size == place;
+    const bool same = minimum(size) == maximum(size) && minimum(regular ? 1 : 0) == 1;
+    return same ? size : 1;
+}
+
+PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::vector<Piece>& receives) const {
+    PendingExchange pending;
+    auto& requests = pending.requests;
+    auto in_chunks = [&](const Piece& piece, auto&& post) {
+        for (std::int64_t done = 0; done < piece.bytes; done += handle_->message_limit) {
+            const auto bytes = std::min(handle_->message_limit, piece.bytes - done);
+            MPI_Request request = MPI_REQUEST_NULL;
+            post(piece.data + done, static_cast<int>(bytes), static_cast<int>(piece.peer), &request);
+            requests.push_back(request);
+        }
+    };
+    for (const auto& piece : receives)
+        in_chunks(piece, [&](std::byte* data, int bytes, int peer, MPI_Request* request) {
+            check(MPI_Irecv(data, bytes, MPI_BYTE, peer, exchange_tag, raw(), request), "MPI_Irecv");
+        });
+    for (const auto& piece : sends) {
+        in_chunks(piece, [&](std::byte* data, int bytes, int peer, MPI_Request* request) {
+            check(MPI_Isend(data, bytes, MPI_BYTE, peer, exchange_tag, raw(), request), "MPI_Isend");
+        });
+        handle_->traffic.bytes_sent += piece.bytes;
+        handle_->traffic.messages_sent += piece.bytes > 0 ? 1 : 0;
+    }
+    return pending;
+}
+
+void Communicator::finish(PendingExchange& pending) const {
+    auto& requests = pending.requests;
+    check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    requests.clear();
+}
+
+void Communicator::exchange(const std::vector<Piece>& sends, const std::vector<Piece>& receives) const {
+    auto pending = start(sends, receives);
+    finish(pending);
+}
+
+std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const {
+    const auto p = static_cast<std::size_t>(size_);
+    std::vector<std::int64_t> out(p), in(p);
+    for (std::size_t r = 0; r < p; ++r) out[r] = static_cast<std::int64_t>(to_rank[r].size());
+    check(MPI_Alltoall(out.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, raw()), "MPI_Alltoall");
+    std::vector<std::vector<std::byte>> result(p);
+    std::vector<Piece> sends, receives;
+    for (std::size_t r = 0; r < p; ++r) {
+        if (static_cast<std::int64_t>(r) == rank_) {
+            result[r] = to_rank[r];
+            continue;
+        }
+        result[r].resize(static_cast<std::size_t>(in[r]));
+        if (in[r] > 0) receives.push_back({static_cast<std::int64_t>(r), result[r].data(), in[r]});
+        if (out[r] > 0)
+            sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(to_rank[r].data()), out[r]});
+    }
+    exchange(sends, receives);
+    return result;
+}
+
+std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mine,
+                                                std::vector<std::int64_t>* counts) const {
+    const auto p = static_cast<std::size_t>(size_);
+    std::vector<std::int64_t> length(p);
+    const auto own = static_cast<std::int64_t>(mine.size());
+    check(MPI_Allgather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, raw()), "MPI_Allgather");
+    std::int64_t total = 0, before = 0;
+    for (std::size_t r = 0; r < p; ++r) {
+        if (static_cast<std::int64_t>(r) < rank_) before += length[r];
+        total += length[r];
+    }
+    std::vector<std::byte> result(static_cast<std::size_t>(total));
+    std::copy(mine.begin(), mine.end(), result.begin() + before);
+    std::vector<Piece> sends, receives;
+    std::int64_t offset = 0;
+    for (std::size_t r = 0; r < p; ++r) {
+        if (static_cast<std::int64_t>(r) != rank_) {
+            if (length[r] > 0) receives.push_back({static_cast<std::int64_t>(r), result.data() + offset, length[r]});
+            if (own > 0) sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(mine.data()), own});
+        }
+        offset += length[r];
+    }
+    exchange(sends, receives);
+    if (counts != nullptr) *counts = length;
+    return result;
+}
+
+std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, std::int64_t root) const {
+    const auto p = static_cast<std::size_t>(size_);
+    std::vector<std::int64_t> length(p);
+    const auto own = static_cast<std::int64_t>(mine.size());
+    check(MPI_Gather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, static_cast<int>(root), raw()), "MPI_Gather");
+    std::vector<Piece> sends, receives;
+    std::vector<std::byte> result;
+    if (rank_ != root) {
+        if (own > 0) sends.push_back({root, const_cast<std::byte*>(mine.data()), own});
+    } else {
+        std::int64_t total = 0;
+        for (auto l : length) total += l;
+        result.resize(static_cast<std::size_t>(total));
+        std::int64_t offset = 0;
+        for (std::size_t r = 0; r < p; ++r) {
+            if (static_cast<std::int64_t>(r) == root)
+                std::copy(mine.begin(), mine.end(), result.begin() + offset);
+            else if (length[r] > 0)
+                receives.push_back({static_cast<std::int64_t>(r), result.data() + offset, length[r]});
+            offset += length[r];
+        }
+    }
+    exchange(sends, receives);
+    return result;
+}
+
+void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) const {
+    auto* first = static_cast<std::byte*>(data);
+    for (std::int64_t done = 0; done < bytes; done += handle_->message_limit)
+        check(MPI_Bcast(first + done, static_cast<int>(std::min(handle_->message_limit, bytes - done)), MPI_BYTE,
+                        static_cast<int>(root), raw()),
+              "MPI_Bcast");
+}
+
+namespace {
+std::int64_t all_reduce(std::int64_t value, MPI_Op op, MPI_Comm comm) {
+    std::int64_t result = 0;
+    check(MPI_Allreduce(&value, &result, 1, MPI_INT64_T, op, comm), "MPI_Allreduce");
+    return result;
+}
+}  // namespace
+
+std::int64_t Communicator::maximum(std::int64_t value) const { return all_reduce(value, MPI_MAX, raw()); }
+std::int64_t Communicator::minimum(std::int64_t value) const { return all_reduce(value, MPI_MIN, raw()); }
+std::int64_t Communicator::sum(std::int64_t value) const { return all_reduce(value, MPI_SUM, raw()); }
+
+void Communicator::sum(double* values, std::int64_t count) const {
+    const auto all = from_bytes<double>(all_gather(to_bytes(std::vector<double>(values, values + count))));
+    for (std::int64_t i = 0; i < count; ++i) {
+        values[i] = 0;
+        for (std::int64_t r = 0; r < size_; ++r) values[i] += all[static_cast<std::size_t>(r * count + i)];
+    }
+}
+
+void Communicator::barrier() const { check(MPI_Barrier(raw()), "MPI_Barrier"); }
+
+void Communicator::agree(const std::function<void()>& work) const {
+    auto failure = run(work);
+    if (size_ == 1) {
+        if (failure.kind != ErrorKind::none) raise(failure.kind, failure.text);
+        return;
+    }
+    const auto lowest = minimum(failure.kind == ErrorKind::none ? size_ : rank_);
+    if (lowest == size_) return;
+    std::int64_t header[2] = {static_cast<std::int64_t>(failure.kind), static_cast<std::int64_t>(failure.text.size())};
+    broadcast(header, sizeof header, lowest);
+    failure.text.resize(static_cast<std::size_t>(header[1]));
+    broadcast(failure.text.data(), header[1], lowest);
+    raise(static_cast<ErrorKind>(header[0]), failure.text);
+}
+
+}  // namespace arges

@@ -1,0 +1,96 @@
+/// An owned MPI communicator with typed, counted, large-count calls. The only code that calls MPI is in this folder.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// Payload bytes that this rank sent to other ranks.
+struct Traffic {
+    std::int64_t bytes_sent = 0;
+    std::int64_t messages_sent = 0;
+};
+
+/// One contiguous piece of memory to send to or receive from a rank.
+struct Piece {
+    std::int64_t peer = 0;
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+};
+
+/// Requests of an exchange under way.
+struct PendingExchange {
+    std::vector<MPI_Request> requests;
+};
+
+/// A duplicate of a communicator, freed with the last copy. All calls throw MpiError when MPI reports an error.
+class Communicator {
+public:
+    /// Duplicates `comm`. Collective. @throws InvalidArgument if MPI is not initialised or the communicator is null
+    explicit Communicator(MPI_Comm comm);
+
+    std::int64_t rank() const { return rank_; }
+    std::int64_t size() const { return size_; }
+    MPI_Comm raw() const;
+
+    /// Number of ranks on each node, if it is the same on all and node members are consecutive; else 1. Collective.
+    std::int64_t ranks_per_node() const;
+    /// Ranks that share this rank's node. Collective.
+    std::int64_t ranks_on_my_node() const;
+
+    /// Starts a point-to-point exchange of pieces; messages over the limit are split. Counted as traffic. The pieces'
+    /// memory must stay as it is until finish().
+    PendingExchange start(const std::vector<Piece>& sends, const std::vector<Piece>& receives) const;
+    /// Waits for a started exchange.
+    void finish(PendingExchange& pending) const;
+    /// start() and finish().
+    void exchange(const std::vector<Piece>& sends, const std::vector<Piece>& receives) const;
+    /// Largest message sent in one piece, in bytes; lowered by tests.
+    void set_message_limit(std::int64_t bytes) const;
+    /// Bytes for each rank; returns what each rank sends to this one. Counted as traffic.
+    std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const;
+    /// Contributions of all ranks, concatenated by rank, on every rank; `counts` gets their lengths.
+    std::vector<std::byte> all_gather(const std::vector<std::byte>& mine, std::vector<std::int64_t>* counts = nullptr) const;
+    /// Contributions of all ranks, concatenated by rank, on `root`; empty elsewhere.
+    std::vector<std::byte> gather(const std::vector<std::byte>& mine, std::int64_t root) const;
+    void broadcast(void* data, std::int64_t bytes, std::int64_t root) const;
+    std::int64_t maximum(std::int64_t value) const;
+    std::int64_t minimum(std::int64_t value) const;
+    std::int64_t sum(std::int64_t value) const;
+    /// Sums of `count` doubles, in rank order, so that the result does not depend on MPI's reduction tree.
+    void sum(double* values, std::int64_t count) const;
+    void barrier() const;
+
+    /// Runs `work`; if it throws on any rank, every rank throws the exception of the lowest such rank. Collective.
+    void agree(const std::function<void()>& work) const;
+
+    const Traffic& traffic() const;
+
+private:
+    struct Handle;
+    std::shared_ptr<Handle> handle_;
+    std::int64_t rank_ = 0, size_ = 1;
+};
+
+/// Reinterprets values as bytes and back, for the calls above.
+template <class T>
+std::vector<std::byte> to_bytes(const std::vector<T>& values) {
+    const auto* first = reinterpret_cast<const std::byte*>(values.data());
+    return {first, first + values.size() * sizeof(T)};
+}
+template <class T>
+std::vector<T> from_bytes(const std::vector<std::byte>& bytes) {
+    std::vector<T> values(bytes.size() / sizeof(T));
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(values.data()));
+    return values;
+}
+
+}  // namespace arges

@@ -1,0 +1,146 @@
+#include "execute/run_contraction.hpp"
+
+#include "arges/tensor.hpp"
+#include "base/instantiate.hpp"
+#include "local/contract.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+ContractionRun::ContractionRun(ContractionPlan plan, const Communicator* comm)
+    : plan_(std::move(plan)), comm_(comm), rank_(comm != nullptr ? comm->rank() : 0), groups_(plan_.groups()) {
+    for (auto o : {operand_a, operand_b, operand_c}) {
+        if (plan_.operand[o].in_place || (o == operand_b && plan_.unary())) continue;
+        exchange_[o].emplace(comm_, plan_.movement(o), rank_);
+        volume_[o] = exchange_[o]->volume();
+        if (o != operand_c && !plan_.panels.empty()) exchange_[o].reset();
+    }
+}
+
+Volume ContractionRun::volume() const {
+    Volume total;
+    for (const auto& v : volume_) {
+        total.sent += v.sent;
+        total.received += v.received;
+    }
+    return total;
+}
+
+std::int64_t ContractionRun::workspace_bytes() const {
+    const auto bytes = [&](std::int64_t elements) { return Workspace::padded(elements * plan_.spec.element_bytes); };
+    std::int64_t arrays = 0, buffers = 0;
+    for (auto o : {operand_a, operand_b, operand_c}) {
+        if (plan_.operand[o].in_place || (o == operand_b && plan_.unary())) continue;
+        const bool cut = o != operand_c && !plan_.panels.empty();
+        const auto& layout = plan_.operand[o].layout;
+        arrays += bytes(cut ? panel_layout(plan_, o, panel_count(plan_) - 1).local_size(rank_) + 1 : layout.local_size(rank_));
+        buffers = std::max(buffers, bytes(volume_[o].sent) + bytes(volume_[o].received));
+    }
+    return arrays + (plan_.panels.empty() ? buffers : ceil_div(buffers, panel_count(plan_)) + 128);
+}
+
+int ContractionRun::slot_of(Operand o, std::size_t group) const {
+    const auto& list = plan_.operand[o].groups;
+    return static_cast<int>(std::find(list.begin(), list.end(), static_cast<int>(group)) - list.begin());
+}
+
+template <class T>
+ContractionRun::Working<T> ContractionRun::bring_in(Operand o, std::int64_t panel, const T* tensor, Workspace& workspace) {
+    Working<T> w;
+    w.layout = plan_.panels.empty() ? plan_.operand[o].layout : panel_layout(plan_, o, panel);
+    if (!plan_.operand[o].in_place) {
+        w.copy = workspace.take<T>(w.layout.local_size(rank_));
+        const bool conjugated = plan_.spec.inputs[o].conjugated;
+        if (exchange_[o]) {
+            exchange_[o]->run(tensor, w.copy, T(1), T(0), conjugated, workspace);
+        } else {
+            auto movement = plan_.movement(o);
+            movement.to = w.layout;
+            Exchange(comm_, movement, rank_).run(tensor, w.copy, T(1), T(0), conjugated, workspace);
+        }
+        w.array = w.copy;
+        w.strides = w.layout.strides(rank_);
+        return w;
+    }
+    // The panel is a range of each slot of the tensor's own array.
+    w.strides = plan_.operand[o].layout.strides(rank_);
+    w.array = tensor;
+    for (int s = 0; s < w.layout.slots(); ++s) {
+        const auto& slot = w.layout.slot(s);
+        if (!slot.is_blocks())
+            w.array += count_residues(slot.begin(), w.layout.place(rank_, s), slot.places()) *
+                       w.strides[static_cast<std::size_t>(s)];
+    }
+    return w;
+}
+
+/// Multiplies the working copy by the orbit size of each element of summed symmetric groups.
+template <class T>
+void ContractionRun::apply_weights(Operand o, Working<T>& w) const {
+    const auto sizes = w.layout.local_sizes(rank_);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        if (!groups_[g].needs_weights()) continue;
+        const int s = slot_of(o, g);
+        std::vector<real_of<T>> weights(static_cast<std::size_t>(sizes[static_cast<std::size_t>(s)]), 0);
+        const auto& slot = w.layout.slot(s);
+        slot.for_each(w.layout.place(rank_, s), [&](std::int64_t i, const std::int64_t* x) {
+            weights[static_cast<std::size_t>(i)] = static_cast<real_of<T>>(slot.orbit_size(x));
+        });
+        local::scale_along<T>(sizes, w.strides, s, weights, w.copy);
+    }
+}
+
+template <class T>
+void ContractionRun::multiply(const std::array<Working<T>, 2>& inputs, T alpha, T beta, T* c) const {
+    local::FoldedContraction fold;
+    const auto& c_layout = plan_.operand[operand_c].layout;
+    const auto c_strides = c_layout.strides(rank_);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        const auto& group = groups_[g];
+        local::FoldAxis axis;
+        auto stride = [&](Operand o, const std::vector<std::int64_t>& strides, const Layout& layout) {
+            const int s = slot_of(o, g);
+            axis.size = layout.slot(s).local_size(layout.place(rank_, s));
+            return strides[static_cast<std::size_t>(s)];
+        };
+        if (group.in(operand_c)) axis.stride_c = stride(operand_c, c_strides, c_layout);
+        if (group.in(operand_a)) axis.stride_a = stride(operand_a, inputs[0].strides, inputs[0].layout);
+        if (group.in(operand_b)) axis.stride_b = stride(operand_b, inputs[1].strides, inputs[1].layout);
+        auto& axes = group.is_batch()        ? fold.batch
+                     : group.is_contracted() ? fold.k
+                     : group.in(operand_a)   ? fold.m
+                                             : fold.n;
+        axes.push_back(axis);
+    }
+    if (plan_.unary())
+        local::reduce<T>(fold, alpha, inputs[0].array, beta, c);
+    else
+        local::contract<T>(fold, alpha, inputs[0].array, inputs[1].array, beta, c);
+}
+
+template <class T>
+void ContractionRun::run(const OperandData<T>& data, T alpha, T beta, Workspace& workspace) {
+    const auto mark = workspace.mark();
+    const bool direct = plan_.operand[operand_c].in_place;
+    T* const result = direct ? data.c : workspace.take<T>(plan_.operand[operand_c].layout.local_size(rank_));
+    const T first_beta = direct ? beta : T(0);
+    const auto panels = panel_count(plan_);
+    for (std::int64_t panel = 0; panel < panels; ++panel) {
+        const auto panel_mark = workspace.mark();
+        std::array<Working<T>, 2> inputs;
+        inputs[0] = bring_in(operand_a, panel, data.a, workspace);
+        if (!plan_.unary()) inputs[1] = bring_in(operand_b, panel, data.b, workspace);
+        if (plan_.weighted_operand >= 0)
+            apply_weights(static_cast<Operand>(plan_.weighted_operand), inputs[static_cast<std::size_t>(plan_.weighted_operand)]);
+        multiply(inputs, alpha * static_cast<real_of<T>>(plan_.weight), panel == 0 ? first_beta : T(1), result);
+        workspace.release(panel_mark);
+    }
+    if (!direct) exchange_[operand_c]->run(result, data.c, T(1), beta, false, workspace);
+    workspace.release(mark);
+}
+
+#define ARGES_INSTANTIATE(T) template void ContractionRun::run(const OperandData<T>&, T, T, Workspace&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

@@ -1,0 +1,87 @@
+#include "arges/expression.hpp"
+
+#include "arges/error.hpp"
+#include "arges/tensor.hpp"
+#include "base/instantiate.hpp"
+#include "interface/statement.hpp"
+
+#include <string>
+
+namespace arges {
+
+Labels::Labels(const char* letters) : Labels(std::string(letters)) {}
+
+Labels::Labels(const std::string& letters) {
+    for (char c : letters) names_.emplace_back(1, c);
+}
+
+Labels::Labels(std::initializer_list<const char*> names) {
+    for (const char* name : names) names_.emplace_back(name);
+}
+
+std::string Labels::to_string() const {
+    std::string text;
+    bool single = true;
+    for (const auto& name : names_) single = single && name.size() == 1;
+    for (const auto& name : names_) text += (single || text.empty() ? "" : ",") + name;
+    return text;
+}
+
+template <class T>
+Expression<T> Expression<T>::multiply(const Expression& a, const Expression& b) {
+    Expression result;
+    for (const auto& x : a.terms_)
+        for (const auto& y : b.terms_) {
+            Term<T> term = x;
+            term.coefficient *= y.coefficient;
+            term.factors.insert(term.factors.end(), y.factors.begin(), y.factors.end());
+            for (const auto* side : {&x, &y}) {
+                const auto* other = side == &x ? &y : &x;
+                if (side->projection == Projection::none) continue;
+                if (!other->factors.empty())
+                    throw InvalidArgument(
+                        "antisymmetrized(...), symmetrized(...) and canonical(...) fit a right-hand side to the output; they can "
+                        "be multiplied by a number only, so put the whole product inside");
+                term.projection = side->projection;
+            }
+            result.terms_.push_back(std::move(term));
+        }
+    return result;
+}
+
+template <class T>
+Expression<T> conj(Expression<T> right) {
+    if constexpr (!std::is_same_v<T, real_of<T>>) {
+        for (auto& term : right.terms()) {
+            term.coefficient = std::conj(term.coefficient);
+            for (auto& factor : term.factors) factor.conjugated = !factor.conjugated;
+        }
+    }
+    return right;
+}
+
+template <class T>
+void IndexedTensor<T>::assign(const Expression<T>& right, T beta) {
+    Statement<T>(factor(), right, beta).run();
+}
+
+template <class T>
+std::string IndexedTensor<T>::explain(const Expression<T>& right, T beta) const {
+    return Statement<T>(factor(), right, beta).explain();
+}
+
+template <class T>
+void contract(std::type_identity_t<T> alpha, const Tensor<T>& A, const Labels& a, const Tensor<T>& B, const Labels& b,
+              std::type_identity_t<T> beta, Tensor<T>& C, const Labels& c) {
+    C[c].assign(Expression<T>(alpha) * (A[a] * B[b]), beta);
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                   \
+    template class Expression<T>;                                                                              \
+    template class IndexedTensor<T>;                                                                           \
+    template Expression<T> conj(Expression<T>);                                                                \
+    template void contract(std::type_identity_t<T>, const Tensor<T>&, const Labels&, const Tensor<T>&, const Labels&, \
+                           std::type_identity_t<T>, Tensor<T>&, const Labels&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

@@ -1,0 +1,76 @@
+/// One product of a statement, checked and planned: independent of the tensors' elements, so that it can be kept.
+#pragma once
+
+#include "arges/expression.hpp"
+#include "execute/run_contraction.hpp"
+#include "interface/world_state.hpp"
+#include "redistribute/exchange.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// A factor or the output as far as planning is concerned.
+struct PlannedOperand {
+    std::shared_ptr<const Layout> layout;
+    std::vector<std::string> labels;
+    bool conjugated = false;
+    std::string name;
+};
+
+/// A product to be planned.
+struct TermRequest {
+    std::vector<PlannedOperand> factors;
+    PlannedOperand output;
+    Projection projection = Projection::none;
+    bool zero = false;            ///< the coefficient is zero
+    bool real_coefficient = true; ///< the coefficient is real
+    bool number = false;          ///< the only factor stands for the number 1
+    bool complex = false;
+    std::int64_t element_bytes = 8;
+    bool output_is_busy = false;
+};
+
+/// Steps of a product. Operands are numbered: the factors, then intermediates, then the output.
+class PreparedTerm {
+public:
+    /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each. Collective.
+    /// @throws InvalidArgument, Unsupported, OutOfMemory
+    PreparedTerm(WorldState& world, const TermRequest& request);
+
+    /// One pairwise operation or one movement.
+    struct Step {
+        std::vector<int> inputs;
+        int output = 0;
+        std::optional<ContractionPlan> plan;     ///< of a contraction
+        std::optional<ExchangeSpec> movement;    ///< of a movement
+        std::shared_ptr<ContractionRun> contraction;
+        std::shared_ptr<Exchange> exchange;
+        bool conjugated = false;                 ///< of a movement
+        std::int64_t workspace = 0;              ///< bytes on the busiest rank
+    };
+
+    const std::vector<Step>& steps() const { return steps_; }
+    const std::vector<std::shared_ptr<const Layout>>& intermediates() const { return intermediates_; }
+    int factors() const { return factors_; }
+    /// Bytes that this rank sends.
+    std::int64_t planned_bytes() const { return planned_bytes_; }
+    /// Bytes of workspace and intermediates on the busiest rank.
+    std::int64_t working_bytes() const { return working_bytes_; }
+    std::string explain() const;
+
+private:
+    void build(WorldState& world, const TermRequest& request);
+    void make_ready(WorldState& world, const TermRequest& request);
+
+    int factors_ = 0;
+    std::vector<Step> steps_;
+    std::vector<std::shared_ptr<const Layout>> intermediates_;
+    std::vector<std::string> label_names_;
+    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, element_bytes_ = 8;
+};
+
+}  // namespace arges

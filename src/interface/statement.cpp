@@ -1,0 +1,166 @@
+#include "interface/statement.hpp"
+
+#include "base/instantiate.hpp"
+#include "interface/check_labels.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace arges {
+
+namespace {
+
+/// Text that identifies a product: layouts by address, labels by first appearance, everything else that plans depend on.
+std::string fingerprint(const TermRequest& request) {
+    std::map<std::string, int> number;
+    std::string text;
+    auto add = [&](const PlannedOperand& operand) {
+        text += std::to_string(reinterpret_cast<std::uintptr_t>(operand.layout.get())) + (operand.conjugated ? "*" : ":");
+        for (const auto& label : operand.labels)
+            text += std::to_string(number.try_emplace(label, static_cast<int>(number.size())).first->second) + ",";
+        text += ";";
+    };
+    for (const auto& factor : request.factors) add(factor);
+    add(request.output);
+    text += std::to_string(static_cast<int>(request.projection)) + (request.zero ? "z" : "") + (request.real_coefficient ? "" : "i") + (request.number ? "n" : "") +
+             (request.complex ? "c" : "r") +
+            std::to_string(request.element_bytes) + (request.output_is_busy ? "b" : "");
+    return text;
+}
+
+/// Plans are kept up to this number; then the store starts afresh.
+constexpr std::size_t max_prepared = 1000;
+
+}  // namespace
+
+template <class T>
+Statement<T>::Statement(const Factor<T>& left, const Expression<T>& right, T beta)
+    : left_(left), right_(right), beta_(beta), output_(*left.tensor), world_(*left.tensor->world) {
+    for (const auto& term : right.terms())
+        for (const auto& factor : term.factors) {
+            if (factor.tensor->world != left.tensor->world)
+                throw InvalidArgument(output_.title() + " and " + factor.tensor->title() +
+                                      " live on different worlds; use transfer() first");
+            aliased_ = aliased_ || factor.tensor.get() == left.tensor.get();
+        }
+    for (const auto& term : right.terms()) prepare(term);
+    if (right.terms().empty()) check_labels_only();
+}
+
+template <class T>
+TermRequest Statement<T>::request_for(const Term<T>& term) const {
+    TermRequest request;
+    for (const auto& f : term.factors)
+        request.factors.push_back({f.tensor->layout, f.labels.names(), f.conjugated, f.tensor->title()});
+    if (term.factors.empty())
+        request.factors.push_back(
+            {world_.intern(Layout(world_.grid(), {}, Symmetry::none(0), {})), {}, false, "a number"});
+    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
+    request.projection = term.projection;
+    request.zero = term.coefficient == T(0);
+    request.real_coefficient = std::imag(term.coefficient) == 0;
+    request.number = term.factors.empty();
+    request.complex = !std::is_same_v<T, real_of<T>>;
+    request.element_bytes = sizeof(T);
+    request.output_is_busy = false;
+    return request;
+}
+
+template <class T>
+void Statement<T>::prepare(const Term<T>& term) {
+    const auto request = request_for(term);
+    auto& kept = world_.prepared();
+    const auto key = fingerprint(request);
+    const auto it = kept.find(key);
+    const auto available = world_.memory_limit() - world_.memory_in_use();
+    if (it != kept.end() && it->second->working_bytes() <= available) {
+        prepared_.push_back(it->second);
+        return;
+    }
+    auto made = std::make_shared<PreparedTerm>(world_, request);
+    if (kept.size() >= max_prepared) kept.clear();
+    kept[key] = made;
+    prepared_.push_back(std::move(made));
+}
+
+template <class T>
+void Statement<T>::check_labels_only() const {
+    TermRequest request;
+    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
+    check_labels(request);
+}
+
+template <class T>
+void Statement<T>::scale_only() {
+    if (beta_ == T(1)) return;
+    TermRequest request;
+    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
+    const auto labels = check_labels(request);
+    ExchangeSpec spec;
+    spec.to = *output_.layout;
+    spec.to_labels = labels.output;
+    spec.label_extents = labels.extents;
+    spec.terms = {spec.identity()};
+    scale_named(spec, world_.rank(), output_.data.data(), beta_);
+}
+
+template <class T>
+void Statement<T>::run() {
+    std::int64_t working = 0, planned = 0;
+    for (const auto& term : prepared_) {
+        working = std::max(working, term->working_bytes());
+        planned += term->planned_bytes();
+    }
+    const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
+    world_.note_working(working + snapshot_bytes);
+    world_.report() = {0, planned, working + snapshot_bytes};
+    if (world_.dry()) return;
+    const auto before = world_.communicator().traffic().bytes_sent;
+    Buffer<T> snapshot;
+    if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
+    if (working > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(working); });
+    if (prepared_.empty()) scale_only();
+    for (std::size_t i = 0; i < prepared_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
+    world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
+}
+
+template <class T>
+void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
+    const auto& term = right_.terms()[i];
+    const auto& prepared = *prepared_[i];
+    auto& workspace = world_.workspace();
+    const auto mark = workspace.mark();
+    const T one = T(1);
+    std::vector<T*> arrays;
+    for (const auto& f : term.factors)
+        arrays.push_back(const_cast<T*>(f.tensor.get() == left_.tensor.get() ? snapshot.data() : f.tensor->data.data()));
+    if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
+    for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));
+    arrays.push_back(output_.data.data());
+    for (std::size_t s = 0; s < prepared.steps().size(); ++s) {
+        const auto& step = prepared.steps()[s];
+        const bool last = s + 1 == prepared.steps().size();
+        const T alpha = last ? term.coefficient : T(1), step_beta = last ? beta : T(0);
+        T* const out = arrays[static_cast<std::size_t>(step.output)];
+        const T* const a = arrays[static_cast<std::size_t>(step.inputs[0])];
+        if (step.exchange) {
+            step.exchange->run(a, out, alpha, step_beta, step.conjugated, workspace);
+        } else {
+            const T* const b = step.inputs.size() > 1 ? arrays[static_cast<std::size_t>(step.inputs[1])] : nullptr;
+            step.contraction->run(OperandData<T>{a, b, out}, alpha, step_beta, workspace);
+        }
+    }
+    workspace.release(mark);
+}
+
+template <class T>
+std::string Statement<T>::explain() const {
+    std::string text;
+    for (const auto& term : prepared_) text += term->explain();
+    return text;
+}
+
+#define ARGES_INSTANTIATE(T) template class Statement<T>;
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

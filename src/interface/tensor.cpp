@@ -1,0 +1,262 @@
+#include "arges/tensor.hpp"
+
+#include "base/instantiate.hpp"
+#include "base/math.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace arges {
+
+namespace {
+
+std::string extents_text(const std::vector<std::int64_t>& extents) {
+    std::string text;
+    for (auto n : extents) text += (text.empty() ? "" : " x ") + std::to_string(n);
+    return text.empty() ? "scalar" : text;
+}
+
+void check_equal_extents(const SymmetryNode& node, const std::vector<std::int64_t>& extents, const std::string& name) {
+    for (const auto& child : node.children) check_equal_extents(child, extents, name);
+    if (node.kind == NodeKind::leaf || node.kind == NodeKind::product) return;
+    const auto first = node.children[0].dimensions();
+    for (const auto& child : node.children) {
+        const auto dims = child.dimensions();
+        for (std::size_t l = 0; l < dims.size(); ++l) {
+            const auto a = static_cast<std::size_t>(first[l]), b = static_cast<std::size_t>(dims[l]);
+            if (extents[a] != extents[b])
+                throw InvalidArgument(name + ": dimensions " + std::to_string(a) + " and " + std::to_string(b) +
+                                      " are related by symmetry but have extents " + std::to_string(extents[a]) + " and " +
+                                      std::to_string(extents[b]) + "; make them equal or remove the symmetry");
+        }
+    }
+}
+
+}  // namespace
+
+Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name) {
+    const auto title = name.empty() ? std::string("tensor") : name;
+    const int order = static_cast<int>(extents.size());
+    for (std::size_t d = 0; d < extents.size(); ++d)
+        if (extents[d] < 0)
+            throw InvalidArgument(title + ": extent " + std::to_string(extents[d]) + " of dimension " + std::to_string(d) +
+                                  "; extents must not be negative");
+    if (symmetry.order() > order)
+        throw InvalidArgument(title + ": a symmetry of order " + std::to_string(symmetry.order()) + " for a tensor of order " +
+                              std::to_string(order) + "; leave out the dimensions that do not exist");
+    const auto whole = symmetry.order() == order ? symmetry : Symmetry(order, product(symmetry.slots()));
+    for (const auto& slot : whole.slots()) {
+        check_equal_extents(slot, extents, title);
+        if (slot.dimensions().size() > static_cast<std::size_t>(max_slot_order))
+            throw Unsupported(title + ": a symmetric group of more than " + std::to_string(max_slot_order) + " dimensions");
+    }
+    std::int64_t full = 1;
+    for (auto n : extents) full = checked_product(full, std::max<std::int64_t>(1, n));
+    return whole;
+}
+
+std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
+                                         const Symmetry& symmetry) {
+    return world.intern(world.group_mapping == GroupMapping::blocks ? block_layout(world.grid(), extents, symmetry)
+                                                                    : default_layout(world.grid(), extents, symmetry));
+}
+
+ElementLocation locate_element(const Layout& layout, Index index) {
+    ElementLocation at;
+    std::array<std::int64_t, max_slot_order> tuple;
+    std::vector<std::int64_t> local(static_cast<std::size_t>(layout.slots()));
+    for (int s = 0; s < layout.slots(); ++s) {
+        const auto& dims = layout.slot_dimensions(s);
+        for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = index[static_cast<std::size_t>(dims[i])];
+        const auto in_slot = layout.slot(s).locate(tuple.data());
+        at.negative ^= in_slot.negative;
+        at.conjugate ^= in_slot.conjugate;
+        at.zero |= in_slot.zero;
+        local[static_cast<std::size_t>(s)] = in_slot.index;
+        auto place = in_slot.place;
+        for (int t : layout.mapping(s).all()) {
+            const auto length = layout.grid().lengths[static_cast<std::size_t>(t)];
+            at.rank += place % length * layout.grid().stride(t);
+            place /= length;
+        }
+    }
+    const auto strides = layout.strides(at.rank);
+    for (std::size_t s = 0; s < local.size(); ++s) at.offset += local[s] * strides[s];
+    return at;
+}
+
+template <class T>
+TensorState<T>::TensorState(World handle, std::shared_ptr<const Layout> shape, std::string title)
+    : world_handle(std::move(handle)), world(world_handle.state()), layout(std::move(shape)), name(std::move(title)) {
+    const auto bytes = layout->max_local_size() * static_cast<std::int64_t>(sizeof(T));
+    if (world->memory_in_use() + bytes + world->workspace().capacity() > world->memory_limit()) world->workspace().clear();
+    if (world->memory_in_use() + bytes > world->memory_limit())
+        throw OutOfMemory((name.empty() ? "tensor" : name) + ": " + std::to_string(bytes) + " bytes per rank on top of " +
+                          std::to_string(world->memory_in_use()) + " in use are over the limit of " +
+                          std::to_string(world->memory_limit()) +
+                          "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    if (!world->dry()) {
+        // Small allocations do not fail on one rank only; agreeing on them would cost more than they do.
+        auto allocate = [&] { data = Buffer<T>::zeros(layout->local_size(rank())); };
+        if (bytes > (1 << 20))
+            world->agree(allocate);
+        else
+            allocate();
+    }
+    held_ = bytes;
+    world->hold(held_);
+}
+
+template <class T>
+TensorState<T>& state_of(const Tensor<T>& tensor, const char* where) {
+    if (!tensor.state())
+        throw InvalidArgument(std::string(where) + ": the tensor has no shape yet (default-constructed or moved from); "
+                                                   "construct it with a world and extents");
+    return *tensor.state();
+}
+
+template <class T>
+Tensor<T>::Tensor() = default;
+template <class T>
+Tensor<T>::~Tensor() = default;
+template <class T>
+Tensor<T>::Tensor(Tensor&& other) noexcept = default;
+template <class T>
+Tensor<T>& Tensor<T>::operator=(Tensor&& other) noexcept = default;
+template <class T>
+Tensor<T>::Tensor(std::shared_ptr<TensorState<T>> state) : state_(std::move(state)) {}
+template <class T>
+const std::shared_ptr<TensorState<T>>& Tensor<T>::state() const {
+    return state_;
+}
+
+template <class T>
+Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name) {
+    const auto whole = checked_shape(extents, symmetry, name);
+    state_ = std::make_shared<TensorState<T>>(world, new_layout(*world.state(), extents, whole), std::move(name));
+}
+
+template <class T>
+Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
+                  std::string name) {
+    if (relations.size() != extents.size())
+        throw InvalidArgument((name.empty() ? "tensor" : name) + ": a symmetry vector of " + std::to_string(relations.size()) +
+                              " entries for a tensor of order " + std::to_string(extents.size()) +
+                              "; give one entry per dimension");
+    *this = Tensor(world, std::move(extents), Symmetry::from_relations(relations), std::move(name));
+}
+
+template <class T>
+Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names,
+                  std::string_view symmetry, std::string name) {
+    if (names.size() != extents.size())
+        throw InvalidArgument((name.empty() ? "tensor" : name) + ": " + std::to_string(names.size()) + " letters in \"" +
+                              std::string(names) + "\" for a tensor of order " + std::to_string(extents.size()) +
+                              "; give one letter per dimension");
+    *this = Tensor(world, std::move(extents), Symmetry::parse(names, symmetry), std::move(name));
+}
+
+template <class T>
+Tensor<T>::Tensor(const Tensor& other) {
+    *this = other;
+}
+
+template <class T>
+Tensor<T>& Tensor<T>::operator=(const Tensor& other) {
+    if (this == &other) return *this;
+    if (!other.state_) {
+        state_.reset();
+        return *this;
+    }
+    const auto& from = *other.state_;
+    auto copy = std::make_shared<TensorState<T>>(from.world_handle, from.layout, from.name);
+    if (from.data.size() > 0)
+        std::memcpy(static_cast<void*>(copy->data.data()), from.data.data(), from.data.bytes());
+    state_ = std::move(copy);
+    return *this;
+}
+
+template <class T>
+int Tensor<T>::order() const {
+    return state_of(*this, "order").shape().order();
+}
+template <class T>
+const std::vector<std::int64_t>& Tensor<T>::extents() const {
+    return state_of(*this, "extents").shape().extents();
+}
+template <class T>
+const Symmetry& Tensor<T>::symmetry() const {
+    return state_of(*this, "symmetry").shape().symmetry();
+}
+template <class T>
+const World& Tensor<T>::world() const {
+    return state_of(*this, "world").world_handle;
+}
+template <class T>
+const std::string& Tensor<T>::name() const {
+    return state_of(*this, "name").name;
+}
+template <class T>
+void Tensor<T>::set_name(std::string name) {
+    state_of(*this, "set_name").name = std::move(name);
+}
+template <class T>
+std::int64_t Tensor<T>::size() const {
+    return state_of(*this, "size").shape().full_size();
+}
+template <class T>
+std::int64_t Tensor<T>::packed_size() const {
+    return state_of(*this, "packed_size").shape().packed_size();
+}
+
+template <class T>
+std::string Tensor<T>::layout_to_string() const {
+    const auto& state = state_of(*this, "layout_to_string");
+    return state.title() + " " + extents_text(state.shape().extents()) + ": " + state.shape().to_string();
+}
+
+template <class T>
+std::int64_t Tensor<T>::key(Index index) const {
+    const auto& state = state_of(*this, "key");
+    const auto& n = state.shape().extents();
+    if (index.size() != n.size())
+        throw InvalidArgument(state.title() + ": an index of " + std::to_string(index.size()) +
+                              " entries for a tensor of order " + std::to_string(n.size()));
+    std::int64_t key = 0;
+    for (std::size_t d = n.size(); d-- > 0;) {
+        if (index[d] < 0 || index[d] >= n[d])
+            throw InvalidArgument(state.title() + ": index " + std::to_string(index[d]) + " in dimension " +
+                                  std::to_string(d) + " of extent " + std::to_string(n[d]) + "; indices run from 0");
+        key = key * n[d] + index[d];
+    }
+    return key;
+}
+
+template <class T>
+std::vector<std::int64_t> Tensor<T>::index(std::int64_t key) const {
+    const auto& state = state_of(*this, "index");
+    if (key < 0 || key >= state.shape().full_size())
+        throw InvalidArgument(state.title() + ": key " + std::to_string(key) + " is out of range; the tensor has " +
+                              std::to_string(state.shape().full_size()) + " elements, keys run from 0");
+    std::vector<std::int64_t> result;
+    for (auto n : state.shape().extents()) {
+        result.push_back(key % n);
+        key /= n;
+    }
+    return result;
+}
+
+template <class T>
+IndexedTensor<T> Tensor<T>::operator[](const Labels& labels) const {
+    state_of(*this, "indexing");
+    return IndexedTensor<T>(Factor<T>{state_, labels, false});
+}
+
+#define ARGES_INSTANTIATE(T)     \
+    template class TensorState<T>; \
+    template class Tensor<T>;      \
+    template TensorState<T>& state_of(const Tensor<T>&, const char*);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

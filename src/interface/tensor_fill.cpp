@@ -1,0 +1,123 @@
+// Filling tensors.
+#include "base/instantiate.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace arges {
+
+namespace {
+
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the n-th random number without the ones before it.
+std::uint64_t mixed(std::uint64_t n) {
+    n += 0x9e3779b97f4a7c15U;
+    n = (n ^ (n >> 30U)) * 0xbf58476d1ce4e5b9U;
+    n = (n ^ (n >> 27U)) * 0x94d049bb133111ebU;
+    return n ^ (n >> 31U);
+}
+
+/// Uniform in [0, 1).
+double uniform(std::uint64_t seed, std::uint64_t n) {
+    return static_cast<double>(mixed(mixed(seed) ^ n) >> 11U) * 0x1.0p-53;
+}
+
+bool contains_kind(const SymmetryNode& node, NodeKind kind) {
+    return node.kind == kind ||
+           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_kind(c, kind); });
+}
+
+/// Key of the representative that does not depend on the layout, and the factor from it to the given element.
+struct CanonicalKey {
+    std::int64_t key = 0;
+    bool negative = false, conjugate = false, real = false;
+};
+
+/// Finds canonical representatives of elements, slot by slot, as if every phase were 1.
+class Canonicalizer {
+public:
+    explicit Canonicalizer(const Layout& layout) : layout_(layout) {
+        for (const auto& slot : layout.symmetry().slots()) nodes_.emplace_back(slot, layout.extents(), false);
+    }
+
+    CanonicalKey operator()(const std::vector<std::int64_t>& index) const {
+        CanonicalKey result;
+        auto canonical = index;
+        std::array<std::int64_t, max_slot_order> tuple;
+        for (int s = 0; s < layout_.slots(); ++s) {
+            const auto& dims = layout_.slot_dimensions(s);
+            for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = index[static_cast<std::size_t>(dims[i])];
+            const auto& node = nodes_[static_cast<std::size_t>(s)];
+            const auto c = node.canonicalize(tuple.data(), nullptr);
+            result.negative ^= c.negative;
+            result.conjugate ^= c.conjugate;
+            if (node.kind() == NodeKind::hermitian)
+                result.real |= std::equal(tuple.data(), tuple.data() + node.width() / 2, tuple.data() + node.width() / 2);
+            for (std::size_t i = 0; i < dims.size(); ++i) canonical[static_cast<std::size_t>(dims[i])] = tuple[i];
+        }
+        for (std::size_t d = canonical.size(); d-- > 0;) result.key = result.key * layout_.extents()[d] + canonical[d];
+        return result;
+    }
+
+private:
+    const Layout& layout_;
+    std::vector<PackedNode> nodes_;
+};
+
+}  // namespace
+
+template <class T>
+void Tensor<T>::fill(T value) {
+    auto& state = state_of(*this, "fill");
+    if (value != T(0))
+        for (const auto& slot : symmetry().slots())
+            if (contains_kind(slot, NodeKind::antisymmetric) || contains_kind(slot, NodeKind::hollow))
+                throw InvalidArgument(state.title() + ": a constant other than zero does not have the symmetry " +
+                                      symmetry().to_string() + "; fill by a function, or write keys");
+    if constexpr (!std::is_same_v<T, real_of<T>>)
+        if (value.imag() != 0)
+            for (const auto& slot : symmetry().slots())
+                if (contains_kind(slot, NodeKind::hermitian))
+                    throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
+    if (state.world->dry()) return;
+    for_each_element(state.shape(), state.rank(),
+                     [&](std::int64_t offset, const std::vector<std::int64_t>&) { state.data[offset] = value; });
+}
+
+template <class T>
+void Tensor<T>::fill(const std::function<T(Index)>& f) {
+    auto& state = state_of(*this, "fill");
+    if (state.world->dry()) return;
+    for_each_element(state.shape(), state.rank(),
+                     [&](std::int64_t offset, const std::vector<std::int64_t>& x) { state.data[offset] = f(x); });
+}
+
+template <class T>
+void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high) {
+    auto& state = state_of(*this, "fill_random");
+    if (!(low <= high))
+        throw InvalidArgument(state.title() + ": fill_random needs low <= high");
+    if (state.world->dry()) return;
+    const Canonicalizer canonical(state.shape());
+    auto value = [&](std::uint64_t n) { return static_cast<real_of<T>>(low + (high - low) * uniform(seed, n)); };
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        const auto c = canonical(x);
+        const auto n = static_cast<std::uint64_t>(c.key);
+        T v;
+        if constexpr (std::is_same_v<T, real_of<T>>) {
+            v = value(n);
+        } else {
+            v = T(value(2 * n), c.real ? 0 : value(2 * n + 1));
+            if (c.conjugate) v = std::conj(v);
+        }
+        state.data[offset] = c.negative ? -v : v;
+    });
+}
+
+#define ARGES_INSTANTIATE(T)                                               \
+    template void Tensor<T>::fill(T);                                      \
+    template void Tensor<T>::fill(const std::function<T(Index)>&);         \
+    template void Tensor<T>::fill_random(std::uint64_t, real_of<T>, real_of<T>);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

@@ -1,0 +1,291 @@
+// Sub-tensors, other symmetries, other element types, other worlds.
+#include "base/instantiate.hpp"
+#include "interface/tensor_state.hpp"
+#include "redistribute/exchange.hpp"
+#include "symmetry/permutation_group.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+std::vector<int> numbered(int count) {
+    std::vector<int> labels(static_cast<std::size_t>(count));
+    std::iota(labels.begin(), labels.end(), 0);
+    return labels;
+}
+
+/// The movement between two tensors dimension by dimension.
+ExchangeSpec straight(const Layout& from, const Layout& to, const std::vector<std::int64_t>& extents) {
+    ExchangeSpec spec;
+    spec.from = from;
+    spec.to = to;
+    spec.from_labels = spec.to_labels = numbered(from.order());
+    spec.label_extents = extents;
+    spec.terms = {spec.identity()};
+    return spec;
+}
+
+template <class T>
+void run_movement(TensorState<T>& to, const TensorState<T>& from, const ExchangeSpec& spec, T alpha, T beta) {
+    if (to.world->dry()) return;
+    Workspace workspace;
+    std::unique_ptr<Exchange> exchange;
+    to.world->agree([&] {
+        exchange = std::make_unique<Exchange>(to.world->exchange_communicator(), spec, to.rank());
+        workspace.reserve((exchange->workspace_elements() + 16) * static_cast<std::int64_t>(sizeof(T)));
+    });
+    exchange->run(from.data.data(), to.data.data(), alpha, beta, false, workspace);
+}
+
+struct Ranges {
+    const std::vector<std::int64_t>& begin;
+    const std::vector<std::int64_t>& end;
+    bool equal(int a, int b) const {
+        return begin[static_cast<std::size_t>(a)] == begin[static_cast<std::size_t>(b)] &&
+               end[static_cast<std::size_t>(a)] == end[static_cast<std::size_t>(b)];
+    }
+    bool disjoint(int a, int b) const {
+        return end[static_cast<std::size_t>(a)] <= begin[static_cast<std::size_t>(b)] ||
+               end[static_cast<std::size_t>(b)] <= begin[static_cast<std::size_t>(a)];
+    }
+};
+
+/// The tree that a slice keeps: a node survives where corresponding dimensions of its children have equal ranges.
+SymmetryNode sliced(const SymmetryNode& node, const Ranges& ranges) {
+    if (node.kind == NodeKind::leaf) return node;
+    SymmetryNode result{node.kind, -1, {}};
+    bool equal = true;
+    const auto first = node.children[0].dimensions();
+    for (const auto& child : node.children) {
+        const auto dims = child.dimensions();
+        for (std::size_t l = 0; l < dims.size() && node.kind != NodeKind::product; ++l)
+            equal = equal && ranges.equal(first[l], dims[l]);
+    }
+    if (!equal) result.kind = NodeKind::product;
+    for (const auto& child : node.children) result.children.push_back(equal ? child : sliced(child, ranges));
+    return result;
+}
+
+void check_ranges(const std::string& title, const std::vector<std::int64_t>& extents, const Ranges& ranges) {
+    if (ranges.begin.size() != extents.size() || ranges.end.size() != extents.size())
+        throw InvalidArgument(title + ": a slice of " + std::to_string(ranges.begin.size()) + " and " +
+                              std::to_string(ranges.end.size()) + " bounds for a tensor of order " +
+                              std::to_string(extents.size()) + "; give a begin and an end per dimension");
+    for (std::size_t d = 0; d < extents.size(); ++d)
+        if (ranges.begin[d] < 0 || ranges.begin[d] > ranges.end[d] || ranges.end[d] > extents[d])
+            throw InvalidArgument(title + ": the slice [" + std::to_string(ranges.begin[d]) + ", " +
+                                  std::to_string(ranges.end[d]) + ") is not within dimension " + std::to_string(d) +
+                                  " of extent " + std::to_string(extents[d]));
+}
+
+/// Writing a slice is defined if exchanging children maps the slice onto itself and the part has that symmetry, or maps
+/// it to elements outside.
+void check_part(const std::string& title, const SymmetryNode& node, const Symmetry& part, const Ranges& ranges) {
+    for (const auto& child : node.children) check_part(title, child, part, ranges);
+    if (node.kind == NodeKind::leaf || node.kind == NodeKind::product) return;
+    for (std::size_t i = 0; i < node.children.size(); ++i)
+        for (std::size_t j = i + 1; j < node.children.size(); ++j) {
+            const auto a = node.children[i].dimensions(), b = node.children[j].dimensions();
+            bool same = true, apart = false;
+            SignedPermutation swap;
+            swap.image = numbered(part.order());
+            for (std::size_t l = 0; l < a.size(); ++l) {
+                same = same && ranges.equal(a[l], b[l]);
+                apart = apart || ranges.disjoint(a[l], b[l]);
+                std::swap(swap.image[static_cast<std::size_t>(a[l])], swap.image[static_cast<std::size_t>(b[l])]);
+            }
+            if (apart) continue;
+            const bool has = same && contains(part, swap) && swap.negative == (node.kind == NodeKind::antisymmetric) &&
+                             swap.conjugate == (node.kind == NodeKind::hermitian);
+            if (!has)
+                throw InvalidArgument(title + ": set_slice over dimensions " + std::to_string(a[0]) + " and " +
+                                      std::to_string(b[0]) +
+                                      " that are related by symmetry; give them the same range and the part the same symmetry, or "
+                                      "ranges that do not overlap");
+        }
+}
+
+/// A shape on the wire: order, extents, then the tree in prefix form.
+void write_tree(const SymmetryNode& node, std::vector<std::int64_t>& out) {
+    out.push_back(static_cast<std::int64_t>(node.kind));
+    out.push_back(node.dimension);
+    out.push_back(static_cast<std::int64_t>(node.children.size()));
+    for (const auto& child : node.children) write_tree(child, out);
+}
+
+SymmetryNode read_tree(const std::vector<std::int64_t>& in, std::size_t& at) {
+    SymmetryNode node{static_cast<NodeKind>(in[at]), static_cast<int>(in[at + 1]), {}};
+    const auto children = in[at + 2];
+    at += 3;
+    for (std::int64_t c = 0; c < children; ++c) node.children.push_back(read_tree(in, at));
+    return node;
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> Tensor<T>::slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+    const auto& state = state_of(*this, "slice");
+    const Ranges ranges{begin, end};
+    check_ranges(state.title(), extents(), ranges);
+    std::vector<SymmetryNode> slots;
+    for (const auto& slot : symmetry().slots()) slots.push_back(sliced(slot, ranges));
+    std::vector<std::int64_t> lengths;
+    for (std::size_t d = 0; d < begin.size(); ++d) lengths.push_back(end[d] - begin[d]);
+    Tensor result(world(), lengths, Symmetry(order(), product(slots)), state.name);
+    auto spec = straight(state.shape(), result.state_->shape(), lengths);
+    spec.from_offset = begin;
+    run_movement(*result.state_, state, spec, T(1), T(0));
+    return result;
+}
+
+template <class T>
+void Tensor<T>::set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha, T beta) {
+    auto& state = state_of(*this, "set_slice");
+    const auto& from = state_of(part, "set_slice");
+    if (from.world != state.world)
+        throw InvalidArgument(state.title() + ": set_slice from a tensor on another world; use transfer() first");
+    auto end = begin;
+    if (part.order() != order() || end.size() != extents().size())
+        throw InvalidArgument(state.title() + ": set_slice of a part of order " + std::to_string(part.order()) +
+                              " into a tensor of order " + std::to_string(order()));
+    for (std::size_t d = 0; d < end.size(); ++d) end[d] += part.extents()[d];
+    const Ranges ranges{begin, end};
+    check_ranges(state.title(), extents(), ranges);
+    for (const auto& slot : symmetry().slots()) check_part(state.title(), slot, part.symmetry(), ranges);
+    if (&from == &state) {
+        set_slice(begin, Tensor(part), alpha, beta);
+        return;
+    }
+    auto spec = straight(from.shape(), state.shape(), part.extents());
+    spec.to_offset = begin;
+    run_movement(state, from, spec, alpha, beta);
+}
+
+template <class T>
+Tensor<T> Tensor<T>::with_symmetry(const Symmetry& symmetry) const {
+    const auto& state = state_of(*this, "with_symmetry");
+    Tensor result(world(), extents(), symmetry, state.name);
+    run_movement(*result.state_, state, straight(state.shape(), result.state_->shape(), extents()), T(1), T(0));
+    return result;
+}
+
+template <class T>
+Tensor<T> conj(const Tensor<T>& A) {
+    Tensor<T> result(A);
+    if constexpr (!std::is_same_v<T, real_of<T>>) {
+        auto& data = state_of(result, "conj").data;
+        for (std::int64_t i = 0; i < data.size(); ++i) data[i] = std::conj(data[i]);
+    }
+    return result;
+}
+
+namespace {
+
+SymmetryNode replaced(const SymmetryNode& node, NodeKind hermitian_becomes) {
+    auto result = node;
+    if (node.kind == NodeKind::hermitian) result.kind = hermitian_becomes;
+    for (auto& child : result.children) child = replaced(child, hermitian_becomes);
+    return result;
+}
+
+/// A real tensor from a complex one whose hermitian nodes become another kind.
+template <class T, class Part>
+Tensor<T> part_of(const Tensor<std::complex<T>>& A, NodeKind hermitian_becomes, Part&& part) {
+    std::vector<SymmetryNode> slots;
+    for (const auto& slot : A.symmetry().slots()) slots.push_back(replaced(slot, hermitian_becomes));
+    const Symmetry symmetry(A.order(), product(slots));
+    const auto moved = symmetry == A.symmetry() ? A : A.with_symmetry(symmetry);
+    auto layout = state_of(moved, "real or imag").layout;
+    auto result = std::make_shared<TensorState<T>>(A.world(), layout, A.name());
+    const auto& from = state_of(moved, "real or imag").data;
+    for (std::int64_t i = 0; i < from.size(); ++i) result->data[i] = part(from[i]);
+    return Tensor<T>(std::move(result));
+}
+
+}  // namespace
+
+template <class T>
+Tensor<T> real(const Tensor<std::complex<T>>& A) {
+    return part_of<T>(A, NodeKind::symmetric, [](std::complex<T> z) { return z.real(); });
+}
+
+template <class T>
+Tensor<T> imag(const Tensor<std::complex<T>>& A) {
+    return part_of<T>(A, NodeKind::antisymmetric, [](std::complex<T> z) { return z.imag(); });
+}
+
+template <class T>
+Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target) {
+    const auto& comm = meeting.state()->communicator();
+    // Who has the source, and which rank of the target is which rank of the meeting?
+    const auto giver = comm.minimum(source.state() ? comm.rank() : comm.size());
+    if (giver == comm.size())
+        throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
+    std::vector<std::int64_t> shape;
+    if (comm.rank() == giver) {
+        shape = source.extents();
+        shape.insert(shape.begin(), source.order());
+        write_tree(product(source.symmetry().slots()), shape);
+    }
+    auto length = static_cast<std::int64_t>(shape.size());
+    comm.broadcast(&length, sizeof length, giver);
+    shape.resize(static_cast<std::size_t>(length));
+    comm.broadcast(shape.data(), length * static_cast<std::int64_t>(sizeof(std::int64_t)), giver);
+    const auto order = static_cast<std::size_t>(shape[0]);
+    const std::vector<std::int64_t> extents(shape.begin() + 1, shape.begin() + 1 + static_cast<std::ptrdiff_t>(order));
+    std::size_t at = 1 + order;
+    const Symmetry symmetry(static_cast<int>(order), read_tree(shape, at));
+    Tensor<T> result;
+    comm.agree([&] {
+        if (target.takes_part()) result = Tensor<T>(target, extents, symmetry, source.state() ? source.name() : "");
+    });
+    const auto mine = target.takes_part() ? target.rank() : -1;
+    const auto target_ranks = from_bytes<std::int64_t>(comm.all_gather(to_bytes(std::vector<std::int64_t>{mine})));
+    // Every source rank deals its pairs out to the meeting ranks in turn; the target's write() finds the owners.
+    std::vector<std::int64_t> receivers;
+    for (std::size_t r = 0; r < target_ranks.size(); ++r)
+        if (target_ranks[r] >= 0) receivers.push_back(static_cast<std::int64_t>(r));
+    std::vector<std::vector<std::int64_t>> keys(target_ranks.size());
+    std::vector<std::vector<T>> values(target_ranks.size());
+    if (source.state()) {
+        const auto pairs = source.local_pairs();
+        for (std::size_t i = 0; i < pairs.first.size(); ++i) {
+            const auto to = static_cast<std::size_t>(receivers[i % receivers.size()]);
+            keys[to].push_back(pairs.first[i]);
+            values[to].push_back(pairs.second[i]);
+        }
+    }
+    std::vector<std::vector<std::byte>> key_bytes, value_bytes;
+    for (const auto& k : keys) key_bytes.push_back(to_bytes(k));
+    for (const auto& v : values) value_bytes.push_back(to_bytes(v));
+    std::vector<std::int64_t> my_keys;
+    std::vector<T> my_values;
+    for (const auto& part : comm.all_to_all(key_bytes)) {
+        const auto k = from_bytes<std::int64_t>(part);
+        my_keys.insert(my_keys.end(), k.begin(), k.end());
+    }
+    for (const auto& part : comm.all_to_all(value_bytes)) {
+        const auto v = from_bytes<T>(part);
+        my_values.insert(my_values.end(), v.begin(), v.end());
+    }
+    if (target.takes_part()) result.write(my_keys, my_values);
+    return result;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                             \
+    template Tensor<T> Tensor<T>::slice(const std::vector<std::int64_t>&, const std::vector<std::int64_t>&) const;       \
+    template void Tensor<T>::set_slice(const std::vector<std::int64_t>&, const Tensor&, T, T);                           \
+    template Tensor<T> Tensor<T>::with_symmetry(const Symmetry&) const;                                                  \
+    template Tensor<T> conj(const Tensor<T>&);                                                                           \
+    template Tensor<T> transfer(const World&, const Tensor<T>&, const World&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+template Tensor<float> real(const Tensor<std::complex<float>>&);
+template Tensor<double> real(const Tensor<std::complex<double>>&);
+template Tensor<float> imag(const Tensor<std::complex<float>>&);
+template Tensor<double> imag(const Tensor<std::complex<double>>&);
+
+}  // namespace arges

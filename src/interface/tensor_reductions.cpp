@@ -1,0 +1,228 @@
+// Sums, norms, extrema and printing. Each orbit is stored once, so elements are weighted by orbit sizes.
+#include "base/instantiate.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+namespace arges {
+
+namespace {
+
+bool contains_kind(const SymmetryNode& node, NodeKind kind) {
+    return node.kind == kind ||
+           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_kind(c, kind); });
+}
+
+bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
+    return std::any_of(symmetry.slots().begin(), symmetry.slots().end(),
+                       [&](const auto& slot) { return contains_kind(slot, kind); });
+}
+
+/// Orbit sizes of a slot's local indices on a rank; zero for padding.
+std::vector<double> slot_weights(const Layout& layout, std::int64_t rank, int s) {
+    const auto place = layout.place(rank, s);
+    const auto& slot = layout.slot(s);
+    std::vector<double> weights(static_cast<std::size_t>(slot.local_size(place)), 0);
+    slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
+        weights[static_cast<std::size_t>(i)] = static_cast<double>(slot.orbit_size(x));
+    });
+    return weights;
+}
+
+/// Sums weight * f(offset) over the elements of a rank; the fastest slot is the inner loop.
+template <class F>
+auto weighted_sum(const Layout& layout, std::int64_t rank, F&& f) {
+    using Sum = decltype(f(std::int64_t{0}));
+    std::vector<std::vector<double>> weights;
+    for (int s = 0; s < layout.slots(); ++s) weights.push_back(slot_weights(layout, rank, s));
+    const auto strides = layout.strides(rank);
+    auto walk = [&](auto&& self, int s, std::int64_t offset) -> Sum {
+        if (s < 0) return f(offset);
+        Sum sum{};
+        const auto& w = weights[static_cast<std::size_t>(s)];
+        for (std::size_t i = 0; i < w.size(); ++i)
+            if (w[i] != 0)
+                sum += w[i] * self(self, s - 1, offset + static_cast<std::int64_t>(i) * strides[static_cast<std::size_t>(s)]);
+        return sum;
+    };
+    return walk(walk, layout.slots() - 1, 0);
+}
+
+/// Sum over ranks, each copy once, with double precision.
+template <class T, class F>
+std::complex<double> global_sum(const TensorState<T>& state, F&& f) {
+    if (state.world->dry()) return 0;
+    std::complex<double> local = 0;
+    if (state.shape().is_first_copy(state.rank())) local = weighted_sum(state.shape(), state.rank(), f);
+    double parts[2] = {local.real(), local.imag()};
+    state.world->communicator().sum(parts, 2);
+    return {parts[0], parts[1]};
+}
+
+template <class T>
+T narrowed(std::complex<double> value) {
+    if constexpr (std::is_same_v<T, real_of<T>>)
+        return static_cast<T>(value.real());
+    else
+        return T(static_cast<real_of<T>>(value.real()), static_cast<real_of<T>>(value.imag()));
+}
+
+/// The best element over all ranks by a measure of its value; ties go to the smallest key.
+template <class T, class Better>
+Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Better&& better) {
+    struct Candidate {
+        std::int64_t key = -1;
+        T value{};
+    };
+    if (state.world->dry()) return {};
+    Candidate best;
+    auto consider = [&](const Candidate& c) {
+        if (c.key < 0) return;
+        if (best.key < 0 || better(c.value, best.value) || (!better(best.value, c.value) && c.key < best.key)) best = c;
+    };
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        consider({tensor.key(x), state.data[offset]});
+    });
+    const auto all = from_bytes<Candidate>(state.world->communicator().all_gather(to_bytes(std::vector<Candidate>{best})));
+    for (const auto& c : all) consider(c);
+    if (best.key < 0) return {};
+    return {best.value, tensor.index(best.key)};
+}
+
+/// Smallest or largest element of the full tensor: a stored element, its negative, or a zero that symmetry puts on a diagonal.
+template <class T>
+Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState<T>& state, bool largest) {
+    if constexpr (!std::is_same_v<T, real_of<T>>) {
+        throw Unsupported(state.title() + ": complex numbers have no order; use largest_magnitude(), or real() and imag()");
+    } else {
+        const bool signs = contains_kind(tensor.symmetry(), NodeKind::antisymmetric);
+        auto better = [&](T a, T b) { return largest ? a > b : a < b; };
+        auto magnitude = [&](T a, T b) { return std::abs(a) > std::abs(b); };
+        auto best = signs ? extremum(tensor, state, magnitude) : extremum(tensor, state, better);
+        if (signs && best.value != 0 && (best.value > 0) != largest) {
+            best.value = -best.value;
+            best.index = tensor.index(tensor.key(best.index));
+        }
+        const bool zeros = (signs || contains_kind(tensor.symmetry(), NodeKind::hollow)) && tensor.size() > 0;
+        if (zeros && (best.index.empty() || better(T(0), best.value)))
+            best = {T(0), std::vector<std::int64_t>(static_cast<std::size_t>(tensor.order()), 0)};
+        return best;
+    }
+}
+
+}  // namespace
+
+template <class T>
+T Tensor<T>::sum() const {
+    const auto& state = state_of(*this, "sum");
+    if (contains_kind(symmetry(), NodeKind::antisymmetric)) return T(0);
+    const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
+    return narrowed<T>(global_sum(state, [&](std::int64_t i) {
+        const auto v = std::complex<double>(state.data[i]);
+        return real_sum ? std::complex<double>(v.real()) : v;
+    }));
+}
+
+template <class T>
+real_of<T> Tensor<T>::norm1() const {
+    const auto& state = state_of(*this, "norm1");
+    return narrowed<real_of<T>>(
+        global_sum(state, [&](std::int64_t i) { return std::complex<double>(std::abs(state.data[i])); }));
+}
+
+template <class T>
+real_of<T> Tensor<T>::norm() const {
+    const auto& state = state_of(*this, "norm");
+    const auto squares = global_sum(state, [&](std::int64_t i) {
+        return std::complex<double>(std::norm(std::complex<double>(state.data[i])));
+    });
+    return static_cast<real_of<T>>(std::sqrt(squares.real()));
+}
+
+template <class T>
+real_of<T> Tensor<T>::norm_max() const {
+    return std::abs(largest_magnitude().value);
+}
+
+template <class T>
+T Tensor<T>::dot(const Tensor& other) const {
+    const auto& a = state_of(*this, "dot");
+    const auto& b = state_of(other, "dot");
+    if (a.world != b.world) throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " live on different worlds");
+    if (a.shape().extents() != b.shape().extents())
+        throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " differ in shape; extents must agree");
+    if (a.layout != b.layout) {
+        std::vector<std::string> names;
+        for (int d = 0; d < order(); ++d) names.push_back("d" + std::to_string(d));
+        Tensor<T> result(world(), {});
+        result[Labels(std::vector<std::string>())] = arges::conj((*this)[Labels(names)]) * other[Labels(names)];
+        return result.scalar();
+    }
+    const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
+    return narrowed<T>(global_sum(a, [&](std::int64_t i) {
+        const auto v = std::conj(std::complex<double>(a.data[i])) * std::complex<double>(b.data[i]);
+        return real_sum ? std::complex<double>(v.real()) : v;
+    }));
+}
+
+template <class T>
+T Tensor<T>::scalar() const {
+    const auto& state = state_of(*this, "scalar");
+    if (order() != 0)
+        throw InvalidArgument(state.title() + ": scalar() of a tensor of order " + std::to_string(order()) +
+                              "; sum its labels into a tensor of order 0 first");
+    return state.world->dry() ? T(0) : state.data[0];
+}
+
+template <class T>
+Extremum<T> Tensor<T>::largest_magnitude() const {
+    return extremum(*this, state_of(*this, "largest_magnitude"), [](T a, T b) { return std::abs(a) > std::abs(b); });
+}
+
+template <class T>
+Extremum<T> Tensor<T>::minimum() const {
+    return signed_extremum(*this, state_of(*this, "minimum"), false);
+}
+
+template <class T>
+Extremum<T> Tensor<T>::maximum() const {
+    return signed_extremum(*this, state_of(*this, "maximum"), true);
+}
+
+template <class T>
+void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
+    const auto& state = state_of(*this, "print");
+    if (state.world->dry()) return;
+    struct Line {
+        std::int64_t key;
+        T value;
+    };
+    const auto [keys, values] = local_pairs();
+    std::vector<Line> mine;
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        if (std::abs(values[i]) >= cutoff) mine.push_back({keys[i], values[i]});
+    auto lines = from_bytes<Line>(state.world->communicator().gather(to_bytes(mine), 0));
+    if (state.rank() != 0) return;
+    std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key < b.key; });
+    for (const auto& line : lines) {
+        for (auto i : index(line.key)) stream << i << ' ';
+        stream << line.value << '\n';
+    }
+}
+
+#define ARGES_INSTANTIATE(T)                                        \
+    template T Tensor<T>::sum() const;                              \
+    template real_of<T> Tensor<T>::norm1() const;                   \
+    template real_of<T> Tensor<T>::norm() const;                    \
+    template real_of<T> Tensor<T>::norm_max() const;                \
+    template T Tensor<T>::dot(const Tensor&) const;                 \
+    template T Tensor<T>::scalar() const;                           \
+    template Extremum<T> Tensor<T>::largest_magnitude() const;      \
+    template Extremum<T> Tensor<T>::minimum() const;                \
+    template Extremum<T> Tensor<T>::maximum() const;                \
+    template void Tensor<T>::print(std::ostream&, real_of<T>) const;
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

@@ -1,0 +1,95 @@
+/// What a Tensor holds.
+#pragma once
+
+#include "arges/tensor.hpp"
+#include "base/buffer.hpp"
+#include "interface/world_state.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// Shape, layout and local elements of one tensor.
+template <class T>
+class TensorState {
+public:
+    /// Zeros. Collective if the world has several ranks. @throws OutOfMemory on every rank
+    TensorState(World world, std::shared_ptr<const Layout> layout, std::string name);
+    ~TensorState() { world->hold(-held_); }
+    TensorState(const TensorState&) = delete;
+    TensorState& operator=(const TensorState&) = delete;
+
+    const Layout& shape() const { return *layout; }
+    std::int64_t rank() const { return world->rank(); }
+    /// Name for messages.
+    std::string title() const { return name.empty() ? "tensor" : name; }
+    /// Calls f(offset, indices, orbit size) for each element stored on this rank.
+    template <class F>
+    void for_each(F&& f) const;
+
+    World world_handle;
+    std::shared_ptr<WorldState> world;
+    std::shared_ptr<const Layout> layout;
+    std::string name;
+    Buffer<T> data;  // empty in a dry run
+
+private:
+    std::int64_t held_ = 0;
+};
+
+/// Calls f(offset, indices) for each element that `rank` stores under a layout.
+template <class F>
+void for_each_element(const Layout& layout, std::int64_t rank, F&& f) {
+    std::vector<std::int64_t> x(static_cast<std::size_t>(layout.order()));
+    const auto strides = layout.strides(rank);
+    auto walk = [&](auto&& self, int s, std::int64_t offset) -> void {
+        if (s < 0) {
+            f(offset, static_cast<const std::vector<std::int64_t>&>(x));
+            return;
+        }
+        const auto& dims = layout.slot_dimensions(s);
+        layout.slot(s).for_each(layout.place(rank, s), [&](std::int64_t index, const std::int64_t* tuple) {
+            for (std::size_t i = 0; i < dims.size(); ++i) x[static_cast<std::size_t>(dims[i])] = tuple[i];
+            self(self, s - 1, offset + index * strides[static_cast<std::size_t>(s)]);
+        });
+    };
+    walk(walk, layout.slots() - 1, 0);
+}
+
+/// Number of elements of the full tensor that a stored element stands for.
+inline std::int64_t orbit_size(const Layout& layout, const std::vector<std::int64_t>& x) {
+    std::int64_t product = 1;
+    std::array<std::int64_t, max_slot_order> tuple;
+    for (int s = 0; s < layout.slots(); ++s) {
+        const auto& dims = layout.slot_dimensions(s);
+        if (dims.size() == 1) continue;
+        for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = x[static_cast<std::size_t>(dims[i])];
+        product *= layout.slot(s).orbit_size(tuple.data());
+    }
+    return product;
+}
+
+/// Where an element is: the rank that holds its first copy, the offset there, and how its value follows.
+struct ElementLocation {
+    std::int64_t rank = 0;
+    std::int64_t offset = 0;
+    bool negative = false, conjugate = false, zero = false;
+};
+
+/// Finds an element by its indices.
+ElementLocation locate_element(const Layout& layout, Index index);
+
+/// The layout that new tensors of a world get.
+std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
+                                         const Symmetry& symmetry);
+
+/// Throws InvalidArgument unless extents and symmetry make a tensor; returns the symmetry with its order set.
+Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name);
+
+/// The tensor's state. @throws InvalidArgument if there is none
+template <class T>
+TensorState<T>& state_of(const Tensor<T>& tensor, const char* where);
+
+}  // namespace arges

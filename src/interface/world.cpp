@@ -1,0 +1,127 @@
+#include "arges/world.hpp"
+
+#include "base/options.hpp"
+#include "interface/world_state.hpp"
+#include "topology/unfold.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+void check_torus(const Torus& torus, std::int64_t ranks) {
+    if (torus.ranks() != ranks)
+        throw InvalidArgument("World: a torus " + torus.to_string() + " holds " + std::to_string(torus.ranks()) +
+                              " ranks, but there are " + std::to_string(ranks) + "; the lengths must multiply to that");
+}
+
+/// Traffic between nodes is dearer than within one.
+constexpr double weight_on_node = 0.5;
+
+/// Text that tells layouts apart.
+std::string fingerprint(const Layout& layout) {
+    std::string text = layout.symmetry().to_string() + "|";
+    for (auto n : layout.extents()) text += std::to_string(n) + ",";
+    for (int s = 0; s < layout.slots(); ++s) {
+        const auto& m = layout.mapping(s);
+        text += m.is_blocks() ? "b" : "p";
+        for (int d : layout.slot_dimensions(s)) text += std::to_string(d) + ".";
+        for (const auto& list : m.torus_by_position) {
+            for (int t : list) text += std::to_string(t) + ",";
+            text += ";";
+        }
+        for (auto v : m.virtual_factor) text += "v" + std::to_string(v);
+        for (int t : m.torus) text += "," + std::to_string(t);
+        text += "w" + std::to_string(m.begin) + ":" + std::to_string(m.end) + "/";
+    }
+    return text;
+}
+
+}  // namespace
+
+WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) {
+    size_ = communicator_->size();
+    rank_ = communicator_->rank();
+    const auto per_node = communicator_->ranks_per_node();
+    torus_ = torus.lengths().empty() ? detected_torus(size_, per_node) : torus;
+    check_torus(torus_, size_);
+    grid_ = unfold(torus_);
+    if (torus.lengths().empty() && torus_.lengths().size() == 2) {
+        const auto on_node = prime_factors(per_node).size();
+        for (std::size_t t = 0; t < grid_.lengths.size(); ++t) link_weight_.push_back(t < on_node ? weight_on_node : 1);
+    }
+    std::int64_t limit = 0;
+    agree([&] {
+        if (block_mapping_option()) group_mapping = GroupMapping::blocks;
+        limit = memory_limit_option().value_or(0);
+    });
+    if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
+    memory_limit_ = communicator_->minimum(limit);
+}
+
+WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
+    if (ranks < 1) throw InvalidArgument("World::dry_run: " + std::to_string(ranks) + " ranks; at least one is needed");
+    torus_ = torus.lengths().empty() ? Torus({ranks}) : torus;
+    check_torus(torus_, ranks);
+    grid_ = unfold(torus_);
+    if (block_mapping_option()) group_mapping = GroupMapping::blocks;
+    memory_limit_ = memory_limit_option().value_or(available_node_memory());
+}
+
+void WorldState::agree(const std::function<void()>& work) const {
+    if (communicator_)
+        communicator_->agree(work);
+    else
+        work();
+}
+
+std::shared_ptr<const Layout> WorldState::intern(Layout layout) {
+    auto& known = layouts_[fingerprint(layout)];
+    if (!known) known = std::make_shared<const Layout>(std::move(layout));
+    return known;
+}
+
+PlanOptions WorldState::plan_options() const {
+    PlanOptions options;
+    options.memory_limit = memory_limit_ - in_use_;
+    options.group_mapping = group_mapping;
+    options.link_weight = link_weight_;
+    return options;
+}
+
+void WorldState::set_memory_limit(std::int64_t bytes) {
+    memory_limit_ = dry() ? bytes : communicator_->minimum(bytes);
+    prepared_.clear();
+    workspace_.clear();
+}
+
+void WorldState::hold(std::int64_t bytes) {
+    in_use_ += bytes;
+    peak_ = std::max(peak_, in_use_);
+}
+
+void WorldState::note_working(std::int64_t bytes) { peak_ = std::max(peak_, in_use_ + bytes); }
+
+World::World(MPI_Comm comm, const Torus& torus) : state_(std::make_shared<WorldState>(comm, torus)) {}
+World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
+World World::outside() { return World(std::shared_ptr<WorldState>()); }
+World World::dry_run(std::int64_t ranks, const Torus& torus) { return World(std::make_shared<WorldState>(ranks, torus)); }
+
+std::int64_t World::size() const { return state_->size(); }
+std::int64_t World::rank() const { return state_->rank(); }
+const Torus& World::torus() const { return state_->torus(); }
+bool World::is_dry_run() const { return state_->dry(); }
+MPI_Comm World::communicator() const { return state_->dry() ? MPI_COMM_NULL : state_->communicator().raw(); }
+std::int64_t World::memory_limit() const { return state_->memory_limit(); }
+std::int64_t World::memory_in_use() const { return state_->memory_in_use(); }
+std::int64_t World::memory_peak() const { return state_->memory_peak(); }
+void World::reset_peak() { state_->reset_peak(); }
+const OperationReport& World::last_report() const { return state_->report(); }
+
+void World::set_memory_limit(std::int64_t bytes) {
+    if (bytes < 0) throw InvalidArgument("memory limit: " + std::to_string(bytes) + " bytes; it must not be negative");
+    state_->set_memory_limit(bytes);
+}
+
+}  // namespace arges

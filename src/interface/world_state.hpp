@@ -1,0 +1,74 @@
+/// What the copies of a World share.
+#pragma once
+
+#include "arges/world.hpp"
+#include "base/workspace.hpp"
+#include "comm/communicator.hpp"
+#include "layout/layout.hpp"
+#include "plan/contraction_spec.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace arges {
+
+class PreparedTerm;
+
+/// Communicator, torus, memory accounts, and what is kept between statements: layouts, plans, workspace.
+class WorldState {
+public:
+    WorldState(MPI_Comm comm, const Torus& torus);
+    WorldState(std::int64_t ranks, const Torus& torus);
+
+    std::int64_t size() const { return size_; }
+    std::int64_t rank() const { return rank_; }
+    bool dry() const { return !communicator_; }
+    const Torus& torus() const { return torus_; }
+    const RankGrid& grid() const { return grid_; }
+    /// The communicator; not in a dry run.
+    const Communicator& communicator() const { return *communicator_; }
+    /// The communicator where there are several ranks, else null.
+    const Communicator* exchange_communicator() const { return !dry() && size_ > 1 ? &*communicator_ : nullptr; }
+
+    /// Runs local work that may throw; every rank throws if one does. Collective.
+    void agree(const std::function<void()>& work) const;
+
+    /// The one copy of a layout; equal layouts get the same address.
+    std::shared_ptr<const Layout> intern(Layout layout);
+    /// Prepared terms by the text that identifies them.
+    std::map<std::string, std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
+    Workspace& workspace() { return workspace_; }
+
+    /// Limits and weights for the planner, given what tensors hold now.
+    PlanOptions plan_options() const;
+    std::int64_t memory_limit() const { return memory_limit_; }
+    void set_memory_limit(std::int64_t bytes);
+    std::int64_t memory_in_use() const { return in_use_; }
+    std::int64_t memory_peak() const { return peak_; }
+    void reset_peak() { peak_ = in_use_; }
+    /// Accounts for memory that tensors hold (negative: give back).
+    void hold(std::int64_t bytes);
+    /// Accounts for working memory of an operation.
+    void note_working(std::int64_t bytes);
+    OperationReport& report() { return report_; }
+
+    /// How symmetric groups are spread by new tensors and by plans.
+    GroupMapping group_mapping = GroupMapping::packed;
+
+private:
+    std::optional<Communicator> communicator_;
+    std::int64_t size_ = 1, rank_ = 0;
+    Torus torus_;
+    RankGrid grid_;
+    std::vector<double> link_weight_;
+    std::int64_t memory_limit_ = 0, in_use_ = 0, peak_ = 0;
+    std::map<std::string, std::shared_ptr<const Layout>> layouts_;
+    std::map<std::string, std::shared_ptr<PreparedTerm>> prepared_;
+    Workspace workspace_;
+    OperationReport report_;
+};
+
+}  // namespace arges

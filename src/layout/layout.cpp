@@ -1,0 +1,264 @@
+#include "layout/layout.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+std::int64_t RankGrid::ranks() const {
+    std::int64_t product = 1;
+    for (auto l : lengths) product *= l;
+    return product;
+}
+
+std::int64_t RankGrid::coordinate(std::int64_t rank, int dimension) const {
+    return rank / stride(dimension) % lengths[static_cast<std::size_t>(dimension)];
+}
+
+std::int64_t RankGrid::stride(int dimension) const {
+    std::int64_t product = 1;
+    for (int d = 0; d < dimension; ++d) product *= lengths[static_cast<std::size_t>(d)];
+    return product;
+}
+
+std::vector<int> SlotMapping::all() const {
+    if (!is_blocks()) return torus;
+    std::vector<int> result;
+    for (const auto& list : torus_by_position) result.insert(result.end(), list.begin(), list.end());
+    return result;
+}
+
+namespace {
+
+std::int64_t product_of_lengths(const RankGrid& grid, const std::vector<int>& torus) {
+    std::int64_t product = 1;
+    for (int t : torus) product *= grid.lengths[static_cast<std::size_t>(t)];
+    return product;
+}
+
+SlotLayout make_slot(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents,
+                     const SlotMapping& mapping) {
+    if (!mapping.is_blocks())
+        return SlotLayout::packed(slot, extents, product_of_lengths(grid, mapping.torus), mapping.begin, mapping.end);
+    std::vector<std::int64_t> physical;
+    for (const auto& list : mapping.torus_by_position) physical.push_back(product_of_lengths(grid, list));
+    return SlotLayout::blocks(slot, extents, physical, mapping.virtual_factor);
+}
+
+}  // namespace
+
+Layout::Layout(RankGrid grid, std::vector<std::int64_t> extents, Symmetry symmetry, std::vector<SlotMapping> mapping,
+               const std::vector<int>& partial)
+    : grid_(std::move(grid)),
+      extents_(std::move(extents)),
+      symmetry_(std::move(symmetry)),
+      mapping_(std::move(mapping)),
+      user_(grid_.lengths.size(), -1),
+      partial_(grid_.lengths.size(), false) {
+    for (std::size_t s = 0; s < mapping_.size(); ++s) {
+        const auto& slot = symmetry_.slots()[s];
+        slots_.push_back(make_slot(grid_, slot, extents_, mapping_[s]));
+        dimensions_.push_back(slot.dimensions());
+        for (int t : mapping_[s].all()) {
+            if (user_[static_cast<std::size_t>(t)] >= 0)
+                throw InvalidArgument("layout: torus dimension " + std::to_string(t) + " is used twice");
+            user_[static_cast<std::size_t>(t)] = static_cast<int>(s);
+        }
+    }
+    for (int t : partial) partial_[static_cast<std::size_t>(t)] = true;
+}
+
+std::int64_t Layout::place(std::int64_t rank, int s) const {
+    std::int64_t result = 0;
+    const auto torus = mapping(s).all();
+    for (auto t = torus.rbegin(); t != torus.rend(); ++t)
+        result = result * grid_.lengths[static_cast<std::size_t>(*t)] + grid_.coordinate(rank, *t);
+    return result;
+}
+
+std::vector<std::int64_t> Layout::local_sizes(std::int64_t rank) const {
+    std::vector<std::int64_t> result;
+    for (int s = 0; s < slots(); ++s) result.push_back(slot(s).local_size(place(rank, s)));
+    return result;
+}
+
+std::int64_t Layout::local_size(std::int64_t rank) const {
+    std::int64_t product = 1;
+    for (auto n : local_sizes(rank)) product *= n;
+    return product;
+}
+
+std::int64_t Layout::max_local_size() const {
+    std::int64_t product = 1;
+    for (const auto& s : slots_) product *= s.max_local_size();
+    return product;
+}
+
+std::vector<std::int64_t> Layout::strides(std::int64_t rank) const {
+    auto result = local_sizes(rank);
+    std::int64_t stride = 1;
+    for (auto& s : result) {
+        const auto n = s;
+        s = stride;
+        stride *= n;
+    }
+    return result;
+}
+
+std::int64_t Layout::copies() const {
+    std::int64_t product = 1;
+    for (int t = 0; t < grid_.dimensions(); ++t)
+        if (slot_of_torus(t) < 0) product *= grid_.lengths[static_cast<std::size_t>(t)];
+    return product;
+}
+
+bool Layout::is_first_copy(std::int64_t rank) const {
+    for (int t = 0; t < grid_.dimensions(); ++t)
+        if (slot_of_torus(t) < 0 && !is_partial(t) && grid_.coordinate(rank, t) != 0) return false;
+    return true;
+}
+
+std::int64_t Layout::full_size() const {
+    std::int64_t product = 1;
+    for (auto n : extents_) product *= n;
+    return product;
+}
+
+std::int64_t Layout::packed_size() const {
+    std::int64_t product = 1;
+    for (const auto& slot : symmetry_.slots()) product *= PackedNode(slot, extents_, false).size();
+    return product;
+}
+
+bool Layout::operator==(const Layout& other) const {
+    return grid_ == other.grid_ && extents_ == other.extents_ && symmetry_ == other.symmetry_ &&
+           mapping_ == other.mapping_ && partial_ == other.partial_;
+}
+
+std::string Layout::to_string(const std::vector<std::string>& names) const {
+    std::string text;
+    auto name = [&](int d) {
+        return static_cast<std::size_t>(d) < names.size() ? names[static_cast<std::size_t>(d)]
+                                                           : "[" + std::to_string(d) + "]";
+    };
+    for (int s = 0; s < slots(); ++s) {
+        std::string part;
+        const auto& m = mapping(s);
+        for (std::size_t i = 0; i < slot_dimensions(s).size(); ++i) {
+            part += name(slot_dimensions(s)[i]);
+            if (m.is_blocks()) {
+                part += "/" + std::to_string(slot(s).is_blocks() ? slot(s).physical()[i] : 1);
+                if (m.virtual_factor[i] > 1) part += "v" + std::to_string(m.virtual_factor[i]);
+            }
+        }
+        if (slot(s).width() > 1) part = "(" + part + ")";
+        if (!m.is_blocks() && slot(s).places() > 1) part += "/" + std::to_string(slot(s).places());
+        text += (text.empty() ? "" : " ") + part;
+    }
+    std::int64_t replicas = 1, parts = 1;
+    for (int t = 0; t < grid_.dimensions(); ++t)
+        if (slot_of_torus(t) < 0) (is_partial(t) ? parts : replicas) *= grid_.lengths[static_cast<std::size_t>(t)];
+    if (replicas > 1) text += " x" + std::to_string(replicas) + " copies";
+    if (parts > 1) text += " x" + std::to_string(parts) + " parts of a sum";
+    return text.empty() ? "scalar" : text;
+}
+
+namespace {
+
+/// Torus dimensions from longest to shortest; ties keep their order, so that the outcome does not depend on anything else.
+std::vector<int> longest_first(const RankGrid& grid) {
+    std::vector<int> order;
+    for (int t = 0; t < grid.dimensions(); ++t) order.push_back(t);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return grid.lengths[static_cast<std::size_t>(a)] > grid.lengths[static_cast<std::size_t>(b)];
+    });
+    return order;
+}
+
+/// Index of the largest length that can still be divided by `factor`, or -1. Later entries win ties: they vary slowest.
+int longest_divisible(const std::vector<double>& lengths, std::int64_t factor) {
+    int best = -1;
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+        if (lengths[i] >= static_cast<double>(factor) && (best < 0 || lengths[i] >= lengths[static_cast<std::size_t>(best)]))
+            best = static_cast<int>(i);
+    return best;
+}
+
+}  // namespace
+
+Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
+    std::vector<SlotMapping> mapping(symmetry.slots().size());
+    std::vector<double> remaining;
+    for (const auto& slot : symmetry.slots())
+        remaining.push_back(static_cast<double>(PackedNode(slot, extents, false).size()));
+    for (int t : longest_first(grid)) {
+        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const int s = longest_divisible(remaining, length);
+        if (s < 0) continue;
+        mapping[static_cast<std::size_t>(s)].torus.push_back(t);
+        remaining[static_cast<std::size_t>(s)] /= static_cast<double>(length);
+    }
+    return Layout(grid, extents, symmetry, mapping);
+}
+
+namespace {
+
+/// Raises virtual factors until dimensions that `node` exchanges have equal phases.
+void equalize_phases(const SymmetryNode& node, const std::vector<int>& position, std::vector<std::int64_t>& phase) {
+    for (const auto& child : node.children) equalize_phases(child, position, phase);
+    if (node.kind == NodeKind::leaf || node.kind == NodeKind::product) return;
+    const auto width = node.children[0].dimensions().size();
+    for (std::size_t l = 0; l < width; ++l) {
+        std::int64_t common = 1;
+        for (const auto& child : node.children)
+            common = std::lcm(common, phase[static_cast<std::size_t>(
+                                          position[static_cast<std::size_t>(child.dimensions()[l])])]);
+        for (const auto& child : node.children)
+            phase[static_cast<std::size_t>(position[static_cast<std::size_t>(child.dimensions()[l])])] = common;
+    }
+}
+
+}  // namespace
+
+SlotMapping block_mapping(const RankGrid& grid, const SymmetryNode& slot, std::vector<std::vector<int>> torus_by_position) {
+    const auto dims = slot.dimensions();
+    std::vector<int> position(static_cast<std::size_t>(*std::max_element(dims.begin(), dims.end())) + 1, 0);
+    for (std::size_t i = 0; i < dims.size(); ++i) position[static_cast<std::size_t>(dims[i])] = static_cast<int>(i);
+    std::vector<std::int64_t> physical;
+    for (const auto& list : torus_by_position) physical.push_back(product_of_lengths(grid, list));
+    auto phase = physical;
+    for (auto before = std::vector<std::int64_t>(); before != phase;) {
+        before = phase;
+        equalize_phases(slot, position, phase);
+    }
+    SlotMapping mapping;
+    if (slot.kind == NodeKind::leaf) {
+        mapping.torus = torus_by_position[0];
+        return mapping;
+    }
+    mapping.torus_by_position = std::move(torus_by_position);
+    for (std::size_t i = 0; i < phase.size(); ++i) mapping.virtual_factor.push_back(phase[i] / physical[i]);
+    return mapping;
+}
+
+Layout block_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
+    std::vector<std::vector<int>> torus(extents.size());
+    std::vector<double> remaining(extents.begin(), extents.end());
+    for (int t : longest_first(grid)) {
+        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const int d = longest_divisible(remaining, length);
+        if (d < 0) continue;
+        torus[static_cast<std::size_t>(d)].push_back(t);
+        remaining[static_cast<std::size_t>(d)] /= static_cast<double>(length);
+    }
+    std::vector<SlotMapping> mapping;
+    for (const auto& slot : symmetry.slots()) {
+        std::vector<std::vector<int>> by_position;
+        for (int d : slot.dimensions()) by_position.push_back(torus[static_cast<std::size_t>(d)]);
+        mapping.push_back(block_mapping(grid, slot, by_position));
+    }
+    return Layout(grid, extents, symmetry, mapping);
+}
+
+}  // namespace arges

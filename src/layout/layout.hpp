@@ -1,0 +1,113 @@
+/// The layout of a tensor: which rank stores which element, and where. Pure arithmetic; no MPI, no data.
+#pragma once
+
+#include "arges/symmetry.hpp"
+#include "layout/slot_layout.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// The ranks as a torus of unfolded (mostly prime) dimensions, first fastest; rank = c0 + l0 * (c1 + l1 * ...).
+/// Example: lengths {2, 3}; rank 5 has the coordinates (1, 2).
+struct RankGrid {
+    std::vector<std::int64_t> lengths;
+
+    std::int64_t ranks() const;
+    int dimensions() const { return static_cast<int>(lengths.size()); }
+    std::int64_t coordinate(std::int64_t rank, int dimension) const;
+    /// Ranks that lie between neighbours along a dimension.
+    std::int64_t stride(int dimension) const;
+    bool operator==(const RankGrid&) const = default;
+};
+
+/// How one slot is put on the torus: the packed index of the slot over an ordered list of torus dimensions, or each
+/// dimension of the slot (by position) over a list of its own with a virtual factor.
+struct SlotMapping {
+    std::vector<int> torus;                           ///< packed way
+    std::vector<std::vector<int>> torus_by_position;  ///< block way, if not empty
+    std::vector<std::int64_t> virtual_factor;         ///< block way: by position
+    std::int64_t begin = 0, end = -1;                 ///< packed way: window of packed indices, see SlotLayout::packed
+
+    bool is_blocks() const { return !torus_by_position.empty(); }
+    /// All torus dimensions, in the order in which they make up the place.
+    std::vector<int> all() const;
+    bool operator==(const SlotMapping&) const = default;
+};
+
+/// Which torus dimensions hold copies and which hold parts of a sum, where no slot uses them.
+enum class Spread : std::uint8_t { replicated, partial };
+
+/// Extents, symmetry and mapping of each slot. Elements at a rank form a dense array over the slots, first slot fastest,
+/// whose lengths are the slots' local sizes.
+class Layout {
+public:
+    Layout() = default;
+    /// @param mapping one entry per slot of `symmetry`
+    /// @param partial torus dimensions, used by no slot, along which ranks hold parts of a sum; along the other
+    ///                unused ones they hold copies
+    /// @throws InvalidArgument if a torus dimension is used twice
+    Layout(RankGrid grid, std::vector<std::int64_t> extents, Symmetry symmetry, std::vector<SlotMapping> mapping,
+           const std::vector<int>& partial = {});
+
+    const RankGrid& grid() const { return grid_; }
+    const std::vector<std::int64_t>& extents() const { return extents_; }
+    const Symmetry& symmetry() const { return symmetry_; }
+    int order() const { return static_cast<int>(extents_.size()); }
+    int slots() const { return static_cast<int>(slots_.size()); }
+    const SlotLayout& slot(int s) const { return slots_[static_cast<std::size_t>(s)]; }
+    const std::vector<int>& slot_dimensions(int s) const { return dimensions_[static_cast<std::size_t>(s)]; }
+    const SlotMapping& mapping(int s) const { return mapping_[static_cast<std::size_t>(s)]; }
+    /// The slot that uses a torus dimension, or -1.
+    int slot_of_torus(int torus_dimension) const { return user_[static_cast<std::size_t>(torus_dimension)]; }
+    bool is_partial(int torus_dimension) const { return partial_[static_cast<std::size_t>(torus_dimension)]; }
+
+    /// Place of a rank in a slot.
+    std::int64_t place(std::int64_t rank, int s) const;
+    /// Local sizes of the slots at a rank.
+    std::vector<std::int64_t> local_sizes(std::int64_t rank) const;
+    /// Number of elements in a rank's array, padding included.
+    std::int64_t local_size(std::int64_t rank) const;
+    /// Largest local_size() over the ranks.
+    std::int64_t max_local_size() const;
+    /// Strides of the slots in a rank's array.
+    std::vector<std::int64_t> strides(std::int64_t rank) const;
+    /// Ranks that hold the same elements (copies or parts): product of the unused torus dimensions.
+    std::int64_t copies() const;
+    /// True if the rank is the first of those that hold copies.
+    bool is_first_copy(std::int64_t rank) const;
+    /// Elements of the full tensor.
+    std::int64_t full_size() const;
+    /// Elements stored over all ranks, each orbit once; equal to the packed size of the symmetry.
+    std::int64_t packed_size() const;
+
+    bool operator==(const Layout& other) const;
+    /// Text such as "abij: (ab)/4 (ij)/2" for messages and explain().
+    std::string to_string(const std::vector<std::string>& names = {}) const;
+
+private:
+    RankGrid grid_;
+    std::vector<std::int64_t> extents_;
+    Symmetry symmetry_;
+    std::vector<SlotMapping> mapping_;
+    std::vector<SlotLayout> slots_;
+    std::vector<std::vector<int>> dimensions_;  // tensor dimensions of each slot, by position
+    std::vector<int> user_;                     // per torus dimension: slot or -1
+    std::vector<bool> partial_;                 // per torus dimension
+};
+
+/// A balanced layout for a tensor at rest: torus dimensions are given to the slots that are longest per place; those that no
+/// slot can use without leaving places empty hold copies.
+Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
+
+/// Like default_layout(), in the block way: each dimension of a slot is spread by itself and virtual factors make up equal
+/// phases (the layout of cyclops-2012).
+Layout block_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
+
+/// The mapping of a slot in the block way with the smallest virtual factors for given torus dimensions by position.
+SlotMapping block_mapping(const RankGrid& grid, const SymmetryNode& slot, std::vector<std::vector<int>> torus_by_position);
+
+}  // namespace arges

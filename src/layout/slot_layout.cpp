@@ -1,0 +1,150 @@
+#include "layout/slot_layout.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+/// The node with its leaves renumbered 0, 1, ... by position.
+SymmetryNode by_position(const SymmetryNode& node, int& next) {
+    SymmetryNode result{node.kind, -1, {}};
+    if (node.kind == NodeKind::leaf) {
+        result.dimension = next++;
+        return result;
+    }
+    for (const auto& child : node.children) result.children.push_back(by_position(child, next));
+    return result;
+}
+
+SymmetryNode by_position(const SymmetryNode& node) {
+    int next = 0;
+    return by_position(node, next);
+}
+
+std::vector<std::int64_t> extents_by_position(const SymmetryNode& slot, std::span<const std::int64_t> extents) {
+    std::vector<std::int64_t> result;
+    for (int d : slot.dimensions()) result.push_back(extents[static_cast<std::size_t>(d)]);
+    return result;
+}
+
+/// Throws unless corresponding leaves of permuted children have equal phases.
+void check_phases(const SymmetryNode& node, const std::vector<std::int64_t>& phase) {
+    if (node.kind == NodeKind::leaf) return;
+    for (const auto& child : node.children) check_phases(child, phase);
+    if (node.kind == NodeKind::product) return;
+    const auto first = node.children[0].dimensions();
+    for (const auto& child : node.children) {
+        const auto other = child.dimensions();
+        for (std::size_t l = 0; l < first.size(); ++l)
+            if (phase[static_cast<std::size_t>(first[l])] != phase[static_cast<std::size_t>(other[l])])
+                throw InvalidArgument("layout: dimensions that a symmetry exchanges need the same cyclic phase; make up the "
+                                      "difference by a virtual factor");
+    }
+}
+
+}  // namespace
+
+SlotLayout::SlotLayout(const SymmetryNode& slot, std::span<const std::int64_t> extents,
+                       std::span<const std::int64_t> local_extents, bool keep_equal)
+    : node_(by_position(slot), local_extents, keep_equal),
+      tree_(by_position(slot)),
+      extents_(extents.begin(), extents.end()),
+      width_(static_cast<int>(extents.size())) {}
+
+SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places,
+                              std::int64_t begin, std::int64_t end) {
+    const auto by_pos = extents_by_position(slot, extents);
+    SlotLayout result(slot, by_pos, by_pos, false);
+    result.places_ = places;
+    result.begin_ = begin;
+    result.end_ = end < 0 ? result.node_.size() : end;
+    return result;
+}
+
+SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents,
+                              std::vector<std::int64_t> physical, std::vector<std::int64_t> virtual_factor) {
+    const auto by_pos = extents_by_position(slot, extents);
+    std::vector<std::int64_t> phase, local;
+    bool cut = false;
+    for (std::size_t d = 0; d < by_pos.size(); ++d) {
+        phase.push_back(physical[d] * virtual_factor[d]);
+        local.push_back(ceil_div(by_pos[d], phase[d]));
+        cut = cut || phase[d] > 1;
+    }
+    check_phases(by_position(slot), phase);
+    if (!cut || slot.kind == NodeKind::leaf) {
+        std::int64_t places = 1;
+        for (auto p : physical) places *= p;
+        return packed(slot, extents, places);
+    }
+    SlotLayout result(slot, by_pos, local, true);
+    result.blocks_ = true;
+    for (std::size_t d = 0; d < by_pos.size(); ++d) {
+        result.places_ *= physical[d];
+        result.virtual_blocks_ *= virtual_factor[d];
+    }
+    result.physical_ = std::move(physical);
+    result.virtual_ = std::move(virtual_factor);
+    result.end_ = result.node_.size();
+    return result;
+}
+
+std::int64_t SlotLayout::local_size(std::int64_t place) const {
+    if (blocks_) return virtual_blocks_ * node_.size();
+    const auto first = begin_ + ((place - begin_) % places_ + places_) % places_;
+    return first < end_ ? ceil_div(end_ - first, places_) : 0;
+}
+
+SlotLocation SlotLayout::locate(std::int64_t* x) const {
+    SlotLocation at;
+    if (!blocks_) {
+        const auto c = node_.canonicalize(x, nullptr);
+        at.negative = c.negative;
+        at.conjugate = c.conjugate;
+        at.zero = c.zero;
+        at.outside = c.index < begin_ || c.index >= end_;
+        at.place = c.index % places_;
+        at.index = (c.index - begin_) / places_;
+        return at;
+    }
+    std::array<std::int64_t, max_slot_order> local, residue;
+    const auto w = static_cast<std::size_t>(width_);
+    for (std::size_t d = 0; d < w; ++d) {
+        const auto phase = physical_[d] * virtual_[d];
+        local[d] = x[d] / phase;
+        residue[d] = x[d] % phase;
+    }
+    const auto c = node_.canonicalize(local.data(), residue.data());
+    at.negative = c.negative;
+    at.conjugate = c.conjugate;
+    at.zero = c.zero;
+    std::int64_t block = 0;
+    for (std::size_t d = w; d-- > 0;) {
+        at.place = at.place * physical_[d] + residue[d] % physical_[d];
+        block = block * virtual_[d] + residue[d] / physical_[d];
+        x[d] = local[d] * physical_[d] * virtual_[d] + residue[d];
+    }
+    at.index = block * node_.size() + c.index;
+    return at;
+}
+
+std::int64_t SlotLayout::orbit_size(const std::int64_t* x) const {
+    if (!blocks_) return node_.orbit_size(x, nullptr);
+    std::array<std::int64_t, max_slot_order> local, residue;
+    for (std::size_t d = 0; d < static_cast<std::size_t>(width_); ++d) {
+        const auto phase = physical_[d] * virtual_[d];
+        local[d] = x[d] / phase;
+        residue[d] = x[d] % phase;
+    }
+    return node_.orbit_size(local.data(), residue.data());
+}
+
+bool SlotLayout::operator==(const SlotLayout& other) const {
+    return tree_ == other.tree_ && extents_ == other.extents_ && blocks_ == other.blocks_ && places_ == other.places_ &&
+           begin_ == other.begin_ && end_ == other.end_ && physical_ == other.physical_ && virtual_ == other.virtual_;
+}
+
+}  // namespace arges

@@ -1,0 +1,163 @@
+/// How the elements of one slot (a top-level node of a symmetry tree) are dealt out to places on the torus.
+#pragma once
+
+#include "base/math.hpp"
+#include "symmetry/packed_node.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace arges {
+
+/// Where an element of a slot is stored, and how its value follows from what is stored there.
+struct SlotLocation {
+    std::int64_t place = 0;  ///< 0 <= place < places()
+    std::int64_t index = 0;  ///< local index at that place
+    bool negative = false, conjugate = false, zero = false;
+    bool outside = false;    ///< the element is not in the window of the layout
+};
+
+/// Deals out a slot in one of two ways.
+///
+/// *packed*: the packed index I of the whole slot is cyclic over the places: place = I mod p, local index = I / p. No padding.
+///
+/// *blocks* (cyclops-2012, section 3): each dimension is cyclic with a phase; a place holds residues r_d of the physical part of
+/// the phases, and one packed block per combination of virtual residues. Example: antisym(a,b), extent 5, phase 2, a on two
+/// places, b virtual: place 0 holds the blocks (0,0) and (0,1); block (0,1) holds a = 2a', b = 2b'+1 for a' <= b'; block (0,0)
+/// pads its diagonal. For a leaf the two ways agree.
+class SlotLayout {
+public:
+    /// Packed way over `places` places; only packed indices in [begin, end) are held (end < 0: all).
+    static SlotLayout packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places,
+                             std::int64_t begin = 0, std::int64_t end = -1);
+    /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves).
+    /// @throws InvalidArgument if dimensions that the slot permutes differ in phase
+    static SlotLayout blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents,
+                             std::vector<std::int64_t> physical, std::vector<std::int64_t> virtual_factor);
+
+    std::int64_t places() const { return places_; }
+    int width() const { return width_; }
+    bool is_blocks() const { return blocks_; }
+    /// Number of local indices at a place, padding included.
+    std::int64_t local_size(std::int64_t place) const;
+    /// Largest local_size().
+    std::int64_t max_local_size() const { return local_size(blocks_ ? 0 : begin_ % places_); }
+    /// Number of packed indices of the slot in the window.
+    std::int64_t size() const { return end_ - begin_; }
+    /// Virtual blocks per place (1 in the packed way).
+    std::int64_t virtual_blocks() const { return virtual_blocks_; }
+    const std::vector<std::int64_t>& physical() const { return physical_; }
+    const std::vector<std::int64_t>& virtual_factor() const { return virtual_; }
+    const PackedNode& node() const { return node_; }
+    std::int64_t begin() const { return begin_; }
+
+    /// Finds an element; the tuple `x` (by position) is reordered to the stored representative.
+    SlotLocation locate(std::int64_t* x) const;
+
+    /// Calls f(local index, const int64* x) for each element stored at `place`, by ascending local index; padding is left out.
+    template <class F>
+    void for_each(std::int64_t place, F&& f) const {
+        if (blocks_)
+            for_each_in_blocks(place, std::forward<F>(f));
+        else
+            for_each_packed(place, std::forward<F>(f));
+    }
+
+    /// Orbit size of a stored element (tuple as given by for_each).
+    std::int64_t orbit_size(const std::int64_t* x) const;
+
+    bool operator==(const SlotLayout& other) const;
+
+private:
+    SlotLayout(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::span<const std::int64_t> local_extents,
+               bool keep_equal);
+
+    template <class F>
+    void for_each_packed(std::int64_t place, F&& f) const;
+    template <class F>
+    void for_each_in_blocks(std::int64_t place, F&& f) const;
+    void advance(std::int64_t* child_index, std::int64_t step) const;
+
+    PackedNode node_;       // of the whole slot (packed) or of one block (blocks)
+    SymmetryNode tree_;
+    std::vector<std::int64_t> extents_;  // by position
+    int width_ = 1;
+    bool blocks_ = false;
+    std::int64_t places_ = 1, begin_ = 0, end_ = 0, virtual_blocks_ = 1;
+    std::vector<std::int64_t> physical_, virtual_;  // by position; empty in the packed way
+};
+
+inline void SlotLayout::advance(std::int64_t* c, std::int64_t step) const {
+    const auto k = node_.children().size();
+    if (k == 0) {
+        c[0] += step;
+        return;
+    }
+    // c_0 runs over [0, limit), limit = c_1 (+ 1 if equal children are stored); the carry goes to the next child.
+    const std::int64_t extra = node_.strict() ? 0 : 1;
+    c[0] += step;
+    while (k > 1 && c[0] >= c[1] + extra) {
+        c[0] -= c[1] + extra;
+        std::size_t j = 1;
+        ++c[1];
+        while (j + 1 < k && c[j] >= c[j + 1] + extra) {
+            c[j] = node_.strict() ? static_cast<std::int64_t>(j) : 0;
+            ++c[++j];
+        }
+    }
+}
+
+template <class F>
+void SlotLayout::for_each_packed(std::int64_t place, F&& f) const {
+    const auto first = begin_ + ((place - begin_) % places_ + places_) % places_;
+    if (first >= end_) return;
+    std::array<std::int64_t, max_slot_order> child_index{}, x{};
+    const auto& children = node_.children();
+    const bool plain_children = children.empty() || children[0].kind() == NodeKind::leaf;
+    if (children.empty())
+        child_index[0] = first;
+    else
+        node_.separate(first, child_index.data());
+    std::int64_t local = 0;
+    for (auto index = first; index < end_; index += places_, ++local) {
+        if (plain_children) {
+            f(local, static_cast<const std::int64_t*>(child_index.data()));
+        } else {
+            for (std::size_t j = 0, position = 0; j < children.size(); ++j) {
+                children[j].unpack(child_index[j], x.data() + position);
+                position += static_cast<std::size_t>(children[j].width());
+            }
+            f(local, static_cast<const std::int64_t*>(x.data()));
+        }
+        if (index + places_ < end_) advance(child_index.data(), places_);
+    }
+}
+
+template <class F>
+void SlotLayout::for_each_in_blocks(std::int64_t place, F&& f) const {
+    std::array<std::int64_t, max_slot_order> residue{}, local{}, x{};
+    const auto w = static_cast<std::size_t>(width_);
+    for (std::int64_t v = 0; v < virtual_blocks_; ++v) {
+        auto rest_place = place, rest_virtual = v;
+        for (std::size_t d = 0; d < w; ++d) {
+            residue[d] = rest_place % physical_[d] + physical_[d] * (rest_virtual % virtual_[d]);
+            rest_place /= physical_[d];
+            rest_virtual /= virtual_[d];
+        }
+        for (std::int64_t packed_index = 0; packed_index < node_.size(); ++packed_index) {
+            node_.unpack(packed_index, local.data());
+            bool inside = true;
+            for (std::size_t d = 0; d < w; ++d) {
+                x[d] = local[d] * physical_[d] * virtual_[d] + residue[d];
+                inside = inside && x[d] < extents_[d];
+            }
+            if (inside && node_.owns(local.data(), residue.data()))
+                f(v * node_.size() + packed_index, static_cast<const std::int64_t*>(x.data()));
+        }
+    }
+}
+
+}  // namespace arges

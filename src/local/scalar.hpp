@@ -1,0 +1,48 @@
+/// Scalar arithmetic that is the same for real and complex element types.
+#pragma once
+
+#include <complex>
+
+namespace arges::local {
+
+/// The real type that belongs to an element type; RealOf<std::complex<float>> is float.
+template <class T>
+struct RealOfType {
+    using type = T;
+};
+template <class R>
+struct RealOfType<std::complex<R>> {
+    using type = R;
+};
+template <class T>
+using RealOf = typename RealOfType<T>::type;
+
+template <class T>
+inline constexpr bool is_complex = !std::is_same_v<T, RealOf<T>>;
+
+/// a * b without the checks for infinities of std::complex, which keep loops from vectorizing.
+template <class T>
+inline T multiply(T a, T b) {
+    if constexpr (is_complex<T>)
+        return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+    else
+        return a * b;
+}
+
+/// The complex conjugate; a real number is its own.
+template <class T>
+inline T conjugate(T a) {
+    if constexpr (is_complex<T>)
+        return {a.real(), -a.imag()};
+    else
+        return a;
+}
+
+/// Instantiates MACRO(type) for every element type.
+#define ARGES_FOR_ELEMENT_TYPES(MACRO)                                                             \
+    MACRO(float)                                                                                   \
+    MACRO(double)                                                                                  \
+    MACRO(std::complex<float>)                                                                     \
+    MACRO(std::complex<double>)
+
+}  // namespace arges::local

@@ -1,0 +1,148 @@
+#include "plan/estimate_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// Number of I in [0, n) with I = a mod p and I = b mod q. Example: n = 12, I = 1 mod 2 and I = 2 mod 3: 5 and 11, so 2.
+std::int64_t count_common(std::int64_t n, std::int64_t a, std::int64_t p, std::int64_t b, std::int64_t q) {
+    if ((a - b) % std::gcd(p, q) != 0) return 0;
+    for (std::int64_t x = a, steps = 0; steps < q; x += p, ++steps)
+        if (x % q == b) return count_residues(n, x, std::lcm(p, q));
+    return 0;
+}
+
+const SymmetryNode& slot_tree(const Layout& layout, int s) {
+    return layout.symmetry().slots()[static_cast<std::size_t>(s)];
+}
+
+std::set<int> slot_labels(const Layout& layout, const std::vector<int>& labels, int s) {
+    std::set<int> result;
+    for (int d : layout.slot_dimensions(s)) result.insert(labels[static_cast<std::size_t>(d)]);
+    return result;
+}
+
+/// Elements of `working` on a rank that the rank already has (or keeps) in `present`. Exact for slots that agree.
+double overlap(const Layout& present, const std::vector<int>& present_labels, const Layout& working,
+               const std::vector<int>& working_labels, std::int64_t rank) {
+    double result = 1;
+    std::vector<bool> used(static_cast<std::size_t>(present.slots()), false);
+    for (int w = 0; w < working.slots(); ++w) {
+        const auto labels = slot_labels(working, working_labels, w);
+        int match = -1;
+        for (int s = 0; s < present.slots() && match < 0; ++s)
+            if (slot_labels(present, present_labels, s) == labels && slot_tree(present, s).kind == slot_tree(working, w).kind)
+                match = s;
+        const auto& slot = working.slot(w);
+        const auto place = working.place(rank, w);
+        if (match < 0) {
+            result *= static_cast<double>(slot.local_size(place));
+            continue;
+        }
+        used[static_cast<std::size_t>(match)] = true;
+        const auto& other = present.slot(match);
+        if (slot.is_blocks() || other.is_blocks())
+            result *= working.mapping(w) == present.mapping(match)
+                          ? static_cast<double>(slot.local_size(place))
+                          : static_cast<double>(slot.local_size(place)) / static_cast<double>(other.places());
+        else
+            result *= static_cast<double>(
+                count_common(slot.size(), place, slot.places(), present.place(rank, match), other.places()));
+    }
+    for (int s = 0; s < present.slots(); ++s)
+        if (!used[static_cast<std::size_t>(s)]) result /= static_cast<double>(present.slot(s).places());
+    return result;
+}
+
+/// Ranks to look at: all where they are few, else a fixed sample.
+std::vector<std::int64_t> sample_ranks(std::int64_t ranks) {
+    std::vector<std::int64_t> result;
+    if (ranks <= 16) {
+        for (std::int64_t r = 0; r < ranks; ++r) result.push_back(r);
+        return result;
+    }
+    for (std::int64_t i = 0; i < 8; ++i) result.push_back(i * (ranks - 1) / 7);
+    return result;
+}
+
+double link_weight(const PlanOptions& options, const ContractionPlan& plan) {
+    double weight = 1;
+    if (options.link_weight.empty()) return weight;
+    weight = 0;
+    for (const auto& mapping : plan.group_mapping)
+        for (int t : mapping.all()) weight = std::max(weight, options.link_weight[static_cast<std::size_t>(t)]);
+    return std::max(weight, 0.01);
+}
+
+double useful_products(const std::vector<IndexGroup>& groups) {
+    double product = 1;
+    for (const auto& g : groups) product *= static_cast<double>(g.size);
+    return product;
+}
+
+}  // namespace
+
+double matmul_lower_bound_words(double m, double n, double k, double ranks) {
+    std::array<double, 3> d{m, n, k};
+    std::sort(d.begin(), d.end(), std::greater<>());
+    if (d[2] <= 0 || ranks <= 1) return 0;
+    double accessed = 0;
+    if (ranks <= d[0] / d[1])
+        accessed = (d[0] * d[1] + d[0] * d[2]) / ranks + d[1] * d[2];
+    else if (ranks <= d[0] * d[1] / (d[2] * d[2]))
+        accessed = 2 * std::sqrt(d[0] * d[1] * d[2] * d[2] / ranks) + d[0] * d[1] / ranks;
+    else
+        accessed = 3 * std::cbrt(d[0] * d[1] * d[2] / ranks) * std::cbrt(d[0] * d[1] * d[2] / ranks);
+    return std::max(0.0, accessed - (d[0] * d[1] + d[0] * d[2] + d[1] * d[2]) / ranks);
+}
+
+void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options) {
+    const MachineModel machine;
+    auto& cost = plan.cost;
+    cost = {};
+    const auto bytes = static_cast<double>(plan.spec.element_bytes);
+    double products = 1;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto operand = groups[g].in(operand_a) ? operand_a : operand_b;
+        const auto& w = plan.operand[operand];
+        const auto slot = std::find(w.groups.begin(), w.groups.end(), static_cast<int>(g)) - w.groups.begin();
+        products *= static_cast<double>(w.layout.slot(static_cast<int>(slot)).max_local_size());
+    }
+    const double per_product = plan.unary() ? plan.spec.flops_per_product / 2 : plan.spec.flops_per_product;
+    cost.flops = products * per_product;
+    cost.useful_flops = useful_products(groups) * per_product;
+    const auto panels = static_cast<double>(panel_count(plan));
+    double moved = 0, copied = 0, buffers = 0, working = 0;
+    for (auto o : {operand_a, operand_b, operand_c}) {
+        const auto& w = plan.operand[o];
+        if (w.in_place || (o == operand_b && plan.unary())) continue;
+        const auto& tensor = o == operand_c ? plan.spec.output : plan.spec.inputs[o];
+        const bool cut = o != operand_c && std::any_of(plan.panels.begin(), plan.panels.end(), [&](const auto& level) {
+            return groups[static_cast<std::size_t>(level.group)].in(o);
+        });
+        double words = 0, block = 0;
+        for (auto rank : sample_ranks(w.layout.grid().ranks())) {
+            const auto local = static_cast<double>(w.layout.local_size(rank));
+            block = std::max(block, local);
+            words = std::max(words, local - overlap(tensor.layout, tensor.labels, w.layout, w.labels, rank));
+        }
+        if (w.layout.grid().ranks() == 1) words = 0;
+        cost.words[o] = static_cast<std::int64_t>(words);
+        moved += words;
+        copied += 2 * block + 2 * words;
+        const double share = cut ? 1 / panels : 1;
+        working += block * share;
+        buffers = std::max(buffers, 2 * words * share);
+    }
+    cost.working_bytes = static_cast<std::int64_t>((working + buffers) * bytes);
+    cost.seconds = cost.flops / machine.flops_per_second +
+                   moved * bytes * link_weight(options, plan) / machine.bytes_per_second +
+                   copied * bytes / machine.copied_bytes_per_second +
+                   (moved > 0 ? panels * machine.message_seconds : 0);
+}
+
+}  // namespace arges

@@ -1,0 +1,24 @@
+/// Modelled time and memory of a plan, fast enough for a search over thousands of grids.
+#pragma once
+
+#include "plan/contraction_plan.hpp"
+
+namespace arges {
+
+/// Rates that turn flops and bytes into seconds; the ratios matter, not the values.
+struct MachineModel {
+    double flops_per_second = 2e10;
+    double bytes_per_second = 4e9;        ///< between ranks
+    double copied_bytes_per_second = 6e9; ///< local copies
+    double message_seconds = 5e-6;
+};
+
+/// Fills plan.cost; everything else in the plan must be set. Elements moved are estimated from sizes and from the overlap of
+/// present and wanted layouts; exact_volume() counts them.
+void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options);
+
+/// Fewest words that some rank must receive or send for an (m, n, k) product on P ranks when each operand is kept once, from
+/// the memory-independent bound for three-index terms (Al Daas et al., arXiv 2205.13407).
+double matmul_lower_bound_words(double m, double n, double k, double ranks);
+
+}  // namespace arges

@@ -1,0 +1,117 @@
+#include "plan/exchange_lists.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+/// Coordinates along the torus; -1 where a message does not fix them.
+using Coordinates = std::vector<std::int64_t>;
+
+/// Writes the coordinates that a combined place of some slots stands for.
+void place_to_coordinates(const Layout& layout, const std::vector<int>& slots, std::int64_t place, Coordinates& result) {
+    for (int s : slots) {
+        auto own = place % layout.slot(s).places();
+        place /= layout.slot(s).places();
+        for (int t : layout.mapping(s).all()) {
+            const auto length = layout.grid().lengths[static_cast<std::size_t>(t)];
+            result[static_cast<std::size_t>(t)] = own % length;
+            own /= length;
+        }
+    }
+}
+
+/// Builds the messages of one side from the components' groups.
+class MessageBuilder {
+public:
+    MessageBuilder(const ExchangeSpec& spec, std::int64_t rank, bool sending)
+        : spec_(spec),
+          peer_side_(sending ? spec.to : spec.from),
+          rank_(rank),
+          sending_(sending),
+          components_(exchange_components(spec)) {}
+
+    const std::vector<ExchangeComponent>& components() const { return components_; }
+
+    std::vector<ExchangeMessage> build(const std::vector<ComponentLists>& lists) {
+        messages_.clear();
+        Coordinates c(spec_.from.grid().lengths.size(), -1);
+        combine(lists, 0, c, ExchangeMessage{});
+        std::sort(messages_.begin(), messages_.end(), [](const auto& a, const auto& b) { return a.peer < b.peer; });
+        return std::move(messages_);
+    }
+
+private:
+    void combine(const std::vector<ComponentLists>& lists, std::size_t i, Coordinates& c, const ExchangeMessage& so_far) {
+        if (i == lists.size()) {
+            spread(0, c, so_far);
+            return;
+        }
+        const auto& slots = sending_ ? components_[i].to_slots : components_[i].from_slots;
+        for (const auto& group : sending_ ? lists[i].send : lists[i].receive) {
+            auto message = so_far;
+            message.groups.push_back(&group);
+            message.count *= group.count();
+            place_to_coordinates(peer_side_, slots, group.peer, c);
+            combine(lists, i + 1, c, message);
+        }
+    }
+
+    /// Fills the coordinates that the peer's layout leaves open: copies of the target all receive; of copies of the source the
+    /// one with the target's own coordinate sends; every part of a sum sends.
+    void spread(int t, Coordinates& c, ExchangeMessage message) {
+        const auto& grid = spec_.from.grid();
+        if (t == grid.dimensions()) {
+            message.peer = 0;
+            for (int d = grid.dimensions() - 1; d >= 0; --d)
+                message.peer = message.peer * grid.lengths[static_cast<std::size_t>(d)] + c[static_cast<std::size_t>(d)];
+            messages_.push_back(std::move(message));
+            return;
+        }
+        const auto mine = grid.coordinate(rank_, t);
+        const bool source_copies = spec_.from.slot_of_torus(t) < 0 && !spec_.from.is_partial(t);
+        const bool open = peer_side_.slot_of_torus(t) < 0;
+        if (!open) {
+            if (!sending_ || !source_copies || c[static_cast<std::size_t>(t)] == mine) spread(t + 1, c, message);
+            return;
+        }
+        const bool only_mine = source_copies;
+        for (std::int64_t x = 0; x < grid.lengths[static_cast<std::size_t>(t)]; ++x) {
+            if (only_mine && x != mine) continue;
+            c[static_cast<std::size_t>(t)] = x;
+            spread(t + 1, c, message);
+        }
+    }
+
+    const ExchangeSpec& spec_;
+    const Layout& peer_side_;
+    std::int64_t rank_;
+    bool sending_;
+    std::vector<ExchangeComponent> components_;
+    std::vector<ExchangeMessage> messages_;
+};
+
+}  // namespace
+
+ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank) {
+    MessageBuilder receiving(spec, rank, false);
+    for (const auto& component : receiving.components())
+        components_.push_back(component_lists(spec, component, rank));
+    receives_ = receiving.build(components_);
+    if (spec.from.grid().ranks() > 1) {
+        sends_ = MessageBuilder(spec, rank, true).build(components_);
+        std::erase_if(sends_, [&](const auto& m) { return m.peer == rank; });
+    }
+    for (const auto& m : sends_) volume_.sent += m.count;
+    for (const auto& m : receives_)
+        if (m.peer != rank) volume_.received += m.count;
+    for (const auto& component : receiving.components()) {
+        single_source_ = single_source_ && component.terms.size() == 1;
+        pattern_ = pattern_ || component.pattern;
+    }
+    for (int t = 0; t < spec.from.grid().dimensions(); ++t)
+        single_source_ = single_source_ && !spec.from.is_partial(t);
+}
+
+}  // namespace arges

@@ -1,0 +1,61 @@
+/// The element lists of a movement on one rank: what goes to whom, in an order on which both sides agree without keys.
+#pragma once
+
+#include "plan/exchange_components.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// Elements of one component that are shared with one group of peers. Bit 0 of a factor negates, bit 1 conjugates.
+struct EntryGroup {
+    std::int64_t peer = 0;             ///< the peers' combined place in the component's slots
+    std::vector<std::int64_t> from;    ///< offset in the source array (receiving side: only right if the peer is this rank)
+    std::vector<std::int64_t> to;      ///< offset in the target array (empty on the sending side)
+    std::vector<std::uint8_t> factor;  ///< empty: all +1
+    std::int64_t count() const { return static_cast<std::int64_t>(from.size()); }
+};
+
+/// One component's lists on one rank.
+struct ComponentLists {
+    std::vector<EntryGroup> send;     ///< by place in the target
+    std::vector<EntryGroup> receive;  ///< by place in the source
+};
+
+/// A message between this rank and a peer: the Cartesian product of one group per component, first component fastest.
+struct ExchangeMessage {
+    std::int64_t peer = 0;
+    std::vector<const EntryGroup*> groups;
+    std::int64_t count = 1;
+};
+
+/// Everything that one rank needs to take part in a movement.
+class ExchangeLists {
+public:
+    /// Walks this rank's elements on both sides. O(elements of the components on this rank); touches no data.
+    ExchangeLists(const ExchangeSpec& spec, std::int64_t rank);
+    ExchangeLists(const ExchangeLists&) = delete;
+    ExchangeLists& operator=(const ExchangeLists&) = delete;
+
+    /// Messages to other ranks and from other ranks, by ascending peer; those of the rank itself are in the second only.
+    const std::vector<ExchangeMessage>& sends() const { return sends_; }
+    const std::vector<ExchangeMessage>& receives() const { return receives_; }
+    /// Elements sent to and received from other ranks.
+    Volume volume() const { return volume_; }
+    /// True if no target element is written more than once.
+    bool single_source() const { return single_source_; }
+    /// True if the target's labels are a slice or a diagonal: other elements of the target are not touched.
+    bool pattern() const { return pattern_; }
+
+private:
+    std::vector<ComponentLists> components_;
+    std::vector<ExchangeMessage> sends_, receives_;
+    Volume volume_;
+    bool single_source_ = true, pattern_ = false;
+};
+
+/// Lists of one component, for ExchangeLists and tests.
+ComponentLists component_lists(const ExchangeSpec& spec, const ExchangeComponent& component, std::int64_t rank);
+
+}  // namespace arges

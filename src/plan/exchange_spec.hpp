@@ -1,0 +1,41 @@
+/// What a movement of elements between two layouts means. Pure description.
+#pragma once
+
+#include "layout/layout.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// One summand of a movement: where a target element has the label values v, the source is read at v[image[label]].
+struct LabelTerm {
+    std::vector<int> image;
+    bool negative = false;
+    bool conjugate = false;
+    bool operator==(const LabelTerm&) const = default;
+};
+
+/// to(v) = sum over terms of (+-) from(term v), for all label values v. A label that occurs twice on one side is a diagonal;
+/// a label that only the target has is broadcast. Labels that only the source has are not allowed (contract them first).
+/// With symmetry on the target one element of each orbit is computed, so the right-hand side must have that symmetry.
+struct ExchangeSpec {
+    Layout from, to;
+    std::vector<int> from_labels, to_labels;  ///< label of each dimension
+    std::vector<std::int64_t> label_extents;
+    std::vector<std::int64_t> from_offset, to_offset;  ///< per dimension, for slices; empty: zero
+    std::vector<LabelTerm> terms;                      ///< at least one
+
+    /// The identity term.
+    LabelTerm identity() const;
+    bool operator==(const ExchangeSpec&) const = default;
+};
+
+/// Bytes or elements that a rank sends to and receives from other ranks.
+struct Volume {
+    std::int64_t sent = 0;
+    std::int64_t received = 0;
+    bool operator==(const Volume&) const = default;
+};
+
+}  // namespace arges

@@ -1,0 +1,153 @@
+#include "redistribute/exchange.hpp"
+
+#include "base/instantiate.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+/// Stride of an arithmetic progression that starts at list[0], or -1.
+std::int64_t progression(const std::vector<std::int64_t>& list) {
+    if (list.size() < 2) return 1;
+    const auto stride = list[1] - list[0];
+    for (std::size_t i = 2; i < list.size(); ++i)
+        if (list[i] - list[i - 1] != stride) return -1;
+    return stride;
+}
+
+/// The movement that names the target's elements without reading anything: a scalar broadcast over all labels.
+ExchangeSpec naming(const ExchangeSpec& spec) {
+    ExchangeSpec result = spec;
+    result.from = Layout(spec.to.grid(), {}, Symmetry::none(0), {});
+    result.from_labels.clear();
+    result.from_offset.clear();
+    result.terms = {spec.identity()};
+    return result;
+}
+
+}  // namespace
+
+Exchange::Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank)
+    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank) {}
+
+std::vector<Piece> Exchange::pieces(const std::vector<ExchangeMessage>& messages, std::byte* buffer,
+                                    std::int64_t element_bytes) const {
+    std::vector<Piece> result;
+    for (const auto& m : messages) {
+        if (m.peer == rank_) continue;
+        result.push_back({m.peer, buffer, m.count * element_bytes});
+        buffer += m.count * element_bytes;
+    }
+    return result;
+}
+
+/// Axes of a message's transfer. Packing writes to a dense buffer and unpacking reads from one; the rank's own
+/// elements go straight from source to target. Factors are applied on the side that fills the target.
+Exchange::MessageAxes Exchange::axes(const ExchangeMessage& message, bool pack, bool unpack) {
+    MessageAxes result;
+    std::int64_t dense = 1;
+    for (const auto* group : message.groups) {
+        local::TransferAxis axis;
+        axis.count = group->count();
+        const auto from_stride = unpack ? dense : progression(group->from);
+        const auto to_stride = pack ? dense : progression(group->to);
+        const bool has_factor = !pack && !group->factor.empty();
+        if (has_factor) axis.factor = group->factor.data();
+        if (from_stride >= 0 && to_stride >= 0 && !has_factor) {
+            axis.from_stride = from_stride;
+            axis.to_stride = to_stride;
+            if (!unpack) result.from += group->from[0];
+            if (!pack) result.to += group->to[0];
+        } else {
+            auto dense_list = [&] {
+                auto& list = scratch_.emplace_back(static_cast<std::size_t>(axis.count));
+                for (std::int64_t i = 0; i < axis.count; ++i) list[static_cast<std::size_t>(i)] = i * dense;
+                return list.data();
+            };
+            axis.from = unpack ? dense_list() : group->from.data();
+            axis.to = pack ? dense_list() : group->to.data();
+        }
+        dense *= axis.count;
+        result.axes.push_back(axis);
+    }
+    return result;
+}
+
+template <class T>
+void Exchange::prepare_target(T* to, T beta, bool& accumulate) const {
+    const auto local = spec_.to.local_size(rank_);
+    if (lists_.pattern()) {
+        scale_named(spec_, rank_, to, beta);
+        return;
+    }
+    std::int64_t written = 0;
+    for (const auto& m : lists_.receives()) written += m.count;
+    if (beta == T(0)) {
+        if (lists_.single_source() && written == local)
+            accumulate = false;
+        else
+            std::fill(to, to + local, T(0));
+    } else if (beta != T(1)) {
+        for (std::int64_t i = 0; i < local; ++i) to[i] *= beta;
+    }
+}
+
+template <class T>
+void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) {
+    scratch_.clear();
+    const auto mark = workspace.mark();
+    T* const send = workspace.take<T>(volume().sent);
+    T* const receive = workspace.take<T>(volume().received);
+    std::int64_t offset = 0;
+    for (const auto& m : lists_.sends()) {
+        const auto pack = axes(m, true, false);
+        local::transfer<T>(pack.axes, from + pack.from, send + offset, T(1), {});
+        offset += m.count;
+    }
+    PendingExchange pending;
+    if (comm_ != nullptr)
+        pending = comm_->start(pieces(lists_.sends(), reinterpret_cast<std::byte*>(send), sizeof(T)),
+                               pieces(lists_.receives(), reinterpret_cast<std::byte*>(receive), sizeof(T)));
+    bool accumulate = true;
+    prepare_target(to, beta, accumulate);
+    auto self = std::find_if(lists_.receives().begin(), lists_.receives().end(),
+                             [&](const auto& m) { return m.peer == rank_; });
+    if (self != lists_.receives().end()) {
+        const auto direct = axes(*self, false, false);
+        local::transfer<T>(direct.axes, from + direct.from, to + direct.to, alpha, {conjugate, accumulate});
+    }
+    if (comm_ != nullptr) comm_->finish(pending);
+    offset = 0;
+    for (const auto& m : lists_.receives()) {
+        if (m.peer == rank_) continue;
+        const auto unpack = axes(m, false, true);
+        local::transfer<T>(unpack.axes, receive + offset, to + unpack.to, alpha, {conjugate, accumulate});
+        offset += m.count;
+    }
+    workspace.release(mark);
+}
+
+template <class T>
+void scale_named(const ExchangeSpec& spec, std::int64_t rank, T* to, T beta) {
+    if (beta == T(1)) return;
+    const ExchangeLists lists(naming(spec), rank);
+    for (const auto& m : lists.receives()) {
+        if (m.peer != rank) continue;
+        std::vector<std::size_t> digit(m.groups.size(), 0);
+        for (std::int64_t i = 0; i < m.count; ++i) {
+            std::int64_t at = 0;
+            for (std::size_t g = 0; g < digit.size(); ++g) at += m.groups[g]->to[digit[g]];
+            to[at] = beta == T(0) ? T(0) : to[at] * beta;
+            for (std::size_t g = 0; g < digit.size() && ++digit[g] == m.groups[g]->to.size(); ++g) digit[g] = 0;
+        }
+    }
+}
+
+#define ARGES_INSTANTIATE(T)                                                          \
+    template void Exchange::run(const T*, T*, T, T, bool, Workspace&);                \
+    template void scale_named(const ExchangeSpec&, std::int64_t, T*, T);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

@@ -1,0 +1,53 @@
+/// Moves elements between layouts without keys: both sides walk their elements in an order that they agree on
+/// (cyclops-2012, section 4.3, generalised to unpacking, packing, symmetrisation, gathering and reduction).
+#pragma once
+
+#include "base/workspace.hpp"
+#include "comm/communicator.hpp"
+#include "local/transfer.hpp"
+#include "plan/exchange_lists.hpp"
+
+#include <deque>
+#include <vector>
+
+namespace arges {
+
+/// One movement, prepared: its lists are there and can be used again and again.
+class Exchange {
+public:
+    /// Local. @param comm null for one rank
+    Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank);
+
+    /// to = alpha * (sum over terms of from) + beta * to on the elements that the target's labels name; `from` and `to` must not
+    /// overlap. Collective.
+    template <class T>
+    void run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace);
+
+    Volume volume() const { return lists_.volume(); }
+    /// Elements of workspace that run() takes.
+    std::int64_t workspace_elements() const { return volume().sent + volume().received; }
+
+private:
+    /// Axes of one message, and the offsets at which its first element is read and written.
+    struct MessageAxes {
+        std::vector<local::TransferAxis> axes;
+        std::int64_t from = 0, to = 0;
+    };
+    template <class T>
+    void prepare_target(T* to, T beta, bool& accumulate) const;
+    MessageAxes axes(const ExchangeMessage& message, bool pack, bool unpack);
+    std::vector<Piece> pieces(const std::vector<ExchangeMessage>& messages, std::byte* buffer,
+                              std::int64_t element_bytes) const;
+
+    const Communicator* comm_;
+    ExchangeSpec spec_;
+    std::int64_t rank_;
+    ExchangeLists lists_;
+    std::deque<std::vector<std::int64_t>> scratch_;
+};
+
+/// to *= beta on the elements that labels (a slice or a diagonal) name; local.
+template <class T>
+void scale_named(const ExchangeSpec& spec, std::int64_t rank, T* to, T beta);
+
+}  // namespace arges

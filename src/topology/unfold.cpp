@@ -1,0 +1,81 @@
+#include "topology/unfold.hpp"
+
+#include "arges/error.hpp"
+
+#include <cctype>
+#include <string>
+
+namespace arges {
+
+Torus::Torus(std::vector<std::int64_t> lengths) : lengths_(std::move(lengths)) {
+    for (auto l : lengths_)
+        if (l < 1)
+            throw InvalidArgument("torus: length " + std::to_string(l) + "; every length must be at least 1, e.g. 4x4x2");
+}
+
+Torus Torus::parse(std::string_view text) {
+    std::vector<std::int64_t> lengths;
+    auto fail = [&] { throw InvalidArgument("torus \"" + std::string(text) + "\" is not valid; write e.g. 4x4x2"); };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto start = i;
+        while (i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0) ++i;
+        if (i == start || i - start > 9 || (i < text.size() && (text[i] != 'x' || i + 1 == text.size()))) fail();
+        lengths.push_back(std::stoll(std::string(text.substr(start, i - start))));
+    }
+    if (lengths.empty()) fail();
+    return Torus(std::move(lengths));
+}
+
+std::int64_t Torus::ranks() const {
+    std::int64_t product = 1;
+    for (auto l : lengths_) product *= l;
+    return product;
+}
+
+std::string Torus::to_string() const {
+    std::string text;
+    for (auto l : lengths_) text += (text.empty() ? "" : "x") + std::to_string(l);
+    return text.empty() ? "1" : text;
+}
+
+std::vector<std::int64_t> prime_factors(std::int64_t n) {
+    std::vector<std::int64_t> result;
+    for (std::int64_t p = 2; p * p <= n; ++p)
+        for (; n % p == 0; n /= p) result.push_back(p);
+    if (n > 1) result.push_back(n);
+    return result;
+}
+
+RankGrid unfold(const Torus& torus) {
+    RankGrid grid;
+    for (auto length : torus.lengths())
+        for (auto p : prime_factors(length)) grid.lengths.push_back(p);
+    return grid;
+}
+
+std::vector<Torus> foldings(const Torus& torus) {
+    const auto primes = unfold(torus).lengths;
+    if (primes.empty()) return {Torus({1})};
+    std::vector<Torus> result;
+    // Bit i of `cuts` keeps a boundary behind prime i.
+    for (std::uint64_t cuts = 0; cuts < (std::uint64_t{1} << (primes.size() - 1)); ++cuts) {
+        std::vector<std::int64_t> lengths{primes[0]};
+        for (std::size_t i = 1; i < primes.size(); ++i) {
+            if ((cuts >> (i - 1) & 1U) != 0)
+                lengths.push_back(primes[i]);
+            else
+                lengths.back() *= primes[i];
+        }
+        bool known = false;
+        for (const auto& t : result) known = known || t.lengths() == lengths;
+        if (!known) result.emplace_back(std::move(lengths));
+    }
+    return result;
+}
+
+Torus detected_torus(std::int64_t ranks, std::int64_t ranks_per_node) {
+    if (ranks_per_node <= 1 || ranks_per_node >= ranks || ranks % ranks_per_node != 0) return Torus({ranks});
+    return Torus({ranks_per_node, ranks / ranks_per_node});
+}
+
+}  // namespace arges

@@ -1,0 +1,26 @@
+/// Folding and unfolding of a torus. Pure.
+#pragma once
+
+#include "arges/torus.hpp"
+#include "layout/layout.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// Prime factors in ascending order; 12 gives 2, 2, 3; 1 gives none.
+std::vector<std::int64_t> prime_factors(std::int64_t n);
+
+/// Each torus dimension split into prime factors, in order, so that ranks keep their neighbours: 4x3 gives {2, 2, 3}. Every
+/// folding of the torus is a choice of consecutive unfolded dimensions.
+RankGrid unfold(const Torus& torus);
+
+/// All tori that arise from `torus` by multiplying together neighbouring dimensions of its unfolded form, the order kept;
+/// 2x2x3 gives 2x2x3, 4x3, 2x6 and 12.
+std::vector<Torus> foldings(const Torus& torus);
+
+/// The torus to use when none is given: ranks of one node innermost (`ranks_per_node` of them), then the nodes.
+Torus detected_torus(std::int64_t ranks, std::int64_t ranks_per_node);
+
+}  // namespace arges

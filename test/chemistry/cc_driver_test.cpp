@@ -1,0 +1,217 @@
+#include "chemistry/cc_driver.hpp"
+
+#include "arges/error.hpp"
+#include "chemistry/temporary_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace arges::chemistry {
+namespace {
+
+const std::string data_folder = "examples/data/";
+
+/// Energies by file and method.
+std::map<std::string, std::map<std::string, double>> references() {
+    std::map<std::string, std::map<std::string, double>> result;
+    std::ifstream stream(data_folder + "references.csv");
+    for (std::string line; std::getline(stream, line);) {
+        std::istringstream fields(line);
+        std::string file, method, energy;
+        if (line.starts_with('#') || !std::getline(fields, file, ',') ||
+            !std::getline(fields, method, ',') || !std::getline(fields, energy, ','))
+            continue;
+        result[file][method] = std::stod(energy);
+    }
+    return result;
+}
+
+CcOptions options_for(Method method) {
+    return {method, {}};
+}
+
+class EnergiesOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(EnergiesOf, agree_with_the_references) {
+    const World world;
+    const auto all = references();
+    ASSERT_TRUE(all.contains(GetParam()));
+    const auto& expected = all.at(GetParam());
+    const CcResult result =
+        run_coupled_cluster(world, data_folder + GetParam(), options_for(Method::ccsd_t));
+    EXPECT_NEAR(result.scf, expected.at("scf"), 1e-8);
+    EXPECT_NEAR(result.mp2.value(), expected.at("mp2"), 1e-8);
+    EXPECT_NEAR(result.ccsd.value(), expected.at("ccsd"), 1e-8);
+    EXPECT_NEAR(result.ccsd_t.value(), expected.at("ccsd(t)"), 1e-8);
+    EXPECT_EQ(result.ranks, world.size());
+    EXPECT_GT(result.forecast_memory_bytes, 0);
+    EXPECT_GT(result.peak_memory_bytes, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shipped, EnergiesOf,
+                         testing::Values("h2o_sto3g.fcidump", "lih_631g.fcidump",
+                                         "be_ccpvdz.fcidump"));
+
+/// A Hamiltonian on every rank, to be rotated.
+struct Dense {
+    std::int64_t n = 0;
+    std::vector<double> h, g;
+};
+
+/// Rotates orbitals p and q by an angle.
+Dense rotated(const Dense& old, std::int64_t p, std::int64_t q, double angle) {
+    const std::int64_t n = old.n;
+    const auto mixed = [&](const std::vector<double>& from, std::int64_t stride) {
+        std::vector<double> to = from;
+        for (std::int64_t k = 0; k < static_cast<std::int64_t>(from.size()); ++k) {
+            const std::int64_t index = k / stride % n;
+            const std::int64_t partner = index == p ? q : p;
+            if (index != p && index != q) continue;
+            const double other = from[static_cast<std::size_t>(k + (partner - index) * stride)];
+            to[static_cast<std::size_t>(k)] = std::cos(angle) * from[static_cast<std::size_t>(k)] +
+                                              (index == p ? 1 : -1) * std::sin(angle) * other;
+        }
+        return to;
+    };
+    Dense result = old;
+    for (std::int64_t stride : {std::int64_t(1), n}) result.h = mixed(result.h, stride);
+    for (std::int64_t stride : {std::int64_t(1), n, n * n, n * n * n})
+        result.g = mixed(result.g, stride);
+    return result;
+}
+
+Dense dense_of(const Fcidump& data) {
+    return {data.header.orbitals, data.one_electron.gather(), data.two_electron.gather()};
+}
+
+Fcidump fcidump_of(const World& world, const Dense& dense, std::int64_t electrons, double core) {
+    const std::int64_t n = dense.n;
+    Fcidump data{{n, electrons}, core};
+    data.one_electron = Tensor<double>(world, {n, n}, "pq", "sym(p,q)");
+    data.one_electron.fill(
+        [&](Index x) { return dense.h[static_cast<std::size_t>(x[0] + n * x[1])]; });
+    data.two_electron = Tensor<double>(world, {n, n, n, n}, "pqrs", "sym(sym(p,q),sym(r,s))");
+    data.two_electron.fill([&](Index x) {
+        return dense.g[static_cast<std::size_t>(x[0] + n * (x[1] + n * (x[2] + n * x[3])))];
+    });
+    return data;
+}
+
+/// Energies of a Hamiltonian that goes through a file.
+CcResult result_of(const World& world, const Fcidump& data, Method method) {
+    const TemporaryFile file(world, nullptr);
+    write_fcidump(file.path(), data);
+    CcOptions options = options_for(method);
+    options.ccsd.tolerance = 1e-10;
+    return run_coupled_cluster(world, file.path(), options);
+}
+
+TEST(NonCanonicalOrbitals, give_the_same_ccsd_energy) {
+    const World world;
+    const Fcidump water = read_fcidump(world, data_folder + "h2o_sto3g.fcidump");
+    const Dense dense = rotated(rotated(dense_of(water), 3, 4, 0.4), 5, 6, -0.7);
+    const Fcidump data = fcidump_of(world, dense, 10, water.core_energy);
+    const CcResult result = result_of(world, data, Method::ccsd);
+    const auto expected = references().at("h2o_sto3g.fcidump");
+    EXPECT_NEAR(result.scf, expected.at("scf"), 1e-9);
+    EXPECT_NEAR(result.ccsd.value(), expected.at("ccsd"), 1e-9);
+    EXPECT_FALSE(result.mp2.has_value());
+    EXPECT_THROW(result_of(world, data, Method::mp2), InvalidArgument);
+    EXPECT_THROW(result_of(world, data, Method::ccsd_t), InvalidArgument);
+}
+
+TEST(NonCanonicalOrbitals, that_contradict_the_orbital_energies_of_the_file_are_refused) {
+    const World world;
+    const Fcidump water = read_fcidump(world, data_folder + "h2o_sto3g.fcidump");
+    Fcidump data = fcidump_of(world, rotated(dense_of(water), 3, 4, 0.4), 10, water.core_energy);
+    data.orbital_energies = water.orbital_energies;
+    EXPECT_THROW(result_of(world, data, Method::ccsd), InvalidArgument);
+}
+
+TEST(NonHartreeFockOrbitals, give_the_exact_energy_of_two_electrons) {
+    // CCSD is exact for two electrons, whatever the orbitals: this needs f(i,a) in every equation.
+    const World world;
+    const Fcidump water = read_fcidump(world, data_folder + "h2o_sto3g.fcidump");
+    const Dense dense = dense_of(water);
+    const CcResult straight =
+        result_of(world, fcidump_of(world, dense, 2, water.core_energy), Method::ccsd);
+    const CcResult turned = result_of(
+        world, fcidump_of(world, rotated(dense, 0, 5, 0.1), 2, water.core_energy), Method::ccsd);
+    EXPECT_GT(std::abs(straight.scf - turned.scf), 1e-3);
+    EXPECT_NEAR(straight.scf + straight.ccsd.value(), turned.scf + turned.ccsd.value(), 1e-9);
+}
+
+TEST(DegenerateSystems, have_an_extent_of_zero_or_no_triples) {
+    const World world;
+    const TemporaryFile full(world,
+                             "&FCI NORB=1,NELEC=2 &END\n0.5 1 1 1 1\n-1.0 1 1 0 0\n0.7 0 0 0 0\n");
+    const CcResult no_virtuals =
+        run_coupled_cluster(world, full.path(), options_for(Method::ccsd_t));
+    EXPECT_NEAR(no_virtuals.scf, -0.8, 1e-14);
+    EXPECT_EQ(no_virtuals.ccsd_t.value(), 0);
+
+    const TemporaryFile empty(world,
+                              "&FCI NORB=1,NELEC=0 &END\n0.5 1 1 1 1\n-1.0 1 1 0 0\n0.7 0 0 0 0\n");
+    const CcResult no_electrons =
+        run_coupled_cluster(world, empty.path(), options_for(Method::ccsd_t));
+    EXPECT_NEAR(no_electrons.scf, 0.7, 1e-14);
+    EXPECT_EQ(no_electrons.ccsd_t.value(), 0);
+}
+
+TEST(DegenerateSystems, two_electrons_in_two_orbitals_are_a_two_by_two_problem) {
+    // H2-like, orbitals of different symmetry: E = lowest eigenvalue of {{2 h11 + g1111, g1212},
+    // {g1212, 2 h22 + g2222}}.
+    const World world;
+    const TemporaryFile file(
+        world, "&FCI NORB=2,NELEC=2 &END\n0.7 1 1 1 1\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 2 2 2 2\n"
+               "-1.2 1 1 0 0\n-0.4 2 2 0 0\n0.9 0 0 0 0\n");
+    CcOptions options = options_for(Method::ccsd_t);
+    options.ccsd.tolerance = 1e-11;
+    const CcResult result = run_coupled_cluster(world, file.path(), options);
+    const double gap = (2 * -0.4 + 0.5) - (2 * -1.2 + 0.7);
+    EXPECT_NEAR(result.scf, 2 * -1.2 + 0.7 + 0.9, 1e-13);
+    EXPECT_NEAR(result.ccsd.value(), gap / 2 - std::sqrt(gap * gap / 4 + 0.2 * 0.2), 1e-10);
+    EXPECT_EQ(result.ccsd_t.value(), result.ccsd.value());
+}
+
+TEST(CoupledCluster, that_does_not_converge_is_an_error) {
+    const World world;
+    CcOptions options;
+    options.ccsd.max_iterations = 3;
+    EXPECT_THROW(run_coupled_cluster(world, data_folder + "h2o_sto3g.fcidump", options),
+                 NotConverged);
+}
+
+TEST(CoupledCluster, without_diis_takes_longer_to_the_same_energy) {
+    const World world;
+    CcOptions options;
+    const CcResult fast = run_coupled_cluster(world, data_folder + "h2o_sto3g.fcidump", options);
+    options.ccsd.diis_vectors = 0;
+    const CcResult slow = run_coupled_cluster(world, data_folder + "h2o_sto3g.fcidump", options);
+    EXPECT_GT(slow.iterations, fast.iterations);
+    EXPECT_NEAR(slow.ccsd.value(), fast.ccsd.value(), 1e-8);
+}
+
+TEST(CoupledCluster, refuses_a_reference_without_a_gap) {
+    const World world;
+    const TemporaryFile file(
+        world, "&FCI NORB=2,NELEC=2 &END\n0.7 1 1 1 1\n0.5 2 2 2 2\n0.6 2 2 1 1\n0.1 2 1 2 1\n"
+               "-0.4 1 1 0 0\n-1.2 2 2 0 0\n");
+    EXPECT_THROW(run_coupled_cluster(world, file.path(), {}), InvalidArgument);
+}
+
+TEST(ParseMethod, accepts_the_three_names) {
+    EXPECT_EQ(parse_method("MP2"), Method::mp2);
+    EXPECT_EQ(parse_method("ccsd"), Method::ccsd);
+    EXPECT_EQ(parse_method("CCSD(T)"), Method::ccsd_t);
+    EXPECT_THROW(parse_method("ccsdt"), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace arges::chemistry

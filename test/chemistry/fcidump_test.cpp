@@ -1,0 +1,245 @@
+#include "chemistry/fcidump.hpp"
+
+#include "arges/error.hpp"
+#include "chemistry/temporary_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace arges::chemistry {
+namespace {
+
+const std::string header =
+    "&FCI NORB=2,NELEC=2,MS2=0,\n ORBSYM=1,1,\n ISYM=1,\n&END\n";  // four lines
+const std::string integrals =
+    "0.7 1 1 1 1\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 2 2 2 2\n-1.2 1 1 0 0\n-0.4 2 2 0 0\n";
+const std::string core = "0.9 0 0 0 0\n";
+
+struct GoodFile {
+    const char* name;
+    std::string text;
+};
+
+/// Different ways to write the same Hamiltonian.
+const std::vector<GoodFile> good_files{
+    {"the usual form", header + integrals + core},
+    {"one line header", "&FCI NORB=2,NELEC=2,MS2=0,ORBSYM=1,1,ISYM=1 &END\n" + integrals + core},
+    {"any order, lower case, slash",
+     "&fci\n isym = 1\n nelec = 2 norb = 2\n/\n" + integrals + core},
+    {"repeat counts, comments, old mark",
+     "$FCI NORB=2, ! orbitals\n NELEC=2\n ORBSYM=2*1 $END\n" + integrals + core},
+    {"unknown names",
+     "&FCI NORB=2,NELEC=2,PNTGRP='D2h/x',UHF=.FALSE.,IUHF=0,NPROP(1)= 1 1 1,\n/\n" + integrals +
+         core},
+    {"D exponents and blank lines",
+     header + "\n7.0D-01 1 1 1 1\n2d-1 1 2 2 1\n+.6 2 2 1 1\n0.5E+00,2,2,2,2\n" +
+         "-1.2D0 1 1 0 0\n\n-4.E-1 2 2 0 0\n\n0.9 0 0 0 0"},
+    {"redundant entries",
+     header + integrals + integrals + core + "0.2 1 2 1 2\n0.2 1 2 2 1\n0.6 1 1 2 2\n" + core},
+    {"redundant to round-off", header + integrals + core + "0.2000000000001 2 1 2 1\n"},
+    {"explicit zeros", header + integrals + core + "0 2 1 1 1\n0.0 2 1 0 0\n"},
+    {"windows ends of line",
+     "&FCI NORB=2,NELEC=2,\r\n&END\r\n0.7 1 1 1 1\r\n0.2 2 1 2 1\r\n0.6 2 2 1 1\r\n" +
+         std::string("0.5 2 2 2 2\r\n-1.2 1 1 0 0\r\n-0.4 2 2 0 0\r\n0.9 0 0 0 0\r\n")},
+    {"energies in any place", header + "-0.5 1 0 0 0\n" + integrals + "0.3 2 0 0 0\n" + core},
+};
+
+TEST(Fcidump, reads_all_forms_of_one_hamiltonian) {
+    const World world;
+    for (const auto& file : good_files) {
+        SCOPED_TRACE(file.name);
+        const TemporaryFile temporary(world, file.text.c_str());
+        const Fcidump data = read_fcidump(world, temporary.path());
+        EXPECT_EQ(data.header.orbitals, 2);
+        EXPECT_EQ(data.header.electrons, 2);
+        EXPECT_EQ(data.core_energy, 0.9);
+        EXPECT_EQ(data.one_electron.gather(), (std::vector<double>{-1.2, 0, 0, -0.4}));
+        const std::vector<double> g = data.two_electron.gather();
+        const std::vector<double> expected{0.7, 0,   0,   0.6, 0,   0.2, 0.2, 0,
+                                           0,   0.2, 0.2, 0,   0.6, 0,   0,   0.5};
+        ASSERT_EQ(g.size(), expected.size());
+        for (std::size_t i = 0; i < g.size(); ++i) EXPECT_NEAR(g[i], expected[i], 1e-12) << i;
+    }
+}
+
+TEST(Fcidump, orbital_energies_are_optional) {
+    const World world;
+    const TemporaryFile without(world, good_files.front().text.c_str());
+    EXPECT_TRUE(read_fcidump(world, without.path()).orbital_energies.empty());
+    const TemporaryFile with(world, good_files.back().text.c_str());
+    EXPECT_EQ(read_fcidump(world, with.path()).orbital_energies, (std::vector<double>{-0.5, 0.3}));
+}
+
+struct BadFile {
+    const char* name;
+    std::string text;
+    std::vector<const char*> message;  ///< parts of the error
+};
+
+std::string with_header(const std::string& text) {
+    return text + "\n" + integrals + core;
+}
+
+const std::vector<BadFile> bad_files{
+    {"empty", "", {"the file is empty"}},
+    {"another kind of file", "hello world\n", {"line 1", "begins with &FCI"}},
+    {"header without an end", "&FCI NORB=2,NELEC=2\n" + integrals, {"has no end", "&END"}},
+    {"no NORB", with_header("&FCI NELEC=2 &END"), {"NORB"}},
+    {"no NELEC", with_header("&FCI NORB=2 &END"), {"NELEC"}},
+    {"NORB not a number",
+     with_header("&FCI NORB=two,NELEC=2 &END"),
+     {"line 1", "NORB must be one integer", "TWO"}},
+    {"NORB twice",
+     with_header("&FCI NORB=2,\nNORB=3,NELEC=2 &END"),
+     {"line 2", "NORB is given twice"}},
+    {"NORB zero", with_header("&FCI NORB=0,NELEC=0 &END"), {"NORB=0"}},
+    {"odd electrons",
+     with_header("&FCI NORB=2,\nNELEC=3 &END"),
+     {"line 2", "NELEC=3 is odd", "RHF"}},
+    {"too many electrons",
+     with_header("&FCI NORB=2,NELEC=6 &END"),
+     {"NELEC=6 does not fit into NORB=2"}},
+    {"triplet", with_header("&FCI NORB=2,NELEC=2,MS2=2 &END"), {"MS2=2 is an open shell"}},
+    {"UHF", with_header("&FCI NORB=2,NELEC=2,\n\nUHF=.TRUE. &END"), {"line 3", "UHF", "only RHF"}},
+    {"IUHF", with_header("&FCI NORB=2,NELEC=2,IUHF=1 &END"), {"line 1", "IUHF", "only RHF"}},
+    {"ORBSYM too short",
+     with_header("&FCI NORB=2,NELEC=2,ORBSYM=1 &END"),
+     {"ORBSYM has 1 entries for NORB=2"}},
+    {"text behind the header",
+     "&FCI NORB=2,NELEC=2 &END 0.7 1 1 1 1\n" + integrals,
+     {"line 1", "next line"}},
+    {"index too large",
+     header + "0.7 1 1 1 1\n0.1 3 1 1 1\n" + integrals + core,
+     {"line 6", "index '3'", "NORB=2"}},
+    {"negative index",
+     header + integrals + "0.1 -1 1 1 1\n" + core,
+     {"line 11", "index '-1' is out of range"}},
+    {"index not an integer",
+     header + integrals + "0.1 1.0 1 1 1\n" + core,
+     {"line 11", "'1.0' is not an integer"}},
+    {"value not a number",
+     header + "abc 1 1 1 1\n" + integrals + core,
+     {"line 5", "'abc' is not a number"}},
+    {"NaN", header + integrals + "NaN 2 1 1 1\n" + core, {"line 11", "NaN", "write it again"}},
+    {"infinity", header + integrals + "-Infinity 2 1 1 1\n" + core, {"line 11", "Infinity"}},
+    {"overflow", header + integrals + "1e999 2 1 1 1\n" + core, {"line 11", "range of double"}},
+    {"complex", header + "(0.7,0.0) 1 1 1 1\n" + integrals + core, {"line 5", "complex"}},
+    {"too few fields", header + "0.7 1 1 1\n" + integrals + core, {"line 5", "found 4 fields"}},
+    {"too many fields",
+     header + integrals + "0.7 1 1 1 1 1\n" + core,
+     {"line 11", "found 6 fields"}},
+    {"truncated last line",
+     header + integrals + "0.9 0 0",
+     {"line 11", "found 3 fields", "truncated"}},
+    {"truncated value", header + integrals + "0.", {"line 11", "found 1 field", "truncated"}},
+    {"meaningless zeros", header + integrals + "0.1 1 0 1 0\n" + core, {"line 11", "no meaning"}},
+    {"contradiction",
+     header + integrals + core + "0.25 1 2 1 2\n",
+     {"line 12", "(2 1|2 1) = 0.25", "line 6", "0.2"}},
+    {"contradictory h",
+     header + integrals + "-1.3 1 1 0 0\n" + core,
+     {"line 11", "h(1 1) = -1.3", "line 9"}},
+    {"contradictory core",
+     header + core + integrals + "0.8 0 0 0 0\n",
+     {"line 12", "core energy", "line 5"}},
+    {"contradictory energy",
+     header + integrals + "0.8 1 0 0 0\n0.9 1 0 0 0\n",
+     {"line 12", "orbital 1", "line 11"}},
+    {"no two-electron integrals", header + "-1.2 1 1 0 0\n" + core, {"no two-electron integrals"}},
+    {"no one-electron integrals", header + "0.7 1 1 1 1\n", {"no one-electron integrals"}},
+    {"some orbital energies",
+     header + integrals + "0.8 1 0 0 0\n",
+     {"energies for 1 of 2 orbitals"}},
+};
+
+/// The message of the error that reading a path gives.
+std::string error_of(const World& world, const std::string& path) {
+    try {
+        read_fcidump(world, path);
+    } catch (const InvalidArgument& error) {
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Fcidump, answers_bad_files_with_one_clear_error_on_every_rank) {
+    const World world;
+    for (const auto& file : bad_files) {
+        SCOPED_TRACE(file.name);
+        const TemporaryFile temporary(world, file.text.c_str());
+        const std::string message = error_of(world, temporary.path());
+        EXPECT_TRUE(message.starts_with(temporary.path())) << message;
+        for (const char* part : file.message)
+            EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
+        EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
+    }
+}
+
+/// So many copies of a line that every rank needs several rounds to read its share.
+std::string many_copies(const std::string& line, const World& world) {
+    std::string text;
+    for (std::int64_t copy = 0; copy < 70000 * world.size(); ++copy) text += line;
+    return text;
+}
+
+TEST(Fcidump, long_files_are_read_and_compared_in_rounds) {
+    const World world;
+    const std::string text = header + integrals + core + many_copies("0.2 1 2 2 1\n", world);
+    const TemporaryFile good(world, text.c_str());
+    EXPECT_EQ(read_fcidump(world, good.path()).two_electron.gather()[5], 0.2);
+    const TemporaryFile bad(world, (text + "0.3 1 2 2 1\n").c_str());
+    const std::string message = error_of(world, bad.path());
+    const std::string line = "line " + std::to_string(12 + 70000 * world.size());
+    EXPECT_NE(message.find(line), std::string::npos) << message;
+    EXPECT_NE(message.find("contradicts line 6"), std::string::npos) << message;
+    EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
+}
+
+TEST(Fcidump, refuses_paths_that_are_no_file) {
+    const World world;
+    const TemporaryFile none(world, nullptr);
+    EXPECT_NE(error_of(world, none.path()).find("no such file"), std::string::npos);
+    EXPECT_NE(error_of(world, "/").find("directory"), std::string::npos);
+}
+
+TEST(Fcidump, the_header_alone_can_be_read) {
+    const World world;
+    const TemporaryFile file(world, header.c_str());
+    const FcidumpHeader read = read_fcidump_header(world, file.path());
+    EXPECT_EQ(read.orbitals, 2);
+    EXPECT_EQ(read.orbital_symmetries, (std::vector<int>{1, 1}));
+    EXPECT_EQ(read.data_begin, static_cast<std::int64_t>(header.size()));
+}
+
+TEST(Fcidump, what_is_written_is_read_back_to_the_same_bits) {
+    const World world;
+    const std::int64_t n = 5;
+    Fcidump data{{n, 4, {1, 2, 3, 1, 9}, 2, 0}, 1.0 / 3, {-1.1, -0.1, 0.1, 1e-9, 1.0 / 7}};
+    data.one_electron = Tensor<double>(world, {n, n}, "pq", "sym(p,q)");
+    data.one_electron.fill_random(1);
+    data.two_electron = Tensor<double>(world, {n, n, n, n}, "pqrs", "sym(sym(p,q),sym(r,s))");
+    data.two_electron.fill_random(2);
+    const TemporaryFile file(world, nullptr);
+    write_fcidump(file.path(), data);
+    const Fcidump back = read_fcidump(world, file.path());
+    EXPECT_EQ(back.core_energy, data.core_energy);
+    EXPECT_EQ(back.orbital_energies, data.orbital_energies);
+    EXPECT_EQ(back.header.orbital_symmetries, data.header.orbital_symmetries);
+    EXPECT_EQ(back.header.state_symmetry, 2);
+    EXPECT_EQ(back.one_electron.gather(), data.one_electron.gather());
+    EXPECT_EQ(back.two_electron.gather(), data.two_electron.gather());
+}
+
+TEST(Fcidump, a_file_that_cannot_be_written_is_an_error_on_every_rank) {
+    const World world;
+    const TemporaryFile source(world, good_files.front().text.c_str());
+    const Fcidump data = read_fcidump(world, source.path());
+    EXPECT_THROW(write_fcidump(source.path() + "/below/a/file", data), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace arges::chemistry
