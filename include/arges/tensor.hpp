@@ -41,7 +41,7 @@ using Index = std::span<const std::int64_t>;
 template <class T>
 struct Extremum {
     T value{};                         ///< the value
-    std::vector<std::int64_t> index;   ///< canonical indices of the element; empty for a tensor without elements
+    std::vector<std::int64_t> index;   ///< indices of an element with that value; empty for a tensor without elements
 };
 
 /// A tensor spread over the ranks of a world, stored packed by its symmetry. It stands for the full tensor: reading
@@ -63,6 +63,8 @@ public:
     /// @throws InvalidArgument if dimensions related by symmetry differ in extent, an extent is negative, or the full
     ///         tensor has more than 2^63 - 1 elements; OutOfMemory if a rank's part is over the limit
     Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry = {}, std::string name = "");
+    /// Zeros without symmetry, with a name.
+    Tensor(const World& world, std::vector<std::int64_t> extents, std::string name);
     /// Zeros, with the symmetry in Cyclops' vector form, e.g. {AS, NS, AS, NS}.
     Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
            std::string name = "");

@@ -1,5 +1,5 @@
 // The `arges` program.
-#include "cli/mpi_session.hpp"
+#include "comm/mpi_session.hpp"
 #include "cli/program.hpp"
 
 #include <exception>
@@ -7,7 +7,7 @@
 
 int main(int argc, char** argv) {
     using namespace arges::cli;
-    MpiSession session(argc, argv);
+    arges::MpiSession session(argc, argv);
     std::ostream nowhere(nullptr);
     const bool speaks = session.rank() == 0;
     const Console console{speaks ? std::cout : nowhere, speaks ? std::cerr : nowhere};

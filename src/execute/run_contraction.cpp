@@ -27,6 +27,13 @@ Volume ContractionRun::volume() const {
     return total;
 }
 
+std::int64_t ContractionRun::list_bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& exchange : exchange_)
+        if (exchange) sum += exchange->list_bytes();
+    return sum;
+}
+
 std::int64_t ContractionRun::workspace_bytes() const {
     const auto bytes = [&](std::int64_t elements) { return Workspace::padded(elements * plan_.spec.element_bytes); };
     std::int64_t arrays = 0, buffers = 0;

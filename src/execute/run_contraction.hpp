@@ -32,6 +32,8 @@ public:
     const ContractionPlan& plan() const { return plan_; }
     /// Bytes of workspace that run() takes on this rank.
     std::int64_t workspace_bytes() const;
+    /// Memory of the lists, in bytes.
+    std::int64_t list_bytes() const;
     /// Elements that run() sends and receives on this rank, counted from the lists of whole operands.
     Volume volume() const;
 

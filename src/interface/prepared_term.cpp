@@ -225,9 +225,11 @@ void PreparedTerm::make_ready(WorldState& world, const TermRequest& request) {
             } else if (step.plan) {
                 step.contraction = std::make_shared<ContractionRun>(*step.plan, world.exchange_communicator());
                 step.workspace = step.contraction->workspace_bytes();
+                list_bytes_ += step.contraction->list_bytes();
                 planned_bytes_ += step.contraction->volume().sent * request.element_bytes;
             } else {
                 step.exchange = std::make_shared<Exchange>(world.exchange_communicator(), *step.movement, world.rank());
+                list_bytes_ += step.exchange->list_bytes();
                 step.workspace = Workspace::padded(step.exchange->volume().sent * request.element_bytes) +
                                  Workspace::padded(step.exchange->volume().received * request.element_bytes);
                 planned_bytes_ += step.exchange->volume().sent * request.element_bytes;
@@ -236,7 +238,10 @@ void PreparedTerm::make_ready(WorldState& world, const TermRequest& request) {
         }
     });
     working_bytes_ = held + largest;
-    if (!world.dry() && world.size() > 1) working_bytes_ = world.communicator().maximum(working_bytes_);
+    if (!world.dry() && world.size() > 1) {
+        working_bytes_ = world.communicator().maximum(working_bytes_);
+        list_bytes_ = world.communicator().maximum(list_bytes_);
+    }
     const auto free_bytes = world.memory_limit() - world.memory_in_use();
     if (working_bytes_ > free_bytes)
         throw OutOfMemory("statement for " + request.output.name + ": needs " + std::to_string(working_bytes_) +

@@ -60,6 +60,8 @@ public:
     std::int64_t planned_bytes() const { return planned_bytes_; }
     /// Bytes of workspace and intermediates on the busiest rank.
     std::int64_t working_bytes() const { return working_bytes_; }
+    /// Memory of the movements' lists on the busiest rank, in bytes.
+    std::int64_t list_bytes() const { return list_bytes_; }
     std::string explain() const;
 
 private:
@@ -70,7 +72,7 @@ private:
     std::vector<Step> steps_;
     std::vector<std::shared_ptr<const Layout>> intermediates_;
     std::vector<std::string> label_names_;
-    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, element_bytes_ = 8;
+    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, list_bytes_ = 0, element_bytes_ = 8;
 };
 
 }  // namespace arges

@@ -30,6 +30,8 @@ std::string fingerprint(const TermRequest& request) {
 
 /// Plans are kept up to this number; then the store starts afresh.
 constexpr std::size_t max_prepared = 1000;
+/// Plans whose lists take more bytes are made again each time.
+constexpr std::int64_t max_kept_lists = std::int64_t{32} << 20;
 
 }  // namespace
 
@@ -43,6 +45,9 @@ Statement<T>::Statement(const Factor<T>& left, const Expression<T>& right, T bet
                                       " live on different worlds; use transfer() first");
             aliased_ = aliased_ || factor.tensor.get() == left.tensor.get();
         }
+    if (std::imag(beta) != 0 && contains_kind(output_.shape().symmetry(), NodeKind::hermitian))
+        throw InvalidArgument(output_.title() + " is hermitian, but the number that it is multiplied by is not real; use a real "
+                                                "one, or a tensor without that symmetry");
     for (const auto& term : right.terms()) prepare(term);
     if (right.terms().empty()) check_labels_only();
 }
@@ -79,7 +84,7 @@ void Statement<T>::prepare(const Term<T>& term) {
     }
     auto made = std::make_shared<PreparedTerm>(world_, request);
     if (kept.size() >= max_prepared) kept.clear();
-    kept[key] = made;
+    if (made->list_bytes() <= max_kept_lists) kept[key] = made;
     prepared_.push_back(std::move(made));
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace arges {
 
@@ -89,9 +90,12 @@ ElementLocation locate_element(const Layout& layout, Index index) {
 template <class T>
 TensorState<T>::TensorState(World handle, std::shared_ptr<const Layout> shape, std::string title)
     : world_handle(std::move(handle)), world(world_handle.state()), layout(std::move(shape)), name(std::move(title)) {
-    const auto bytes = layout->max_local_size() * static_cast<std::int64_t>(sizeof(T));
-    if (world->memory_in_use() + bytes + world->workspace().capacity() > world->memory_limit()) world->workspace().clear();
-    if (world->memory_in_use() + bytes > world->memory_limit())
+    const auto elements = layout->max_local_size();
+    constexpr auto most = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T));
+    const auto bytes = std::min(elements, most) * static_cast<std::int64_t>(sizeof(T));
+    const auto left = world->memory_limit() - world->memory_in_use();
+    if (bytes > left - world->workspace().capacity()) world->workspace().clear();
+    if (bytes > left)
         throw OutOfMemory((name.empty() ? "tensor" : name) + ": " + std::to_string(bytes) + " bytes per rank on top of " +
                           std::to_string(world->memory_in_use()) + " in use are over the limit of " +
                           std::to_string(world->memory_limit()) +
@@ -133,9 +137,14 @@ const std::shared_ptr<TensorState<T>>& Tensor<T>::state() const {
 
 template <class T>
 Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name) {
+    world.size();  // refuses World::outside()
     const auto whole = checked_shape(extents, symmetry, name);
     state_ = std::make_shared<TensorState<T>>(world, new_layout(*world.state(), extents, whole), std::move(name));
 }
+
+template <class T>
+Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::string name)
+    : Tensor(world, std::move(extents), Symmetry(), std::move(name)) {}
 
 template <class T>
 Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,

@@ -44,8 +44,8 @@ class PairWriter {
 public:
     explicit PairWriter(TensorState<T>& state) : state_(state), layout_(state.shape()) {}
 
-    /// Sorts the caller's pairs by owner. Local; throws for bad input.
-    void pack(const Tensor<T>& tensor, std::span<const std::int64_t> keys, std::span<const T> values) {
+    /// Sorts the caller's pairs by owner, values times alpha. Local; throws for bad input.
+    void pack(const Tensor<T>& tensor, std::span<const std::int64_t> keys, std::span<const T> values, T alpha) {
         if (keys.size() != values.size())
             throw InvalidArgument(state_.title() + ": " + std::to_string(keys.size()) + " keys but " +
                                   std::to_string(values.size()) + " values; give one value per key");
@@ -54,7 +54,7 @@ public:
         for (std::size_t i = 0; i < keys.size(); ++i) {
             const auto index = tensor.index(keys[i]);
             const auto at = locate_element(layout_, index);
-            T value = values[i];
+            T value = alpha == T(1) ? values[i] : alpha * values[i];
             if (at.zero || on_hermitian_diagonal(index)) check_zero(at.zero, keys[i], value);
             if (at.zero) continue;
             if (at.conjugate) value = conjugated(value);
@@ -113,7 +113,7 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
     auto& state = state_of(*this, "write");
     if (state.world->dry()) return;
     PairWriter<T> writer(state);
-    state.world->agree([&] { writer.pack(*this, keys, values); });
+    state.world->agree([&] { writer.pack(*this, keys, values, T(1)); });
     const auto mine = writer.deliver();
     state.world->agree([&] {
         for (std::size_t i = 1; i < mine.size(); ++i)
@@ -127,14 +127,16 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
 template <class T>
 void Tensor<T>::accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha, T beta) {
     auto& state = state_of(*this, "accumulate");
+    if (std::imag(beta) != 0 && contains_kind(symmetry(), NodeKind::hermitian))
+        throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
     PairWriter<T> writer(state);
-    state.world->agree([&] { writer.pack(*this, keys, values); });
+    state.world->agree([&] { writer.pack(*this, keys, values, alpha); });
     const auto mine = writer.deliver();
     for (std::size_t i = 0; i < mine.size(); ++i) {
         T& element = state.data[mine[i].offset];
         if (i == 0 || mine[i].offset != mine[i - 1].offset) element = beta == T(0) ? T(0) : beta * element;
-        element += alpha * mine[i].value;
+        element += mine[i].value;
     }
 }
 

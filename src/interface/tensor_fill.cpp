@@ -22,11 +22,6 @@ double uniform(std::uint64_t seed, std::uint64_t n) {
     return static_cast<double>(mixed(mixed(seed) ^ n) >> 11U) * 0x1.0p-53;
 }
 
-bool contains_kind(const SymmetryNode& node, NodeKind kind) {
-    return node.kind == kind ||
-           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_kind(c, kind); });
-}
-
 /// Key of the representative that does not depend on the layout, and the factor from it to the given element.
 struct CanonicalKey {
     std::int64_t key = 0;
@@ -70,15 +65,12 @@ template <class T>
 void Tensor<T>::fill(T value) {
     auto& state = state_of(*this, "fill");
     if (value != T(0))
-        for (const auto& slot : symmetry().slots())
-            if (contains_kind(slot, NodeKind::antisymmetric) || contains_kind(slot, NodeKind::hollow))
-                throw InvalidArgument(state.title() + ": a constant other than zero does not have the symmetry " +
-                                      symmetry().to_string() + "; fill by a function, or write keys");
+        if (contains_kind(symmetry(), NodeKind::antisymmetric) || contains_kind(symmetry(), NodeKind::hollow))
+            throw InvalidArgument(state.title() + ": a constant other than zero does not have the symmetry " +
+                                  symmetry().to_string() + "; fill by a function, or write keys");
     if constexpr (!std::is_same_v<T, real_of<T>>)
-        if (value.imag() != 0)
-            for (const auto& slot : symmetry().slots())
-                if (contains_kind(slot, NodeKind::hermitian))
-                    throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
+        if (value.imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
+            throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
     if (state.world->dry()) return;
     for_each_element(state.shape(), state.rank(),
                      [&](std::int64_t offset, const std::vector<std::int64_t>&) { state.data[offset] = value; });

@@ -65,7 +65,7 @@ SymmetryNode sliced(const SymmetryNode& node, const Ranges& ranges) {
             equal = equal && ranges.equal(first[l], dims[l]);
     }
     if (!equal) result.kind = NodeKind::product;
-    for (const auto& child : node.children) result.children.push_back(equal ? child : sliced(child, ranges));
+    for (const auto& child : node.children) result.children.push_back(sliced(child, ranges));
     return result;
 }
 
@@ -81,31 +81,44 @@ void check_ranges(const std::string& title, const std::vector<std::int64_t>& ext
                                   " of extent " + std::to_string(extents[d]));
 }
 
-/// Writing a slice is defined if exchanging children maps the slice onto itself and the part has that symmetry, or maps
-/// it to elements outside.
-void check_part(const std::string& title, const SymmetryNode& node, const Symmetry& part, const Ranges& ranges) {
-    for (const auto& child : node.children) check_part(title, child, part, ranges);
-    if (node.kind == NodeKind::leaf || node.kind == NodeKind::product) return;
-    for (std::size_t i = 0; i < node.children.size(); ++i)
+/// Permutations that relate elements of a slot; for huge groups the exchanges of two children of a node.
+void relating(const SymmetryNode& node, int order, std::vector<SignedPermutation>& result) {
+    if (group_size(node) <= max_group_size) {
+        const auto all = group_of(node, order);
+        result.insert(result.end(), all.begin() + 1, all.end());
+        return;
+    }
+    for (const auto& child : node.children) relating(child, order, result);
+    for (std::size_t i = 0; i < node.children.size() && node.kind != NodeKind::product; ++i)
         for (std::size_t j = i + 1; j < node.children.size(); ++j) {
-            const auto a = node.children[i].dimensions(), b = node.children[j].dimensions();
-            bool same = true, apart = false;
-            SignedPermutation swap;
-            swap.image = numbered(part.order());
-            for (std::size_t l = 0; l < a.size(); ++l) {
-                same = same && ranges.equal(a[l], b[l]);
-                apart = apart || ranges.disjoint(a[l], b[l]);
-                std::swap(swap.image[static_cast<std::size_t>(a[l])], swap.image[static_cast<std::size_t>(b[l])]);
-            }
-            if (apart) continue;
-            const bool has = same && contains(part, swap) && swap.negative == (node.kind == NodeKind::antisymmetric) &&
-                             swap.conjugate == (node.kind == NodeKind::hermitian);
-            if (!has)
-                throw InvalidArgument(title + ": set_slice over dimensions " + std::to_string(a[0]) + " and " +
-                                      std::to_string(b[0]) +
-                                      " that are related by symmetry; give them the same range and the part the same symmetry, or "
-                                      "ranges that do not overlap");
+            const auto pair = group_of(SymmetryNode{node.kind, -1, {node.children[i], node.children[j]}}, order);
+            result.push_back(pair.back());
         }
+}
+
+/// Writing a slice is defined if each permutation of the tensor's symmetry maps the slice onto itself and the part has that
+/// symmetry, or maps it to elements outside.
+void check_part(const std::string& title, const Symmetry& symmetry, const Symmetry& part, const Ranges& ranges) {
+    std::vector<SignedPermutation> group;
+    for (const auto& slot : symmetry.slots())
+        if (slot.kind != NodeKind::leaf) relating(slot, part.order(), group);
+    for (const auto& g : group) {
+        bool same = true, apart = false;
+        int moved = -1;
+        for (int d = 0; d < part.order(); ++d) {
+            const int other = g.image[static_cast<std::size_t>(d)];
+            same = same && ranges.equal(d, other);
+            apart = apart || ranges.disjoint(d, other);
+            if (moved < 0 && other != d) moved = d;
+        }
+        if (apart) continue;
+        SignedPermutation there = g;
+        if (same && contains(part, there) && there == g) continue;
+        throw InvalidArgument(title + ": set_slice over dimensions " + std::to_string(moved) + " and " +
+                              std::to_string(g.image[static_cast<std::size_t>(moved)]) +
+                              " that are related by symmetry; give them the same range and the part the same symmetry, or "
+                              "ranges that do not overlap");
+    }
 }
 
 /// A shape on the wire: order, extents, then the tree in prefix form.
@@ -155,7 +168,9 @@ void Tensor<T>::set_slice(const std::vector<std::int64_t>& begin, const Tensor& 
     for (std::size_t d = 0; d < end.size(); ++d) end[d] += part.extents()[d];
     const Ranges ranges{begin, end};
     check_ranges(state.title(), extents(), ranges);
-    for (const auto& slot : symmetry().slots()) check_part(state.title(), slot, part.symmetry(), ranges);
+    if ((std::imag(alpha) != 0 || std::imag(beta) != 0) && contains_kind(symmetry(), NodeKind::hermitian))
+        throw InvalidArgument(state.title() + ": set_slice into a hermitian tensor needs real factors; multiply the part before");
+    check_part(state.title(), symmetry(), part.symmetry(), ranges);
     if (&from == &state) {
         set_slice(begin, Tensor(part), alpha, beta);
         return;
@@ -218,6 +233,20 @@ Tensor<T> imag(const Tensor<std::complex<T>>& A) {
     return part_of<T>(A, NodeKind::antisymmetric, [](std::complex<T> z) { return z.imag(); });
 }
 
+namespace {
+
+/// Throws unless as many ranks take part as the one world that they are in has; `size` is 0 on ranks outside. Collective.
+void check_present(const Communicator& comm, std::int64_t size, const std::string& which) {
+    const auto present = comm.sum(size > 0 ? 1 : 0), largest = comm.maximum(size);
+    const auto smallest = comm.minimum(size > 0 ? size : largest);
+    if (present == 0 || present != largest || smallest != largest)
+        throw InvalidArgument("transfer: " + std::to_string(present) + " ranks of the meeting world are in " + which +
+                              ", which has " + std::to_string(largest) +
+                              "; the meeting world needs every rank of one source and of one target");
+}
+
+}  // namespace
+
 template <class T>
 Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target) {
     const auto& comm = meeting.state()->communicator();
@@ -225,6 +254,8 @@ Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& t
     const auto giver = comm.minimum(source.state() ? comm.rank() : comm.size());
     if (giver == comm.size())
         throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
+    check_present(comm, source.state() ? source.world().size() : 0, "the source's world");
+    check_present(comm, target.takes_part() ? target.size() : 0, "the target world");
     std::vector<std::int64_t> shape;
     if (comm.rank() == giver) {
         shape = source.extents();

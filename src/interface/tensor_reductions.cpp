@@ -10,16 +10,6 @@ namespace arges {
 
 namespace {
 
-bool contains_kind(const SymmetryNode& node, NodeKind kind) {
-    return node.kind == kind ||
-           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_kind(c, kind); });
-}
-
-bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
-    return std::any_of(symmetry.slots().begin(), symmetry.slots().end(),
-                       [&](const auto& slot) { return contains_kind(slot, kind); });
-}
-
 /// Orbit sizes of a slot's local indices on a rank; zero for padding.
 std::vector<double> slot_weights(const Layout& layout, std::int64_t rank, int s) {
     const auto place = layout.place(rank, s);
@@ -91,6 +81,17 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Bette
     return {best.value, tensor.index(best.key)};
 }
 
+/// Exchanges the first two children of an antisymmetric node in an index; false if there is none.
+bool change_sign(const SymmetryNode& node, std::vector<std::int64_t>& index) {
+    if (node.kind != NodeKind::antisymmetric)
+        return std::any_of(node.children.begin(), node.children.end(),
+                           [&](const auto& child) { return change_sign(child, index); });
+    const auto a = node.children[0].dimensions(), b = node.children[1].dimensions();
+    for (std::size_t l = 0; l < a.size(); ++l)
+        std::swap(index[static_cast<std::size_t>(a[l])], index[static_cast<std::size_t>(b[l])]);
+    return true;
+}
+
 /// Smallest or largest element of the full tensor: a stored element, its negative, or a zero that symmetry puts on a diagonal.
 template <class T>
 Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState<T>& state, bool largest) {
@@ -103,7 +104,8 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState<T>& state
         auto best = signs ? extremum(tensor, state, magnitude) : extremum(tensor, state, better);
         if (signs && best.value != 0 && (best.value > 0) != largest) {
             best.value = -best.value;
-            best.index = tensor.index(tensor.key(best.index));
+            for (const auto& slot : tensor.symmetry().slots())
+                if (change_sign(slot, best.index)) break;
         }
         const bool zeros = (signs || contains_kind(tensor.symmetry(), NodeKind::hollow)) && tensor.size() > 0;
         if (zeros && (best.index.empty() || better(T(0), best.value)))

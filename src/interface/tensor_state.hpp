@@ -5,6 +5,8 @@
 #include "base/buffer.hpp"
 #include "interface/world_state.hpp"
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -69,6 +71,17 @@ inline std::int64_t orbit_size(const Layout& layout, const std::vector<std::int6
         product *= layout.slot(s).orbit_size(tuple.data());
     }
     return product;
+}
+
+/// True if a node of this kind is in the tree.
+inline bool contains_kind(const SymmetryNode& node, NodeKind kind) {
+    return node.kind == kind ||
+           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_kind(c, kind); });
+}
+
+inline bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
+    return std::any_of(symmetry.slots().begin(), symmetry.slots().end(),
+                       [&](const auto& slot) { return contains_kind(slot, kind); });
 }
 
 /// Where an element is: the rank that holds its first copy, the offset there, and how its value follows.

@@ -16,6 +16,13 @@ void check_torus(const Torus& torus, std::int64_t ranks) {
                               " ranks, but there are " + std::to_string(ranks) + "; the lengths must multiply to that");
 }
 
+/// The state of a world that this rank is in.
+WorldState& present(const std::shared_ptr<WorldState>& state) {
+    if (!state)
+        throw InvalidArgument("World: this rank is not in the world (World::outside()); only transfer() may be called with it");
+    return *state;
+}
+
 /// Traffic between nodes is dearer than within one.
 constexpr double weight_on_node = 0.5;
 
@@ -108,20 +115,23 @@ World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
 World World::outside() { return World(std::shared_ptr<WorldState>()); }
 World World::dry_run(std::int64_t ranks, const Torus& torus) { return World(std::make_shared<WorldState>(ranks, torus)); }
 
-std::int64_t World::size() const { return state_->size(); }
-std::int64_t World::rank() const { return state_->rank(); }
-const Torus& World::torus() const { return state_->torus(); }
-bool World::is_dry_run() const { return state_->dry(); }
-MPI_Comm World::communicator() const { return state_->dry() ? MPI_COMM_NULL : state_->communicator().raw(); }
-std::int64_t World::memory_limit() const { return state_->memory_limit(); }
-std::int64_t World::memory_in_use() const { return state_->memory_in_use(); }
-std::int64_t World::memory_peak() const { return state_->memory_peak(); }
-void World::reset_peak() { state_->reset_peak(); }
-const OperationReport& World::last_report() const { return state_->report(); }
+std::int64_t World::size() const { return present(state_).size(); }
+std::int64_t World::rank() const { return present(state_).rank(); }
+const Torus& World::torus() const { return present(state_).torus(); }
+bool World::is_dry_run() const { return present(state_).dry(); }
+MPI_Comm World::communicator() const { return present(state_).dry() ? MPI_COMM_NULL : state_->communicator().raw(); }
+std::int64_t World::memory_limit() const { return present(state_).memory_limit(); }
+std::int64_t World::memory_in_use() const { return present(state_).memory_in_use(); }
+std::int64_t World::memory_peak() const { return present(state_).memory_peak(); }
+void World::reset_peak() { present(state_).reset_peak(); }
+const OperationReport& World::last_report() const { return present(state_).report(); }
 
 void World::set_memory_limit(std::int64_t bytes) {
-    if (bytes < 0) throw InvalidArgument("memory limit: " + std::to_string(bytes) + " bytes; it must not be negative");
-    state_->set_memory_limit(bytes);
+    auto& state = present(state_);
+    state.agree([&] {
+        if (bytes < 0) throw InvalidArgument("memory limit: " + std::to_string(bytes) + " bytes; it must not be negative");
+    });
+    state.set_memory_limit(bytes);
 }
 
 }  // namespace arges

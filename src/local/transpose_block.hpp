@@ -21,15 +21,15 @@ inline constexpr int block_edge = block_bytes / static_cast<int>(sizeof(T));
 /// A row of a block as 32-bit words, the smallest unit of which all element types are multiples.
 typedef std::int32_t BlockRow __attribute__((vector_size(block_bytes)));
 
-/// Of every two groups of `words` words, takes the low (high) ones of a and b alternately. For words = 1, low:
-/// a0 b0 a2 b2 ...; high: a1 b1 a3 b3 ...
-template <std::size_t words, bool high, std::size_t... i>
-inline BlockRow interleave(BlockRow a, BlockRow b, std::index_sequence<i...>) {
+/// Of every two groups of `words` words, a gets the low ones of a and b alternately, and b the high ones. For words = 1:
+/// a = a0 b0 a2 b2 ..., b = a1 b1 a3 b3 ...
+template <std::size_t words, std::size_t... i>
+inline void interleave(BlockRow& a, BlockRow& b, std::index_sequence<i...> /*words of a row*/) {
     constexpr std::size_t n = sizeof...(i);
-    if constexpr (high)
-        return __builtin_shufflevector(a, b, ((i & words) ? n + i : (i | words))...);
-    else
-        return __builtin_shufflevector(a, b, ((i & words) ? n + (i & ~words) : i)...);
+    const BlockRow low = __builtin_shufflevector(a, b, ((i & words) ? n + (i & ~words) : i)...);
+    const BlockRow high = __builtin_shufflevector(a, b, ((i & words) ? n + i : (i | words))...);
+    a = low;
+    b = high;
 }
 
 /// Exchanges the off-diagonal quarters of every (2 step) x (2 step) sub-block, and so on for larger steps.
@@ -39,12 +39,8 @@ inline void transpose_rows(BlockRow* rows) {
         using Words = std::make_index_sequence<block_bytes / 4>;
         constexpr std::size_t words = step * sizeof(T) / 4;
 #pragma GCC unroll 8
-        for (int i = 0; i < block_edge<T>; ++i) {
-            if (i & step) continue;
-            const BlockRow a = rows[i], b = rows[i + step];
-            rows[i] = interleave<words, false>(a, b, Words());
-            rows[i + step] = interleave<words, true>(a, b, Words());
-        }
+        for (int i = 0; i < block_edge<T>; ++i)
+            if (!(i & step)) interleave<words>(rows[i], rows[i + step], Words());
         transpose_rows<T, 2 * step>(rows);
     }
 }

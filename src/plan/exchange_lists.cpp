@@ -114,4 +114,14 @@ ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank) {
         single_source_ = single_source_ && !spec.from.is_partial(t);
 }
 
+std::int64_t ExchangeLists::bytes() const {
+    std::int64_t sum = 0;
+    for (const auto& component : components_)
+        for (const auto* side : {&component.send, &component.receive})
+            for (const auto& group : *side)
+                sum += static_cast<std::int64_t>((group.from.size() + group.to.size()) * sizeof(std::int64_t) +
+                                                 group.factor.size());
+    return sum;
+}
+
 }  // namespace arges

@@ -43,6 +43,8 @@ public:
     const std::vector<ExchangeMessage>& receives() const { return receives_; }
     /// Elements sent to and received from other ranks.
     Volume volume() const { return volume_; }
+    /// Memory of the lists, in bytes.
+    std::int64_t bytes() const;
     /// True if no target element is written more than once.
     bool single_source() const { return single_source_; }
     /// True if the target's labels are a slice or a diagonal: other elements of the target are not touched.

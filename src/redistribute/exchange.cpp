@@ -30,7 +30,15 @@ ExchangeSpec naming(const ExchangeSpec& spec) {
 }  // namespace
 
 Exchange::Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank)
-    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank) {}
+    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank) {
+    for (const auto& m : lists_.sends()) pack_.push_back(axes(m, true, false));
+    for (const auto& m : lists_.receives()) {
+        if (m.peer == rank_)
+            direct_ = axes(m, false, false);
+        else
+            unpack_.push_back(axes(m, false, true));
+    }
+}
 
 std::vector<Piece> Exchange::pieces(const std::vector<ExchangeMessage>& messages, std::byte* buffer,
                                     std::int64_t element_bytes) const {
@@ -47,6 +55,7 @@ std::vector<Piece> Exchange::pieces(const std::vector<ExchangeMessage>& messages
 /// elements go straight from source to target. Factors are applied on the side that fills the target.
 Exchange::MessageAxes Exchange::axes(const ExchangeMessage& message, bool pack, bool unpack) {
     MessageAxes result;
+    result.count = message.count;
     std::int64_t dense = 1;
     for (const auto* group : message.groups) {
         local::TransferAxis axis;
@@ -62,7 +71,7 @@ Exchange::MessageAxes Exchange::axes(const ExchangeMessage& message, bool pack, 
             if (!pack) result.to += group->to[0];
         } else {
             auto dense_list = [&] {
-                auto& list = scratch_.emplace_back(static_cast<std::size_t>(axis.count));
+                auto& list = dense_lists_.emplace_back(static_cast<std::size_t>(axis.count));
                 for (std::int64_t i = 0; i < axis.count; ++i) list[static_cast<std::size_t>(i)] = i * dense;
                 return list.data();
             };
@@ -96,14 +105,12 @@ void Exchange::prepare_target(T* to, T beta, bool& accumulate) const {
 
 template <class T>
 void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) {
-    scratch_.clear();
     const auto mark = workspace.mark();
     T* const send = workspace.take<T>(volume().sent);
     T* const receive = workspace.take<T>(volume().received);
     std::int64_t offset = 0;
-    for (const auto& m : lists_.sends()) {
-        const auto pack = axes(m, true, false);
-        local::transfer<T>(pack.axes, from + pack.from, send + offset, T(1), {});
+    for (const auto& m : pack_) {
+        local::transfer<T>(m.axes, from + m.from, send + offset, T(1), {});
         offset += m.count;
     }
     PendingExchange pending;
@@ -112,18 +119,12 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
                                pieces(lists_.receives(), reinterpret_cast<std::byte*>(receive), sizeof(T)));
     bool accumulate = true;
     prepare_target(to, beta, accumulate);
-    auto self = std::find_if(lists_.receives().begin(), lists_.receives().end(),
-                             [&](const auto& m) { return m.peer == rank_; });
-    if (self != lists_.receives().end()) {
-        const auto direct = axes(*self, false, false);
-        local::transfer<T>(direct.axes, from + direct.from, to + direct.to, alpha, {conjugate, accumulate});
-    }
+    if (direct_)
+        local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});
     if (comm_ != nullptr) comm_->finish(pending);
     offset = 0;
-    for (const auto& m : lists_.receives()) {
-        if (m.peer == rank_) continue;
-        const auto unpack = axes(m, false, true);
-        local::transfer<T>(unpack.axes, receive + offset, to + unpack.to, alpha, {conjugate, accumulate});
+    for (const auto& m : unpack_) {
+        local::transfer<T>(m.axes, receive + offset, to + m.to, alpha, {conjugate, accumulate});
         offset += m.count;
     }
     workspace.release(mark);

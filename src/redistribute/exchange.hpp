@@ -8,6 +8,7 @@
 #include "plan/exchange_lists.hpp"
 
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -26,12 +27,15 @@ public:
     Volume volume() const { return lists_.volume(); }
     /// Elements of workspace that run() takes.
     std::int64_t workspace_elements() const { return volume().sent + volume().received; }
+    /// Memory of the lists, in bytes.
+    std::int64_t list_bytes() const { return lists_.bytes(); }
 
 private:
     /// Axes of one message, and the offsets at which its first element is read and written.
     struct MessageAxes {
         std::vector<local::TransferAxis> axes;
         std::int64_t from = 0, to = 0;
+        std::int64_t count = 0;
     };
     template <class T>
     void prepare_target(T* to, T beta, bool& accumulate) const;
@@ -43,7 +47,9 @@ private:
     ExchangeSpec spec_;
     std::int64_t rank_;
     ExchangeLists lists_;
-    std::deque<std::vector<std::int64_t>> scratch_;
+    std::deque<std::vector<std::int64_t>> dense_lists_;  // buffer offsets of axes that need lists
+    std::vector<MessageAxes> pack_, unpack_;             // of messages to and from other ranks, in order
+    std::optional<MessageAxes> direct_;                  // of the rank's own elements
 };
 
 /// to *= beta on the elements that labels (a slice or a diagonal) name; local.

@@ -49,6 +49,9 @@ void check_node(const SymmetryNode& node) {
     if (node.kind == NodeKind::hermitian && node.children.size() != 2)
         throw InvalidArgument("symmetry: hermitian needs exactly two children, got " +
                               std::to_string(node.children.size()));
+    if (node.children.size() < 2)
+        throw InvalidArgument("symmetry: " + name + " needs at least two children, got " +
+                              std::to_string(node.children.size()));
     for (const auto& child : node.children)
         if (!same_shape(child, node.children[0]))
             throw InvalidArgument("symmetry: the children of " + name +

@@ -1,4 +1,4 @@
-#include "cli/mpi_session.hpp"
+#include "comm/mpi_session.hpp"
 
 #include "arges/error.hpp"
 
@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-namespace arges::cli {
+namespace arges {
 
 MpiSession::MpiSession(int& argc, char**& argv) {
     int provided = 0;
@@ -29,4 +29,4 @@ void MpiSession::abort(int code) const {
     std::abort();
 }
 
-}  // namespace arges::cli
+}  // namespace arges

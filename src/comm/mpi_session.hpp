@@ -1,7 +1,7 @@
 /// MPI for the lifetime of a program.
 #pragma once
 
-namespace arges::cli {
+namespace arges {
 
 /// Initialises MPI, and finalises it in the destructor.
 class MpiSession {
@@ -17,4 +17,4 @@ public:
     [[noreturn]] void abort(int code) const;
 };
 
-}  // namespace arges::cli
+}  // namespace arges

@@ -1,0 +1,59 @@
+// Symmetry is declared once, with the tensor. It saves memory and work, and never changes a result.
+#include <arges/arges.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+using namespace arges;
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int wrong = 0;
+    {
+        World world;
+        const auto check = [&](const char* what, double value, double expected) {
+            const bool right = std::abs(value - expected) <= 1e-11 * (1 + std::abs(expected));
+            wrong += right ? 0 : 1;
+            if (world.rank() == 0) std::printf("%-40s %10g%s\n", what, value, right ? "" : "  WRONG");
+        };
+        const auto at = [](const Tensor<double>& t, std::vector<std::int64_t> index) {
+            const std::int64_t keys[] = {t.key(index)};
+            return t.read(keys)[0];
+        };
+
+        // x = (1,2,3), y = (1,0,2), and two tensors with antisymmetric pairs; the tree is text over letters.
+        Tensor<double> x(world, {3}), y(world, {3}), Z(world, {3, 3}, "ab", "antisym(a,b)", "Z");
+        Tensor<double> T(world, {4, 4, 3, 3}, "abij", "antisym(a,b) antisym(i,j)", "T");
+        x.fill([](Index i) { return i[0] + 1.0; });
+        y.fill([](Index i) { return i[0] == 0 ? 1.0 : i[0] == 2 ? 2.0 : 0.0; });
+        check("stored elements of T: 6 * 3", static_cast<double>(T.packed_size()), 18);
+        check("elements that T stands for", static_cast<double>(T.size()), 144);
+
+        // The product has no symmetry by structure, so a plain statement is refused ...
+        try {
+            Z["ab"] = x["a"] * y["b"];
+            wrong += 1;
+        } catch (const InvalidArgument& error) {
+            if (world.rank() == 0) std::printf("refused: %s\n", error.what());
+        }
+        // ... and there are two cures. The signed sum over permutations: Z(0,1) = 1*0 - 2*1.
+        Z["ab"] = antisymmetrized(x["a"] * y["b"]);
+        check("Z(0,1), signed sum", at(Z, {0, 1}), -2);
+        check("Z(1,0), the same with a sign", at(Z, {1, 0}), 2);
+        // Or your word that the right-hand side has the symmetry: one element of each orbit is taken.
+        Z["ab"] = canonical(x["a"] * y["b"] - x["b"] * y["a"]);
+        check("Z(0,1), by your word", at(Z, {0, 1}), -2);
+
+        // A pair that is antisymmetric already is not permuted again: this is P(ab) alone, two terms.
+        Tensor<double> F(world, {4, 4}), R(world, {4, 4, 3, 3}, "abij", "antisym(a,b) antisym(i,j)", "R");
+        T.fill_random(7);
+        F.fill_random(8);
+        R["abij"] = antisymmetrized(T["aeij"] * F["be"]);
+        Tensor<double> full(world, {4, 4, 3, 3});  // the same without any symmetry
+        full["abij"] = T["aeij"] * F["be"] - T["beij"] * F["ae"];
+        full["abij"] -= R["abij"];
+        check("P(ab): difference from two terms", full.norm(), 0);
+    }
+    MPI_Finalize();
+    return wrong == 0 ? 0 : 1;
+}

@@ -1,0 +1,223 @@
+#include "local/contract.hpp"
+
+#include "local/fold.hpp"
+#include "local/random_values.hpp"
+#include "local/reference.hpp"
+
+#include <gtest/gtest.h>
+
+#include <omp.h>
+
+#include <array>
+#include <complex>
+#include <limits>
+
+namespace arges::local {
+namespace {
+
+using test::Random;
+
+template <class T>
+class Contract : public testing::Test {};
+using ElementTypes = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Contract, ElementTypes);
+
+/// Numbers of axes in the groups and the largest size of each.
+struct Shape {
+    std::int64_t axes_m, axes_n, axes_k, axes_batch;
+    std::int64_t largest_m, largest_n, largest_k, largest_batch;
+};
+
+/// A contraction with the number of elements that each operand spans.
+struct Case {
+    FoldedContraction f;
+    std::int64_t extent_a = 1, extent_b = 1, extent_c = 1;
+};
+
+/// Gives one operand random strides along the axes of its three groups.
+std::int64_t set_strides(std::array<std::vector<FoldAxis>*, 3> groups, OperandStride stride, Random& random) {
+    std::vector<FoldAxis*> axes;
+    for (auto* group : groups)
+        for (FoldAxis& axis : *group) axes.push_back(&axis);
+    std::vector<std::int64_t> sizes;
+    for (const FoldAxis* axis : axes) sizes.push_back(axis->size);
+    std::int64_t extent = 1;
+    const auto strides = test::random_strides(sizes, random, extent);
+    for (std::size_t i = 0; i < axes.size(); ++i) axes[i]->*stride = strides[i];
+    return extent;
+}
+
+Case random_case(const Shape& shape, Random& random) {
+    Case c;
+    const auto add_axes = [&](std::vector<FoldAxis>& group, std::int64_t count, std::int64_t largest) {
+        for (std::int64_t i = 0; i < count; ++i)
+            group.push_back({random.integer(0, 60) == 0 ? 0 : random.integer(1, largest), 0, 0, 0});
+    };
+    add_axes(c.f.m, shape.axes_m, shape.largest_m);
+    add_axes(c.f.n, shape.axes_n, shape.largest_n);
+    add_axes(c.f.k, shape.axes_k, shape.largest_k);
+    add_axes(c.f.batch, shape.axes_batch, shape.largest_batch);
+    c.extent_a = set_strides({&c.f.m, &c.f.k, &c.f.batch}, &FoldAxis::stride_a, random);
+    c.extent_b = set_strides({&c.f.k, &c.f.n, &c.f.batch}, &FoldAxis::stride_b, random);
+    c.extent_c = set_strides({&c.f.m, &c.f.n, &c.f.batch}, &FoldAxis::stride_c, random);
+    return c;
+}
+
+template <class T>
+T random_factor(Random& random) {
+    const std::int64_t choice = random.integer(0, 3);
+    return choice < 2 ? T(static_cast<RealOf<T>>(choice)) : random.element<T>();
+}
+
+/// All numbers are small integers, so the results must agree exactly.
+template <class T>
+void expect_like_reference(const Case& c, Random& random) {
+    const std::vector<T> a = random.elements<T>(c.extent_a), b = random.elements<T>(c.extent_b);
+    std::vector<T> expected = random.elements<T>(c.extent_c), actual = expected;
+    const T alpha = random_factor<T>(random), beta = random_factor<T>(random);
+    reference_contract<T>(c.f, alpha, a.data(), b.data(), beta, expected.data());
+    contract<T>(c.f, alpha, a.data(), b.data(), beta, actual.data());
+    EXPECT_EQ(actual, expected) << "alpha " << alpha << " beta " << beta;
+}
+
+TYPED_TEST(Contract, AgreesWithTheReferenceForRandomGroups) {
+    for (unsigned seed = 1; seed <= 400; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const auto axes = [&] { return random.integer(0, 3); };
+        const auto largest = [&] { return random.integer(1, 6); };
+        const Shape shape = {axes(), axes(), axes(), axes() / 2, largest(), largest(), largest(), largest()};
+        expect_like_reference<TypeParam>(random_case(shape, random), random);
+        if (this->HasFailure()) return;
+    }
+}
+
+TYPED_TEST(Contract, AgreesWithTheReferenceForLongAxes) {
+    const Shape shapes[] = {
+        {1, 1, 1, 0, 90, 90, 90, 1},       // matrix product
+        {2, 1, 2, 0, 12, 60, 12, 1},       // operands that must be copied
+        {1, 1, 1, 1, 40, 40, 40, 9},       // batched matrix products
+        {1, 1, 1, 1, 4, 4, 4, 3000},       // many tiny products
+        {0, 0, 0, 2, 1, 1, 1, 200},        // elementwise product
+        {0, 0, 1, 0, 1, 1, 100'000, 1},    // dot product
+        {1, 0, 1, 0, 300, 1, 300, 1},      // matrix times vector
+        {0, 1, 2, 1, 1, 300, 30, 3},       // vector times matrix
+        {1, 1, 0, 0, 300, 300, 1, 1},      // outer product
+        {1, 0, 1, 1, 3, 1, 20'000, 3},     // few long sums
+    };
+    for (unsigned seed = 1; seed <= 40; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        expect_like_reference<TypeParam>(random_case(shapes[seed % std::size(shapes)], random), random);
+        if (this->HasFailure()) return;
+    }
+}
+
+TYPED_TEST(Contract, ReducesLikeTheReference) {
+    for (unsigned seed = 1; seed <= 100; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const Shape shape = {random.integer(0, 2), 0, random.integer(0, 2), random.integer(0, 1), 30, 1, 60, 5};
+        Case c = random_case(shape, random);
+        const auto a = random.elements<TypeParam>(c.extent_a);
+        auto expected = random.elements<TypeParam>(c.extent_c), actual = expected;
+        const TypeParam alpha = random_factor<TypeParam>(random), beta = random_factor<TypeParam>(random);
+        reference_reduce<TypeParam>(c.f, alpha, a.data(), beta, expected.data());
+        reduce<TypeParam>(c.f, alpha, a.data(), beta, actual.data());
+        EXPECT_EQ(actual, expected);
+        if (this->HasFailure()) return;
+    }
+}
+
+TYPED_TEST(Contract, DoesNotReadTheResultWhenBetaIsZero) {
+    using T = TypeParam;
+    const T nan = std::numeric_limits<RealOf<T>>::quiet_NaN();
+    for (const std::int64_t n : {1, 3, 70})
+        for (const std::int64_t k : {0, 1, 40})
+            for (const std::int64_t gap : {1, 2}) {  // with gaps, C must be copied
+                const FoldedContraction f = {{{70, 1, 0, gap}}, {{n, 0, k, 70 * gap}}, {{k, 70, 1, 0}}, {}};
+                const std::vector<T> a(static_cast<std::size_t>(70 * k + 1), T(1)), b(static_cast<std::size_t>(n * k + 1), T(1));
+                std::vector<T> c(static_cast<std::size_t>(70 * n * gap), nan);
+                contract<T>(f, 2, a.data(), b.data(), 0, c.data());
+                for (std::int64_t i = 0; i < 70 * n; ++i)
+                    ASSERT_EQ(c[static_cast<std::size_t>(i * gap)], T(static_cast<RealOf<T>>(2 * k))) << n << " " << k << " " << gap;
+            }
+}
+
+TYPED_TEST(Contract, GivesTheSameBitsInEveryRun) {
+    using T = TypeParam;
+    Random random(7);
+    std::uniform_real_distribution<RealOf<T>> number(-1, 1);
+    for (const Shape& shape : {Shape{1, 1, 2, 1, 50, 50, 30, 3}, Shape{0, 0, 2, 0, 1, 1, 400, 1}, Shape{1, 0, 2, 0, 90, 1, 90, 1}}) {
+        const Case c = random_case(shape, random);
+        std::vector<T> a(static_cast<std::size_t>(c.extent_a)), b(static_cast<std::size_t>(c.extent_b));
+        for (auto* operand : {&a, &b})
+            for (T& x : *operand) x = number(random.engine);
+        std::vector<T> first(static_cast<std::size_t>(c.extent_c)), second = first;
+        contract<T>(c.f, 1, a.data(), b.data(), 0, first.data());
+        contract<T>(c.f, 1, a.data(), b.data(), 0, second.data());
+        EXPECT_EQ(first, second);
+    }
+}
+
+TEST(ContractKernel, MultipliesTheMatricesOfTheDocumentation) {
+    const FoldedContraction f = {{{4, 1, 0, 1}}, {{3, 0, 2, 4}}, {{2, 4, 1, 0}}, {}};
+    const std::vector<double> a = {1, 2, 3, 4, 5, 6, 7, 8}, b = {1, 0, 0, 1, 1, 1};
+    std::vector<double> c(12);
+    contract<double>(f, 1, a.data(), b.data(), 0, c.data());
+    EXPECT_EQ(c, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 6, 8, 10, 12}));
+}
+
+TEST(ContractKernel, MultipliesNumbersWhenThereAreNoAxes) {
+    const double a = 3, b = 4;
+    double c = 1;
+    contract<double>({}, 2, &a, &b, 5, &c);
+    EXPECT_EQ(c, 29);
+}
+
+TEST(ContractKernel, ScalesTheResultWhenTheSumIsEmpty) {
+    std::vector<double> c = {1, 2};
+    contract<double>({{{2, 1, 0, 1}}, {}, {{0, 1, 1, 0}}, {}}, 1, nullptr, nullptr, 3, c.data());
+    EXPECT_EQ(c, (std::vector<double>{3, 6}));
+}
+
+TEST(ContractKernel, SplitsWorkThatDoesNotFitIntoTheWorkspace) {
+    // every operand must be copied: no unit strides; 3 x 9 million elements are 216 MB of copies
+    constexpr std::int64_t n = 3000;
+    const FoldedContraction f = {{{n, 2, 0, 2}}, {{n, 0, 2 * 8, 2 * n}}, {{8, 2 * n, 2, 0}}, {}};
+    const std::vector<double> a(2 * 8 * n, 1.0), b(2 * 8 * n, 0.5);
+    std::vector<double> c(2 * n * n, 1.0);
+    contract<double>(f, 1, a.data(), b.data(), 2, c.data());
+    for (std::int64_t i = 0; i < n * n; i += 997) ASSERT_EQ(c[static_cast<std::size_t>(2 * i)], 6.0);
+    ASSERT_EQ(c[1], 1.0);
+}
+
+TEST(ScaleAlong, MultipliesByTheWeightOfEachIndex) {
+    for (unsigned seed = 1; seed <= 60; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        std::vector<std::int64_t> sizes;
+        for (std::int64_t i = random.integer(1, 4); i > 0; --i) sizes.push_back(random.integer(seed % 20 == 0 ? 0 : 1, 12));
+        std::int64_t extent = 1;
+        const auto strides = test::random_strides(sizes, random, extent);
+        const auto axis = static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(sizes.size()) - 1));
+        const auto weights = random.elements<double>(sizes[axis]);
+        auto expected = random.elements<std::complex<double>>(extent), actual = expected;
+        std::int64_t total = 1;
+        for (const std::int64_t size : sizes) total *= size;
+        for (std::int64_t i = 0; i < total; ++i) {
+            std::int64_t rest = i, at = 0, index = 0;
+            for (std::size_t j = 0; j < sizes.size(); ++j) {
+                if (j == axis) index = rest % sizes[j];
+                at += rest % sizes[j] * strides[j];
+                rest /= sizes[j];
+            }
+            expected[static_cast<std::size_t>(at)] *= weights[static_cast<std::size_t>(index)];
+        }
+        scale_along<std::complex<double>>(sizes, strides, static_cast<int>(axis), weights, actual.data());
+        EXPECT_EQ(actual, expected);
+    }
+}
+
+}  // namespace
+}  // namespace arges::local
