@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace arges {
@@ -67,6 +68,10 @@ public:
     Expression() = default;
     /// A number.
     Expression(T number) : terms_{Term<T>{number, {}, Projection::none}} {}  // NOLINT
+    /// A number of another type, as in 0.5 * A["ij"] where A is complex.
+    template <class N>
+        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T>)
+    Expression(N number) : Expression(static_cast<T>(number)) {}  // NOLINT
     /// One term.
     explicit Expression(Term<T> term) : terms_{std::move(term)} {}
 

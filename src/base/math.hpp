@@ -10,6 +10,9 @@
 
 namespace arges {
 
+/// Integer for products that overflow 64 bits before they are divided.
+__extension__ typedef __int128 Wide;
+
 /// Smallest integer not below a / b; ceil_div(5, 2) = 3.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -30,7 +33,7 @@ inline std::int64_t checked_product(std::int64_t a, std::int64_t b) {
 /// @throws InvalidArgument beyond 2^63 - 1
 inline std::int64_t choose(std::int64_t n, std::int64_t k) {
     if (k < 0 || n < k) return 0;
-    __int128 result = 1;
+    Wide result = 1;
     for (std::int64_t i = 0; i < k; ++i) {
         result = result * (n - i) / (i + 1);
         if (result > std::numeric_limits<std::int64_t>::max())

@@ -31,7 +31,7 @@ std::string fingerprint(const TermRequest& request) {
 /// Plans are kept up to this number; then the store starts afresh.
 constexpr std::size_t max_prepared = 1000;
 /// Plans whose lists take more bytes are made again each time.
-constexpr std::int64_t max_kept_lists = std::int64_t{32} << 20;
+constexpr std::int64_t max_kept_lists = std::int64_t{512} << 20;
 
 }  // namespace
 

@@ -180,7 +180,9 @@ T Tensor<T>::scalar() const {
 
 template <class T>
 Extremum<T> Tensor<T>::largest_magnitude() const {
-    return extremum(*this, state_of(*this, "largest_magnitude"), [](T a, T b) { return std::abs(a) > std::abs(b); });
+    auto best = extremum(*this, state_of(*this, "largest_magnitude"), [](T a, T b) { return std::abs(a) > std::abs(b); });
+    if (best.index.empty() && size() > 0) best.index.resize(extents().size(), 0);  // all elements are zero by symmetry
+    return best;
 }
 
 template <class T>

@@ -28,14 +28,14 @@ struct Vector {
 /// Largest leading dimension and increment that BLAS takes.
 inline constexpr std::int64_t max_blas_stride = INT32_MAX;
 
-/// C = alpha * op(A) * op(B) + beta * C; for beta = 0 what C held is not read. Uses the threads of the BLAS library, and
-/// one thread inside of a parallel region.
+/// C = alpha * op(A) * op(B) + beta * C; for beta = 0 what C held is not read. Uses the threads of
+/// the BLAS library, and one thread inside of a parallel region.
 /// @throws InvalidArgument if a leading dimension is above max_blas_stride
 template <class T>
 void gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c);
 
-/// y = alpha * op(A) * x + beta * y; for beta = 0 what y held is not read. `size.m` and `size.k` are the rows and columns
-/// of op(A); `size.n` is not used.
+/// y = alpha * op(A) * x + beta * y; for beta = 0 what y held is not read. `size.m` and `size.k`
+/// are the rows and columns of op(A); `size.n` is not used.
 /// @throws InvalidArgument if the leading dimension or an increment is above max_blas_stride
 template <class T>
 void gemv(GemmSize size, T alpha, Matrix<const T> a, Vector<const T> x, T beta, Vector<T> y);

@@ -22,7 +22,9 @@ public:
         capacity_ = 0;
         const std::size_t bytes = (static_cast<std::size_t>(count) * sizeof(T) + 63) / 64 * 64;
         data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-        if (!data_) throw OutOfMemory("a local kernel needs " + std::to_string(bytes) + " bytes of workspace");
+        if (!data_)
+            throw OutOfMemory("a local kernel needs " + std::to_string(bytes) +
+                              " bytes of workspace");
         capacity_ = count;
         return data_.get();
     }

@@ -7,45 +7,117 @@
 #include "local/pack.hpp"
 #include "local/scalar.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
 #include <complex>
+#include <exception>
 
 namespace arges::local {
 namespace {
 
-/// The longest axis of more than one entry, a batch axis if there is any; null if there is none.
-FoldAxis* axis_to_halve(FoldedContraction& f) {
-    FoldAxis* longest = nullptr;
+constexpr std::int64_t cached_bytes = 1 << 20;  // of copies that stay in the caches
+constexpr std::int64_t shortest_copied_axis =
+    32;  // shorter pieces of an axis are copied inefficiently
+
+/// How a contraction is computed.
+struct Choice {
+    explicit Choice(const FoldedContraction& f)
+        : by_vectors(plan_vector(f)), by_gemm(plan_gemm(f)),
+          vectors(by_vectors.cost <= by_gemm.cost),
+          copied(vectors ? packed_elements(by_vectors) : packed_elements(by_gemm)) {}
+
+    VectorPlan by_vectors;
+    GemmPlan by_gemm;
+    bool vectors;         ///< which of the plans is used
+    std::int64_t copied;  ///< elements that it copies
+};
+
+/// A part of a contraction that is computed at once.
+template <class T>
+struct Piece {
+    Choice choice;
+    Operands<T> x;
+};
+
+/// The parts of a contraction.
+template <class T>
+struct Pieces {
+    std::vector<Piece<T>> list;
+    std::int64_t copied_bytes = 0;  ///< of the piece that copies most
+    bool ordered = false;           ///< some of them add to the same elements of C
+};
+
+/// The axis of more than one entry for which `measure` is largest, a batch axis if there is any;
+/// null if there is none.
+template <class Measure>
+FoldAxis* axis_to_halve(FoldedContraction& f, Measure measure) {
+    FoldAxis* best = nullptr;
     const auto consider = [&](std::vector<FoldAxis>& axes) {
         for (FoldAxis& axis : axes)
-            if (axis.size > 1 && (!longest || axis.size > longest->size)) longest = &axis;
+            if (axis.size > 1 && (!best || measure(axis) > measure(*best))) best = &axis;
     };
     consider(f.batch);
-    if (longest) return longest;
+    if (best) return best;
     for (auto* axes : {&f.m, &f.n, &f.k}) consider(*axes);
-    return longest;
+    return best;
 }
 
-/// Computes a simplified contraction without empty axes; halves it until its copies fit into the workspace.
+/// Halves a simplified contraction without empty axes until the copies of each piece fit into the
+/// workspace. Copies that only one piece uses are kept in the caches.
 template <class T>
-void contract_within_workspace(FoldedContraction f, Operands<T> x, Workspace<T>& workspace) {
-    VectorPlan by_vectors = plan_vector(f);
-    GemmPlan by_gemm = plan_gemm(f);
-    const bool vectors = by_vectors.cost <= by_gemm.cost;
-    const std::int64_t copies = vectors ? packed_elements(by_vectors) : packed_elements(by_gemm);
-    FoldAxis* const halved = axis_to_halve(f);
-    if (!halved || copies * static_cast<std::int64_t>(sizeof(T)) <= max_workspace_bytes)
-        return vectors ? contract_vectors<T>(std::move(by_vectors), x, workspace)
-                       : contract_gemm<T>(std::move(by_gemm), x, workspace);
+void split(FoldedContraction f, const Operands<T>& x, Pieces<T>& pieces) {
+    Choice choice(f);
+    FoldAxis* const halved =
+        choice.vectors ? axis_to_halve(f, [](const FoldAxis& axis) { return axis.stride_c; })
+                       : axis_to_halve(f, [](const FoldAxis& axis) { return axis.size; });
+    const bool used_once = choice.vectors || !f.batch.empty();
+    const bool keep_cached = used_once && halved && halved->size > shortest_copied_axis;
+    const std::int64_t bytes = choice.copied * static_cast<std::int64_t>(sizeof(T));
+    if (!halved || bytes <= (keep_cached ? cached_bytes : max_workspace_bytes)) {
+        pieces.copied_bytes = std::max(pieces.copied_bytes, bytes);
+        return pieces.list.push_back({std::move(choice), x});
+    }
     const FoldAxis whole = *halved;
-    const bool summed = whole.stride_c == 0;
+    Operands<T> second = x;
+    second.a += whole.size / 2 * whole.stride_a;
+    second.b += whole.size / 2 * whole.stride_b;
+    second.c += whole.size / 2 * whole.stride_c;
+    if (whole.stride_c == 0) {
+        second.beta = 1;
+        pieces.ordered = true;
+    }
     halved->size = whole.size / 2;
-    contract_within_workspace<T>(f, x, workspace);
+    split(f, x, pieces);
     halved->size = whole.size - whole.size / 2;
-    x.a += whole.size / 2 * whole.stride_a;
-    x.b += whole.size / 2 * whole.stride_b;
-    x.c += whole.size / 2 * whole.stride_c;
-    if (summed) x.beta = 1;
-    contract_within_workspace<T>(std::move(f), x, workspace);
+    split(std::move(f), second, pieces);
+}
+
+template <class T>
+void compute(Piece<T>& piece, Workspace<T>& workspace) {
+    if (piece.choice.vectors)
+        contract_vectors<T>(std::move(piece.choice.by_vectors), piece.x, workspace);
+    else
+        contract_gemm<T>(std::move(piece.choice.by_gemm), piece.x, workspace);
+}
+
+/// Gives every thread pieces of its own.
+template <class T>
+void compute_in_parallel(std::vector<Piece<T>>& pieces, int threads) {
+    const auto count = static_cast<std::int64_t>(pieces.size());
+    std::exception_ptr error;
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int thread = 0; thread < threads; ++thread) {
+        try {
+            Workspace<T> workspace;
+            for (std::int64_t i = count * thread / threads; i < count * (thread + 1) / threads; ++i)
+                compute(pieces[static_cast<std::size_t>(i)], workspace);
+        } catch (...) {
+#pragma omp critical(arges_contract_error)
+            error = std::current_exception();
+        }
+    }
+    if (error) std::rethrow_exception(error);
 }
 
 }  // namespace
@@ -56,8 +128,15 @@ void contract(const FoldedContraction& f, T alpha, const T* a, const T* b, T bet
     const std::vector<FoldAxis> of_result = join({simple.m, simple.n, simple.batch});
     if (entries(of_result) == 0) return;
     if (entries(simple.k) == 0 || alpha == T(0)) return scale_result<T>(of_result, beta, c);
+    Pieces<T> pieces;
+    split<T>(std::move(simple), {alpha, a, b, beta, c}, pieces);
+    const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
+    const bool independent =
+        !pieces.ordered && pieces.copied_bytes * threads <= max_workspace_bytes;
+    if (threads > 1 && independent && static_cast<int>(pieces.list.size()) >= 2 * threads)
+        return compute_in_parallel(pieces.list, threads);
     Workspace<T> workspace;
-    contract_within_workspace<T>(std::move(simple), {alpha, a, b, beta, c}, workspace);
+    for (Piece<T>& piece : pieces.list) compute(piece, workspace);
 }
 
 template <class T>

@@ -9,7 +9,8 @@
 
 namespace arges::local {
 
-/// An axis of the iteration space with its stride in each operand (0 and unused where the operand lacks it).
+/// An axis of the iteration space with its stride in each operand (0 and unused where the operand
+/// lacks it).
 struct FoldAxis {
     std::int64_t size = 1;
     std::int64_t stride_a = 0;
@@ -26,26 +27,28 @@ struct FoldedContraction {
 };
 
 /// Copies of operands that contract() makes stay below this at any time.
-inline constexpr std::int64_t max_workspace_bytes = 64 << 20;
+inline constexpr std::int64_t max_workspace_bytes = 32 << 20;
 
 /// C = alpha * sum over k of A * B + beta * C; for beta = 0 what C held is not read.
 ///
-/// Example, a matrix product of column-major A (4 x 2) and B (2 x 3): m = {{4, 1, 0, 1}}, n = {{3, 0, 2, 4}},
-/// k = {{2, 4, 1, 0}}. Strides are positive and the axes of a group come in any order; A and B may have stride 0, which
-/// repeats elements. Elements of C are distinct, and C does not overlap A or B. An axis of size 0 leaves beta * C.
-/// The same call with the same number of threads gives bitwise the same result.
+/// Example, a matrix product of column-major A (4 x 2) and B (2 x 3): m = {{4, 1, 0, 1}}, n = {{3,
+/// 0, 2, 4}}, k = {{2, 4, 1, 0}}. Strides are positive and the axes of a group come in any order; A
+/// and B may have stride 0, which repeats elements. Elements of C are distinct, and C does not
+/// overlap A or B. An axis of size 0 leaves beta * C. The same call with the same number of threads
+/// gives bitwise the same result.
 /// @throws OutOfMemory
 template <class T>
 void contract(const FoldedContraction& f, T alpha, const T* a, const T* b, T beta, T* c);
 
-/// C[m, batch] = alpha * sum over k of A[m, k, batch] + beta * C; strides of B and axes n are ignored.
+/// C[m, batch] = alpha * sum over k of A[m, k, batch] + beta * C; strides of B and axes n are
+/// ignored.
 /// @throws OutOfMemory
 template <class T>
 void reduce(const FoldedContraction& f, T alpha, const T* a, T beta, T* c);
 
 /// Multiplies every element by weights[i], i being its index along `axis`.
 template <class T>
-void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis,
-                 std::span<const RealOf<T>> weights, T* data);
+void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides,
+                 int axis, std::span<const RealOf<T>> weights, T* data);
 
 }  // namespace arges::local

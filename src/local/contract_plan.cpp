@@ -9,19 +9,21 @@ namespace arges::local {
 namespace {
 
 // Estimated nanoseconds for double precision on one core; only their ratios matter.
-constexpr double call_cost = 30;           // of a BLAS routine
-constexpr double gemm_cost = 0.04;         // per multiplication of a large matrix product
-constexpr double small_edge = 1;           // an edge of this size doubles that cost
-constexpr double gemv_cost = 0.12;         // per multiplication
-constexpr double pack_cost = 1.2;          // per element
-constexpr double pack_call_cost = 400;     // per operand
-constexpr double vector_cost = 0.12;       // per multiplication
-constexpr double distant_cost = 0.40;      // the same with more than near_rows in use at once
+constexpr double call_cost = 30;        // of a BLAS routine
+constexpr double gemm_cost = 0.04;      // per multiplication of a large matrix product
+constexpr double small_edge = 1;        // an edge of this size doubles that cost
+constexpr double gemv_cost = 0.12;      // per multiplication
+constexpr double pack_cost = 1.2;       // per element
+constexpr double pack_call_cost = 400;  // per operand
+constexpr double vector_cost = 0.12;    // per multiplication
+constexpr double distant_cost = 0.40;   // the same with more than near_rows in use at once
 constexpr std::int64_t near_rows = 128;
-constexpr double vector_end_cost = 1.0;    // per multiplication, divided by the length of the vector axis
-constexpr double vector_store_cost = 0.4;  // per multiplication, divided by the products that are summed
-constexpr double strided_cost = 0.5;       // per multiplication and strided operand
-constexpr double missed_cost = 3;          // per element of a strided operand that is not in the cache
+constexpr double vector_end_cost =
+    1.0;  // per multiplication, divided by the length of the vector axis
+constexpr double vector_store_cost =
+    0.4;                              // per multiplication, divided by the products that are summed
+constexpr double strided_cost = 0.5;  // per multiplication and strided operand
+constexpr double missed_cost = 3;     // per element of a strided operand that is not in the cache
 constexpr double cached_elements = 1 << 15;
 
 /// One group of axes, split into those of the matrix product and those of the loops around it.
@@ -30,7 +32,8 @@ struct Split {
 };
 
 /// All axes in the order of either operand, or only one of them.
-std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride first, OperandStride second) {
+std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride first,
+                          OperandStride second) {
     std::vector<Split> result = {{sorted_by(group, first), {}}};
     if (group.size() < 2) return result;
     result.push_back({sorted_by(group, second), {}});
@@ -45,9 +48,12 @@ std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride firs
 double estimate(const GemmPlan& plan) {
     const auto m = static_cast<double>(entries(plan.m)), n = static_cast<double>(entries(plan.n)),
                k = static_cast<double>(entries(plan.k));
-    const double calls = static_cast<double>(entries(plan.loops)) * static_cast<double>(entries(plan.k_loops));
-    const double per_product = m == 1 || n == 1 ? gemv_cost : gemm_cost * (1 + small_edge * (1 / m + 1 / n + 1 / k));
-    return calls * (call_cost + m * n * k * per_product) + pack_cost * static_cast<double>(packed_elements(plan));
+    const double calls =
+        static_cast<double>(entries(plan.loops)) * static_cast<double>(entries(plan.k_loops));
+    const double per_product =
+        m == 1 || n == 1 ? gemv_cost : gemm_cost * (1 + small_edge * (1 / m + 1 / n + 1 / k));
+    return calls * (call_cost + m * n * k * per_product) +
+           pack_cost * static_cast<double>(packed_elements(plan));
 }
 
 /// Sizes of a contraction that the cost of every vector axis depends on.
@@ -64,12 +70,14 @@ struct Totals {
     std::int64_t a, b, c;         ///< elements of the operands
 };
 
-/// What it costs to use an operand along the vector axis, and whether it is cheaper to copy it first.
+/// What it costs to use an operand along the vector axis, and whether it is cheaper to copy it
+/// first.
 double operand_cost(std::int64_t stride, double uses, std::int64_t elements, bool& pack) {
     pack = false;
     if (stride <= 1) return 0;
     const auto number = static_cast<double>(elements);
-    const double strided = strided_cost * uses + (number > cached_elements ? missed_cost * number : 0);
+    const double strided =
+        strided_cost * uses + (number > cached_elements ? missed_cost * number : 0);
     const double packed = pack_cost * number + pack_call_cost;
     pack = packed < strided;
     return std::min(packed, strided);
@@ -79,35 +87,43 @@ double operand_cost(std::int64_t stride, double uses, std::int64_t elements, boo
 VectorPlan consider(const FoldAxis& axis, const Totals& totals, bool in_batch) {
     VectorPlan plan{.vector = axis};
     plan.sums = axis.stride_c == 0 && axis.size > 1;
-    const auto size = static_cast<double>(axis.size), products = static_cast<double>(totals.c * totals.k);
+    const auto size = static_cast<double>(axis.size),
+               products = static_cast<double>(totals.c * totals.k);
     if (axis.stride_a != 0) plan.rows += totals.m * totals.k / (in_batch ? 1 : axis.size);
     if (axis.stride_b != 0) plan.rows += totals.n * totals.k / (in_batch ? 1 : axis.size);
     const bool near = plan.sums || plan.rows <= near_rows;
     const double per_product = (near ? vector_cost : distant_cost) + vector_end_cost / size +
                                vector_store_cost / static_cast<double>(totals.k);
-    plan.cost = products * per_product + operand_cost(axis.stride_a, products, totals.a, plan.pack_a) +
+    plan.cost = products * per_product +
+                operand_cost(axis.stride_a, products, totals.a, plan.pack_a) +
                 operand_cost(axis.stride_b, products, totals.b, plan.pack_b) +
                 operand_cost(axis.stride_c, static_cast<double>(totals.c), totals.c, plan.pack_c);
     return plan;
 }
 
 /// The axes except one.
-std::vector<FoldAxis> without(std::vector<FoldAxis> axes, const FoldAxis* left_out, const FoldAxis* first) {
-    if (left_out >= first && left_out < first + axes.size()) axes.erase(axes.begin() + (left_out - first));
+std::vector<FoldAxis> without(std::vector<FoldAxis> axes, const FoldAxis* left_out,
+                              const FoldAxis* first) {
+    if (left_out >= first && left_out < first + axes.size())
+        axes.erase(axes.begin() + (left_out - first));
     return axes;
 }
 
 }  // namespace
 
-bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns, OperandStride stride) {
+bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns,
+               OperandStride stride) {
     if (!is_chain(rows, stride) || !is_chain(columns, stride)) return false;
     const std::int64_t down = rows.empty() ? 1 : rows.front().*stride;
     const std::int64_t across = columns.empty() ? 1 : columns.front().*stride;
-    const auto leads = [](std::int64_t ld, std::int64_t length) { return ld >= length && ld <= max_blas_stride; };
+    const auto leads = [](std::int64_t ld, std::int64_t length) {
+        return ld >= length && ld <= max_blas_stride;
+    };
     if (rows.empty() && columns.empty()) return true;
     if (rows.empty()) return leads(across, 1);
     if (columns.empty()) return leads(down, 1);
-    return (down == 1 && leads(across, entries(rows))) || (across == 1 && leads(down, entries(columns)));
+    return (down == 1 && leads(across, entries(rows))) ||
+           (across == 1 && leads(down, entries(columns)));
 }
 
 std::int64_t packed_elements(const GemmPlan& plan) {
@@ -124,7 +140,10 @@ GemmPlan plan_gemm(const FoldedContraction& f) {
     for (const Split& m : splits(f.m, &FoldAxis::stride_a, &FoldAxis::stride_c))
         for (const Split& n : splits(f.n, &FoldAxis::stride_b, &FoldAxis::stride_c))
             for (const Split& k : splits(f.k, &FoldAxis::stride_a, &FoldAxis::stride_b)) {
-                GemmPlan plan{.m = m.kept, .n = n.kept, .k = k.kept, .loops = join({m.looped, n.looped, f.batch}),
+                GemmPlan plan{.m = m.kept,
+                              .n = n.kept,
+                              .k = k.kept,
+                              .loops = join({m.looped, n.looped, f.batch}),
                               .k_loops = k.looped};
                 plan.pack_a = !is_matrix(m.kept, k.kept, &FoldAxis::stride_a);
                 plan.pack_b = !is_matrix(k.kept, n.kept, &FoldAxis::stride_b);
@@ -139,7 +158,8 @@ GemmPlan plan_gemm(const FoldedContraction& f) {
 
 std::int64_t packed_elements(const VectorPlan& plan) {
     const auto all = join({{&plan.vector, 1}, plan.outer, plan.k});
-    return (plan.pack_a ? elements(all, &FoldAxis::stride_a) : 0) + (plan.pack_b ? elements(all, &FoldAxis::stride_b) : 0) +
+    return (plan.pack_a ? elements(all, &FoldAxis::stride_a) : 0) +
+           (plan.pack_b ? elements(all, &FoldAxis::stride_b) : 0) +
            (plan.pack_c ? elements(all, &FoldAxis::stride_c) : 0);
 }
 
@@ -150,11 +170,13 @@ VectorPlan plan_vector(const FoldedContraction& f) {
     for (const auto* group : {&f.batch, &f.m, &f.n, &f.k})
         for (const FoldAxis& axis : *group) {
             VectorPlan plan = consider(axis, totals, group == &f.batch);
-            if (plan.cost >= best.cost) continue;
+            if (chosen && plan.cost >= best.cost) continue;
             best = std::move(plan);
             chosen = &axis;
         }
-    const auto rest = [&](const std::vector<FoldAxis>& group) { return without(group, chosen, group.data()); };
+    const auto rest = [&](const std::vector<FoldAxis>& group) {
+        return without(group, chosen, group.data());
+    };
     best.outer = join({sorted_by(join({rest(f.m), rest(f.n)}), &FoldAxis::stride_c),
                        sorted_by(rest(f.batch), &FoldAxis::stride_c)});
     best.k = sorted_by(rest(f.k), &FoldAxis::stride_a);

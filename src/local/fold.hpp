@@ -19,11 +19,13 @@ std::int64_t entries(std::span<const FoldAxis> axes);
 /// Elements of an operand that an axis group addresses: axes of stride 0 repeat them.
 std::int64_t elements(std::span<const FoldAxis> axes, OperandStride stride);
 
-/// Drops axes of size 1, sets the strides of operands that a group is not in to 0, and joins axes of a group that
-/// continue each other in all operands: {4, 1, 0, 1} and {5, 4, 0, 4} become {20, 1, 0, 1}.
+/// Drops axes of size 1, sets the strides of operands that a group is not in to 0, and joins axes
+/// of a group that continue each other in all operands: {4, 1, 0, 1} and {5, 4, 0, 4} become {20,
+/// 1, 0, 1}.
 FoldedContraction simplify(const FoldedContraction& f);
 
-/// True if the axes, in this order, are one strided axis of an operand: each continues the one before it.
+/// True if the axes, in this order, are one strided axis of an operand: each continues the one
+/// before it.
 bool is_chain(std::span<const FoldAxis> axes, OperandStride stride);
 
 /// The axes ordered by their stride in an operand, smallest first.
@@ -41,7 +43,8 @@ struct FoldOffset {
 class FoldWalker {
 public:
     /// Starts at the combination with the given number.
-    FoldWalker(std::span<const FoldAxis> axes, std::int64_t start) : axes_(axes), index_(axes.size()) {
+    FoldWalker(std::span<const FoldAxis> axes, std::int64_t start)
+        : axes_(axes), index_(axes.size()) {
         for (std::size_t i = 0; i < axes.size(); ++i) {
             index_[i] = start % axes[i].size;
             start /= axes[i].size;

@@ -26,8 +26,9 @@ struct Workspace {
     Buffer<T> a, b, c;
 };
 
-/// The axes of an operand in the order in which a copy stores them. Axes that the operand lacks or repeats along (stride 0)
-/// are left out of the copy, except among the first `kept` ones, along which the copy repeats the elements.
+/// The axes of an operand in the order in which a copy stores them. Axes that the operand lacks or
+/// repeats along (stride 0) are left out of the copy, except among the first `kept` ones, along
+/// which the copy repeats the elements.
 struct CopyOrder {
     std::vector<FoldAxis*> axes;
     std::size_t kept = 0;
@@ -37,8 +38,8 @@ struct CopyOrder {
     }
 };
 
-/// Gives the axes the operand's strides in the copy. The result has the operand's strides on its `from` side and the
-/// copy's on its `to` side.
+/// Gives the axes the operand's strides in the copy. The result has the operand's strides on its
+/// `from` side and the copy's on its `to` side.
 std::vector<TransferAxis> use_copy(const CopyOrder& order, OperandStride stride);
 
 /// Number of elements that a transfer moves.
@@ -63,8 +64,8 @@ class PackedResult {
 public:
     /// Lets `x` and the axes refer to the buffer, which is overwritten; scales the result by beta.
     PackedResult(const CopyOrder& order, Operands<T>& x, Buffer<T>& buffer)
-        : axes_(use_copy(order, &FoldAxis::stride_c)), buffer_(buffer.reserve(count(axes_))), result_(x.c),
-          accumulate_(x.beta != T(0)) {
+        : axes_(use_copy(order, &FoldAxis::stride_c)), buffer_(buffer.reserve(count(axes_))),
+          result_(x.c), accumulate_(x.beta != T(0)) {
         for (TransferAxis& axis : axes_) std::swap(axis.from_stride, axis.to_stride);
         if (accumulate_) scale(x.beta);
         x.c = buffer_;

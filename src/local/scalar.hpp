@@ -24,7 +24,8 @@ inline constexpr bool is_complex = !std::is_same_v<T, RealOf<T>>;
 template <class T>
 inline T multiply(T a, T b) {
     if constexpr (is_complex<T>)
-        return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+        return {a.real() * b.real() - a.imag() * b.imag(),
+                a.real() * b.imag() + a.imag() * b.real()};
     else
         return a * b;
 }

@@ -1,5 +1,7 @@
 #include "plan/exchange_lists.hpp"
 
+#include "plan/pair_unpack.hpp"
+
 #include <algorithm>
 
 namespace arges {
@@ -96,6 +98,10 @@ private:
 
 ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank) {
     MessageBuilder receiving(spec, rank, false);
+    if (auto pair = pair_unpack(spec, receiving.components())) {
+        pair_ = std::make_unique<const PairUnpack>(*std::move(pair));
+        return;
+    }
     for (const auto& component : receiving.components())
         components_.push_back(component_lists(spec, component, rank));
     receives_ = receiving.build(components_);
@@ -112,6 +118,15 @@ ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank) {
     }
     for (int t = 0; t < spec.from.grid().dimensions(); ++t)
         single_source_ = single_source_ && !spec.from.is_partial(t);
+}
+
+ExchangeLists::~ExchangeLists() = default;
+
+std::int64_t ExchangeLists::written() const {
+    if (pair_) return pair_->count();
+    std::int64_t sum = 0;
+    for (const auto& m : receives_) sum += m.count;
+    return sum;
 }
 
 std::int64_t ExchangeLists::bytes() const {

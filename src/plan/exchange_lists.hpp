@@ -4,6 +4,7 @@
 #include "plan/exchange_components.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace arges {
@@ -30,11 +31,14 @@ struct ExchangeMessage {
     std::int64_t count = 1;
 };
 
+struct PairUnpack;
+
 /// Everything that one rank needs to take part in a movement.
 class ExchangeLists {
 public:
     /// Walks this rank's elements on both sides. O(elements of the components on this rank); touches no data.
     ExchangeLists(const ExchangeSpec& spec, std::int64_t rank);
+    ~ExchangeLists();
     ExchangeLists(const ExchangeLists&) = delete;
     ExchangeLists& operator=(const ExchangeLists&) = delete;
 
@@ -49,12 +53,17 @@ public:
     bool single_source() const { return single_source_; }
     /// True if the target's labels are a slice or a diagonal: other elements of the target are not touched.
     bool pattern() const { return pattern_; }
+    /// Set where the movement needs no element lists; then there are no messages.
+    const PairUnpack* pair() const { return pair_.get(); }
+    /// Target elements that this rank writes, copies of a sum's parts counted each.
+    std::int64_t written() const;
 
 private:
     std::vector<ComponentLists> components_;
     std::vector<ExchangeMessage> sends_, receives_;
     Volume volume_;
     bool single_source_ = true, pattern_ = false;
+    std::unique_ptr<const PairUnpack> pair_;
 };
 
 /// Lists of one component, for ExchangeLists and tests.

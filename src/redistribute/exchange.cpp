@@ -1,6 +1,7 @@
 #include "redistribute/exchange.hpp"
 
 #include "base/instantiate.hpp"
+#include "redistribute/unpack_pair.hpp"
 
 #include <algorithm>
 
@@ -91,10 +92,8 @@ void Exchange::prepare_target(T* to, T beta, bool& accumulate) const {
         scale_named(spec_, rank_, to, beta);
         return;
     }
-    std::int64_t written = 0;
-    for (const auto& m : lists_.receives()) written += m.count;
     if (beta == T(0)) {
-        if (lists_.single_source() && written == local)
+        if (lists_.single_source() && lists_.written() == local)
             accumulate = false;
         else
             std::fill(to, to + local, T(0));
@@ -119,6 +118,7 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
                                pieces(lists_.receives(), reinterpret_cast<std::byte*>(receive), sizeof(T)));
     bool accumulate = true;
     prepare_target(to, beta, accumulate);
+    if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
     if (direct_)
         local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});
     if (comm_ != nullptr) comm_->finish(pending);

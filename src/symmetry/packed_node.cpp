@@ -14,7 +14,7 @@ std::int64_t small_choose(std::int64_t n, std::int64_t k) {
     if (k == 1) return n;
     if (k == 2) return n * (n - 1) / 2;
     if (n < k) return 0;
-    __int128 result = 1;
+    Wide result = 1;
     for (std::int64_t i = 0; i < k; ++i) result = result * (n - i) / (i + 1);
     return static_cast<std::int64_t>(result);
 }

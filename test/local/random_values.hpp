@@ -48,15 +48,16 @@ struct Random {
     std::mt19937 engine;
 };
 
-/// Strides of an array with the given sizes whose axes lie in random order in memory with random gaps; `extent` gets the
-/// number of elements that the array spans.
-inline std::vector<std::int64_t> random_strides(const std::vector<std::int64_t>& sizes, Random& random,
-                                                std::int64_t& extent) {
+/// Strides of an array with the given sizes whose axes lie in random order in memory with random
+/// gaps; `extent` gets the number of elements that the array spans.
+inline std::vector<std::int64_t> random_strides(const std::vector<std::int64_t>& sizes,
+                                                Random& random, std::int64_t& extent) {
     std::vector<std::int64_t> strides(sizes.size());
     std::int64_t stride = random.integer(0, 2) == 0 ? random.integer(1, 3) : 1;
     for (const std::size_t i : random.permutation(sizes.size())) {
         strides[i] = stride;
-        stride *= std::max<std::int64_t>(1, sizes[i]) + (random.integer(0, 2) == 0 ? random.integer(0, 2) : 0);
+        stride *= std::max<std::int64_t>(1, sizes[i]) +
+                  (random.integer(0, 2) == 0 ? random.integer(0, 2) : 0);
     }
     extent = stride;
     return strides;

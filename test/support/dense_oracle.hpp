@@ -65,6 +65,13 @@ inline bool on_zero_diagonal(const SymmetryNode& node, const std::vector<std::in
     return false;
 }
 
+/// True if symmetry makes the element zero: another one of its orbit has equal children in an antisymmetric or hollow node.
+inline bool zero_by_symmetry(const Symmetry& symmetry, const std::vector<SignedPermutation>& group,
+                             const std::vector<std::int64_t>& x) {
+    const auto root = product(symmetry.slots());
+    return std::any_of(group.begin(), group.end(), [&](const auto& g) { return on_zero_diagonal(root, permuted(x, g)); });
+}
+
 /// A random tensor with a symmetry: random integers (or generic real numbers) summed over the group.
 inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, bool complex,
                           std::mt19937_64& random, bool generic = false) {
@@ -79,7 +86,7 @@ inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmet
     const auto group = group_of(symmetry);
     for (std::size_t k = 0; k < result.data.size(); ++k) {
         const auto x = result.index(k);
-        if (on_zero_diagonal(product(symmetry.slots()), x)) continue;
+        if (zero_by_symmetry(symmetry, group, x)) continue;
         for (const auto& g : group) {
             auto v = raw.at(permuted(x, g));
             if (g.conjugate) v = std::conj(v);

@@ -1,0 +1,12 @@
+/// Fills a dense array from a packed pair node; see PairUnpack.
+#pragma once
+
+#include "plan/pair_unpack.hpp"
+
+namespace arges {
+
+/// to[...] (+)= alpha * (the element of `from` that the pair's symmetry gives). Threaded.
+template <class T>
+void unpack_pair(const PairUnpack& pair, const T* from, T* to, T alpha, bool conjugate, bool accumulate);
+
+}  // namespace arges

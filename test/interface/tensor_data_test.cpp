@@ -1,0 +1,227 @@
+// Creating, filling, writing, reading and gathering tensors.
+#include "support/tensor_checks.hpp"
+
+#include <map>
+#include <numeric>
+
+namespace arges::test {
+namespace {
+
+using Complex = std::complex<double>;
+using Keys = std::vector<std::int64_t>;
+
+template <class T>
+class TensorData : public testing::Test {
+protected:
+    World world_;
+};
+using ElementTypes = testing::Types<double, std::complex<float>>;
+TYPED_TEST_SUITE(TensorData, ElementTypes);
+
+TYPED_TEST(TensorData, StartsWithZerosOfTheRightShape) {
+    using T = TypeParam;
+    with_both_mappings(this->world_, [&] {
+        for (const auto& shape : shapes_for(is_complex<T>)) {
+            SCOPED_TRACE(shape.text());
+            const Tensor<T> A(this->world_, shape.extents, shape.symmetry(), "amplitudes");
+            expect_equal(A, Dense(shape.extents));
+            EXPECT_EQ(A.order(), static_cast<int>(shape.extents.size()));
+            EXPECT_EQ(A.size(), static_cast<std::int64_t>(Dense(shape.extents).data.size()));
+            EXPECT_EQ(A.name(), "amplitudes");
+            EXPECT_TRUE(A.world() == this->world_);
+            EXPECT_EQ(A.symmetry(), shape.symmetry());
+        }
+    });
+}
+
+TYPED_TEST(TensorData, IsGatheredAsItWasWritten) {
+    for_each_shape<TypeParam>(this->world_, 1, [&](const Shape&, const Dense& dense, const auto& A) {
+        expect_equal(A, dense);
+        EXPECT_EQ(A.read(all_keys(A)), elements<TypeParam>(dense));
+        for (std::int64_t root = 0; root < this->world_.size(); ++root) {
+            const auto all = A.gather_to(root);
+            EXPECT_EQ(all, root == this->world_.rank() ? elements<TypeParam>(dense) : std::vector<TypeParam>());
+        }
+    });
+}
+
+TYPED_TEST(TensorData, LocalPairsCoverEachOrbitOnce) {
+    using T = TypeParam;
+    for_each_shape<T>(this->world_, 2, [&](const Shape& shape, const Dense& dense, const Tensor<T>& A) {
+        const auto [keys, values] = A.local_pairs();
+        EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
+        const auto& comm = this->world_.state()->communicator();
+        EXPECT_EQ(comm.sum(static_cast<std::int64_t>(keys.size())), A.packed_size());
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            EXPECT_EQ(values[i], element<T>(dense.data[static_cast<std::size_t>(keys[i])]));
+        // The orbits of all ranks' keys do not meet, and leave out nothing but zeros.
+        std::map<std::vector<std::int64_t>, int> seen;
+        const auto group = group_of(shape.symmetry());
+        for (auto k : from_bytes<std::int64_t>(comm.all_gather(to_bytes(keys)))) {
+            std::set<std::vector<std::int64_t>> orbit;
+            for (const auto& g : group) orbit.insert(permuted(dense.index(static_cast<std::size_t>(k)), g));
+            for (const auto& x : orbit) ++seen[x];
+        }
+        for (std::size_t k = 0; k < dense.data.size(); ++k) {
+            const auto x = dense.index(k);
+            EXPECT_EQ(seen[x], zero_by_symmetry(shape.symmetry(), group, x) ? 0 : 1);
+        }
+    });
+}
+
+TYPED_TEST(TensorData, ForEachLocalVisitsAndChangesEveryStoredElement) {
+    using T = TypeParam;
+    for_each_shape<T>(this->world_, 3, [&](const Shape&, const Dense& dense, Tensor<T> A) {
+        A.for_each_local([](Index, T& value) { value *= T(2); });
+        auto doubled = dense;
+        for (auto& v : doubled.data) v *= 2;
+        expect_equal(A, doubled);
+        const auto& constant = A;
+        constant.for_each_local([&](Index x, const T& value) {
+            EXPECT_EQ(value, element<T>(doubled.at({x.begin(), x.end()})));
+        });
+    });
+}
+
+TYPED_TEST(TensorData, CopiesAreIndependentAndMovesLeaveNothing) {
+    using T = TypeParam;
+    for_each_shape<T>(this->world_, 4, [&](const Shape& shape, const Dense& dense, Tensor<T> A) {
+        Tensor<T> copy(A), assigned;
+        assigned = A;
+        const auto in_use = this->world_.memory_in_use();
+        A.fill(T(0));
+        Tensor<T> moved(std::move(copy));
+        EXPECT_EQ(this->world_.memory_in_use(), in_use);
+        expect_equal(moved, dense);
+        moved.fill(T(0));
+        moved = std::move(assigned);
+        EXPECT_LE(this->world_.memory_in_use(), in_use);
+        const auto& self = moved;
+        moved = self;
+        expect_equal(moved, dense);
+        expect_equal(A, Dense(shape.extents));
+        EXPECT_THROW(copy.order(), InvalidArgument);
+    });
+}
+
+TYPED_TEST(TensorData, FillRandomGivesTheSameOnAnyNumberOfRanksAndAnyMapping) {
+    using T = TypeParam;
+    const World self(MPI_COMM_SELF);
+    with_both_mappings(this->world_, [&] {
+        for (const auto& shape : shapes_for(is_complex<T>)) {
+            SCOPED_TRACE(shape.text());
+            Tensor<T> alone(self, shape.extents, shape.symmetry()), spread(this->world_, shape.extents, shape.symmetry());
+            alone.fill_random(17, -1, 3);
+            spread.fill_random(17, -1, 3);
+            const auto values = alone.gather();
+            EXPECT_EQ(spread.gather(), values);
+            spread.fill_random(18, -1, 3);
+            if (spread.norm_max() > 0 && alone.norm_max() > 0) {
+                EXPECT_NE(spread.gather(), values);
+            }
+            for (auto v : values) {
+                EXPECT_LE(std::abs(std::real(v)), 3);
+                EXPECT_LE(std::abs(std::imag(v)), 3);
+            }
+            // Every element has the symmetry.
+            for (const auto& g : group_of(shape.symmetry()))
+                for (std::size_t k = 0; k < values.size(); ++k) {
+                    const Dense keys(shape.extents);
+                    const auto there = Value(values[keys.key(permuted(keys.index(k), g))]);
+                    EXPECT_EQ(Value(values[k]), (g.negative ? -1.0 : 1.0) * (g.conjugate ? std::conj(there) : there));
+                    if (values.size() > 200) break;
+                }
+        }
+    });
+}
+
+TYPED_TEST(TensorData, FillSetsAConstantOrAFunctionOfTheIndex) {
+    using T = TypeParam;
+    with_both_mappings(this->world_, [&] {
+        Tensor<T> S(this->world_, {4, 3, 4}, "iaj", "sym(i,j)"), A(this->world_, {5, 5}, "ij", "antisym(i,j)");
+        S.fill(T(3));
+        for (auto v : S.gather()) EXPECT_EQ(v, T(3));
+        S.fill([](Index x) { return static_cast<T>(100 * (x[0] + x[2]) + x[1]); });
+        A.fill([](Index x) { return static_cast<T>(x[0] - x[1]); });
+        for (std::size_t k = 0; k < 48; ++k) {
+            const auto x = S.index(static_cast<std::int64_t>(k));
+            EXPECT_EQ(S.gather()[k], static_cast<T>(100 * (x[0] + x[2]) + x[1]));
+        }
+        for (std::size_t k = 0; k < 25; ++k)
+            EXPECT_EQ(A.gather()[k], static_cast<T>(static_cast<int>(k) % 5 - static_cast<int>(k) / 5));
+        A.fill(T(0));
+        EXPECT_EQ(A.norm(), 0);
+    });
+}
+
+/// Random pairs on every rank, some ranks without any.
+TYPED_TEST(TensorData, AccumulateAddsWhatAllRanksGive) {
+    using T = TypeParam;
+    for_each_seed(100, 1, [&](std::mt19937_64& random) {
+        for_each_shape<T>(this->world_, random(), [&](const Shape& shape, const Dense& dense, Tensor<T> A) {
+            const double alpha = static_cast<double>(random_integer(random, -2, 2));
+            const double beta = static_cast<double>(random_integer(random, -1, 2));
+            const auto group = group_of(shape.symmetry());
+            std::map<std::size_t, Value> given;  // sums over the orbit, at its smallest key
+            Keys mine;
+            std::vector<T> values;
+            auto smallest = [&](std::size_t k) {
+                std::pair<std::size_t, SignedPermutation> best{k, group[0]};
+                for (const auto& g : group) best = std::min(best, {dense.key(permuted(dense.index(k), g)), g},
+                                                            [](const auto& a, const auto& b) { return a.first < b.first; });
+                return best;
+            };
+            for (std::int64_t r = 0; r < this->world_.size() && !dense.data.empty(); ++r) {
+                const auto count = random_integer(random, 0, 3) == 0 ? 0 : random_integer(random, 0, 9);
+                for (std::int64_t i = 0; i < count; ++i) {
+                    const auto k = static_cast<std::size_t>(random_integer(random, 0, A.size() - 1));
+                    if (zero_by_symmetry(shape.symmetry(), group, dense.index(k))) continue;
+                    const Value v = static_cast<double>(random_integer(random, -3, 3));
+                    const auto [key, g] = smallest(k);
+                    given[key] += g.negative ? -v : v;
+                    if (r != this->world_.rank()) continue;
+                    mine.push_back(static_cast<std::int64_t>(k));
+                    values.push_back(element<T>(v));
+                }
+            }
+            A.accumulate(mine, values, element<T>(alpha), element<T>(beta));
+            auto expected = dense;
+            for (std::size_t k = 0; k < dense.data.size(); ++k) {
+                const auto [key, g] = smallest(k);
+                if (given.count(key) > 0) expected.data[k] = beta * dense.data[k] + alpha * (g.negative ? -given[key] : given[key]);
+            }
+            expect_equal(A, expected);
+            const auto again = A.read(mine);
+            for (std::size_t i = 0; i < mine.size(); ++i)
+                EXPECT_EQ(again[i], element<T>(expected.data[static_cast<std::size_t>(mine[i])]));
+        });
+    });
+}
+
+TEST(TensorKeys, RunFirstIndexFastest) {
+    const World world;
+    const Tensor<double> A(world, {2, 3});
+    EXPECT_EQ(A.key(Keys{1, 2}), 5);
+    EXPECT_EQ(A.index(4), (Keys{0, 2}));
+    const Tensor<double> x(world, {});
+    EXPECT_EQ(x.key(Keys{}), 0);
+    EXPECT_EQ(x.index(0), Keys{});
+}
+
+/// 2.1 of the notes on Cyclops: writing (1,0) = 5 gives A10 = 5, A01 = -5; A012 = 5 gives A201 = A120 = 5, A021 = -5.
+TEST(TensorKeys, OfOtherRepresentativesCarryTheSign) {
+    const World world;
+    Tensor<double> A(world, {3, 3}, {AS, NS}), B(world, {3, 3, 3}, {AS, AS, NS});
+    A.write(Keys{1}, std::vector<double>{5});
+    EXPECT_EQ(A.read(Keys{1, 3, 0}), (std::vector<double>{5, -5, 0}));
+    B.write(Keys{B.key(Keys{0, 1, 2})}, std::vector<double>{5});
+    EXPECT_EQ(B.read(Keys{B.key(Keys{2, 0, 1}), B.key(Keys{1, 2, 0}), B.key(Keys{0, 2, 1})}), (std::vector<double>{5, 5, -5}));
+    Tensor<Complex> H(world, {2, 2}, "ij", "hermitian(i,j)");
+    H.accumulate(Keys(world.rank() == 0 ? 1 : 0, 1), std::vector<Complex>(world.rank() == 0 ? 1 : 0, {0, 1}), Complex(0, 2));
+    EXPECT_EQ(H.read(Keys{1, 2}), (std::vector<Complex>{-2, -2}));
+    H.write(Keys{1}, std::vector<Complex>{{1, 3}});
+    EXPECT_EQ(H.read(Keys{1, 2}), (std::vector<Complex>{{1, 3}, {1, -3}}));
+}
+
+}  // namespace
+}  // namespace arges::test

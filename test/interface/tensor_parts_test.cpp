@@ -1,0 +1,166 @@
+// Slices, other symmetries, and real and imaginary parts.
+#include "support/tensor_checks.hpp"
+
+namespace arges::test {
+namespace {
+
+using Bounds = std::vector<std::int64_t>;
+
+template <class T>
+class TensorParts : public testing::Test {
+protected:
+    World world_;
+};
+using ElementTypes = testing::Types<float, std::complex<double>>;
+TYPED_TEST_SUITE(TensorParts, ElementTypes);
+
+/// Random ranges that are often equal for several dimensions of equal extent, and sometimes empty.
+std::pair<Bounds, Bounds> random_ranges(const Bounds& extents, std::mt19937_64& random) {
+    Bounds begin, end;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+        const auto like = static_cast<std::size_t>(random_integer(random, 0, static_cast<std::int64_t>(d)));
+        if (d > 0 && like < d && extents[like] == extents[d] && random_integer(random, 0, 3) > 0) {
+            begin.push_back(begin[like]);
+            end.push_back(end[like]);
+            continue;
+        }
+        const auto a = random_integer(random, 0, extents[d]), b = random_integer(random, 0, extents[d]);
+        begin.push_back(std::min(a, b));
+        end.push_back(std::max(a, b));
+    }
+    return {begin, end};
+}
+
+bool inside(const Bounds& x, const Bounds& begin, const Bounds& end) {
+    for (std::size_t d = 0; d < x.size(); ++d)
+        if (x[d] < begin[d] || x[d] >= end[d]) return false;
+    return true;
+}
+
+Dense cut(const Dense& whole, const Bounds& begin, const Bounds& end) {
+    Bounds lengths;
+    for (std::size_t d = 0; d < begin.size(); ++d) lengths.push_back(end[d] - begin[d]);
+    Dense part(lengths);
+    for (std::size_t k = 0; k < part.data.size(); ++k) {
+        auto x = part.index(k);
+        for (std::size_t d = 0; d < x.size(); ++d) x[d] += begin[d];
+        part.data[k] = whole.at(x);
+    }
+    return part;
+}
+
+TYPED_TEST(TensorParts, SliceTakesAnyRange) {
+    using T = TypeParam;
+    for_each_seed(200, 2, [&](std::mt19937_64& random) {
+        for_each_shape<T>(this->world_, random(), [&](const Shape& shape, const Dense& dense, const Tensor<T>& A) {
+            const auto [begin, end] = random_ranges(shape.extents, random);
+            const auto part = A.slice(begin, end);
+            expect_equal(part, cut(dense, begin, end));
+            // What it says about its symmetry is true of its elements.
+            for (const auto& g : group_of(part.symmetry()))
+                EXPECT_EQ(permuted(part.extents(), g), part.extents());
+        });
+    });
+}
+
+TEST(Slices, KeepTheSymmetryOfDimensionsWithEqualRanges) {
+    const World world;
+    const Tensor<double> A(world, {4, 4, 4, 4}, "pqrs", "sym(sym(p,q),sym(r,s))");
+    EXPECT_EQ(A.slice({1, 1, 1, 1}, {3, 3, 3, 3}).symmetry().to_string("pqrs"), "sym(sym(p,q),sym(r,s))");
+    EXPECT_EQ(A.slice({0, 0, 1, 1}, {2, 2, 4, 4}).symmetry().to_string("pqrs"), "sym(p,q) sym(r,s)");
+    EXPECT_EQ(A.slice({0, 2, 0, 2}, {2, 4, 2, 4}).symmetry().to_string("pqrs"), "sym(product(p,q),product(r,s))");
+    EXPECT_EQ(A.slice({0, 1, 2, 3}, {1, 2, 3, 4}).symmetry().to_string("pqrs"), "none");
+    EXPECT_EQ(A.slice({0, 0, 1, 2}, {2, 2, 4, 4}).symmetry().to_string("pqrs"), "sym(p,q)");
+}
+
+/// A slice of another tensor with the same symmetry is written: where it is accepted, the result is known everywhere.
+TYPED_TEST(TensorParts, SetSliceWritesAnyRangeThatItAccepts) {
+    using T = TypeParam;
+    int accepted = 0, refused = 0;
+    for_each_seed(300, 3, [&](std::mt19937_64& random) {
+        for_each_shape<T>(this->world_, random(), [&](const Shape& shape, const Dense& dense, Tensor<T> A) {
+            const auto [begin, end] = random_ranges(shape.extents, random);
+            const auto other = random_dense(shape.extents, shape.symmetry(), is_complex<T>, random);
+            const double alpha = static_cast<double>(random_integer(random, -2, 2));
+            const double beta = static_cast<double>(random_integer(random, 0, 2));
+            const auto part = distributed<T>(this->world_, other, shape.symmetry(), "B").slice(begin, end);
+            try {
+                A.set_slice(begin, part, element<T>(alpha), element<T>(beta));
+            } catch (const InvalidArgument&) {
+                ++refused;
+                expect_equal(A, dense);
+                return;
+            }
+            ++accepted;
+            auto expected = dense;
+            const auto group = group_of(shape.symmetry());
+            for (std::size_t k = 0; k < dense.data.size(); ++k)
+                for (const auto& g : group)
+                    if (inside(permuted(dense.index(k), g), begin, end)) {
+                        expected.data[k] = alpha * other.data[k] + beta * dense.data[k];
+                        break;
+                    }
+            expect_equal(A, expected);
+        });
+    });
+    if (std::getenv("ARGES_FUZZ_SEED") == nullptr) {
+        EXPECT_GT(accepted, refused);
+    }
+}
+
+TEST(Slices, AreWrittenIntoTheTensorThatTheyComeFrom) {
+    const World world;
+    Tensor<double> A(world, {4, 6});
+    A.fill([](Index x) { return static_cast<double>(x[0] + 10 * x[1]); });
+    A.set_slice({0, 2}, A.slice({0, 0}, {4, 4}), 2.0, 1.0);
+    A.set_slice({0, 0}, A, 1.0, 1.0);
+    for (std::int64_t k = 0; k < 24; ++k) {
+        const auto x = k % 4, y = k / 4;
+        const auto once = static_cast<double>(x + 10 * y + (y >= 2 ? 2 * (x + 10 * (y - 2)) : 0));
+        EXPECT_EQ(A.gather()[static_cast<std::size_t>(k)], 2 * once);
+    }
+}
+
+/// From each tree to its parts and back.
+TYPED_TEST(TensorParts, WithSymmetryUnpacksAndPacks) {
+    using T = TypeParam;
+    for_each_shape<T>(this->world_, 9, [&](const Shape& shape, const Dense& dense, const Tensor<T>& A) {
+        const auto unpacked = A.with_symmetry(Symmetry::none(A.order()));
+        EXPECT_TRUE(unpacked.symmetry().trivial());
+        expect_equal(unpacked, dense);
+        expect_equal(unpacked.with_symmetry(shape.symmetry()), dense);
+        // One level of the trees less.
+        std::vector<SymmetryNode> slots;
+        for (const auto& slot : A.symmetry().slots()) {
+            if (slot.children.empty() || slot.children[0].children.empty()) continue;
+            for (const auto& child : slot.children)
+                if (child.kind != NodeKind::product) slots.push_back(child);
+        }
+        const auto less = A.with_symmetry(Symmetry(A.order(), product(slots)));
+        expect_equal(less, dense);
+        expect_equal(less.with_symmetry(shape.symmetry()), dense);
+    });
+}
+
+TEST(Parts, OfComplexTensorsAreRealWithTheRightSymmetry) {
+    using Complex = std::complex<double>;
+    const World world;
+    for_each_shape<Complex>(world, 10, [&](const Shape&, const Dense& dense, const Tensor<Complex>& A) {
+        auto re = dense, im = dense, conjugate = dense;
+        for (std::size_t k = 0; k < dense.data.size(); ++k) {
+            re.data[k] = dense.data[k].real();
+            im.data[k] = dense.data[k].imag();
+            conjugate.data[k] = std::conj(dense.data[k]);
+        }
+        expect_equal(real(A), re);
+        expect_equal(imag(A), im);
+        expect_equal(conj(A), conjugate);
+        EXPECT_EQ(conj(A).symmetry(), A.symmetry());
+    });
+    const Tensor<Complex> H(world, {3, 3}, "ij", "hermitian(i,j)");
+    EXPECT_EQ(real(H).symmetry().to_string(), "sym(a,b)");
+    EXPECT_EQ(imag(H).symmetry().to_string(), "antisym(a,b)");
+}
+
+}  // namespace
+}  // namespace arges::test

@@ -1,0 +1,137 @@
+// Several worlds at once, transfer between them, dry runs and memory accounts.
+#include "support/tensor_checks.hpp"
+
+#include <optional>
+
+namespace arges::test {
+namespace {
+
+using Complex = std::complex<double>;
+
+/// The ranks of MPI_COMM_WORLD with rank % modulus == remainder; outside() elsewhere.
+class Part {
+public:
+    Part(const World& world, int modulus, int remainder) {
+        const bool inside = world.rank() % modulus == remainder;
+        MPI_Comm_split(world.communicator(), inside ? 1 : MPI_UNDEFINED, static_cast<int>(world.rank()), &comm_);
+        world_.emplace(inside ? World(comm_) : World::outside());
+        if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
+    }
+    const World& operator*() const { return *world_; }
+
+private:
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    std::optional<World> world_;
+};
+
+/// From one set of ranks to another and back, the two ends in different mappings.
+void check_transfer(const World& world, const World& from, const World& to, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    if (to.takes_part()) to.state()->group_mapping = GroupMapping::blocks;
+    int number = 0;
+    for (const auto& shape : shapes_for(true)) {
+        if (number++ % 3 != static_cast<int>(seed % 3)) continue;
+        SCOPED_TRACE(shape.text());
+        const auto dense = random_dense(shape.extents, shape.symmetry(), true, random);
+        Tensor<Complex> source;
+        if (from.takes_part()) source = distributed<Complex>(from, dense, shape.symmetry(), "A");
+        const auto there = transfer(world, source, to);
+        if (to.takes_part()) {
+            expect_equal(there, dense);
+            EXPECT_EQ(there.symmetry(), shape.symmetry());
+        } else {
+            EXPECT_THROW(there.order(), InvalidArgument);
+        }
+        const auto back = transfer(world, there, from);
+        if (from.takes_part()) expect_equal(back, dense);
+    }
+    if (to.takes_part()) to.state()->group_mapping = GroupMapping::packed;
+}
+
+TEST(Transfer, MovesBetweenAllRanksAndOne) {
+    const World world;
+    const auto alone = world.rank() == world.size() - 1 ? World(MPI_COMM_SELF) : World::outside();
+    check_transfer(world, world, alone, 0);
+    check_transfer(world, alone, world, 1);
+}
+
+TEST(Transfer, MovesBetweenHalves) {
+    const World world;
+    const Part even(world, 2, 0), odd(world, 2, world.size() > 1 ? 1 : 0);
+    check_transfer(world, *even, *odd, 2);
+    check_transfer(world, world, *even, 3);
+    check_transfer(world, *odd, world, 4);
+}
+
+TEST(Worlds, LiveSideBySideOnDifferentCommunicators) {
+    const World world, self(MPI_COMM_SELF);
+    const Part part(world, 2, static_cast<int>(world.rank() % 2));
+    const auto worlds = {world, self, *part};
+    std::vector<Tensor<double>> A, C;
+    for (const auto& w : worlds) {
+        A.emplace_back(w, std::vector<std::int64_t>{6, 6}, std::vector<Relation>{SY, NS});
+        C.emplace_back(w, std::vector<std::int64_t>{6, 6});
+        A.back().fill_random(5);
+    }
+    for (std::size_t i = 0; i < A.size(); ++i) C[i]["ij"] = A[i]["ik"] * A[i]["kj"];
+    for (std::size_t i = 1; i < A.size(); ++i) {
+        EXPECT_EQ(A[i].gather(), A[0].gather());
+        EXPECT_NEAR(C[i].norm(), C[0].norm(), 1e-13);
+    }
+    EXPECT_FALSE(world == self);
+    const World same = world;
+    EXPECT_TRUE(world == same);
+}
+
+TEST(Worlds, KeepAnAccountOfMemory) {
+    World world;
+    EXPECT_EQ(world.memory_in_use(), 0);
+    {
+        const Tensor<double> A(world, {64, 64});
+        const auto part = world.memory_in_use();
+        EXPECT_GE(part * world.size(), 64 * 64 * 8);
+        const Tensor<double> B(A);
+        EXPECT_EQ(world.memory_in_use(), 2 * part);
+        EXPECT_GE(world.memory_peak(), 2 * part);
+    }
+    EXPECT_EQ(world.memory_in_use(), 0);
+    world.reset_peak();
+    EXPECT_EQ(world.memory_peak(), 0);
+    world.set_memory_limit(1000 + world.rank());
+    EXPECT_EQ(world.memory_limit(), 1000);
+    EXPECT_THROW(Tensor<double>(world, {64, 64}), OutOfMemory);
+    EXPECT_EQ(world.memory_in_use(), 0);
+}
+
+TEST(Worlds, TakeAnyTorusOfTheirSize) {
+    const World world;
+    for (const auto& torus : {Torus({world.size()}), Torus({1, world.size()}), Torus({world.size(), 1, 1})}) {
+        const World folded(MPI_COMM_WORLD, torus);
+        EXPECT_EQ(folded.torus(), torus);
+        Tensor<double> A(folded, {5, 3});
+        A.fill([](Index x) { return static_cast<double>(x[0] * x[1]); });
+        EXPECT_EQ(A.sum(), 30);
+    }
+}
+
+TEST(DryRuns, PlanWithoutData) {
+    for (const std::int64_t ranks : {1, 6, 4096, 131072}) {
+        auto world = World::dry_run(ranks);
+        world.set_memory_limit(std::int64_t{1} << 50);
+        EXPECT_TRUE(world.is_dry_run());
+        EXPECT_EQ(world.size(), ranks);
+        EXPECT_EQ(world.communicator(), MPI_COMM_NULL);
+        Tensor<double> V(world, {400, 400, 400, 400}, "abcd", "antisym(a,b) antisym(c,d)", "V");
+        Tensor<double> T(world, {400, 400, 40, 40}, "abij", "antisym(a,b) antisym(i,j)", "T"), Z(T);
+        Z.set_name("Z");
+        T.fill_random(1);
+        Z["abij"] = 0.5 * V["abef"] * T["efij"];
+        EXPECT_EQ(Z.norm(), 0);
+        const auto plan = explain(Z["abij"], 0.5 * V["abef"] * T["efij"]);
+        EXPECT_NE(plan.find("Z[abij] <- V[abef] * T[efij]"), std::string::npos) << plan;
+        EXPECT_GT(world.memory_peak(), 0);
+    }
+}
+
+}  // namespace
+}  // namespace arges::test
