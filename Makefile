@@ -106,6 +106,7 @@ check-built: lib tests arges examples
 	@scripts/check_headers.sh
 	@scripts/check_sizes.sh
 	@scripts/check_docs.sh
+	@scripts/check_examples.sh
 	+@scripts/check_install.sh
 	@scripts/run_tests.sh
 

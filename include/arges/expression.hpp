@@ -132,7 +132,7 @@ public:
     /// this = right + beta * this.
     void assign(const Expression<T>& right, T beta);
     /// The plan of `this = right + beta * this` as text: grid, bytes per step and rank, flops, padding, peak memory.
-    /// Computes nothing and moves nothing.
+    /// Computes nothing and moves nothing. Local.
     std::string explain(const Expression<T>& right, T beta = T(0)) const;
     /// The tensor and its labels.
     const Factor<T>& factor() const { return this->terms()[0].factors[0]; }

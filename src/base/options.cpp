@@ -35,7 +35,7 @@ std::int64_t parse_bytes(std::string_view text, const std::string& what) {
     unit.erase(std::remove_if(unit.begin(), unit.end(), [](char c) { return c == 'i' || c == 'B' || c == 'b'; }), unit.end());
     const std::string units = "KMGT";
     double factor = 1;
-    bool valid = end != copy.c_str() && value >= 0 && unit.size() <= 1;
+    bool valid = end != copy.c_str() && value > 0 && unit.size() <= 1;
     if (valid && !unit.empty()) {
         const auto power = units.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0]))));
         valid = power != std::string::npos;

@@ -1,6 +1,7 @@
 #include "cli/world_options.hpp"
 
 #include "arges/error.hpp"
+#include "base/options.hpp"
 
 #include <fmt/core.h>
 
@@ -32,23 +33,6 @@ double parse_positive(std::string_view text) {
     return value;
 }
 
-std::int64_t parse_bytes(std::string_view text) {
-    const InvalidArgument error("'" + std::string(text) +
-                                "' is not a size; write bytes, or a number with K, M, G or T");
-    constexpr std::string_view units = "KMGT";
-    double factor = 1;
-    std::string_view digits = text;
-    if (!text.empty() && units.find(text.back()) != std::string_view::npos) {
-        factor = std::pow(1024.0, static_cast<double>(units.find(text.back()) + 1));
-        digits.remove_suffix(1);
-    }
-    double value = 0;
-    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    const bool whole = code == std::errc() && end == digits.data() + digits.size();
-    if (!whole || !(value > 0) || value * factor > 9e18) throw error;
-    return static_cast<std::int64_t>(value * factor);
-}
-
 std::string format_bytes(std::int64_t bytes) {
     constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB"};
     double value = static_cast<double>(bytes);
@@ -62,12 +46,12 @@ void WorldOptions::declare(CLI::App& app) {
                    "shape of the machine, e.g. 4x4x2; its product is the number of ranks")
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", memory_, "memory limit of a rank, e.g. 2G")
-        ->check(accepted_by([](const std::string& text) { parse_bytes(text); }, "SIZE"));
+        ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
 }
 
 World WorldOptions::make_world() const {
     World world = torus_.empty() ? World() : World(World().communicator(), Torus::parse(torus_));
-    if (!memory_.empty()) world.set_memory_limit(parse_bytes(memory_));
+    if (!memory_.empty()) world.set_memory_limit(parse_bytes(memory_, "--memory"));
     return world;
 }
 

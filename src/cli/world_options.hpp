@@ -25,9 +25,6 @@ private:
     std::string memory_;
 };
 
-/// Reads "1500", "800K", "2G" or "1.5T" as bytes; a unit is a power of 1024.
-/// @throws InvalidArgument for anything else
-std::int64_t parse_bytes(std::string_view text);
 /// "21.3 MB"; a unit is a power of 1024 here, too.
 std::string format_bytes(std::int64_t bytes);
 

@@ -1,6 +1,7 @@
 #include "interface/prepared_term.hpp"
 
 #include "interface/check_labels.hpp"
+#include "interface/tensor_state.hpp"
 #include "plan/explain.hpp"
 #include "plan/structure.hpp"
 
@@ -12,6 +13,9 @@ namespace arges {
 
 namespace {
 
+/// Share of the free memory below which planning is not tried again.
+constexpr double smallest_share = 0.2;
+
 /// An operand of the pairwise steps.
 struct Node {
     int id;
@@ -21,8 +25,8 @@ struct Node {
 /// Plans a product as a sequence of pairwise steps.
 class TermBuilder {
 public:
-    TermBuilder(WorldState& world, const TermRequest& request, const CheckedLabels& labels)
-        : world_(world), request_(request), labels_(labels), next_id_(static_cast<int>(request.factors.size())) {
+    TermBuilder(WorldState& world, const TermRequest& request, const CheckedLabels& labels, const PlanOptions& options)
+        : world_(world), request_(request), labels_(labels), options_(options), next_id_(static_cast<int>(request.factors.size())) {
         for (std::size_t f = 0; f < request.factors.size(); ++f)
             nodes_.push_back({static_cast<int>(f), operand(request.factors[f], labels.factors[f])});
         output_ = operand(request.output, labels.output);
@@ -127,7 +131,7 @@ private:
         spec.output.name = "an intermediate for " + request_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(labels_.extents[static_cast<std::size_t>(l)]);
-        spec.output.layout = *world_.intern(default_layout(world_.grid(), extents, raw_symmetry(spec)));
+        spec.output.layout = *new_layout(world_, extents, raw_symmetry(spec));
         spec.terms = {ExchangeSpec{{}, {}, {}, {}, spec.label_extents, {}, {}, {}}.identity()};
         intermediates.push_back(world_.intern(spec.output.layout));
         const int id = next_id_++;
@@ -168,7 +172,7 @@ private:
         PreparedTerm::Step step;
         for (const auto& input : inputs) step.inputs.push_back(input.id);
         step.output = output;
-        step.plan = plan_contraction(spec, world_.plan_options());
+        step.plan = plan_contraction(spec, options_);
         steps.push_back(std::move(step));
     }
 
@@ -191,6 +195,7 @@ private:
     WorldState& world_;
     const TermRequest& request_;
     const CheckedLabels& labels_;
+    const PlanOptions& options_;
     std::vector<Node> nodes_;
     OperandSpec output_;
     std::vector<LabelTerm> terms_;
@@ -199,15 +204,13 @@ private:
 
 }  // namespace
 
-PreparedTerm::PreparedTerm(WorldState& world, const TermRequest& request)
-    : factors_(static_cast<int>(request.factors.size())), element_bytes_(request.element_bytes) {
-    build(world, request);
-    make_ready(world, request);
-}
+PreparedTerm::PreparedTerm(WorldState& world, TermRequest request) : request_(std::move(request)) { build(world, 1); }
 
-void PreparedTerm::build(WorldState& world, const TermRequest& request) {
-    const auto labels = check_labels(request);
-    TermBuilder builder(world, request, labels);
+void PreparedTerm::build(WorldState& world, double share_of_memory) {
+    const auto labels = check_labels(request_);
+    auto options = world.plan_options();
+    options.memory_limit = static_cast<std::int64_t>(static_cast<double>(options.memory_limit) * share_of_memory);
+    TermBuilder builder(world, request_, labels, options);
     builder.build();
     steps_ = std::move(builder.steps);
     intermediates_ = std::move(builder.intermediates);
@@ -215,45 +218,55 @@ void PreparedTerm::build(WorldState& world, const TermRequest& request) {
 }
 
 /// Builds lists and sums up bytes. In a dry run sizes come from the plans alone.
-void PreparedTerm::make_ready(WorldState& world, const TermRequest& request) {
+void PreparedTerm::build_lists(WorldState& world) {
     std::int64_t held = 0, largest = 0;
-    for (const auto& layout : intermediates_) held += layout->max_local_size() * request.element_bytes;
-    world.agree([&] {
-        for (auto& step : steps_) {
-            if (world.dry()) {
-                step.workspace = step.plan ? step.plan->cost.working_bytes : 0;
-            } else if (step.plan) {
-                step.contraction = std::make_shared<ContractionRun>(*step.plan, world.exchange_communicator());
-                step.workspace = step.contraction->workspace_bytes();
-                list_bytes_ += step.contraction->list_bytes();
-                planned_bytes_ += step.contraction->volume().sent * request.element_bytes;
-            } else {
-                step.exchange = std::make_shared<Exchange>(world.exchange_communicator(), *step.movement, world.rank());
-                list_bytes_ += step.exchange->list_bytes();
-                step.workspace = Workspace::padded(step.exchange->volume().sent * request.element_bytes) +
-                                 Workspace::padded(step.exchange->volume().received * request.element_bytes);
-                planned_bytes_ += step.exchange->volume().sent * request.element_bytes;
-            }
-            largest = std::max(largest, step.workspace);
+    planned_bytes_ = list_bytes_ = 0;
+    for (const auto& layout : intermediates_) held += Workspace::padded(layout->max_local_size() * request_.element_bytes);
+    for (auto& step : steps_) {
+        if (world.dry()) {
+            step.workspace = step.plan ? step.plan->cost.working_bytes : 0;
+        } else if (step.plan) {
+            step.contraction = std::make_shared<ContractionRun>(*step.plan, world.exchange_communicator());
+            step.workspace = step.contraction->workspace_bytes();
+            list_bytes_ += step.contraction->list_bytes();
+            planned_bytes_ += step.contraction->volume().sent * request_.element_bytes;
+        } else {
+            step.exchange = std::make_shared<Exchange>(world.exchange_communicator(), *step.movement, world.rank());
+            const auto volume = step.exchange->volume();
+            list_bytes_ += step.exchange->list_bytes();
+            step.workspace = Workspace::padded(volume.sent * request_.element_bytes) +
+                             Workspace::padded(volume.received * request_.element_bytes);
+            planned_bytes_ += volume.sent * request_.element_bytes;
         }
-    });
-    working_bytes_ = held + largest;
-    if (!world.dry() && world.size() > 1) {
-        working_bytes_ = world.communicator().maximum(working_bytes_);
-        list_bytes_ = world.communicator().maximum(list_bytes_);
+        largest = std::max(largest, step.workspace);
     }
-    const auto free_bytes = world.memory_limit() - world.memory_in_use();
-    if (working_bytes_ > free_bytes)
-        throw OutOfMemory("statement for " + request.output.name + ": needs " + std::to_string(working_bytes_) +
-                          " bytes of working memory per rank, but the limit of " + std::to_string(world.memory_limit()) +
-                          " leaves " + std::to_string(std::max<std::int64_t>(0, free_bytes)) +
-                          "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    working_bytes_ = held + largest;
+}
+
+void PreparedTerm::make_ready(WorldState& world) {
+    if (ready_) return;
+    const auto free_bytes = std::max<std::int64_t>(0, world.memory_limit() - world.memory_in_use());
+    for (double share = 1; !ready_; share /= 2) {
+        world.agree([&] { build_lists(world); });
+        if (!world.dry() && world.size() > 1) {
+            working_bytes_ = world.communicator().maximum(working_bytes_);
+            list_bytes_ = world.communicator().maximum(list_bytes_);
+        }
+        ready_ = working_bytes_ <= free_bytes;
+        if (ready_) return;
+        if (share < smallest_share)
+            throw OutOfMemory("statement for " + request_.output.name + ": needs " + std::to_string(working_bytes_) +
+                              " bytes of working memory per rank, but the limit of " + std::to_string(world.memory_limit()) +
+                              " leaves " + std::to_string(free_bytes) +
+                              "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+        build(world, share / 2);
+    }
 }
 
 std::string PreparedTerm::explain() const {
     std::string text;
     for (const auto& step : steps_)
-        text += step.plan ? arges::explain(*step.plan) : explain_movement(*step.movement, label_names_, element_bytes_);
+        text += step.plan ? arges::explain(*step.plan) : explain_movement(*step.movement, label_names_, request_.element_bytes);
     return text;
 }
 

@@ -37,9 +37,14 @@ struct TermRequest {
 /// Steps of a product. Operands are numbered: the factors, then intermediates, then the output.
 class PreparedTerm {
 public:
-    /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each. Collective.
+    /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each. Local; the same on every rank.
     /// @throws InvalidArgument, Unsupported, OutOfMemory
-    PreparedTerm(WorldState& world, const TermRequest& request);
+    PreparedTerm(WorldState& world, TermRequest request);
+
+    /// Builds the movements' lists and checks their memory against the limit; plans anew with less where plans were too
+    /// optimistic. Collective the first time, nothing later. @throws OutOfMemory
+    void make_ready(WorldState& world);
+    bool is_ready() const { return ready_; }
 
     /// One pairwise operation or one movement.
     struct Step {
@@ -55,7 +60,6 @@ public:
 
     const std::vector<Step>& steps() const { return steps_; }
     const std::vector<std::shared_ptr<const Layout>>& intermediates() const { return intermediates_; }
-    int factors() const { return factors_; }
     /// Bytes that this rank sends.
     std::int64_t planned_bytes() const { return planned_bytes_; }
     /// Bytes of workspace and intermediates on the busiest rank.
@@ -65,14 +69,15 @@ public:
     std::string explain() const;
 
 private:
-    void build(WorldState& world, const TermRequest& request);
-    void make_ready(WorldState& world, const TermRequest& request);
+    void build(WorldState& world, double share_of_memory);
+    void build_lists(WorldState& world);
 
-    int factors_ = 0;
+    TermRequest request_;
+    bool ready_ = false;
     std::vector<Step> steps_;
     std::vector<std::shared_ptr<const Layout>> intermediates_;
     std::vector<std::string> label_names_;
-    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, list_bytes_ = 0, element_bytes_ = 8;
+    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, list_bytes_ = 0;
 };
 
 }  // namespace arges

@@ -73,19 +73,28 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
 
 template <class T>
 void Statement<T>::prepare(const Term<T>& term) {
-    const auto request = request_for(term);
-    auto& kept = world_.prepared();
+    auto request = request_for(term);
     const auto key = fingerprint(request);
-    const auto it = kept.find(key);
+    const auto it = world_.prepared().find(key);
     const auto available = world_.memory_limit() - world_.memory_in_use();
-    if (it != kept.end() && it->second->working_bytes() <= available) {
+    if (it != world_.prepared().end() && it->second->working_bytes() <= available)
         prepared_.push_back(it->second);
-        return;
+    else
+        prepared_.push_back(std::make_shared<PreparedTerm>(world_, std::move(request)));
+    keys_.push_back(key);
+}
+
+/// Makes the terms ready to run and keeps them for the next time. What is kept must be the same on all ranks.
+template <class T>
+void Statement<T>::keep() {
+    auto& kept = world_.prepared();
+    for (std::size_t i = 0; i < prepared_.size(); ++i) {
+        if (prepared_[i]->is_ready()) continue;
+        prepared_[i]->make_ready(world_);
+        if (prepared_[i]->list_bytes() > max_kept_lists) continue;
+        if (kept.size() >= max_prepared) kept.clear();
+        kept[keys_[i]] = prepared_[i];
     }
-    auto made = std::make_shared<PreparedTerm>(world_, request);
-    if (kept.size() >= max_prepared) kept.clear();
-    if (made->list_bytes() <= max_kept_lists) kept[key] = made;
-    prepared_.push_back(std::move(made));
 }
 
 template <class T>
@@ -111,6 +120,7 @@ void Statement<T>::scale_only() {
 
 template <class T>
 void Statement<T>::run() {
+    keep();
     std::int64_t working = 0, planned = 0;
     for (const auto& term : prepared_) {
         working = std::max(working, term->working_bytes());

@@ -10,7 +10,7 @@
 
 namespace arges {
 
-/// Checks and plans every term at construction, so that errors come before anything is changed.
+/// Checks and plans every term at construction, locally; run() then allocates before it changes anything.
 template <class T>
 class Statement {
 public:
@@ -22,6 +22,7 @@ public:
 
 private:
     void prepare(const Term<T>& term);
+    void keep();
     void run_term(std::size_t i, T beta, const Buffer<T>& snapshot);
     void scale_only();
     void check_labels_only() const;
@@ -34,6 +35,7 @@ private:
     WorldState& world_;
     bool aliased_ = false;
     std::vector<std::shared_ptr<PreparedTerm>> prepared_;
+    std::vector<std::string> keys_;
 };
 
 }  // namespace arges

@@ -28,7 +28,10 @@ template <class T, bool Plain>
 class Row {
 public:
     Row(const PairUnpack& pair, const std::vector<std::int64_t>& triangle, std::uint8_t upper, std::uint8_t both)
-        : pair_(pair), triangle_(triangle), upper_(upper), both_(both) {}
+        : pair_(pair), triangle_(triangle), upper_(upper), both_(both) {
+        const auto& c = pair.child[0].from;
+        for (std::size_t i = 1; i < c.size(); ++i) ordered_ = ordered_ && c[i] == c[i - 1] + 1;
+    }
 
     template <class Put>
     void run(std::int64_t e1, std::int64_t begin, std::int64_t end, const T* from, Put&& put) const {
@@ -38,14 +41,14 @@ public:
         const auto shift = pair_.strict ? c1 * (c1 - 1) / 2 : c1 * (c1 + 1) / 2;
         const auto row_factor = static_cast<std::uint8_t>(both_ ^ factor_of(columns, e1));
         const auto* const c = rows.from.data();
-        if (Plain && !pair_.strict && c[begin] <= c1 && c[end - 1] <= c1 && c[end - 1] - c[begin] == end - 1 - begin) {
+        if (Plain && ordered_ && !pair_.strict && c[end - 1] <= c1) {
             // The whole tile is below the diagonal and in order: one contiguous piece of the source.
             const T* const piece = from + shift + c[begin];
             const auto* const at = rows.to.data() + begin;
             for (std::int64_t i = 0; i < end - begin; ++i) put(at[i], piece[i]);
             return;
         }
-        if (Plain && c[begin] > c1 && c[end - 1] > c1 && c[end - 1] - c[begin] == end - 1 - begin) {
+        if (Plain && ordered_ && c[begin] > c1) {
             // The whole tile is above the diagonal.
             const T* const column = from + c1;
             for (auto e0 = begin; e0 < end; ++e0)
@@ -68,6 +71,7 @@ public:
 private:
     const PairUnpack& pair_;
     const std::vector<std::int64_t>& triangle_;  // first packed index of each row child as the larger one
+    bool ordered_ = true;                        // the rows' child indices are consecutive
     std::uint8_t upper_, both_;                  // factors where the children are exchanged, and everywhere
 };
 

@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
         arges::World world(MPI_COMM_WORLD);
         arges::Tensor<double> A(world, {3, 3});
         A.fill_random(1);
-        const double norm = A.norm2();
+        const double norm = A.norm();
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         if (rank == 0) std::printf("norm %.6f\n", norm);
