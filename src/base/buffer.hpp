@@ -32,6 +32,11 @@ public:
         result.zero();
         return result;
     }
+    /// Memory for at least `count` elements; what was there is lost when it grows. @throws OutOfMemory
+    T* reserve(std::int64_t count) {
+        if (count > count_) *this = Buffer(count);
+        return data();
+    }
     Buffer copy() const {
         Buffer result(count_);
         if (count_ > 0) std::memcpy(static_cast<void*>(result.data()), data(), bytes());

@@ -156,12 +156,13 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
         if (!m.is_blocks() && slot(s).places() > 1) part += "/" + std::to_string(slot(s).places());
         text += (text.empty() ? "" : " ") + part;
     }
+    if (text.empty()) text = "scalar";
     std::int64_t replicas = 1, parts = 1;
     for (int t = 0; t < grid_.dimensions(); ++t)
         if (slot_of_torus(t) < 0) (is_partial(t) ? parts : replicas) *= grid_.lengths[static_cast<std::size_t>(t)];
     if (replicas > 1) text += " x" + std::to_string(replicas) + " copies";
     if (parts > 1) text += " x" + std::to_string(parts) + " parts of a sum";
-    return text.empty() ? "scalar" : text;
+    return text;
 }
 
 namespace {

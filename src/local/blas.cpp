@@ -3,6 +3,7 @@
 #include "local/scalar.hpp"
 
 #include "arges/error.hpp"
+#include "base/instantiate.hpp"
 
 #include <cblas.h>
 
@@ -113,7 +114,7 @@ void gemv(GemmSize size, T alpha, Matrix<const T> a, Vector<const T> x, T beta, 
 #define ARGES_INSTANTIATE(T)                                                                       \
     template void gemm<T>(GemmSize, T, Matrix<const T>, Matrix<const T>, T, Matrix<T>);            \
     template void gemv<T>(GemmSize, T, Matrix<const T>, Vector<const T>, T, Vector<T>);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

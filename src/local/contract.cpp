@@ -6,6 +6,7 @@
 #include "local/fold.hpp"
 #include "local/pack.hpp"
 #include "local/scalar.hpp"
+#include "base/instantiate.hpp"
 
 #include <omp.h>
 
@@ -151,7 +152,7 @@ void reduce(const FoldedContraction& f, T alpha, const T* a, T beta, T* c) {
 #define ARGES_INSTANTIATE(T)                                                                       \
     template void contract<T>(const FoldedContraction&, T, const T*, const T*, T, T*);             \
     template void reduce<T>(const FoldedContraction&, T, const T*, T, T*);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

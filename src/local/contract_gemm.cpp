@@ -2,6 +2,7 @@
 
 #include "local/blas.hpp"
 #include "local/scalar.hpp"
+#include "base/instantiate.hpp"
 
 #include <omp.h>
 
@@ -136,7 +137,7 @@ void contract_gemm(GemmPlan plan, Operands<T> x, Workspace<T>& workspace) {
 }
 
 #define ARGES_INSTANTIATE(T) template void contract_gemm<T>(GemmPlan, Operands<T>, Workspace<T>&);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

@@ -2,6 +2,7 @@
 
 #include "local/scalar.hpp"
 #include "local/vector_kernel.hpp"
+#include "base/instantiate.hpp"
 
 #include <omp.h>
 
@@ -138,7 +139,7 @@ void contract_vectors(VectorPlan plan, Operands<T> x, Workspace<T>& workspace) {
 
 #define ARGES_INSTANTIATE(T)                                                                       \
     template void contract_vectors<T>(VectorPlan, Operands<T>, Workspace<T>&);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

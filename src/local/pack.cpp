@@ -1,6 +1,7 @@
 #include "local/pack.hpp"
 
 #include "local/scalar.hpp"
+#include "base/instantiate.hpp"
 
 #include <complex>
 
@@ -39,7 +40,7 @@ void scale_result(std::span<const FoldAxis> axes, T beta, T* c) {
 }
 
 #define ARGES_INSTANTIATE(T) template void scale_result<T>(std::span<const FoldAxis>, T, T*);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

@@ -1,11 +1,13 @@
 /// Copies of operands with dense strides.
 #pragma once
 
-#include "local/buffer.hpp"
+#include "base/buffer.hpp"
 #include "local/fold.hpp"
 #include "local/transfer.hpp"
 
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace arges::local {

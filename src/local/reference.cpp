@@ -1,6 +1,7 @@
 #include "local/reference.hpp"
 
 #include "local/scalar.hpp"
+#include "base/instantiate.hpp"
 
 #include <complex>
 #include <cstdint>
@@ -76,7 +77,7 @@ void reference_reduce(const FoldedContraction& f, T alpha, const T* a, T beta, T
                                         TransferMode);                                             \
     template void reference_contract<T>(const FoldedContraction&, T, const T*, const T*, T, T*);   \
     template void reference_reduce<T>(const FoldedContraction&, T, const T*, T, T*);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

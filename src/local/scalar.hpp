@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <type_traits>
 
 namespace arges::local {
 
@@ -38,12 +39,5 @@ inline T conjugate(T a) {
     else
         return a;
 }
-
-/// Instantiates MACRO(type) for every element type.
-#define ARGES_FOR_ELEMENT_TYPES(MACRO)                                                             \
-    MACRO(float)                                                                                   \
-    MACRO(double)                                                                                  \
-    MACRO(std::complex<float>)                                                                     \
-    MACRO(std::complex<double>)
 
 }  // namespace arges::local

@@ -1,4 +1,5 @@
 #include "local/contract.hpp"
+#include "base/instantiate.hpp"
 
 #include <algorithm>
 #include <complex>
@@ -74,7 +75,7 @@ void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64
 #define ARGES_INSTANTIATE(T)                                                                       \
     template void scale_along<T>(std::span<const std::int64_t>, std::span<const std::int64_t>,     \
                                  int, std::span<const RealOf<T>>, T*);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

@@ -1,10 +1,11 @@
 #include "local/transfer.hpp"
 
-#include "local/buffer.hpp"
+#include "base/buffer.hpp"
 #include "local/scalar.hpp"
 #include "local/transfer_kernel.hpp"
 #include "local/transfer_plan.hpp"
 #include "local/transpose_kernel.hpp"
+#include "base/instantiate.hpp"
 
 #include <omp.h>
 
@@ -152,7 +153,7 @@ void transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha,
 
 #define ARGES_INSTANTIATE(T)                                                                       \
     template void transfer<T>(std::span<const TransferAxis>, const T*, T*, T, TransferMode);
-ARGES_FOR_ELEMENT_TYPES(ARGES_INSTANTIATE)
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 
 }  // namespace arges::local

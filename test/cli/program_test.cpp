@@ -99,7 +99,7 @@ TEST(ParseBytes, reads_units_that_are_powers_of_1024) {
     EXPECT_EQ(parse_bytes("1500", "a size"), 1500);
     EXPECT_EQ(parse_bytes("2G", "a size"), std::int64_t(2) << 30);
     EXPECT_EQ(parse_bytes("1.5K", "a size"), 1536);
-    for (const char* wrong : {"", "G", "2GB", "-1", "0", "1e30T", "nan"})
+    for (const char* wrong : {"", "G", "2Gx", "-1", "0", "1e30T", "nan"})
         EXPECT_THROW(parse_bytes(wrong, "a size"), InvalidArgument);
     EXPECT_EQ(format_bytes(512), "512 bytes");
     EXPECT_EQ(format_bytes(3 << 19), "1.5 MB");

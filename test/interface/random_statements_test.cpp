@@ -84,7 +84,9 @@ private:
         if (s.projection == Projection::antisymmetrized) product = antisymmetrized(product);
         if (s.projection == Projection::symmetrized) product = symmetrized(product);
         C[s.labels_of(s.output)].assign(product, static_cast<T>(s.beta));
-        if (explain_) EXPECT_NO_THROW(C[s.labels_of(s.output)].explain(product, static_cast<T>(s.beta)));
+        if (explain_) {
+            EXPECT_NO_THROW(C[s.labels_of(s.output)].explain(product, static_cast<T>(s.beta)));
+        }
     }
 
     Dense expected(const Dense& before) {

@@ -43,7 +43,7 @@ std::vector<std::int64_t> random_list(std::int64_t count, std::int64_t stride, b
     return list;
 }
 
-/// `largest` bounds the entries of an axis, except that a case has one long axis at random.
+/// `largest` is one of the numbers of entries that an axis may have.
 Case random_case(std::size_t num_axes, std::int64_t largest, Random& random) {
     Case result;
     result.mode = {random.coin(), random.coin()};

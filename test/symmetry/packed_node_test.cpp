@@ -1,5 +1,6 @@
 #include "symmetry/packed_node.hpp"
 
+#include "arges/error.hpp"
 #include "support/trees.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +71,9 @@ TEST(PackedNode, PacksEveryOrbitOnceAndFindsItFromEveryElement) {
             if (!orbit.zero) indices.insert(index);
         }
         EXPECT_EQ(static_cast<std::int64_t>(indices.size()), node.size());
-        if (!indices.empty()) EXPECT_EQ(*indices.rbegin(), node.size() - 1);
+        if (!indices.empty()) {
+            EXPECT_EQ(*indices.rbegin(), node.size() - 1);
+        }
     }
 }
 
@@ -108,7 +111,8 @@ TEST(PackedNode, WorksForLargeExtents) {
         EXPECT_LT(x[2], n);
         EXPECT_EQ(triple.pack(x.data()), i);
     }
-    EXPECT_THROW(PackedNode(product({leaf(0), leaf(1)}), Tuple{std::int64_t{1} << 40, std::int64_t{1} << 40}, false), InvalidArgument);
+    const Tuple huge{std::int64_t{1} << 40, std::int64_t{1} << 40};
+    EXPECT_THROW(PackedNode(product({leaf(0), leaf(1)}), huge, false), InvalidArgument);
 }
 
 /// DESIGN.md section 3: antisym(a,b), n = 5, phase 2: block (0,1) owns its diagonal, block (1,0) does not.

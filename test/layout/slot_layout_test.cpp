@@ -1,0 +1,166 @@
+#include "layout/slot_layout.hpp"
+
+#include "arges/error.hpp"
+#include "layout/layout.hpp"
+#include "support/trees.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace arges::test {
+namespace {
+
+/// Every orbit is stored exactly once over all places, locate() finds it from each of its elements, nothing else is stored.
+void check_cover(const SlotLayout& layout, const SlotCase& c, const std::vector<Orbit>& orbits) {
+    struct Stored {
+        std::int64_t place, index;
+        Tuple tuple;
+    };
+    std::map<Tuple, Stored> stored;
+    for (std::int64_t place = 0; place < layout.places(); ++place) {
+        std::int64_t last = -1;
+        EXPECT_LE(layout.local_size(place), layout.max_local_size());
+        layout.for_each(place, [&](std::int64_t index, const std::int64_t* x) {
+            EXPECT_GT(index, last) << "local indices must ascend";
+            EXPECT_LT(index, layout.local_size(place));
+            last = index;
+            Tuple tuple(x, x + c.extents.size());
+            EXPECT_TRUE(stored.emplace(tuple, Stored{place, index, tuple}).second);
+        });
+    }
+    std::size_t found = 0;
+    for (const auto& orbit : orbits) {
+        const Orbit::Member* representative = nullptr;
+        for (const auto& member : orbit.members)
+            if (stored.count(member.tuple) > 0) {
+                EXPECT_EQ(representative, nullptr) << "an orbit is stored twice";
+                representative = &member;
+                ++found;
+            }
+        EXPECT_EQ(representative == nullptr, orbit.zero);
+        for (const auto& member : orbit.members) {
+            auto x = member.tuple;
+            const auto at = layout.locate(x.data());
+            EXPECT_EQ(at.zero, orbit.zero);
+            EXPECT_FALSE(at.outside && !at.zero);
+            if (orbit.zero || representative == nullptr) continue;
+            const auto& where = stored.at(representative->tuple);
+            EXPECT_EQ(at.place, where.place);
+            EXPECT_EQ(at.index, where.index);
+            EXPECT_EQ(x, representative->tuple);
+            EXPECT_EQ(at.negative, member.negative != representative->negative);
+            if (orbit.members.size() > 1) {
+                EXPECT_EQ(at.conjugate, member.conjugate != representative->conjugate);
+            }
+            EXPECT_EQ(layout.orbit_size(x.data()), static_cast<std::int64_t>(orbit.members.size()));
+        }
+    }
+    EXPECT_EQ(found, stored.size());
+}
+
+TEST(SlotLayout, StoresEveryOrbitOnceInThePackedWay) {
+    for (const auto& c : slot_cases()) {
+        SCOPED_TRACE(c.text);
+        const auto orbits = orbits_of(c);
+        for (std::int64_t places : {1, 2, 3, 4, 7, 40}) {
+            const auto layout = SlotLayout::packed(c.node, c.extents, places);
+            check_cover(layout, c, orbits);
+            std::int64_t total = 0;
+            for (std::int64_t p = 0; p < places; ++p) total += layout.local_size(p);
+            EXPECT_EQ(total, layout.size()) << "the packed way has no padding";
+        }
+    }
+}
+
+/// Random physical phases per dimension; virtual factors make up equal phases.
+TEST(SlotLayout, StoresEveryOrbitOnceInTheBlockWay) {
+    std::mt19937_64 random(1);
+    for (const auto& c : slot_cases()) {
+        SCOPED_TRACE(c.text);
+        const auto orbits = orbits_of(c);
+        for (int trial = 0; trial < 8; ++trial) {
+            RankGrid grid;
+            std::vector<std::vector<int>> torus(c.extents.size());
+            for (std::size_t d = 0; d < torus.size(); ++d)
+                if (random() % (1 + torus.size() / 2) == 0) {
+                    torus[d].push_back(grid.dimensions());
+                    grid.lengths.push_back(2 + static_cast<std::int64_t>(random() % 2));
+                }
+            const auto mapping = block_mapping(grid, c.node, torus);
+            if (!mapping.is_blocks()) continue;
+            std::vector<std::int64_t> physical;
+            for (const auto& list : torus) physical.push_back(list.empty() ? 1 : grid.lengths[static_cast<std::size_t>(list[0])]);
+            const auto layout = SlotLayout::blocks(c.node, c.extents, physical, mapping.virtual_factor);
+            check_cover(layout, c, orbits);
+        }
+    }
+}
+
+/// The elements of all windows together are those of the whole; each window knows what is outside.
+TEST(SlotLayout, CutsThePackedIndexIntoWindows) {
+    for (const auto& c : slot_cases()) {
+        SCOPED_TRACE(c.text);
+        for (std::int64_t places : {1, 3}) {
+            const auto whole = SlotLayout::packed(c.node, c.extents, places);
+            std::int64_t total = 0;
+            for (std::int64_t part = 0; part < 4; ++part) {
+                const auto begin = whole.size() * part / 4, end = whole.size() * (part + 1) / 4;
+                const auto window = SlotLayout::packed(c.node, c.extents, places, begin, end);
+                EXPECT_EQ(window.size(), end - begin);
+                std::int64_t count = 0;
+                for (std::int64_t place = 0; place < places; ++place) {
+                    count += window.local_size(place);
+                    std::int64_t visited = 0;
+                    window.for_each(place, [&](std::int64_t index, const std::int64_t* x) {
+                        EXPECT_EQ(index, visited++);
+                        Tuple there(x, x + c.extents.size()), elsewhere = there;
+                        const auto at = window.locate(there.data());
+                        EXPECT_FALSE(at.outside);
+                        EXPECT_EQ(at.place, place);
+                        EXPECT_EQ(at.index, index);
+                        EXPECT_EQ(whole.locate(elsewhere.data()).place, place) << "a window keeps elements where they are";
+                    });
+                    EXPECT_EQ(visited, window.local_size(place));
+                }
+                EXPECT_EQ(count, end - begin);
+                total += count;
+                if (begin > 0) {
+                    Tuple first(c.extents.size());
+                    whole.for_each(0, [&](std::int64_t index, const std::int64_t* x) {
+                        if (index == 0) first.assign(x, x + c.extents.size());
+                    });
+                    EXPECT_TRUE(window.locate(first.data()).outside);
+                }
+            }
+            EXPECT_EQ(total, whole.size());
+        }
+    }
+}
+
+/// DESIGN.md section 3 and the header: antisym(a,b), extent 5, phase 2, a on two places, b virtual.
+TEST(SlotLayout, HoldsTheBlocksOfTheExample) {
+    const Tuple extents{5, 5};
+    const auto layout = SlotLayout::blocks(antisymmetric({leaf(0), leaf(1)}), extents, {2, 1}, {1, 2});
+    EXPECT_EQ(layout.places(), 2);
+    EXPECT_EQ(layout.virtual_blocks(), 2);
+    EXPECT_EQ(layout.local_size(0), 12);  // two blocks of C(3 + 1, 2)
+    std::map<std::int64_t, std::vector<Tuple>> blocks;
+    layout.for_each(0, [&](std::int64_t index, const std::int64_t* x) { blocks[index / 6].push_back({x[0], x[1]}); });
+    EXPECT_EQ(blocks[0], (std::vector<Tuple>{{0, 2}, {0, 4}, {2, 4}}));
+    EXPECT_EQ(blocks[1], (std::vector<Tuple>{{0, 1}, {0, 3}, {2, 3}}));
+    blocks.clear();
+    layout.for_each(1, [&](std::int64_t index, const std::int64_t* x) { blocks[index / 6].push_back({x[0], x[1]}); });
+    EXPECT_EQ(blocks[0], (std::vector<Tuple>{{1, 2}, {1, 4}, {3, 4}}));
+    EXPECT_EQ(blocks[1], (std::vector<Tuple>{{1, 3}}));
+}
+
+TEST(SlotLayout, RefusesDifferentPhasesInAGroup) {
+    const Tuple extents{5, 5};
+    EXPECT_THROW(SlotLayout::blocks(symmetric({leaf(0), leaf(1)}), extents, {2, 1}, {1, 1}), InvalidArgument);
+    const auto same = SlotLayout::blocks(leaf(0), Tuple{5}, {3}, {1});
+    EXPECT_EQ(same, SlotLayout::packed(leaf(0), Tuple{5}, 3)) << "for a leaf the two ways agree";
+}
+
+}  // namespace
+}  // namespace arges::test

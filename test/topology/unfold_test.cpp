@@ -1,0 +1,63 @@
+#include "topology/unfold.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace arges::test {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+TEST(Torus, IsReadAndShownAsText) {
+    EXPECT_EQ(Torus::parse("4x4x2").lengths(), (Lengths{4, 4, 2}));
+    EXPECT_EQ(Torus::parse("7").to_string(), "7");
+    EXPECT_EQ(Torus({4, 4, 2}).ranks(), 32);
+    EXPECT_EQ(Torus().ranks(), 1);
+    EXPECT_EQ(Torus().to_string(), "1");
+}
+
+TEST(PrimeFactors, MultiplyToTheNumber) {
+    EXPECT_EQ(prime_factors(12), (Lengths{2, 2, 3}));
+    EXPECT_TRUE(prime_factors(1).empty());
+    for (std::int64_t n = 1; n < 2000; ++n) {
+        std::int64_t product = 1;
+        const auto factors = prime_factors(n);
+        EXPECT_TRUE(std::is_sorted(factors.begin(), factors.end()));
+        for (auto p : factors) {
+            product *= p;
+            EXPECT_EQ(prime_factors(p).size(), 1U);
+        }
+        EXPECT_EQ(product, n);
+    }
+}
+
+TEST(Unfolding, KeepsNeighbours) {
+    EXPECT_EQ(unfold(Torus({4, 3})).lengths, (Lengths{2, 2, 3}));
+    EXPECT_EQ(unfold(Torus({1, 6})).lengths, (Lengths{2, 3}));
+    EXPECT_TRUE(unfold(Torus({1})).lengths.empty());
+}
+
+TEST(Foldings, AreAllThatKeepTheOrder) {
+    std::set<Lengths> found;
+    for (const auto& t : foldings(Torus({2, 2, 3}))) EXPECT_TRUE(found.insert(t.lengths()).second);
+    EXPECT_EQ(found, (std::set<Lengths>{{2, 2, 3}, {4, 3}, {2, 6}, {12}}));
+    EXPECT_EQ(foldings(Torus({1})).size(), 1U);
+    EXPECT_EQ(foldings(Torus({4})).size(), 2U);
+    EXPECT_EQ(foldings(Torus({2, 3, 5, 7})).size(), 8U);
+    for (const auto& t : foldings(Torus({4, 2, 3}))) {
+        EXPECT_EQ(t.ranks(), 24);
+        EXPECT_EQ(unfold(t).lengths, (Lengths{2, 2, 2, 3}));
+    }
+}
+
+TEST(DetectedTorus, PutsTheRanksOfANodeInnermost) {
+    EXPECT_EQ(detected_torus(64, 16).lengths(), (Lengths{16, 4}));
+    EXPECT_EQ(detected_torus(8, 8).lengths(), (Lengths{8}));
+    EXPECT_EQ(detected_torus(6, 1).lengths(), (Lengths{6}));
+    EXPECT_EQ(detected_torus(10, 4).lengths(), (Lengths{10})) << "nodes that are not full";
+}
+
+}  // namespace
+}  // namespace arges::test
