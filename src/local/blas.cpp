@@ -1,9 +1,8 @@
 #include "local/blas.hpp"
 
-#include "local/scalar.hpp"
-
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
+#include "local/scalar.hpp"
 
 #include <cblas.h>
 

@@ -1,12 +1,12 @@
 #include "local/contract.hpp"
 
+#include "base/instantiate.hpp"
 #include "local/contract_gemm.hpp"
 #include "local/contract_plan.hpp"
 #include "local/contract_vectors.hpp"
 #include "local/fold.hpp"
 #include "local/pack.hpp"
 #include "local/scalar.hpp"
-#include "base/instantiate.hpp"
 
 #include <omp.h>
 

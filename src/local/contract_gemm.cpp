@@ -1,8 +1,8 @@
 #include "local/contract_gemm.hpp"
 
+#include "base/instantiate.hpp"
 #include "local/blas.hpp"
 #include "local/scalar.hpp"
-#include "base/instantiate.hpp"
 
 #include <omp.h>
 

@@ -1,8 +1,8 @@
 #include "local/contract_vectors.hpp"
 
+#include "base/instantiate.hpp"
 #include "local/scalar.hpp"
 #include "local/vector_kernel.hpp"
-#include "base/instantiate.hpp"
 
 #include <omp.h>
 

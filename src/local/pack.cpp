@@ -1,7 +1,7 @@
 #include "local/pack.hpp"
 
-#include "local/scalar.hpp"
 #include "base/instantiate.hpp"
+#include "local/scalar.hpp"
 
 #include <complex>
 

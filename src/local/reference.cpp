@@ -1,7 +1,7 @@
 #include "local/reference.hpp"
 
-#include "local/scalar.hpp"
 #include "base/instantiate.hpp"
+#include "local/scalar.hpp"
 
 #include <complex>
 #include <cstdint>

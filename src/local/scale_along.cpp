@@ -1,4 +1,5 @@
 #include "local/contract.hpp"
+
 #include "base/instantiate.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 #include "local/transfer.hpp"
 
 #include "base/buffer.hpp"
+#include "base/instantiate.hpp"
 #include "local/scalar.hpp"
 #include "local/transfer_kernel.hpp"
 #include "local/transfer_plan.hpp"
 #include "local/transpose_kernel.hpp"
-#include "base/instantiate.hpp"
 
 #include <omp.h>
 
@@ -113,9 +113,9 @@ private:
     /// meanwhile.
     void transpose(const KernelCall<T>* next) {
         if (has_pending_ && job_.mode.accumulate)
-            transpose_tile<true>(pending_, next, buffer_.get(), settings_);
+            transpose_tile<true>(pending_, next, buffer_.data(), settings_);
         if (has_pending_ && !job_.mode.accumulate)
-            transpose_tile<false>(pending_, next, buffer_.get(), settings_);
+            transpose_tile<false>(pending_, next, buffer_.data(), settings_);
         has_pending_ = next != nullptr;
         if (next) pending_ = *next;
     }
