@@ -36,6 +36,6 @@ else ifeq ($(OPT),checked)
 else
   $(error OPT is '$(OPT)'; it must be 'fast' or 'checked')
 endif
-CXXFLAGS := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow $(OPT_FLAGS) $(OPENMP_FLAGS)
+CXXFLAGS := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wno-restrict $(OPT_FLAGS) $(OPENMP_FLAGS)
 LDFLAGS  := $(SANITIZE) $(OPENMP_FLAGS)
 FMT_LIBS := -lfmt

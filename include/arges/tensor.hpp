@@ -101,6 +101,12 @@ public:
 
     /// Sets every element (with antisymmetry: refused unless zero).
     void fill(T value);
+    /// Likewise with a number of another type, as in fill(0) of a complex tensor.
+    template <class N>
+        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T>)
+    void fill(N value) {
+        fill(static_cast<T>(value));
+    }
     /// Sets each canonical element to f(indices); f must have the symmetry, and give the same on every rank.
     void fill(const std::function<T(Index)>& f);
     /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types.

@@ -3,6 +3,7 @@
 #include "interface/check_labels.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/explain.hpp"
+#include "plan/pair_split.hpp"
 #include "plan/structure.hpp"
 
 #include <algorithm>
@@ -15,6 +16,8 @@ namespace {
 
 /// Share of the free memory below which planning is not tried again.
 constexpr double smallest_share = 0.2;
+
+constexpr int output_id = PreparedTerm::output_id;
 
 /// An operand of the pairwise steps.
 struct Node {
@@ -36,12 +39,18 @@ public:
         terms_ = projection_terms(structure(), request_.projection);
         sum_lonely_labels();
         while (nodes_.size() > 2) contract_cheapest_pair();
+        if (nodes_.size() == 2) {
+            if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, output_.labels)) {
+                contract_parts(*pairs);
+                return;
+            }
+        }
         const auto& labels = nodes_[0].spec.labels;
         const bool nothing_summed = std::all_of(labels.begin(), labels.end(), [&](int l) { return in_output(l); });
         if (nodes_.size() == 1 && nothing_summed && !scaled_before_conjugation())
-            add_movement();
+            push_movement(nodes_[0], output_id, output_);
         else
-            push_contraction(contraction(nodes_), nodes_, next_id_);
+            push_contraction(contraction(nodes_), nodes_, output_id);
     }
 
     std::vector<PreparedTerm::Step> steps;
@@ -155,6 +164,28 @@ private:
         return Symmetry(static_cast<int>(labels.size()), product(slots));
     }
 
+    /// R = A+ B+ + A- B-, see joint_pair().
+    void contract_parts(const std::array<PairOperand, 2>& pairs) {
+        const auto whole = nodes_;
+        for (const bool symmetric : {true, false}) {
+            std::vector<Node> parts;
+            for (std::size_t o = 0; o < 2; ++o) parts.push_back(part_of(whole[o], pairs[o], symmetric));
+            push_contraction(contraction(parts), parts, output_id);
+        }
+    }
+
+    Node part_of(const Node& whole, const PairOperand& pair, bool symmetric) {
+        Node part{next_id_++, whole.spec};
+        part.spec.conjugated = false;
+        part.spec.layout = *new_layout(world_, whole.spec.layout.extents(), part_symmetry(whole.spec, pair, symmetric));
+        intermediates.push_back(world_.intern(part.spec.layout));
+        push_movement(whole, part.id, part.spec);
+        steps.back().movement->terms = {steps.back().movement->identity(),
+                                        exchange_second(pair, labels_.extents.size(), symmetric)};
+        steps.back().factor = 0.5;
+        return part;
+    }
+
     ContractionSpec contraction(const std::vector<Node>& inputs) const {
         ContractionSpec spec;
         for (const auto& input : inputs) spec.inputs.push_back(input.spec);
@@ -176,16 +207,16 @@ private:
         steps.push_back(std::move(step));
     }
 
-    void add_movement() {
+    void push_movement(const Node& from, int output, const OperandSpec& to) {
         PreparedTerm::Step step;
-        step.inputs = {nodes_[0].id};
-        step.output = next_id_;
-        step.conjugated = nodes_[0].spec.conjugated;
+        step.inputs = {from.id};
+        step.output = output;
+        step.conjugated = from.spec.conjugated;
         ExchangeSpec movement;
-        movement.from = nodes_[0].spec.layout;
-        movement.from_labels = nodes_[0].spec.labels;
-        movement.to = output_.layout;
-        movement.to_labels = output_.labels;
+        movement.from = from.spec.layout;
+        movement.from_labels = from.spec.labels;
+        movement.to = to.layout;
+        movement.to_labels = to.labels;
         movement.label_extents = labels_.extents;
         movement.terms = terms_;
         step.movement = std::move(movement);

@@ -34,7 +34,8 @@ struct TermRequest {
     bool output_is_busy = false;
 };
 
-/// Steps of a product. Operands are numbered: the factors, then intermediates, then the output.
+/// Steps of a product. Operands are numbered: the factors, then intermediates; the output has output_id. Several steps may
+/// write to the output: the first one replaces, the others add.
 class PreparedTerm {
 public:
     /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each. Local; the same on every rank.
@@ -46,6 +47,8 @@ public:
     void make_ready(WorldState& world);
     bool is_ready() const { return ready_; }
 
+    static constexpr int output_id = -1;
+
     /// One pairwise operation or one movement.
     struct Step {
         std::vector<int> inputs;
@@ -55,6 +58,7 @@ public:
         std::shared_ptr<ContractionRun> contraction;
         std::shared_ptr<Exchange> exchange;
         bool conjugated = false;                 ///< of a movement
+        double factor = 1;                       ///< number in front
         std::int64_t workspace = 0;              ///< bytes on the busiest rank
     };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace arges {
 
@@ -151,12 +152,11 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
         arrays.push_back(const_cast<T*>(f.tensor.get() == left_.tensor.get() ? snapshot.data() : f.tensor->data.data()));
     if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
     for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));
-    arrays.push_back(output_.data.data());
-    for (std::size_t s = 0; s < prepared.steps().size(); ++s) {
-        const auto& step = prepared.steps()[s];
-        const bool last = s + 1 == prepared.steps().size();
-        const T alpha = last ? term.coefficient : T(1), step_beta = last ? beta : T(0);
-        T* const out = arrays[static_cast<std::size_t>(step.output)];
+    for (const auto& step : prepared.steps()) {
+        const bool final = step.output == PreparedTerm::output_id;
+        const T alpha = static_cast<real_of<T>>(step.factor) * (final ? term.coefficient : T(1));
+        const T step_beta = final ? std::exchange(beta, T(1)) : T(0);
+        T* const out = final ? output_.data.data() : arrays[static_cast<std::size_t>(step.output)];
         const T* const a = arrays[static_cast<std::size_t>(step.inputs[0])];
         if (step.exchange) {
             step.exchange->run(a, out, alpha, step_beta, step.conjugated, workspace);

@@ -1,5 +1,6 @@
 #include "plan/exchange_lists.hpp"
 
+#include "plan/pair_split.hpp"
 #include "plan/pair_unpack.hpp"
 
 #include <algorithm>
@@ -97,6 +98,11 @@ private:
 }  // namespace
 
 ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank) {
+    if (auto split = pair_split(spec)) {
+        split_ = std::make_unique<const PairSplit>(*split);
+        single_source_ = false;
+        return;
+    }
     MessageBuilder receiving(spec, rank, false);
     if (auto pair = pair_unpack(spec, receiving.components())) {
         pair_ = std::make_unique<const PairUnpack>(*std::move(pair));

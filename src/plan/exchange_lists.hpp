@@ -32,6 +32,7 @@ struct ExchangeMessage {
 };
 
 struct PairUnpack;
+struct PairSplit;
 
 /// Everything that one rank needs to take part in a movement.
 class ExchangeLists {
@@ -55,6 +56,8 @@ public:
     bool pattern() const { return pattern_; }
     /// Set where the movement needs no element lists; then there are no messages.
     const PairUnpack* pair() const { return pair_.get(); }
+    /// Set where the movement fills one part of a joint pair; then there are no messages either.
+    const PairSplit* split() const { return split_.get(); }
     /// Target elements that this rank writes, copies of a sum's parts counted each.
     std::int64_t written() const;
 
@@ -64,6 +67,7 @@ private:
     Volume volume_;
     bool single_source_ = true, pattern_ = false;
     std::unique_ptr<const PairUnpack> pair_;
+    std::unique_ptr<const PairSplit> split_;
 };
 
 /// Lists of one component, for ExchangeLists and tests.

@@ -1,6 +1,7 @@
 #include "redistribute/exchange.hpp"
 
 #include "base/instantiate.hpp"
+#include "redistribute/split_pair.hpp"
 #include "redistribute/unpack_pair.hpp"
 
 #include <algorithm>
@@ -118,6 +119,7 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
                                pieces(lists_.receives(), reinterpret_cast<std::byte*>(receive), sizeof(T)));
     bool accumulate = true;
     prepare_target(to, beta, accumulate);
+    if (lists_.split() != nullptr) split_pair(*lists_.split(), from, to, alpha, conjugate);
     if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
     if (direct_)
         local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});

@@ -14,9 +14,9 @@
 
 namespace arges::test {
 
-/// Labels of one letter each, and the symmetry over them.
+/// Labels of one letter each, and the symmetry over them (over `names` where labels are repeated).
 struct OperandText {
-    std::string labels, tree;
+    std::string labels, tree, names = {};
 };
 
 /// C = A * B (or C = A), with the extent of each label.
@@ -46,7 +46,7 @@ inline ContractionSpec contraction_spec(const ContractionText& text, const RankG
             extents.push_back(text.extents.at(l));
             spec.labels.push_back(static_cast<int>(letters.find(l)));
         }
-        const auto symmetry = Symmetry::parse(o.labels, o.tree);
+        const auto symmetry = Symmetry::parse(o.names.empty() ? o.labels : o.names, o.tree);
         spec.layout = mapping == GroupMapping::packed ? default_layout(grid, extents, symmetry) : block_layout(grid, extents, symmetry);
         spec.name = name;
         return spec;

@@ -1,0 +1,184 @@
+// Contractions on every kind of grid, with and without panels: the result, and that the bytes sent are those of the plan.
+#include "execute/run_contraction.hpp"
+
+#include "support/contractions.hpp"
+#include "support/movements.hpp"
+#include "support/tensor_checks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace arges::test {
+namespace {
+
+/// A contraction with dense values for its operands.
+struct Problem {
+    ContractionSpec spec;
+    std::vector<DenseFactor> inputs;
+    Dense c, expected;  // expected: 2 * (projection of A * B) - C
+};
+
+Problem make_problem(const ContractionText& text, const RankGrid& grid, GroupMapping mapping, std::mt19937_64& random) {
+    Problem p;
+    p.spec = contraction_spec(text, grid, mapping);
+    for (const auto& input : p.spec.inputs)
+        p.inputs.push_back({random_dense(input.layout.extents(), input.layout.symmetry(), false, random), input.labels, false});
+    p.c = random_dense(p.spec.output.layout.extents(), p.spec.output.layout.symmetry(), false, random);
+    const auto raw = dense_product(p.inputs, p.spec.output.labels, p.spec.label_extents);
+    p.expected = p.c;
+    for (std::size_t k = 0; k < raw.data.size(); ++k) {
+        std::vector<std::int64_t> v(p.spec.label_extents.size(), 0), x = raw.index(k);
+        for (std::size_t d = 0; d < x.size(); ++d) v[static_cast<std::size_t>(p.spec.output.labels[d])] = x[d];
+        Value sum = 0;
+        for (const auto& term : p.spec.terms) {
+            auto y = x;
+            for (std::size_t d = 0; d < x.size(); ++d)
+                y[d] = v[static_cast<std::size_t>(term.image[static_cast<std::size_t>(p.spec.output.labels[d])])];
+            sum += term.negative ? -raw.at(y) : raw.at(y);
+        }
+        p.expected.data[k] = 2.0 * sum - p.c.data[k];
+    }
+    return p;
+}
+
+std::vector<double> real_array(const Layout& layout, const Dense& dense, std::int64_t rank) {
+    std::vector<double> result;
+    for (const auto& v : local_array(layout, dense, rank)) result.push_back(v.real());
+    return result;
+}
+
+class Contractions : public testing::Test {
+protected:
+    /// Runs a plan twice and checks result and bytes.
+    void check(const ContractionPlan& plan, const Problem& p) {
+        SCOPED_TRACE(explain(plan));
+        const auto rank = comm_.rank();
+        ContractionRun run(plan, comm_.size() > 1 ? &comm_ : nullptr);
+        std::vector<std::vector<double>> inputs;
+        for (std::size_t o = 0; o < p.inputs.size(); ++o) inputs.push_back(real_array(plan.spec.inputs[o].layout, p.inputs[o].tensor, rank));
+        const auto before = real_array(plan.spec.output.layout, p.c, rank);
+        const auto expected = real_array(plan.spec.output.layout, p.expected, rank);
+        Workspace workspace;
+        workspace.reserve(run.workspace_bytes());
+        std::int64_t planned = 0;
+        for (const auto& v : exact_volume(plan, rank)) planned += v.sent;
+        EXPECT_EQ(run.volume().sent, planned);
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            auto c = before;
+            const auto sent = comm_.traffic().bytes_sent;
+            run.run<double>({inputs[0].data(), inputs.size() > 1 ? inputs[1].data() : nullptr, c.data()}, 2.0, -1.0, workspace);
+            EXPECT_EQ(comm_.traffic().bytes_sent - sent, planned * 8);
+            for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i] + 0.0, expected[i] + 0.0) << "offset " << i;
+        }
+    }
+
+    bool failed_anywhere() const { return comm_.maximum(testing::Test::HasFailure() ? 1 : 0) != 0; }
+
+    Communicator comm_{MPI_COMM_WORLD};
+};
+
+/// A random assignment of torus dimensions to groups that fits.
+std::vector<SlotMapping> random_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, bool blocks, std::mt19937_64& random) {
+    const auto& grid = spec.output.layout.grid();
+    std::vector<std::vector<std::vector<int>>> torus(groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) torus[g].resize(groups[g].labels.size());
+    for (int t = 0; t < grid.dimensions(); ++t) {
+        const auto g = random() % (groups.size() + 1);
+        if (g < groups.size()) torus[g][blocks ? random() % torus[g].size() : 0].push_back(t);
+    }
+    std::vector<SlotMapping> result(groups.size());
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        if (!blocks || groups[g].labels.size() == 1) {
+            result[g].torus = torus[g][0];
+            continue;
+        }
+        int next = 0;
+        const auto& tree = groups[g].in(operand_a) ? *groups[g].tree[operand_a] : *groups[g].tree[operand_b];
+        auto by_position = [&](auto&& self, const SymmetryNode& node) -> SymmetryNode {
+            SymmetryNode numbered{node.kind, node.kind == NodeKind::leaf ? next++ : -1, {}};
+            for (const auto& child : node.children) numbered.children.push_back(self(self, child));
+            return numbered;
+        };
+        result[g] = block_mapping(grid, by_position(by_position, tree), torus[g]);
+    }
+    return result;
+}
+
+TEST_F(Contractions, GiveTheDenseResultAndMoveWhatThePlanSays) {
+    std::mt19937_64 random(1);
+    for (const auto mapping : {GroupMapping::packed, GroupMapping::blocks})
+        for (const auto& [name, text] : contraction_cases(4, 3, 4)) {
+            SCOPED_TRACE(name);
+            const auto p = make_problem(text, unfold(Torus({comm_.size()})), mapping, random);
+            PlanOptions options;
+            options.group_mapping = mapping;
+            check(plan_contraction(p.spec, options), p);
+            if (failed_anywhere()) return;
+        }
+}
+
+/// Not only the best grid: any assignment of the torus to the groups, panels along contracted groups.
+TEST_F(Contractions, WorkOnAnyGridWithAnyPanels) {
+    std::mt19937_64 random(2);
+    for (const auto& [name, text] : contraction_cases(4, 3, 4))
+        for (int trial = 0; trial < 4; ++trial) {
+            SCOPED_TRACE(name + " trial " + std::to_string(trial));
+            const bool blocks = trial % 2 != 0;
+            const auto p = make_problem(text, unfold(Torus({comm_.size()})), blocks ? GroupMapping::blocks : GroupMapping::packed, random);
+            const auto groups = index_groups(p.spec);
+            auto plan = plan_with_mapping(p.spec, groups, random_mapping(p.spec, groups, blocks, random), {});
+            if (trial >= 2)
+                for (std::size_t g = 0; g < groups.size(); ++g)
+                    if (groups[g].is_contracted() && !plan.group_mapping[g].is_blocks())
+                        plan.panels.push_back({static_cast<int>(g), 1 + static_cast<std::int64_t>(random() % 3)});
+            check(plan, p);
+            if (failed_anywhere()) return;
+        }
+}
+
+/// Through statements: the smaller the limit, the more panels; the result stays.
+TEST(MemoryLimit, CutsStatementsIntoPanelsWithTheSameResult) {
+    World world;
+    Tensor<double> A(world, {40, 60}), B(world, {60, 40}), C(world, {40, 40});
+    Tensor<std::complex<double>> V(world, {6, 6, 6, 6}, "abef", "antisym(a,b) antisym(e,f)"), Z(V);
+    A.fill([](Index x) { return static_cast<double>((3 * x[0] + x[1]) % 7); });
+    B.fill([](Index x) { return static_cast<double>((x[0] + 5 * x[1]) % 11); });
+    V.fill([](Index x) {
+        const auto value = static_cast<double>((x[1] - x[0]) * (x[3] - x[2]));
+        return std::complex<double>(value, -2 * value);
+    });
+    C["ij"] = A["ik"] * B["kj"];
+    Z["abij"] = conj(V["abef"]) * V["efij"];
+    const auto wanted = C.gather();
+    const auto wanted_z = Z.gather();
+    int worked = 0, refused = 0;
+    for (std::int64_t extra = 60000; extra > 100; extra = extra * 2 / 3) {
+        world.set_memory_limit(world.memory_in_use() + extra);
+        for (const bool complex : {false, true}) {
+            C.fill(-1);
+            Z.fill(0);
+            try {
+                if (complex)
+                    Z["abij"] = conj(V["abef"]) * V["efij"];
+                else
+                    C["ij"] = A["ik"] * B["kj"];
+            } catch (const OutOfMemory&) {
+                ++refused;
+                continue;
+            }
+            ++worked;
+            EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
+            EXPECT_LE(world.last_report().peak_memory_bytes, extra);
+            if (complex)
+                EXPECT_EQ(Z.gather(), wanted_z);
+            else
+                EXPECT_EQ(C.gather(), wanted);
+        }
+    }
+    EXPECT_GT(worked, 5);
+    if (world.size() > 1) {
+        EXPECT_GT(refused, 0);
+    }
+}
+
+}  // namespace
+}  // namespace arges::test

@@ -1,0 +1,70 @@
+// Products of tensors with joint pair symmetry, R(ab,ij) = sum A(ab,ef) B(ef,ij), which are computed in parts that are
+// symmetric and antisymmetric in the pairs.
+#include "arges/arges.hpp"
+#include "interface/world_state.hpp"
+#include "support/dense_oracle.hpp"
+
+#include <gtest/gtest.h>
+
+namespace arges::test {
+namespace {
+
+/// Labels a b e f i j (and q) with random extents; trees with the children's leaves in either order.
+template <class T>
+void check_pair_product(std::uint64_t seed) {
+    const bool complex = !std::is_same_v<T, real_of<T>>;
+    std::mt19937_64 random(seed);
+    auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
+    const World world;
+    world.state()->group_mapping = seed % 3 == 0 ? GroupMapping::blocks : GroupMapping::packed;
+    const std::int64_t v = pick(0, 4), w = pick(1, 4), o = pick(1, 3);
+    auto tree = [&](bool flipped, bool swapped) {
+        // dims: 0 1 the first pair, 2 3 the second
+        auto child = [&](int x, int y) { return flipped ? product({leaf(y), leaf(x)}) : product({leaf(x), leaf(y)}); };
+        return Symmetry(4, swapped ? symmetric({child(1, 3), child(0, 2)}) : symmetric({child(0, 2), child(1, 3)}));
+    };
+    const auto tree_a = tree(pick(0, 1) == 1, pick(0, 1) == 1), tree_b = tree(pick(0, 1) == 1, pick(0, 1) == 1);
+    const auto tree_c = pick(0, 2) == 0 ? Symmetry::none(4) : tree(pick(0, 1) == 1, false);
+    const auto a = random_dense({v, v, w, w}, tree_a, complex, random), b = random_dense({w, w, o, o}, tree_b, complex, random);
+    const auto c = random_dense({v, v, o, o}, tree_c, complex, random);
+    const bool conjugated = complex && pick(0, 1) == 1;
+    const auto A = distributed<T>(world, a, tree_a, "A"), B = distributed<T>(world, b, tree_b, "B");
+    auto C = distributed<T>(world, c, tree_c, "C");
+    const bool crossed = pick(0, 1) == 1;  // B(fe,ij): the pairs meet the other way round
+    const char* const b_labels = crossed ? "feij" : "efij";
+    Expression<T> right = A["abef"];
+    right = (conjugated ? conj(right) : right) * B[b_labels];
+    C["abij"].assign(T(3) * right, T(2));
+    const std::vector<int> b_numbers = crossed ? std::vector<int>{3, 2, 4, 5} : std::vector<int>{2, 3, 4, 5};
+    auto wanted = dense_product({{a, {0, 1, 2, 3}, conjugated}, {b, b_numbers, false}}, {0, 1, 4, 5}, {v, v, w, w, o, o});
+    const auto got = C.gather();
+    ASSERT_EQ(got.size(), wanted.data.size());
+    for (std::size_t k = 0; k < got.size(); ++k)
+        ASSERT_LE(std::abs(Value(got[k]) - (3.0 * wanted.data[k] + 2.0 * c.data[k])), 1e-10) << "key " << k;
+    EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
+}
+
+TEST(PairProducts, OfDoublesEqualTheDenseReference) {
+    for (std::uint64_t seed = 0; seed < 60; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        check_pair_product<double>(seed);
+    }
+}
+
+TEST(PairProducts, OfComplexDoublesEqualTheDenseReference) {
+    for (std::uint64_t seed = 1000; seed < 1060; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        check_pair_product<std::complex<double>>(seed);
+    }
+}
+
+TEST(PairProducts, AreComputedInTwoParts) {
+    const World world;
+    const Tensor<double> A(world, {4, 4, 4, 4}, "abef", "sym(product(a,e),product(b,f))", "A");
+    Tensor<double> C(world, {4, 4, 4, 4}, "abij", "sym(product(a,i),product(b,j))", "C");
+    const auto text = C["abij"].explain(A["abef"] * A["efij"]);
+    EXPECT_NE(text.find("(ef)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace arges::test

@@ -1,0 +1,130 @@
+#include "redistribute/exchange.hpp"
+
+#include "support/movements.hpp"
+#include "support/tensor_checks.hpp"
+#include "topology/unfold.hpp"
+
+#include <gtest/gtest.h>
+
+namespace arges::test {
+namespace {
+
+/// All ways to fold this number of ranks.
+std::vector<RankGrid> grids(std::int64_t ranks) {
+    std::vector<RankGrid> result{unfold(Torus({ranks}))};
+    if (ranks > 1) result.push_back(RankGrid{{ranks}});
+    auto turned = result[0];
+    std::reverse(turned.lengths.begin(), turned.lengths.end());
+    result.push_back(turned);
+    return result;
+}
+
+template <class T>
+std::vector<T> converted(const std::vector<Value>& values) {
+    std::vector<T> result;
+    for (const auto& v : values) result.push_back(element<T>(v));
+    return result;
+}
+
+/// Runs one movement on this rank, to = alpha * moved + beta * to, and compares with its definition.
+template <class T>
+void check_movement(const Communicator& comm, const Movement& m, T alpha, T beta) {
+    const auto rank = comm.rank();
+    Exchange exchange(comm.size() > 1 ? &comm : nullptr, m.spec, rank);
+    const auto from = converted<T>(local_array(m.spec.from, m.source, rank));
+    std::vector<T> to(static_cast<std::size_t>(m.spec.to.local_size(rank)), T(0)), expected;
+    for_each_element(m.spec.to, rank, [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        to[static_cast<std::size_t>(offset)] = static_cast<T>(static_cast<real_of<T>>(1 + x.size()));
+    });
+    expected = to;
+    for_each_element(m.spec.to, rank, [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        auto& e = expected[static_cast<std::size_t>(offset)];
+        e = alpha * element<T>(*moved_value(m, x)) + beta * e;
+    });
+    Workspace workspace;
+    const auto before = comm.traffic().bytes_sent;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+        auto result = to;
+        exchange.run(from.data(), result.data(), alpha, beta, false, workspace);
+        EXPECT_EQ(result, expected);
+    }
+    EXPECT_EQ(comm.traffic().bytes_sent - before, 2 * exchange.volume().sent * static_cast<std::int64_t>(sizeof(T)));
+    EXPECT_EQ(exchange.volume(), ExchangeLists(m.spec, rank).volume());
+    EXPECT_EQ(comm.sum(exchange.volume().sent), comm.sum(exchange.volume().received));
+}
+
+template <class T>
+class Exchanges : public testing::Test {
+protected:
+    Communicator comm_{MPI_COMM_WORLD};
+};
+using ElementTypes = testing::Types<float, std::complex<double>>;
+TYPED_TEST_SUITE(Exchanges, ElementTypes);
+
+TYPED_TEST(Exchanges, OfRandomStatementsDoWhatTheirDefinitionSays) {
+    using T = TypeParam;
+    const auto all = grids(this->comm_.size());
+    int moved = 0;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+        auto m = random_movement(50000 + seed, all[seed % all.size()]);
+        if (!m) continue;
+        if (std::set<int>(m->spec.to_labels.begin(), m->spec.to_labels.end()).size() < m->spec.to_labels.size()) continue;
+        if constexpr (!is_complex<T>) {
+            const bool conjugates = std::any_of(m->spec.terms.begin(), m->spec.terms.end(), [](const auto& t) { return t.conjugate; });
+            if (conjugates || m->text.find("hermitian") != std::string::npos) continue;
+            for (auto& v : m->source.data) v = v.real();
+        }
+        SCOPED_TRACE("seed " + std::to_string(50000 + seed) + ": " + m->text);
+        check_movement<T>(this->comm_, *m, T(2), static_cast<T>(static_cast<real_of<T>>(seed % 3)));
+        ++moved;
+        if (this->comm_.maximum(testing::Test::HasFailure() ? 1 : 0) != 0) return;
+    }
+    EXPECT_GT(moved, 50);
+}
+
+/// Between random layouts of the same tree, and from it to none and back, on every grid.
+TYPED_TEST(Exchanges, MoveBetweenAllLayoutsOfEveryTree) {
+    using T = TypeParam;
+    std::mt19937_64 random(6);
+    const auto all = grids(this->comm_.size());
+    for (const auto& shape : shapes_for(is_complex<T>)) {
+        const auto tree = shape.symmetry(), none = Symmetry::none(tree.order());
+        const std::vector<std::pair<Symmetry, Symmetry>> pairs{{tree, tree}, {tree, none}, {none, tree}};
+        for (const auto& [from, to] : pairs) {
+            if (shape.tree.empty() && !(from == tree && to == tree)) continue;
+            const auto& grid = all[random() % all.size()];
+            Movement m;
+            m.spec.from = random_layout(grid, shape.extents, from, random, random() % 2 == 0);
+            m.spec.to = random_layout(grid, shape.extents, to, random, random() % 2 == 0);
+            for (int d = 0; d < tree.order(); ++d) m.spec.from_labels.push_back(d);
+            m.spec.to_labels = m.spec.from_labels;
+            m.spec.label_extents = shape.extents;
+            m.spec.terms = {m.spec.identity()};
+            m.source = random_dense(shape.extents, tree, is_complex<T>, random);
+            SCOPED_TRACE(shape.text() + ": " + m.spec.from.to_string() + " to " + m.spec.to.to_string());
+            check_movement<T>(this->comm_, m, T(1), T(0));
+        }
+    }
+}
+
+/// Short messages: every one is split.
+TYPED_TEST(Exchanges, WorkWithSplitMessages) {
+    using T = TypeParam;
+    this->comm_.set_message_limit(24);
+    std::mt19937_64 random(7);
+    const auto tree = Symmetry::parse("abij", "antisym(a,b) antisym(i,j)");
+    for (const auto& grid : grids(this->comm_.size())) {
+        Movement m;
+        m.spec.from = random_layout(grid, {6, 6, 4, 4}, tree, random, false);
+        m.spec.to = random_layout(grid, {6, 6, 4, 4}, tree, random, false);
+        m.spec.from_labels = {0, 1, 2, 3};
+        m.spec.to_labels = {1, 0, 2, 3};
+        m.spec.label_extents = {6, 6, 4, 4};
+        m.spec.terms = {m.spec.identity()};
+        m.source = random_dense({6, 6, 4, 4}, tree, is_complex<T>, random);
+        check_movement<T>(this->comm_, m, T(-1), T(1));
+    }
+}
+
+}  // namespace
+}  // namespace arges::test

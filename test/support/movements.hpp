@@ -1,0 +1,91 @@
+/// Random movements between layouts, and what they mean element by element.
+#pragma once
+
+#include "interface/tensor_state.hpp"
+#include "plan/exchange_lists.hpp"
+#include "plan/structure.hpp"
+#include "support/layouts.hpp"
+#include "support/random_statement.hpp"
+
+#include <optional>
+
+namespace arges::test {
+
+/// A movement with the dense values of its source.
+struct Movement {
+    ExchangeSpec spec;
+    Dense source;
+    std::string text;
+};
+
+/// The movement of a random statement C = projection(A), between random layouts; nothing if the statement is not of that form.
+inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGrid& grid) {
+    RandomStatement statement(seed, true);
+    if (statement.factors.size() != 1) return std::nullopt;
+    const auto& a = statement.factors[0];
+    const auto& c = statement.output;
+    for (int l : a.labels)
+        if (std::count(c.labels.begin(), c.labels.end(), l) == 0) return std::nullopt;
+    StructuralTerm term;
+    term.factors = {{a.symmetry, a.labels}};
+    term.output = {c.symmetry, c.labels};
+    term.labels = static_cast<int>(statement.label_extents.size());
+    term.complex = true;
+    term.label_names.resize(statement.label_extents.size());
+    Movement m;
+    try {
+        m.spec.terms = projection_terms(term, statement.projection);
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    auto& random = statement.random();
+    std::vector<int> partial;
+    for (int t = 0; t < grid.dimensions(); ++t)
+        if (random() % 4 == 0) partial.push_back(t);
+    m.spec.from = random_layout(grid, statement.extents_of(a), a.symmetry, random, random() % 2 == 0, partial);
+    m.spec.to = random_layout(grid, statement.extents_of(c), c.symmetry, random, random() % 2 == 0);
+    m.spec.from_labels = a.labels;
+    m.spec.to_labels = c.labels;
+    m.spec.label_extents = statement.label_extents;
+    m.source = random_dense(m.spec.from.extents(), a.symmetry, true, random);
+    m.text = statement.text() + "  from " + m.spec.from.to_string() + "  to " + m.spec.to.to_string();
+    return m;
+}
+
+/// A rank's array of a layout with the values of a dense tensor; parts of a sum add up to them.
+inline std::vector<Value> local_array(const Layout& layout, const Dense& dense, std::int64_t rank) {
+    std::int64_t part = 0, parts = 1;
+    for (int t = 0; t < layout.grid().dimensions(); ++t)
+        if (layout.is_partial(t)) {
+            part += parts * layout.grid().coordinate(rank, t);
+            parts *= layout.grid().lengths[static_cast<std::size_t>(t)];
+        }
+    const auto extra = static_cast<double>(part == 0 ? -parts * (parts - 1) / 2 : part);
+    std::vector<Value> array(static_cast<std::size_t>(layout.local_size(rank)), 0);
+    for_each_element(layout, rank, [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        array[static_cast<std::size_t>(offset)] = (part == 0 ? dense.at(x) : 0.0) + extra;
+    });
+    return array;
+}
+
+/// The value that the movement gives to a target element; nothing where its labels do not name the element.
+inline std::optional<Value> moved_value(const Movement& m, const std::vector<std::int64_t>& x) {
+    const auto& spec = m.spec;
+    std::vector<std::int64_t> v(spec.label_extents.size(), -1);
+    for (std::size_t d = 0; d < x.size(); ++d) {
+        auto& value = v[static_cast<std::size_t>(spec.to_labels[d])];
+        if (value >= 0 && value != x[d]) return std::nullopt;
+        value = x[d];
+    }
+    Value sum = 0;
+    for (const auto& term : spec.terms) {
+        std::vector<std::int64_t> from;
+        for (int l : spec.from_labels) from.push_back(v[static_cast<std::size_t>(term.image[static_cast<std::size_t>(l)])]);
+        auto value = m.source.at(from);
+        if (term.conjugate) value = std::conj(value);
+        sum += term.negative ? -value : value;
+    }
+    return sum;
+}
+
+}  // namespace arges::test
