@@ -4,21 +4,20 @@
 #include "interface/check_labels.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace arges {
 
 namespace {
 
-/// Text that identifies a product: layouts by address, labels by first appearance, everything else that plans depend on.
+/// Text that identifies a product: layouts by address, names and labels (explanations and messages show them), and everything
+/// else that plans depend on.
 std::string fingerprint(const TermRequest& request) {
-    std::map<std::string, int> number;
     std::string text;
     auto add = [&](const PlannedOperand& operand) {
-        text += std::to_string(reinterpret_cast<std::uintptr_t>(operand.layout.get())) + (operand.conjugated ? "*" : ":");
-        for (const auto& label : operand.labels)
-            text += std::to_string(number.try_emplace(label, static_cast<int>(number.size())).first->second) + ",";
+        text += std::to_string(reinterpret_cast<std::uintptr_t>(operand.layout.get())) + (operand.conjugated ? "*" : ":") +
+                std::to_string(operand.name.size()) + operand.name;
+        for (const auto& label : operand.labels) text += "," + label;
         text += ";";
     };
     for (const auto& factor : request.factors) add(factor);

@@ -15,7 +15,8 @@ using Bytes = std::vector<std::byte>;
 /// Bytes that say who sends them to whom.
 Bytes letter(std::int64_t from, std::int64_t to, std::int64_t length) {
     Bytes bytes(static_cast<std::size_t>(length));
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((from * 31 + to * 7 + static_cast<std::int64_t>(i)) % 251);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+        bytes[i] = static_cast<std::byte>((from * 31 + to * 7 + static_cast<std::int64_t>(i)) % 251);
     return bytes;
 }
 
@@ -35,7 +36,8 @@ TEST_F(Comm, AllToAllDeliversEveryLetter) {
         for (std::int64_t r = 0; r < size_; ++r) out.push_back(letter(rank_, r, length_of(rank_, r)));
         const auto in = comm_.all_to_all(out);
         ASSERT_EQ(static_cast<std::int64_t>(in.size()), size_);
-        for (std::int64_t r = 0; r < size_; ++r) EXPECT_EQ(in[static_cast<std::size_t>(r)], letter(r, rank_, length_of(r, rank_)));
+        for (std::int64_t r = 0; r < size_; ++r)
+            EXPECT_EQ(in[static_cast<std::size_t>(r)], letter(r, rank_, length_of(r, rank_)));
     }
 }
 
@@ -84,7 +86,8 @@ TEST_F(Comm, GathersInTheOrderOfRanks) {
         std::vector<std::int64_t> counts;
         EXPECT_EQ(comm_.all_gather(mine, &counts), expected);
         EXPECT_EQ(counts, lengths);
-        for (std::int64_t root = 0; root < size_; ++root) EXPECT_EQ(comm_.gather(mine, root), root == rank_ ? expected : Bytes());
+        for (std::int64_t root = 0; root < size_; ++root)
+            EXPECT_EQ(comm_.gather(mine, root), root == rank_ ? expected : Bytes());
         auto message = letter(rank_, 1, 333);
         comm_.broadcast(message.data(), 333, size_ - 1);
         EXPECT_EQ(message, letter(size_ - 1, 1, 333));

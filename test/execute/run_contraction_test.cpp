@@ -54,7 +54,8 @@ protected:
         const auto rank = comm_.rank();
         ContractionRun run(plan, comm_.size() > 1 ? &comm_ : nullptr);
         std::vector<std::vector<double>> inputs;
-        for (std::size_t o = 0; o < p.inputs.size(); ++o) inputs.push_back(real_array(plan.spec.inputs[o].layout, p.inputs[o].tensor, rank));
+        for (std::size_t o = 0; o < p.inputs.size(); ++o)
+            inputs.push_back(real_array(plan.spec.inputs[o].layout, p.inputs[o].tensor, rank));
         const auto before = real_array(plan.spec.output.layout, p.c, rank);
         const auto expected = real_array(plan.spec.output.layout, p.expected, rank);
         Workspace workspace;
@@ -77,7 +78,8 @@ protected:
 };
 
 /// A random assignment of torus dimensions to groups that fits.
-std::vector<SlotMapping> random_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, bool blocks, std::mt19937_64& random) {
+std::vector<SlotMapping> random_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, bool blocks,
+                                        std::mt19937_64& random) {
     const auto& grid = spec.output.layout.grid();
     std::vector<std::vector<std::vector<int>>> torus(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g) torus[g].resize(groups[g].labels.size());
@@ -123,7 +125,8 @@ TEST_F(Contractions, WorkOnAnyGridWithAnyPanels) {
         for (int trial = 0; trial < 4; ++trial) {
             SCOPED_TRACE(name + " trial " + std::to_string(trial));
             const bool blocks = trial % 2 != 0;
-            const auto p = make_problem(text, unfold(Torus({comm_.size()})), blocks ? GroupMapping::blocks : GroupMapping::packed, random);
+            const auto p = make_problem(text, unfold(Torus({comm_.size()})),
+                                        blocks ? GroupMapping::blocks : GroupMapping::packed, random);
             const auto groups = index_groups(p.spec);
             auto plan = plan_with_mapping(p.spec, groups, random_mapping(p.spec, groups, blocks, random), {});
             if (trial >= 2)

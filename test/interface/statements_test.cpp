@@ -109,7 +109,8 @@ TEST(Statements, HaveOperatorsThatDoTheSameAsAssign) {
 TEST(Statements, DoNotDependOnLettersOrOnHowTheyAreSplit) {
     const World world;
     with_both_mappings(world, [&] {
-        Tensor<double> V(world, {5, 5, 5, 5}, "abef", "antisym(a,b) antisym(e,f)"), T(world, {5, 5, 3, 3}, "efij", "antisym(e,f) antisym(i,j)");
+        Tensor<double> V(world, {5, 5, 5, 5}, "abef", "antisym(a,b) antisym(e,f)"),
+            T(world, {5, 5, 3, 3}, "efij", "antisym(e,f) antisym(i,j)");
         Tensor<double> F(world, {5, 5}), Z(T), Y(T), X(T), W(T);
         V.fill_random(1);
         T.fill_random(2);
@@ -147,6 +148,17 @@ TEST(Statements, AntisymmetrizeOverDistinctPermutationsOnly) {
     });
 }
 
+/// Plans are kept between statements; explanations still show the names and letters of the statement at hand.
+TEST(Statements, AreExplainedInTheirOwnWords) {
+    const World world;
+    const Tensor<double> A(world, {5, 5}, "A"), B(world, {5, 5}, "B");
+    Tensor<double> C(world, {5, 5}, "C"), D(world, {5, 5}, "D");
+    C["ij"] = A["ik"] * B["kj"];
+    EXPECT_NE(explain(C["ij"], A["ik"] * B["kj"]).find("C[ij] <- A[ik] * B[kj]"), std::string::npos);
+    EXPECT_NE(explain(D["xy"], A["xz"] * B["zy"]).find("D[xy] <- A[xz] * B[zy]"), std::string::npos);
+    EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
+}
+
 TEST(Statements, TakeTensorsOfOrderSixteen) {
     const World world;
     const std::vector<std::int64_t> extents{2, 1, 2, 2, 1, 1, 2, 1, 1, 1, 2, 1, 1, 2, 1, 1};
@@ -169,7 +181,8 @@ TEST(Statements, TakeTensorsOfOrderSixteen) {
             double sum = 0;
             for (std::size_t k = 0; k < dense.data.size(); ++k) {
                 const auto i = dense.index(k);
-                if (i[13] == static_cast<std::int64_t>(m) && i[6] == static_cast<std::int64_t>(g)) sum -= std::norm(dense.data[k]);
+                if (i[13] == static_cast<std::int64_t>(m) && i[6] == static_cast<std::int64_t>(g))
+                    sum -= std::norm(dense.data[k]);
             }
             EXPECT_EQ(values[m + 2 * g], sum);
         }

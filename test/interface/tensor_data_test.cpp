@@ -188,7 +188,8 @@ TYPED_TEST(TensorData, AccumulateAddsWhatAllRanksGive) {
             auto expected = dense;
             for (std::size_t k = 0; k < dense.data.size(); ++k) {
                 const auto [key, g] = smallest(k);
-                if (given.count(key) > 0) expected.data[k] = beta * dense.data[k] + alpha * (g.negative ? -given[key] : given[key]);
+                if (given.count(key) > 0)
+                    expected.data[k] = beta * dense.data[k] + alpha * (g.negative ? -given[key] : given[key]);
             }
             expect_equal(A, expected);
             const auto again = A.read(mine);

@@ -30,7 +30,8 @@ std::vector<std::string> groups_of_case(const ContractionText& text) {
 using Texts = std::vector<std::string>;
 
 TEST(IndexGroups, OfTheLadderStayPacked) {
-    EXPECT_EQ(groups_of_case(contraction_cases(6, 3, 4)["ladder"]), (Texts{"ab AC antisym", "ef AB antisym x2", "ij BC antisym"}));
+    EXPECT_EQ(groups_of_case(contraction_cases(6, 3, 4)["ladder"]),
+              (Texts{"ab AC antisym", "ef AB antisym x2", "ij BC antisym"}));
     const auto spec = contraction_spec(contraction_cases(6, 3, 4)["ladder"], RankGrid{});
     std::vector<std::int64_t> sizes;
     for (const auto& g : index_groups(spec)) sizes.push_back(g.size);
@@ -43,7 +44,8 @@ TEST(IndexGroups, OfTheRingAreSingleLabels) {
 
 /// Of antisym(a,b,e) the pair (a,b) goes to the result; of antisym(i,m,n) the pair (m,n) meets antisym(m,n).
 TEST(IndexGroups, KeepPartsOfATriple) {
-    EXPECT_EQ(groups_of_case(contraction_cases(6, 3, 4)["t3t2"]), (Texts{"ab BC antisym", "e AB", "i BC", "j AC", "mn AB antisym x2"}));
+    EXPECT_EQ(groups_of_case(contraction_cases(6, 3, 4)["t3t2"]),
+              (Texts{"ab BC antisym", "e AB", "i BC", "j AC", "mn AB antisym x2"}));
     EXPECT_EQ(groups_of_case(contraction_cases(6, 3, 4)["model6as"]),
               (Texts{"abc AC antisym", "ijk AB antisym x6", "xyz BC antisym"}));
 }
@@ -51,7 +53,8 @@ TEST(IndexGroups, KeepPartsOfATriple) {
 TEST(IndexGroups, OfSymmetricSumsAreWeighted) {
     EXPECT_EQ(groups_of_case(contraction_cases(6, 3, 4)["sy"]), (Texts{"ab AC sym", "ij AB sym weighted", "kl BC sym"}));
     std::map<char, std::int64_t> n{{'i', 3}, {'j', 3}, {'k', 3}};
-    EXPECT_EQ(groups_of_case({{"k", ""}, {"ijk", "hollow(i,j,k)"}, {}, n, Projection::none, true}), (Texts{"ij A hollow x2", "k AC"}));
+    EXPECT_EQ(groups_of_case({{"k", ""}, {"ijk", "hollow(i,j,k)"}, {}, n, Projection::none, true}),
+              (Texts{"ij A hollow x2", "k AC"}));
     EXPECT_EQ(groups_of_case({{"", ""}, {"ij", "antisym(i,j)"}, {}, n, Projection::none, true}), (Texts{"i A", "j A"}))
         << "a sum of one antisymmetric pair is not folded: each orbit sums to zero";
 }

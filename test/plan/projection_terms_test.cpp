@@ -8,7 +8,8 @@ namespace arges::test {
 namespace {
 
 /// Number of terms for C = projection(A * B) over extents 3.
-std::size_t terms(const OperandText& c, const OperandText& a, const OperandText& b = {}, Projection projection = Projection::antisymmetrized) {
+std::size_t terms(const OperandText& c, const OperandText& a, const OperandText& b = {},
+                  Projection projection = Projection::antisymmetrized) {
     std::map<char, std::int64_t> n;
     for (const auto* o : {&c, &a, &b})
         for (char l : o->labels) n[l] = 3;
@@ -52,7 +53,9 @@ TEST(ProjectionTerms, AreTheCosetsOfTheSymmetryThatIsThere) {
     EXPECT_EQ(terms({"ij", "sym(i,j)"}, {"ij", ""}, {}, Projection::symmetrized), 2U);
     EXPECT_EQ(terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", ""}, {}, Projection::symmetrized), 8U);
     EXPECT_EQ(terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", "sym(p,q)"}, {}, Projection::symmetrized), 4U);
-    EXPECT_EQ(terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", "sym(product(p,q),product(r,s))"}, {}, Projection::symmetrized), 4U);
+    EXPECT_EQ(
+        terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", "sym(product(p,q),product(r,s))"}, {}, Projection::symmetrized),
+        4U);
     EXPECT_EQ(terms({"abij", "sym(product(a,i),product(b,j))"}, {"ai", ""}, {"bj", ""}, Projection::symmetrized), 2U);
 }
 
@@ -63,7 +66,8 @@ TEST(ProjectionTerms, SeeSymmetryThroughSummedLabels) {
 }
 
 TEST(ProjectionTerms, CarrySignsAndBeginWithTheIdentity) {
-    const auto spec = contraction_spec({{"ij", "antisym(i,j)"}, {"ij", ""}, {}, {{'i', 3}, {'j', 3}}, Projection::antisymmetrized}, RankGrid{});
+    const auto spec = contraction_spec(
+        {{"ij", "antisym(i,j)"}, {"ij", ""}, {}, {{'i', 3}, {'j', 3}}, Projection::antisymmetrized}, RankGrid{});
     ASSERT_EQ(spec.terms.size(), 2U);
     EXPECT_EQ(spec.terms[0], (LabelTerm{{0, 1}, false, false}));
     EXPECT_EQ(spec.terms[1], (LabelTerm{{1, 0}, true, false}));

@@ -70,7 +70,8 @@ TYPED_TEST(Exchanges, OfRandomStatementsDoWhatTheirDefinitionSays) {
         if (!m) continue;
         if (std::set<int>(m->spec.to_labels.begin(), m->spec.to_labels.end()).size() < m->spec.to_labels.size()) continue;
         if constexpr (!is_complex<T>) {
-            const bool conjugates = std::any_of(m->spec.terms.begin(), m->spec.terms.end(), [](const auto& t) { return t.conjugate; });
+            const bool conjugates =
+                std::any_of(m->spec.terms.begin(), m->spec.terms.end(), [](const auto& t) { return t.conjugate; });
             if (conjugates || m->text.find("hermitian") != std::string::npos) continue;
             for (auto& v : m->source.data) v = v.real();
         }
