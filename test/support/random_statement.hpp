@@ -25,10 +25,10 @@ class RandomStatement {
 public:
     RandomStatement(std::uint64_t seed, bool complex) : random_(seed), complex_(complex) {
         make_groups();
-        const int factors = pick({0, 1, 1, 1, 2, 2, 2, 2, 3});
-        for (int f = 0; f < factors; ++f) this->factors.push_back(tensor(f < 3 ? 5 : 3));
+        const int count = pick({0, 1, 1, 1, 2, 2, 2, 2, 3});
+        for (int f = 0; f < count; ++f) factors.push_back(tensor(f < 3 ? 5 : 3));
         output = tensor(6);
-        conjugated.resize(this->factors.size());
+        conjugated.resize(factors.size());
         for (std::size_t f = 0; f < conjugated.size(); ++f) conjugated[f] = complex && chance(0.3);
         alpha = {static_cast<double>(pick({1, 1, 2, -1, 3})), complex && chance(0.3) ? 1.0 : 0.0};
         beta = static_cast<double>(pick({0, 0, 1, 2}));
