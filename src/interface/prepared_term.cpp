@@ -140,9 +140,9 @@ private:
         spec.output.name = "an intermediate for " + request_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(labels_.extents[static_cast<std::size_t>(l)]);
-        spec.output.layout = *new_layout(world_, extents, raw_symmetry(spec));
+        intermediates.push_back(new_layout(world_, extents, raw_symmetry(spec)));
+        spec.output.layout = *intermediates.back();
         spec.terms = {ExchangeSpec{{}, {}, {}, {}, spec.label_extents, {}, {}, {}}.identity()};
-        intermediates.push_back(world_.intern(spec.output.layout));
         const int id = next_id_++;
         push_contraction(spec, inputs, id);
         return {id, spec.output};
@@ -177,8 +177,9 @@ private:
     Node part_of(const Node& whole, const PairOperand& pair, bool symmetric) {
         Node part{next_id_++, whole.spec};
         part.spec.conjugated = false;
-        part.spec.layout = *new_layout(world_, whole.spec.layout.extents(), part_symmetry(whole.spec, pair, symmetric));
-        intermediates.push_back(world_.intern(part.spec.layout));
+        intermediates.push_back(
+            new_layout(world_, whole.spec.layout.extents(), part_symmetry(whole.spec, pair, symmetric)));
+        part.spec.layout = *intermediates.back();
         push_movement(whole, part.id, part.spec);
         steps.back().movement->terms = {steps.back().movement->identity(),
                                         exchange_second(pair, labels_.extents.size(), symmetric)};
