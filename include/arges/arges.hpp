@@ -4,6 +4,7 @@
 
 #include "arges/error.hpp"
 #include "arges/expression.hpp"
+#include "arges/scalar.hpp"
 #include "arges/symmetry.hpp"
 #include "arges/tensor.hpp"
 #include "arges/torus.hpp"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arges/expression.hpp"
+#include "arges/scalar.hpp"
 #include "arges/symmetry.hpp"
 #include "arges/world.hpp"
 
@@ -18,21 +19,6 @@
 #include <vector>
 
 namespace arges {
-
-/// The real type that belongs to an element type: double for std::complex<double>.
-template <class T>
-struct RealOf {
-    using type = T;  ///< the type itself
-};
-/// @cond
-template <class T>
-struct RealOf<std::complex<T>> {
-    using type = T;
-};
-/// @endcond
-/// Shorthand for RealOf.
-template <class T>
-using real_of = typename RealOf<T>::type;
 
 /// Indices of one element.
 using Index = std::span<const std::int64_t>;

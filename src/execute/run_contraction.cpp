@@ -1,8 +1,10 @@
 #include "execute/run_contraction.hpp"
 
-#include "arges/tensor.hpp"
+#include "arges/scalar.hpp"
 #include "base/instantiate.hpp"
 #include "local/contract.hpp"
+
+#include <omp.h>
 
 #include <algorithm>
 
@@ -44,6 +46,7 @@ std::int64_t ContractionRun::workspace_bytes() const {
         arrays += bytes(cut ? panel_layout(plan_, o, panel_count(plan_) - 1).local_size(rank_) + 1 : layout.local_size(rank_));
         buffers = std::max(buffers, bytes(volume_[o].sent) + bytes(volume_[o].received));
     }
+    if (plan_.rows) arrays += bytes(row_copies() * plan_.operand[operand_c].layout.local_size(rank_));
     return arrays + (plan_.panels.empty() ? buffers : ceil_div(buffers, panel_count(plan_)) + 128);
 }
 
@@ -126,6 +129,59 @@ void ContractionRun::multiply(const std::array<Working<T>, 2>& inputs, T alpha, 
         local::contract<T>(fold, alpha, inputs[0].array, inputs[1].array, beta, c);
 }
 
+local::RowProduct ContractionRun::row_product() const {
+    const auto& pair = *plan_.rows;
+    const auto other = pair.operand == operand_a ? operand_b : operand_a;
+    const auto& layout = plan_.operand[pair.operand].layout;
+    const auto& slot = layout.slot(0);
+    local::RowProduct product;
+    product.first_row = layout.place(rank_, 0);
+    product.row_step = slot.places();
+    product.rows = count_residues(slot.node().children()[0].size(), product.first_row, product.row_step);
+    product.strict = slot.node().strict();
+    product.once = pair.once;
+    product.swapped = slot.node().kind() == NodeKind::antisymmetric ? -1 : 1;
+    const auto b_strides = plan_.operand[other].layout.strides(rank_);
+    const auto c_strides = plan_.operand[operand_c].layout.strides(rank_);
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+        if (!groups_[g].in(pair.operand)) product.columns *= groups_[g].size;
+    for (std::size_t c = 0; c < 2; ++c) {
+        const auto& factors = pair.factors[c];
+        for (std::size_t f = 0; f < factors.size(); ++f) {
+            const auto g = static_cast<std::size_t>(factors[f]);
+            auto& axis = product.child[c][f];
+            axis.count = groups_[g].size;
+            axis.summed = groups_[g].is_contracted();
+            axis.stride = axis.summed ? b_strides[static_cast<std::size_t>(slot_of(other, g))]
+                                      : c_strides[static_cast<std::size_t>(slot_of(operand_c, g))];
+        }
+        // Two factors that are both free, or both summed, follow each other in their array: they are one.
+        if (factors.size() == 2 && product.child[c][0].summed == product.child[c][1].summed) {
+            product.child[c][0].count *= product.child[c][1].count;
+            product.child[c][1] = {};
+        }
+    }
+    return product;
+}
+
+/// Copies of the result that the local product takes.
+std::int64_t ContractionRun::row_copies() const {
+    const auto result = plan_.operand[operand_c].layout.local_size(rank_);
+    return local::row_product_threads(row_product(), result, omp_get_max_threads()) - 1;
+}
+
+template <class T>
+void ContractionRun::multiply_by_rows(const std::array<Working<T>, 2>& inputs, T alpha, T* c, Workspace& workspace) const {
+    const auto mark = workspace.mark();
+    const auto result = plan_.operand[operand_c].layout.local_size(rank_);
+    const auto copies = row_copies();
+    T* const room = workspace.take<T>(copies * result);
+    const auto stays = static_cast<std::size_t>(plan_.rows->operand);
+    std::fill(c, c + result, T(0));
+    local::multiply_rows<T>(row_product(), alpha, inputs[stays].array, inputs[1 - stays].array, c, result, room, copies + 1);
+    workspace.release(mark);
+}
+
 template <class T>
 void ContractionRun::run(const OperandData<T>& data, T alpha, T beta, Workspace& workspace) {
     const auto mark = workspace.mark();
@@ -140,7 +196,11 @@ void ContractionRun::run(const OperandData<T>& data, T alpha, T beta, Workspace&
         if (!plan_.unary()) inputs[1] = bring_in(operand_b, panel, data.b, workspace);
         if (plan_.weighted_operand >= 0)
             apply_weights(static_cast<Operand>(plan_.weighted_operand), inputs[static_cast<std::size_t>(plan_.weighted_operand)]);
-        multiply(inputs, alpha * static_cast<real_of<T>>(plan_.weight), panel == 0 ? first_beta : T(1), result);
+        const T weighted = alpha * static_cast<real_of<T>>(plan_.weight);
+        if (plan_.rows)
+            multiply_by_rows(inputs, weighted, result, workspace);
+        else
+            multiply(inputs, weighted, panel == 0 ? first_beta : T(1), result);
         workspace.release(panel_mark);
     }
     if (!direct) exchange_[operand_c]->run(result, data.c, T(1), beta, false, workspace);

@@ -3,6 +3,7 @@
 
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
+#include "local/row_products.hpp"
 #include "plan/contraction_plan.hpp"
 #include "redistribute/exchange.hpp"
 
@@ -53,6 +54,10 @@ private:
     void apply_weights(Operand o, Working<T>& w) const;
     template <class T>
     void multiply(const std::array<Working<T>, 2>& inputs, T alpha, T beta, T* c) const;
+    template <class T>
+    void multiply_by_rows(const std::array<Working<T>, 2>& inputs, T alpha, T* c, Workspace& workspace) const;
+    local::RowProduct row_product() const;
+    std::int64_t row_copies() const;
     int slot_of(Operand o, std::size_t group) const;
 
     ContractionPlan plan_;

@@ -2,7 +2,9 @@
 
 #include "interface/check_labels.hpp"
 #include "interface/tensor_state.hpp"
+#include "plan/estimate_cost.hpp"
 #include "plan/explain.hpp"
+#include "plan/pair_rows.hpp"
 #include "plan/pair_split.hpp"
 #include "plan/structure.hpp"
 
@@ -41,7 +43,7 @@ public:
         while (nodes_.size() > 2) contract_cheapest_pair();
         if (nodes_.size() == 2) {
             if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, output_.labels)) {
-                contract_parts(*pairs);
+                contract_joint_pair(*pairs);
                 return;
             }
         }
@@ -164,7 +166,24 @@ private:
         return Symmetry(static_cast<int>(labels.size()), product(slots));
     }
 
-    /// R = A+ B+ + A- B-, see joint_pair().
+    /// Either R = A+ B+ + A- B-, see joint_pair(), or half of the products of an operand that stays, and their mirror image.
+    void contract_joint_pair(const std::array<PairOperand, 2>& pairs) {
+        const auto first = steps.size(), layouts = intermediates.size();
+        contract_parts(pairs);
+        double seconds = 0;
+        for (auto s = first; s < steps.size(); ++s)
+            seconds += steps[s].plan ? steps[s].plan->cost.seconds : estimated_seconds(*steps[s].movement, request_.element_bytes);
+        auto by_rows = plan_by_rows(contraction(nodes_), options_, mirror_of(pairs, output_.labels, labels_.extents.size()));
+        if (!by_rows || by_rows->cost.seconds >= seconds) return;
+        steps.resize(first);
+        intermediates.resize(layouts);
+        PreparedTerm::Step step;
+        step.inputs = {nodes_[0].id, nodes_[1].id};
+        step.output = output_id;
+        step.plan = std::move(by_rows);
+        steps.push_back(std::move(step));
+    }
+
     void contract_parts(const std::array<PairOperand, 2>& pairs) {
         const auto whole = nodes_;
         for (const bool symmetric : {true, false}) {

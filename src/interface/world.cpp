@@ -32,7 +32,7 @@ std::string fingerprint(const Layout& layout) {
     for (auto n : layout.extents()) text += std::to_string(n) + ",";
     for (int s = 0; s < layout.slots(); ++s) {
         const auto& m = layout.mapping(s);
-        text += m.is_blocks() ? "b" : "p";
+        text += m.is_blocks() ? "b" : m.rows ? "r" : "p";
         for (int d : layout.slot_dimensions(s)) text += std::to_string(d) + ".";
         for (const auto& list : m.torus_by_position) {
             for (int t : list) text += std::to_string(t) + ",";

@@ -39,6 +39,7 @@ std::int64_t product_of_lengths(const RankGrid& grid, const std::vector<int>& to
 
 SlotLayout make_slot(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents,
                      const SlotMapping& mapping) {
+    if (mapping.rows) return SlotLayout::rows(slot, extents, product_of_lengths(grid, mapping.torus));
     if (!mapping.is_blocks())
         return SlotLayout::packed(slot, extents, product_of_lengths(grid, mapping.torus), mapping.begin, mapping.end);
     std::vector<std::int64_t> physical;
@@ -153,7 +154,7 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
             }
         }
         if (slot(s).width() > 1) part = "(" + part + ")";
-        if (!m.is_blocks() && slot(s).places() > 1) part += "/" + std::to_string(slot(s).places());
+        if (!m.is_blocks() && slot(s).places() > 1) part += "/" + std::to_string(slot(s).places()) + (m.rows ? " by rows" : "");
         text += (text.empty() ? "" : " ") + part;
     }
     if (text.empty()) text = "scalar";
@@ -186,6 +187,17 @@ int longest_divisible(const std::vector<double>& lengths, std::int64_t factor) {
     return best;
 }
 
+/// Rows of a triangle are dealt out where no place has more than this times the mean.
+constexpr double max_row_imbalance = 1.05;
+
+/// Should the slot be dealt out by rows?
+bool prefers_rows(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents,
+                  const SlotMapping& mapping) {
+    if (slot.children.size() != 2 || slot.kind == NodeKind::product || slot.children[0].kind == NodeKind::leaf) return false;
+    const auto layout = SlotLayout::rows(slot, extents, product_of_lengths(grid, mapping.torus));
+    return static_cast<double>(layout.max_local_size() * layout.places()) <= max_row_imbalance * static_cast<double>(layout.size());
+}
+
 }  // namespace
 
 Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
@@ -200,6 +212,8 @@ Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& ext
         mapping[static_cast<std::size_t>(s)].torus.push_back(t);
         remaining[static_cast<std::size_t>(s)] /= static_cast<double>(length);
     }
+    for (std::size_t s = 0; s < mapping.size(); ++s)
+        mapping[s].rows = !mapping[s].torus.empty() && prefers_rows(grid, symmetry.slots()[s], extents, mapping[s]);
     return Layout(grid, extents, symmetry, mapping);
 }
 

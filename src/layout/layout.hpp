@@ -24,13 +24,14 @@ struct RankGrid {
     bool operator==(const RankGrid&) const = default;
 };
 
-/// How one slot is put on the torus: the packed index of the slot over an ordered list of torus dimensions, or each
+/// How one slot is put on the torus: the packed index (or the rows) of the slot over an ordered list of torus dimensions, or each
 /// dimension of the slot (by position) over a list of its own with a virtual factor.
 struct SlotMapping {
     std::vector<int> torus;                           ///< packed way
     std::vector<std::vector<int>> torus_by_position;  ///< block way, if not empty
     std::vector<std::int64_t> virtual_factor;         ///< block way: by position
     std::int64_t begin = 0, end = -1;                 ///< packed way: window of packed indices, see SlotLayout::packed
+    bool rows = false;                                ///< `torus` deals out the rows of a node over two children
 
     bool is_blocks() const { return !torus_by_position.empty(); }
     /// All torus dimensions, in the order in which they make up the place.
@@ -100,7 +101,8 @@ private:
 };
 
 /// A balanced layout for a tensor at rest: torus dimensions are given to the slots that are longest per place; those that no
-/// slot can use without leaving places empty hold copies.
+/// slot can use without leaving places empty hold copies. A node over two composite children is dealt out by rows where that is
+/// balanced to a few percent.
 Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 
 /// Like default_layout(), in the block way: each dimension of a slot is spread by itself and virtual factors make up equal

@@ -64,6 +64,14 @@ SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int
     return result;
 }
 
+SlotLayout SlotLayout::rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places) {
+    auto result = packed(slot, extents, places);
+    if (result.node_.children().size() != 2)
+        throw InvalidArgument("layout: only a node over two children can be dealt out by rows");
+    result.rows_ = true;
+    return result;
+}
+
 SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents,
                               std::vector<std::int64_t> physical, std::vector<std::int64_t> virtual_factor) {
     const auto by_pos = extents_by_position(slot, extents);
@@ -94,8 +102,15 @@ SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int
 
 std::int64_t SlotLayout::local_size(std::int64_t place) const {
     if (blocks_) return virtual_blocks_ * node_.size();
+    if (rows_) return row_start(place, count_residues(node_.children()[0].size(), place, places_));
     const auto first = begin_ + ((place - begin_) % places_ + places_) % places_;
     return first < end_ ? ceil_div(end_ - first, places_) : 0;
+}
+
+std::int64_t SlotLayout::max_local_size() const {
+    // In rows, the place of the last and longest row has the most elements.
+    if (rows_) return local_size(std::max<std::int64_t>(0, node_.children()[0].size() - 1) % places_);
+    return local_size(blocks_ ? 0 : begin_ % places_);
 }
 
 SlotLocation SlotLayout::locate(std::int64_t* x) const {
@@ -106,6 +121,13 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
         at.conjugate = c.conjugate;
         at.zero = c.zero;
         at.outside = c.index < begin_ || c.index >= end_;
+        if (rows_) {
+            const auto split = node_.children()[0].width();
+            const auto row = node_.children()[1].pack(x + split);
+            at.place = row % places_;
+            at.index = row_start(at.place, row / places_) + node_.children()[0].pack(x);
+            return at;
+        }
         at.place = c.index % places_;
         at.index = (c.index - begin_) / places_;
         return at;
@@ -143,7 +165,7 @@ std::int64_t SlotLayout::orbit_size(const std::int64_t* x) const {
 }
 
 bool SlotLayout::operator==(const SlotLayout& other) const {
-    return tree_ == other.tree_ && extents_ == other.extents_ && blocks_ == other.blocks_ && places_ == other.places_ &&
+    return tree_ == other.tree_ && extents_ == other.extents_ && blocks_ == other.blocks_ && rows_ == other.rows_ && places_ == other.places_ &&
            begin_ == other.begin_ && end_ == other.end_ && physical_ == other.physical_ && virtual_ == other.virtual_;
 }
 

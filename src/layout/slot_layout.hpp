@@ -20,9 +20,13 @@ struct SlotLocation {
     bool outside = false;    ///< the element is not in the window of the layout
 };
 
-/// Deals out a slot in one of two ways.
+/// Deals out a slot in one of three ways.
 ///
 /// *packed*: the packed index I of the whole slot is cyclic over the places: place = I mod p, local index = I / p. No padding.
+///
+/// *rows* (a node over two children only): the elements with the same larger child form a row of a triangle; rows are cyclic over
+/// the places: place = c_1 mod p. A row is contiguous, so that products can read it where it is. No padding, but places differ by
+/// up to one row.
 ///
 /// *blocks* (cyclops-2012, section 3): each dimension is cyclic with a phase; a place holds residues r_d of the physical part of
 /// the phases, and one packed block per combination of virtual residues. Example: antisym(a,b), extent 5, phase 2, a on two
@@ -33,6 +37,8 @@ public:
     /// Packed way over `places` places; only packed indices in [begin, end) are held (end < 0: all).
     static SlotLayout packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places,
                              std::int64_t begin = 0, std::int64_t end = -1);
+    /// Row way over `places` places; `slot` has two children.
+    static SlotLayout rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places);
     /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves).
     /// @throws InvalidArgument if dimensions that the slot permutes differ in phase
     static SlotLayout blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents,
@@ -41,10 +47,15 @@ public:
     std::int64_t places() const { return places_; }
     int width() const { return width_; }
     bool is_blocks() const { return blocks_; }
+    bool is_rows() const { return rows_; }
     /// Number of local indices at a place, padding included.
     std::int64_t local_size(std::int64_t place) const;
     /// Largest local_size().
-    std::int64_t max_local_size() const { return local_size(blocks_ ? 0 : begin_ % places_); }
+    std::int64_t max_local_size() const;
+    /// Row way: local index of the first element of the place's row `t`, whose larger child is place + t * places().
+    std::int64_t row_start(std::int64_t place, std::int64_t t) const {
+        return t * (place + (node_.strict() ? 0 : 1)) + places_ * (t * (t - 1) / 2);
+    }
     /// Number of packed indices of the slot in the window.
     std::int64_t size() const { return end_ - begin_; }
     /// Virtual blocks per place (1 in the packed way).
@@ -62,6 +73,8 @@ public:
     void for_each(std::int64_t place, F&& f) const {
         if (blocks_)
             for_each_in_blocks(place, std::forward<F>(f));
+        else if (rows_)
+            for_each_in_rows(place, std::forward<F>(f));
         else
             for_each_packed(place, std::forward<F>(f));
     }
@@ -78,6 +91,8 @@ private:
     template <class F>
     void for_each_packed(std::int64_t place, F&& f) const;
     template <class F>
+    void for_each_in_rows(std::int64_t place, F&& f) const;
+    template <class F>
     void for_each_in_blocks(std::int64_t place, F&& f) const;
     void advance(std::int64_t* child_index, std::int64_t step) const;
 
@@ -85,7 +100,7 @@ private:
     SymmetryNode tree_;
     std::vector<std::int64_t> extents_;  // by position
     int width_ = 1;
-    bool blocks_ = false;
+    bool blocks_ = false, rows_ = false;
     std::int64_t places_ = 1, begin_ = 0, end_ = 0, virtual_blocks_ = 1;
     std::vector<std::int64_t> physical_, virtual_;  // by position; empty in the packed way
 };
@@ -134,6 +149,21 @@ void SlotLayout::for_each_packed(std::int64_t place, F&& f) const {
         }
         if (index + places_ < end_) advance(child_index.data(), places_);
     }
+}
+
+template <class F>
+void SlotLayout::for_each_in_rows(std::int64_t place, F&& f) const {
+    const auto& children = node_.children();
+    const auto split = children[0].width();
+    const std::int64_t extra = node_.strict() ? 0 : 1;
+    std::array<std::int64_t, max_slot_order> x{};
+    std::int64_t local = 0;
+    for (auto row = place; row < children[0].size(); row += places_)
+        for (std::int64_t c = 0; c < row + extra; ++c, ++local) {
+            children[0].unpack(c, x.data());
+            children[1].unpack(row, x.data() + split);
+            f(local, static_cast<const std::int64_t*>(x.data()));
+        }
 }
 
 template <class F>

@@ -1,25 +1,15 @@
 /// Scalar arithmetic that is the same for real and complex element types.
 #pragma once
 
+#include "arges/scalar.hpp"
+
 #include <complex>
 #include <type_traits>
 
 namespace arges::local {
 
-/// The real type that belongs to an element type; RealOf<std::complex<float>> is float.
 template <class T>
-struct RealOfType {
-    using type = T;
-};
-template <class R>
-struct RealOfType<std::complex<R>> {
-    using type = R;
-};
-template <class T>
-using RealOf = typename RealOfType<T>::type;
-
-template <class T>
-inline constexpr bool is_complex = !std::is_same_v<T, RealOf<T>>;
+inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>>;
 
 /// a * b without the checks for infinities of std::complex, which keep loops from vectorizing.
 template <class T>

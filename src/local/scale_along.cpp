@@ -40,7 +40,7 @@ std::vector<Axis> simplified(std::span<const std::int64_t> sizes,
 /// One run along the innermost axis: `weights` are those of its entries, or the one of the whole
 /// run.
 template <class T>
-void scale_run(const Axis& axis, const RealOf<T>* weights, T* data) {
+void scale_run(const Axis& axis, const real_of<T>* weights, T* data) {
     if (axis.weighted && axis.stride == 1)
         for (std::int64_t i = 0; i < axis.size; ++i) data[i] *= weights[i];
     else if (axis.weighted)
@@ -55,14 +55,14 @@ void scale_run(const Axis& axis, const RealOf<T>* weights, T* data) {
 
 template <class T>
 void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides,
-                 int axis, std::span<const RealOf<T>> weights, T* data) {
+                 int axis, std::span<const real_of<T>> weights, T* data) {
     const std::vector<Axis> axes = simplified(sizes, strides, axis);
     std::int64_t runs = 1;
     for (std::size_t i = 1; i < axes.size(); ++i) runs *= axes[i].size;
 #pragma omp parallel for schedule(static) if (runs * axes[0].size >= threading_elements)
     for (std::int64_t run = 0; run < runs; ++run) {
         std::int64_t rest = run, offset = 0;
-        const RealOf<T>* weight = weights.data();
+        const real_of<T>* weight = weights.data();
         for (std::size_t i = 1; i < axes.size(); ++i) {
             const std::int64_t index = rest % axes[i].size;
             rest /= axes[i].size;
@@ -75,7 +75,7 @@ void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64
 
 #define ARGES_INSTANTIATE(T)                                                                       \
     template void scale_along<T>(std::span<const std::int64_t>, std::span<const std::int64_t>,     \
-                                 int, std::span<const RealOf<T>>, T*);
+                                 int, std::span<const real_of<T>>, T*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 

@@ -1,6 +1,7 @@
 #include "base/math.hpp"
 #include "plan/contraction_plan.hpp"
 #include "plan/estimate_cost.hpp"
+#include "plan/pair_rows.hpp"
 #include "plan/working_layouts.hpp"
 
 #include <algorithm>
@@ -35,24 +36,24 @@ public:
         }
     }
 
-    ContractionPlan best() {
+    /// @param best a plan that is there already, if any
+    ContractionPlan best(std::optional<ContractionPlan> best) {
         auto candidates = enumerate();
         std::stable_sort(candidates.begin(), candidates.end(),
                          [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
-        ContractionPlan best, smallest;
-        bool found = false, any = false;
+        ContractionPlan smallest;
+        bool any = false;
         std::size_t looked_at = 0;
         for (const auto& c : candidates) {
-            if (looked_at++ >= max_full_estimates && found) break;
+            if (looked_at++ >= max_full_estimates && best) break;
             auto plan = fitted(plan_with_mapping(spec_, groups_, mapping_of(c.assignment), options_));
             if (!any || plan.cost.working_bytes < smallest.cost.working_bytes) smallest = plan;
             any = true;
             if (plan.cost.working_bytes > options_.memory_limit) continue;
-            if (!found || plan.cost.seconds < best.cost.seconds * (1 - 1e-9)) best = plan;
-            found = true;
+            if (!best || plan.cost.seconds < best->cost.seconds * (1 - 1e-9)) best = plan;
         }
-        if (!found) refuse(smallest);
-        return best;
+        if (!best) refuse(smallest);
+        return *std::move(best);
     }
 
 private:
@@ -174,7 +175,7 @@ private:
         std::vector<SlotMapping> mapping(groups_.size());
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (options_.group_mapping == GroupMapping::packed || groups_[g].labels.size() == 1) {
-                mapping[g].torus = as_in_a_tensor(g, torus[g][0]);
+                mapping[g] = as_in_a_tensor(g, torus[g][0]);
                 continue;
             }
             const auto& tree = groups_[g].in(operand_a) ? *groups_[g].tree[operand_a] : *groups_[g].tree[operand_b];
@@ -183,24 +184,31 @@ private:
         return mapping;
     }
 
-    std::vector<int> as_in_a_tensor(std::size_t g, const std::vector<int>& torus) const {
+    SlotMapping as_in_a_tensor(std::size_t g, const std::vector<int>& torus) const {
         auto sorted = torus;
         std::sort(sorted.begin(), sorted.end());
-        auto look = [&](const OperandSpec& operand) -> const std::vector<int>* {
+        auto look = [&](const OperandSpec& operand) -> std::optional<SlotMapping> {
             for (int s = 0; s < operand.layout.slots(); ++s) {
                 const auto& there = operand.layout.mapping(s).torus;
                 const int first = operand.labels[static_cast<std::size_t>(operand.layout.slot_dimensions(s)[0])];
                 if (std::count(groups_[g].labels.begin(), groups_[g].labels.end(), first) == 0) continue;
                 auto other = there;
                 std::sort(other.begin(), other.end());
-                if (other == sorted) return &there;
+                const bool whole = operand.layout.slot_dimensions(s).size() == groups_[g].labels.size();
+                if (other != sorted) continue;
+                SlotMapping found;
+                found.torus = there;
+                found.rows = whole && operand.layout.mapping(s).rows;
+                return found;
             }
-            return nullptr;
+            return std::nullopt;
         };
         for (const auto& input : spec_.inputs)
-            if (const auto* found = look(input)) return *found;
-        if (const auto* found = look(spec_.output)) return *found;
-        return torus;
+            if (const auto found = look(input)) return *found;
+        if (const auto found = look(spec_.output)) return *found;
+        SlotMapping fresh;
+        fresh.torus = torus;
+        return fresh;
     }
 
     /// Cuts contracted groups into panels until the plan fits; the longest group first, then the next (recursion).
@@ -222,7 +230,7 @@ private:
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const bool known = std::any_of(plan.panels.begin(), plan.panels.end(),
                                            [&](const auto& l) { return l.group == static_cast<int>(g); });
-            if (!groups_[g].is_contracted() || known || plan.group_mapping[g].is_blocks()) continue;
+            if (!groups_[g].is_contracted() || known || plan.group_mapping[g].is_blocks() || plan.group_mapping[g].rows) continue;
             if (groups_[g].size <= plan.group_places[g]) continue;
             if (next < 0 || groups_[g].size > groups_[static_cast<std::size_t>(next)].size) next = static_cast<int>(g);
         }
@@ -249,7 +257,7 @@ private:
 }  // namespace
 
 ContractionPlan plan_contraction(const ContractionSpec& spec, const PlanOptions& options) {
-    return GridSearch(spec, options).best();
+    return GridSearch(spec, options).best(plan_by_rows(spec, options));
 }
 
 }  // namespace arges

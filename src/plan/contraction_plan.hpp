@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ struct PanelLevel {
     bool operator==(const PanelLevel&) const = default;
 };
 
+/// An input that is one pair node, read where it lies: row by row, each rank the rows that it has. The other input is copied to
+/// every rank and the result is a sum over the ranks, so this pays where they are much smaller.
+struct PairRows {
+    Operand operand = operand_a;                ///< the input that stays
+    std::array<std::vector<int>, 2> factors;    ///< by child: the groups that make up its packed index, fastest first
+    bool once = false;                          ///< the mirror image of the result is added by its movement to the output
+    bool operator==(const PairRows&) const = default;
+};
+
 /// Predictions for the busiest rank. Times in seconds, sizes in bytes.
 struct PlanCost {
     double seconds = 0;
@@ -43,6 +53,7 @@ struct ContractionPlan {
     std::vector<SlotMapping> group_mapping;  ///< per group
     std::vector<std::int64_t> group_places;  ///< per group: ranks along it
     std::array<WorkingOperand, 3> operand;   ///< A, B, raw result R (B unused with one input)
+    std::optional<PairRows> rows;            ///< set: the local product is one over rows, the groups are on no torus dimension
     std::vector<PanelLevel> panels;          ///< empty: everything is gathered at once
     int weighted_operand = -1;               ///< the working copy that is scaled by orbit sizes, or -1
     double weight = 1;                       ///< constant orbit size of summed groups

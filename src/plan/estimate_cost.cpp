@@ -45,7 +45,7 @@ double overlap(const Layout& present, const std::vector<int>& present_labels, co
         }
         used[static_cast<std::size_t>(match)] = true;
         const auto& other = present.slot(match);
-        if (slot.is_blocks() || other.is_blocks())
+        if (slot.is_blocks() || other.is_blocks() || slot.is_rows() || other.is_rows())
             result *= working.mapping(w) == present.mapping(match)
                           ? static_cast<double>(slot.local_size(place))
                           : static_cast<double>(slot.local_size(place)) / static_cast<double>(other.places());
@@ -78,6 +78,37 @@ double link_weight(const PlanOptions& options, const ContractionPlan& plan) {
     return std::max(weight, 0.01);
 }
 
+/// Products of the busiest rank where the operands are dense arrays over their groups.
+double folded_products(const ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
+    double products = 1;
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+        const auto& w = plan.operand[groups[g].in(operand_a) ? operand_a : operand_b];
+        const auto slot = std::find(w.groups.begin(), w.groups.end(), static_cast<int>(g)) - w.groups.begin();
+        products *= static_cast<double>(w.layout.slot(static_cast<int>(slot)).max_local_size());
+    }
+    return products;
+}
+
+/// Products of the busiest rank where a pair node is read by rows.
+double row_products(const ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
+    double columns = 1;
+    for (const auto& g : groups)
+        if (!g.in(plan.rows->operand)) columns *= static_cast<double>(g.size);
+    return columns * static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size()) * (plan.rows->once ? 1 : 2);
+}
+
+/// Seconds of the local product.
+double multiply_seconds(const ContractionPlan& plan, const std::vector<IndexGroup>& groups, const MachineModel& machine) {
+    if (!plan.rows) return plan.cost.flops / machine.flops_per_second;
+    // Small matrix products where both factors of a child are needed at once, else matrix times vector.
+    bool matrices = true;
+    for (const auto& child : plan.rows->factors)
+        matrices = matrices && child.size() == 2 &&
+                   groups[static_cast<std::size_t>(child[0])].is_contracted() != groups[static_cast<std::size_t>(child[1])].is_contracted();
+    const auto read = static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size() * plan.spec.element_bytes);
+    return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
+}
+
 double useful_products(const std::vector<IndexGroup>& groups) {
     double product = 1;
     for (const auto& g : groups) product *= static_cast<double>(g.size);
@@ -100,21 +131,24 @@ double matmul_lower_bound_words(double m, double n, double k, double ranks) {
     return std::max(0.0, accessed - (d[0] * d[1] + d[0] * d[2] + d[1] * d[2]) / ranks);
 }
 
+double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes) {
+    const MachineModel machine;
+    const auto ranks = static_cast<double>(movement.to.grid().ranks());
+    const auto elements = static_cast<double>(movement.to.max_local_size()) * static_cast<double>(movement.terms.size());
+    const auto bytes = elements * static_cast<double>(element_bytes);
+    if (ranks == 1) return bytes / machine.copied_bytes_per_second;
+    return 2 * elements * machine.listed_element_seconds + bytes * (1 - 1 / ranks) / machine.bytes_per_second;
+}
+
 void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options) {
     const MachineModel machine;
     auto& cost = plan.cost;
     cost = {};
     const auto bytes = static_cast<double>(plan.spec.element_bytes);
-    double products = 1;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        const auto operand = groups[g].in(operand_a) ? operand_a : operand_b;
-        const auto& w = plan.operand[operand];
-        const auto slot = std::find(w.groups.begin(), w.groups.end(), static_cast<int>(g)) - w.groups.begin();
-        products *= static_cast<double>(w.layout.slot(static_cast<int>(slot)).max_local_size());
-    }
+    const double products = plan.rows ? row_products(plan, groups) : folded_products(plan, groups);
     const double per_product = plan.unary() ? plan.spec.flops_per_product / 2 : plan.spec.flops_per_product;
     cost.flops = products * per_product;
-    cost.useful_flops = useful_products(groups) * per_product;
+    cost.useful_flops = useful_products(groups) * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
     const auto panels = static_cast<double>(panel_count(plan));
     double moved = 0, copied = 0, buffers = 0, working = 0;
     for (auto o : {operand_a, operand_b, operand_c}) {
@@ -139,7 +173,7 @@ void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups,
         buffers = std::max(buffers, 2 * words * share);
     }
     cost.working_bytes = static_cast<std::int64_t>((working + buffers) * bytes);
-    cost.seconds = cost.flops / machine.flops_per_second +
+    cost.seconds = multiply_seconds(plan, groups, machine) +
                    moved * bytes * link_weight(options, plan) / machine.bytes_per_second +
                    copied * bytes / machine.copied_bytes_per_second +
                    (moved > 0 ? panels * machine.message_seconds : 0);

@@ -68,6 +68,7 @@ std::string statement_text(const ContractionSpec& spec) {
 }
 
 std::string grid_text(const ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
+    if (plan.rows) return " each rank multiplies the rows of " + plan.spec.inputs[plan.rows->operand].name + " that it has";
     std::string text;
     std::int64_t used = 1;
     for (std::size_t g = 0; g < groups.size(); ++g) {

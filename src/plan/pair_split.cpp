@@ -92,6 +92,19 @@ LabelTerm exchange_second(const PairOperand& pair, std::size_t labels, bool symm
     return term;
 }
 
+LabelTerm mirror_of(const std::array<PairOperand, 2>& pairs, const std::vector<int>& output_labels, std::size_t labels) {
+    LabelTerm term;
+    term.image.resize(labels);
+    std::iota(term.image.begin(), term.image.end(), 0);
+    for (const auto& operand : pairs)
+        for (const auto& pair : {operand.first, operand.second}) {
+            if (contains_none(output_labels, pair)) continue;
+            term.image[static_cast<std::size_t>(pair[0])] = pair[1];
+            term.image[static_cast<std::size_t>(pair[1])] = pair[0];
+        }
+    return term;
+}
+
 std::optional<PairSplit> pair_split(const ExchangeSpec& spec) {
     if (spec.from.grid().ranks() != 1 || spec.from.slots() != 1 || spec.to.slots() != 2 || spec.terms.size() != 2)
         return std::nullopt;

@@ -27,6 +27,9 @@ Symmetry part_symmetry(const OperandSpec& operand, const PairOperand& pair, bool
 /// The term that exchanges the second pair, for the movement into a part (with factor 1/2).
 LabelTerm exchange_second(const PairOperand& pair, std::size_t labels, bool symmetric);
 
+/// The relabelling of the output that exchanges the children of both pair nodes: it leaves the product as it is.
+LabelTerm mirror_of(const std::array<PairOperand, 2>& pairs, const std::vector<int>& output_labels, std::size_t labels);
+
 /// A movement into a part on one rank without element lists: for each q0 <= q1 the block over (p0, p1) is split.
 struct PairSplit {
     std::int64_t p = 0, q = 0;                ///< extents of the pairs

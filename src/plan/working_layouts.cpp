@@ -1,5 +1,7 @@
 #include "plan/working_layouts.hpp"
 
+#include "plan/working_operand.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -72,37 +74,6 @@ private:
         for (std::size_t g = 0; g < groups_.size(); ++g)
             if (groups_[g].in(o) && same_tree(*groups_[g].tree[o], tree)) return static_cast<int>(g);
         return -1;
-    }
-
-    /// Equal up to the order of exchangeable leaves.
-    static bool same_tree(const SymmetryNode& a, const SymmetryNode& b) {
-        if (a.kind != b.kind || a.children.size() != b.children.size()) return false;
-        if (a.kind == NodeKind::leaf) return a.dimension == b.dimension;
-        const bool leaves = a.children[0].kind == NodeKind::leaf && a.kind != NodeKind::product;
-        if (!leaves)
-            return std::equal(a.children.begin(), a.children.end(), b.children.begin(), same_tree);
-        auto x = a.dimensions(), y = b.dimensions();
-        std::sort(x.begin(), x.end());
-        std::sort(y.begin(), y.end());
-        return x == y;
-    }
-
-    /// True if the leaves of antisymmetric nodes of equal trees differ by an odd permutation.
-    static bool odd_order(const SymmetryNode& a, const SymmetryNode& b) {
-        bool odd = false;
-        if (a.kind == NodeKind::antisymmetric && a.children[0].kind == NodeKind::leaf) {
-            const auto x = a.dimensions();
-            auto y = b.dimensions();
-            for (std::size_t i = 0; i < x.size(); ++i)
-                for (std::size_t j = i + 1; j < x.size() && y[i] != x[i]; ++j)
-                    if (y[j] == x[i]) {
-                        std::swap(y[i], y[j]);
-                        odd = !odd;
-                    }
-            return odd;
-        }
-        for (std::size_t c = 0; c < a.children.size(); ++c) odd ^= odd_order(a.children[c], b.children[c]);
-        return odd;
     }
 
     /// An array used in place stores its antisymmetric groups in the tensor's order of dimensions, which may differ from the
@@ -237,22 +208,7 @@ private:
             note_sign(o);
             return;
         }
-        w.labels.clear();
-        std::vector<SymmetryNode> slots;
-        std::vector<SlotMapping> mapping;
-        std::vector<std::int64_t> extents;
-        for (int g : w.groups) {
-            const auto& group = groups_[static_cast<std::size_t>(g)];
-            slots.push_back(renumbered(*group.tree[o], static_cast<int>(w.labels.size()), group.labels));
-            for (int l : group.labels) {
-                w.labels.push_back(l);
-                extents.push_back(plan_.spec.label_extents[static_cast<std::size_t>(l)]);
-            }
-            mapping.push_back(plan_.group_mapping[static_cast<std::size_t>(g)]);
-        }
-        const int rank_order = static_cast<int>(extents.size());
-        w.layout = Layout(spec_of(o).layout.grid(), extents, Symmetry(rank_order, product(slots)), mapping,
-                          o == operand_c ? partial_dimensions() : std::vector<int>());
+        w = working_copy(plan_, groups_, o, std::move(w.groups), o == operand_c ? partial_dimensions() : std::vector<int>());
     }
 
     std::vector<int> partial_dimensions() const {
@@ -274,15 +230,6 @@ private:
             if (std::count(groups_[g].labels.begin(), groups_[g].labels.end(), label) > 0)
                 return role_[g] == roles_of_operand[o][0];
         return true;
-    }
-
-    static SymmetryNode renumbered(const SymmetryNode& node, int first, const std::vector<int>& labels) {
-        SymmetryNode result{node.kind, -1, {}};
-        if (node.kind == NodeKind::leaf)
-            result.dimension =
-                first + static_cast<int>(std::find(labels.begin(), labels.end(), node.dimension) - labels.begin());
-        for (const auto& child : node.children) result.children.push_back(renumbered(child, first, labels));
-        return result;
     }
 
     ContractionPlan& plan_;

@@ -1,6 +1,6 @@
 #include "redistribute/split_pair.hpp"
 
-#include "arges/tensor.hpp"
+#include "arges/scalar.hpp"
 #include "base/instantiate.hpp"
 
 #include <utility>

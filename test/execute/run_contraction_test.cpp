@@ -1,6 +1,8 @@
 // Contractions on every kind of grid, with and without panels: the result, and that the bytes sent are those of the plan.
 #include "execute/run_contraction.hpp"
 
+#include "plan/pair_rows.hpp"
+#include "plan/pair_split.hpp"
 #include "support/contractions.hpp"
 #include "support/movements.hpp"
 #include "support/tensor_checks.hpp"
@@ -136,6 +138,74 @@ TEST_F(Contractions, WorkOnAnyGridWithAnyPanels) {
             check(plan, p);
             if (failed_anywhere()) return;
         }
+}
+
+/// Cases in which one input is a pair node that the product breaks up.
+std::map<std::string, ContractionText> row_cases() {
+    std::map<char, std::int64_t> n;
+    for (char l = 'a'; l <= 'z'; ++l) n[l] = 3;
+    return {
+        {"eightfold", {{"pq", "sym(p,q)"}, {"pqrs", "sym(sym(p,q),sym(r,s))"}, {"rs", "sym(r,s)"}, n}},
+        {"eightfold, many columns, second input", {{"xpqy", ""}, {"xyrs", "sym(r,s)"}, {"rspq", "sym(sym(p,q),sym(r,s))"}, n}},
+        {"antisymmetric children", {{"qp", "antisym(q,p)"}, {"sr", "antisym(s,r)"}, {"pqrs", "sym(antisym(q,p),antisym(r,s))"}, n}},
+        {"antisymmetric pair", {{"pqx", ""}, {"pqrs", "antisym(sym(p,q),sym(r,s))"}, {"rsx", "sym(r,s)"}, n}},
+        {"matrix and vector", {{"p", ""}, {"pq", "antisym(p,q)"}, {"q", ""}, n}},
+        {"matrix and matrix", {{"px", ""}, {"qx", ""}, {"qp", "hollow(q,p)"}, n}},
+        {"products", {{"abij", ""}, {"abef", "sym(product(a,e),product(b,f))"}, {"efij", ""}, n}},
+        {"products, summed first", {{"abx", ""}, {"eafb", "antisym(product(e,a),product(f,b))"}, {"xef", ""}, n}},
+        {"products, free and summed child", {{"aex", ""}, {"aebf", "sym(product(a,e),product(b,f))"}, {"bfx", ""}, n}},
+        {"scalar", {{"", ""}, {"pq", "sym(p,q)"}, {"pq", ""}, n}},
+    };
+}
+
+/// The input's layout by rows, on a random part of the torus.
+void deal_out_rows(OperandSpec& input, std::mt19937_64& random) {
+    SlotMapping mapping;
+    mapping.rows = true;
+    for (int t = 0; t < input.layout.grid().dimensions(); ++t)
+        if (random() % 3 != 0) mapping.torus.push_back(t);
+    input.layout = Layout(input.layout.grid(), input.layout.extents(), input.layout.symmetry(), {mapping});
+}
+
+TEST_F(Contractions, ReadPairNodesByRows) {
+    std::mt19937_64 random(3);
+    int planned = 0;
+    for (const auto& [name, text] : row_cases())
+        for (int trial = 0; trial < 3; ++trial) {
+            SCOPED_TRACE(name);
+            auto p = make_problem(text, unfold(Torus({comm_.size()})), GroupMapping::packed, random);
+            for (auto& input : p.spec.inputs)
+                if (input.layout.slots() == 1 && input.layout.symmetry().slots()[0].children.size() == 2 &&
+                    input.layout.symmetry().slots()[0].kind != NodeKind::product)
+                    deal_out_rows(input, random);
+            const auto plan = plan_by_rows(p.spec, {});
+            if (!plan) continue;
+            ++planned;
+            check(*plan, p);
+            if (failed_anywhere()) return;
+        }
+    EXPECT_GE(planned, 24);
+}
+
+/// With joint pair symmetry half of the products are enough.
+TEST_F(Contractions, AddTheMirrorImageOfHalfOfTheProducts) {
+    std::mt19937_64 random(4);
+    std::map<char, std::int64_t> n;
+    for (char l = 'a'; l <= 'z'; ++l) n[l] = 3;
+    for (const auto* tree : {"", "sym(product(a,i),product(b,j))"}) {
+        const ContractionText text{{"abij", tree},
+                                   {"abef", "sym(product(a,e),product(b,f))"},
+                                   {"efij", "sym(product(e,i),product(f,j))"},
+                                   n};
+        auto p = make_problem(text, unfold(Torus({comm_.size()})), GroupMapping::packed, random);
+        deal_out_rows(p.spec.inputs[0], random);
+        const auto pairs = joint_pair(p.spec.inputs[0], p.spec.inputs[1], p.spec.output.labels);
+        ASSERT_TRUE(pairs.has_value());
+        const auto plan = plan_by_rows(p.spec, {}, mirror_of(*pairs, p.spec.output.labels, p.spec.label_extents.size()));
+        ASSERT_TRUE(plan.has_value());
+        EXPECT_TRUE(plan->rows->once);
+        check(*plan, p);
+    }
 }
 
 /// Through statements: the smaller the limit, the more panels; the result stays.

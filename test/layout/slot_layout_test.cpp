@@ -73,6 +73,29 @@ TEST(SlotLayout, StoresEveryOrbitOnceInThePackedWay) {
     }
 }
 
+TEST(SlotLayout, StoresEveryOrbitOnceInTheRowWay) {
+    int cases = 0;
+    for (const auto& c : slot_cases()) {
+        if (c.node.children.size() != 2 || c.node.kind == NodeKind::product) continue;
+        ++cases;
+        SCOPED_TRACE(c.text);
+        const auto orbits = orbits_of(c);
+        for (std::int64_t places : {1, 2, 3, 4, 7, 40}) {
+            const auto layout = SlotLayout::rows(c.node, c.extents, places);
+            check_cover(layout, c, orbits);
+            std::int64_t total = 0, largest = 0;
+            for (std::int64_t p = 0; p < places; ++p) {
+                total += layout.local_size(p);
+                largest = std::max(largest, layout.local_size(p));
+            }
+            EXPECT_EQ(total, layout.size()) << "the row way has no padding";
+            EXPECT_EQ(largest, layout.max_local_size());
+        }
+    }
+    EXPECT_GT(cases, 4);
+    EXPECT_THROW(SlotLayout::rows(leaf(0), Tuple{5}, 2), InvalidArgument);
+}
+
 /// Random physical phases per dimension; virtual factors make up equal phases.
 TEST(SlotLayout, StoresEveryOrbitOnceInTheBlockWay) {
     std::mt19937_64 random(1);

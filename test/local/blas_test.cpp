@@ -52,7 +52,7 @@ TYPED_TEST(Blas, MultipliesStridedVectorsByMatrices) {
     for (const bool transposed : {false, true})
         for (const T beta : {T(0), T(1), T(3)}) {
             const Matrix<const T> matrix = {a.data(), 7, transposed};
-            const T old = beta == T(0) ? T(std::numeric_limits<RealOf<T>>::quiet_NaN()) : T(5);
+            const T old = beta == T(0) ? T(std::numeric_limits<real_of<T>>::quiet_NaN()) : T(5);
             std::vector<T> y(20, old);
             gemv<T>({5, 1, 3}, T(2), matrix, {x.data(), 2}, beta, {y.data(), 3});
             for (std::int64_t i = 0; i < 5; ++i) {

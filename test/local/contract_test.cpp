@@ -68,7 +68,7 @@ Case random_case(const Shape& shape, Random& random) {
 template <class T>
 T random_factor(Random& random) {
     const std::int64_t choice = random.integer(0, 3);
-    return choice < 2 ? T(static_cast<RealOf<T>>(choice)) : random.element<T>();
+    return choice < 2 ? T(static_cast<real_of<T>>(choice)) : random.element<T>();
 }
 
 /// All numbers are small integers, so the results must agree exactly.
@@ -137,7 +137,7 @@ TYPED_TEST(Contract, ReducesLikeTheReference) {
 
 TYPED_TEST(Contract, DoesNotReadTheResultWhenBetaIsZero) {
     using T = TypeParam;
-    const T nan = std::numeric_limits<RealOf<T>>::quiet_NaN();
+    const T nan = std::numeric_limits<real_of<T>>::quiet_NaN();
     for (const std::int64_t n : {1, 3, 70})
         for (const std::int64_t k : {0, 1, 40})
             for (const std::int64_t gap : {1, 2}) {  // with gaps, C must be copied
@@ -149,7 +149,7 @@ TYPED_TEST(Contract, DoesNotReadTheResultWhenBetaIsZero) {
                 contract<T>(f, 2, a.data(), b.data(), 0, c.data());
                 for (std::int64_t i = 0; i < 70 * n; ++i)
                     ASSERT_EQ(c[static_cast<std::size_t>(i * gap)],
-                              T(static_cast<RealOf<T>>(2 * k)))
+                              T(static_cast<real_of<T>>(2 * k)))
                         << n << " " << k << " " << gap;
             }
 }
@@ -157,7 +157,7 @@ TYPED_TEST(Contract, DoesNotReadTheResultWhenBetaIsZero) {
 TYPED_TEST(Contract, GivesTheSameBitsInEveryRun) {
     using T = TypeParam;
     Random random(7);
-    std::uniform_real_distribution<RealOf<T>> number(-1, 1);
+    std::uniform_real_distribution<real_of<T>> number(-1, 1);
     for (const Shape& shape : {Shape{1, 1, 2, 1, 50, 50, 30, 3}, Shape{0, 0, 2, 0, 1, 1, 400, 1},
                                Shape{1, 0, 2, 0, 90, 1, 90, 1}}) {
         const Case c = random_case(shape, random);

@@ -23,7 +23,7 @@ struct Random {
     /// A small integer as element, so that sums and products are exact.
     template <class T>
     T element() {
-        const auto number = [&] { return static_cast<RealOf<T>>(integer(-4, 4)); };
+        const auto number = [&] { return static_cast<real_of<T>>(integer(-4, 4)); };
         if constexpr (is_complex<T>) {
             const auto real = number();
             return {real, number()};

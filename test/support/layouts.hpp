@@ -26,6 +26,8 @@ inline Layout random_layout(const RankGrid& grid, const std::vector<std::int64_t
             mapping[s] = block_mapping(grid, symmetry.slots()[s], torus[s]);
         else
             mapping[s].torus = torus[s][0];
+        const auto& node = symmetry.slots()[s];
+        mapping[s].rows = !blocks && node.children.size() == 2 && node.kind != NodeKind::product && random() % 2 == 0;
     }
     return Layout(grid, extents, symmetry, mapping, partial);
 }
