@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -23,12 +24,17 @@ double choose(double n, int k) {
     return result;
 }
 
-/// One contraction C (+)= factor * A * B, with the flops that it needs.
+struct Operand {
+    std::string labels;
+    Extents extents;
+    std::string symmetry = "";
+};
+
+/// One product C (+)= factor * A * B * ..., with the flops that it needs.
 struct Case {
     double flops = 0, factor = 1;
-    Extents a_extents, b_extents, c_extents;
-    std::string a_labels, b_labels, c_labels;
-    std::string a_symmetry, b_symmetry, c_symmetry;
+    Operand c;
+    std::vector<Operand> factors;
     bool accumulate = false, antisymmetrize = false;
 };
 
@@ -49,13 +55,9 @@ Case model(std::int64_t n, const std::string& left, const std::string& middle, c
     const double m = kind.empty() ? std::pow(size, k) : kind == "sym" ? choose(size + k - 1, k) : choose(size, k);
     Case c;
     c.flops = 2 * m * m * m;
-    c.a_extents = c.b_extents = c.c_extents = Extents(2 * left.size(), n);
-    c.a_labels = left + middle;
-    c.b_labels = middle + right;
-    c.c_labels = left + right;
-    c.a_symmetry = tree(left, middle);
-    c.b_symmetry = tree(middle, right);
-    c.c_symmetry = tree(left, right);
+    const Extents extents(2 * left.size(), n);
+    c.factors = {{left + middle, extents, tree(left, middle)}, {middle + right, extents, tree(middle, right)}};
+    c.c = {left + right, extents, tree(left, right)};
     return c;
 }
 
@@ -64,26 +66,47 @@ Case coupled_cluster(const std::string& name, std::int64_t v) {
     const auto dv = static_cast<double>(v), dn = static_cast<double>(o);
     Case c;
     c.accumulate = true;
-    c.c_extents = {v, v, o, o};
-    c.c_labels = "abij";
-    c.c_symmetry = "antisym(a,b) antisym(i,j)";
+    c.c = {"abij", {v, v, o, o}, "antisym(a,b) antisym(i,j)"};
     if (name == "ladder") {
         c.flops = 2 * choose(dv, 2) * choose(dv, 2) * choose(dn, 2);
         c.factor = 0.5;
-        c.a_extents = {v, v, v, v}, c.a_labels = "abef", c.a_symmetry = "antisym(a,b) antisym(e,f)";
-        c.b_extents = {v, v, o, o}, c.b_labels = "efij", c.b_symmetry = "antisym(e,f) antisym(i,j)";
+        c.factors = {{"abef", {v, v, v, v}, "antisym(a,b) antisym(e,f)"}, {"efij", {v, v, o, o}, "antisym(e,f) antisym(i,j)"}};
     } else if (name == "ring") {
         c.flops = 2 * dv * dv * dv * dn * dn * dn;
         c.antisymmetrize = true;
-        c.a_extents = {o, v, v, o}, c.a_labels = "mbej";
-        c.b_extents = {v, v, o, o}, c.b_labels = "aeim", c.b_symmetry = "antisym(a,e) antisym(i,m)";
+        c.factors = {{"mbej", {o, v, v, o}}, {"aeim", {v, v, o, o}, "antisym(a,e) antisym(i,m)"}};
     } else {
         c.flops = 2 * choose(dv, 2) * dv * dn * dn * choose(dn, 2);
         c.factor = 0.5;
         c.antisymmetrize = true;
-        c.a_extents = {o, o, o, v}, c.a_labels = "mnje", c.a_symmetry = "antisym(m,n)";
-        c.b_extents = {v, v, v, o, o, o}, c.b_labels = "abeimn", c.b_symmetry = "antisym(a,b,e) antisym(i,m,n)";
+        c.factors = {{"mnje", {o, o, o, v}, "antisym(m,n)"}, {"abeimn", {v, v, v, o, o, o}, "antisym(a,b,e) antisym(i,m,n)"}};
     }
+    return c;
+}
+
+/// Extents of the labels of a decomposition: i to m of the tensor, a to e of the rank.
+std::map<char, std::int64_t> dense(std::int64_t n, std::int64_t rank) {
+    std::map<char, std::int64_t> extents;
+    for (char l = 'i'; l <= 'm'; ++l) extents[l] = n;
+    for (char l = 'a'; l <= 'e'; ++l) extents[l] = rank;
+    return extents;
+}
+
+/// A product without symmetry, as "ijk,ja,ka->ia".
+Case network(const std::string& text, const std::map<char, std::int64_t>& extents) {
+    Case c;
+    auto operand = [&](const std::string& labels) {
+        Operand o{labels, {}};
+        for (char l : labels) o.extents.push_back(extents.at(l));
+        return o;
+    };
+    const auto arrow = text.find("->");
+    for (std::size_t begin = 0; begin < arrow;) {
+        const auto end = std::min(text.find(',', begin), arrow);
+        c.factors.push_back(operand(text.substr(begin, end - begin)));
+        begin = end + 1;
+    }
+    c.c = operand(text.substr(arrow + 2));
     return c;
 }
 
@@ -103,13 +126,35 @@ Case make_case(const std::string& name, std::int64_t n) {
         return c;
     }
     if (name == "ladder" || name == "ring" || name == "t3t2") return coupled_cluster(name, n);
+    if (name == "hadamard") {
+        auto c = network("ik,ik,ikl,jl->ijkl", {{'i', n}, {'k', 8 * n}, {'l', 3}, {'j', 16}});
+        c.flops = 2.0 * static_cast<double>(n) * static_cast<double>(8 * n) * 48;
+        return c;
+    }
+    if (name == "2mm" || name == "3mm") {
+        auto c = network(name == "2mm" ? "ij,jk,kl->il" : "ij,jk,kl,lm->im", dense(n, 24));
+        c.flops = 2.0 * std::pow(static_cast<double>(n), 3) * static_cast<double>(c.factors.size() - 1);
+        return c;
+    }
+    const std::map<std::string, std::string> decompositions{
+        {"mttkrp3", "ijk,ja,ka->ia"},      {"mttkrp3m1", "ijk,ia,ka->ja"},      {"mttkrp3m2", "ijk,ia,ja->ka"},
+        {"mttkrp5", "ijklm,ja,ka,la,ma->ia"}, {"mttkrp5m2", "ijklm,ia,ja,la,ma->ka"}, {"mttkrp5m4", "ijklm,ia,ja,ka,la->ma"},
+        {"ttmc5", "ijklm,jb,kc,ld,me->ibcde"}};
+    if (const auto it = decompositions.find(name); it != decompositions.end()) {
+        const std::int64_t rank = name == "ttmc5" ? std::min<std::int64_t>(24, n) : 24;
+        auto c = network(it->second, dense(n, rank));
+        const auto size = static_cast<double>(n), r = static_cast<double>(rank) / size;
+        const auto order = static_cast<double>(c.factors[0].labels.size());
+        c.flops = 2 * std::pow(size, order) * static_cast<double>(rank) * (name == "ttmc5" ? 1 + r + r * r + r * r * r : 1);
+        return c;
+    }
     throw arges::InvalidArgument("unknown case " + name +
-                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2");
+                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard ttmc5 "
+                                 "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");
 }
 
-Tensor<double> tensor(const World& world, const Extents& extents, const std::string& labels, const std::string& symmetry,
-                      std::uint64_t seed) {
-    Tensor<double> t(world, extents, labels, symmetry, "tensor " + labels);
+Tensor<double> tensor(const World& world, const Operand& o, std::uint64_t seed) {
+    Tensor<double> t(world, o.extents, o.labels, o.symmetry, "tensor " + o.labels);
     t.fill_random(seed);
     return t;
 }
@@ -120,16 +165,15 @@ void run(int argc, char** argv) {
     const int repetitions = argc > 3 ? std::atoi(argv[3]) : 5;
     const World world;
     const auto c = make_case(name, n);
-    const auto A = tensor(world, c.a_extents, c.a_labels, c.a_symmetry, 1);
-    const auto B = tensor(world, c.b_extents, c.b_labels, c.b_symmetry, 2);
-    auto C = tensor(world, c.c_extents, c.c_labels, c.c_symmetry, 3);
-    const auto product = c.factor * A[c.a_labels] * B[c.b_labels];
+    auto C = tensor(world, c.c, 3);
+    arges::Expression<double> product(c.factor);
+    for (std::size_t f = 0; f < c.factors.size(); ++f) product = product * tensor(world, c.factors[f], f + 4)[c.factors[f].labels];
     const auto right = c.antisymmetrize ? antisymmetrized(product) : product;
     const double beta = c.accumulate ? 1 : 0;
     if (argc > 4 && std::string(argv[4]) == "--explain" && world.rank() == 0)
-        std::fputs(C[c.c_labels].explain(right, beta).c_str(), stdout);
+        std::fputs(C[c.c.labels].explain(right, beta).c_str(), stdout);
     MPI_Pcontrol(0);
-    C[c.c_labels].assign(right, beta);
+    C[c.c.labels].assign(right, beta);
     double best = 1e300;
     for (int r = 0; r < repetitions; ++r) {
         MPI_Barrier(world.communicator());
@@ -138,7 +182,7 @@ void run(int argc, char** argv) {
             MPI_Pcontrol(1);
         }
         const double start = MPI_Wtime();
-        C[c.c_labels].assign(right, beta);
+        C[c.c.labels].assign(right, beta);
         double seconds = MPI_Wtime() - start;
         MPI_Pcontrol(0);
         MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, world.communicator());

@@ -2,6 +2,7 @@
 /// Everything: include this one.
 #pragma once
 
+#include "arges/einsum.hpp"
 #include "arges/error.hpp"
 #include "arges/expression.hpp"
 #include "arges/scalar.hpp"

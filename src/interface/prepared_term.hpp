@@ -3,7 +3,9 @@
 
 #include "arges/expression.hpp"
 #include "execute/run_contraction.hpp"
+#include "execute/run_fused.hpp"
 #include "interface/world_state.hpp"
+#include "plan/plan_product.hpp"
 #include "redistribute/exchange.hpp"
 
 #include <memory>
@@ -34,8 +36,7 @@ struct TermRequest {
     bool output_is_busy = false;
 };
 
-/// Steps of a product. Operands are numbered: the factors, then intermediates; the output has output_id. Several steps may
-/// write to the output: the first one replaces, the others add.
+/// Steps of a product (plan/plan_product.hpp), made ready to run.
 class PreparedTerm {
 public:
     /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each. Local; the same on every rank.
@@ -47,18 +48,12 @@ public:
     void make_ready(WorldState& world);
     bool is_ready() const { return ready_; }
 
-    static constexpr int output_id = -1;
-
-    /// One pairwise operation or one movement.
+    /// A step and what runs it: one of contraction, fused and exchange.
     struct Step {
-        std::vector<int> inputs;
-        int output = 0;
-        std::optional<ContractionPlan> plan;     ///< of a contraction
-        std::optional<ExchangeSpec> movement;    ///< of a movement
-        std::shared_ptr<ContractionRun> contraction;
-        std::shared_ptr<Exchange> exchange;
-        bool conjugated = false;                 ///< of a movement
-        double factor = 1;                       ///< number in front
+        PlannedStep plan;
+        std::shared_ptr<ContractionRun> contraction = {};
+        std::shared_ptr<FusedRun> fused = {};
+        std::shared_ptr<Exchange> exchange = {};
         std::int64_t workspace = 0;              ///< bytes on the busiest rank
     };
 
@@ -75,6 +70,8 @@ public:
 private:
     void build(WorldState& world, double share_of_memory);
     void build_lists(WorldState& world);
+    template <class Run>
+    void account(Step& step, const Run& run);
 
     TermRequest request_;
     bool ready_ = false;

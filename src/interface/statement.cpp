@@ -152,17 +152,19 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
     if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
     for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));
     for (const auto& step : prepared.steps()) {
-        const bool final = step.output == PreparedTerm::output_id;
-        const T alpha = static_cast<real_of<T>>(step.factor) * (final ? term.coefficient : T(1));
+        const auto& plan = step.plan;
+        const bool final = plan.output == output_operand;
+        const T alpha = static_cast<real_of<T>>(plan.factor) * (final ? term.coefficient : T(1));
         const T step_beta = final ? std::exchange(beta, T(1)) : T(0);
-        T* const out = final ? output_.data.data() : arrays[static_cast<std::size_t>(step.output)];
-        const T* const a = arrays[static_cast<std::size_t>(step.inputs[0])];
-        if (step.exchange) {
-            step.exchange->run(a, out, alpha, step_beta, step.conjugated, workspace);
-        } else {
-            const T* const b = step.inputs.size() > 1 ? arrays[static_cast<std::size_t>(step.inputs[1])] : nullptr;
-            step.contraction->run(OperandData<T>{a, b, out}, alpha, step_beta, workspace);
-        }
+        T* const out = final ? output_.data.data() : arrays[static_cast<std::size_t>(plan.output)];
+        std::vector<const T*> inputs;
+        for (int i : plan.inputs) inputs.push_back(arrays[static_cast<std::size_t>(i)]);
+        if (step.exchange)
+            step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
+        else if (step.fused)
+            step.fused->run(inputs, out, alpha, step_beta, workspace);
+        else
+            step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
     }
     workspace.release(mark);
 }

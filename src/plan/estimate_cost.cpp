@@ -140,6 +140,16 @@ double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_byte
     return 2 * elements * machine.listed_element_seconds + bytes * (1 - 1 / ranks) / machine.bytes_per_second;
 }
 
+double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
+    const auto ranks = working.layout.grid().ranks();
+    double words = 0;
+    if (ranks > 1)
+        for (auto rank : sample_ranks(ranks))
+            words = std::max(words, static_cast<double>(working.layout.local_size(rank)) -
+                                        overlap(tensor.layout, tensor.labels, working.layout, working.labels, rank));
+    return words;
+}
+
 void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options) {
     const MachineModel machine;
     auto& cost = plan.cost;
@@ -158,13 +168,7 @@ void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups,
         const bool cut = o != operand_c && std::any_of(plan.panels.begin(), plan.panels.end(), [&](const auto& level) {
             return groups[static_cast<std::size_t>(level.group)].in(o);
         });
-        double words = 0, block = 0;
-        for (auto rank : sample_ranks(w.layout.grid().ranks())) {
-            const auto local = static_cast<double>(w.layout.local_size(rank));
-            block = std::max(block, local);
-            words = std::max(words, local - overlap(tensor.layout, tensor.labels, w.layout, w.labels, rank));
-        }
-        if (w.layout.grid().ranks() == 1) words = 0;
+        const double words = moved_words(tensor, w), block = static_cast<double>(w.layout.max_local_size());
         cost.words[o] = static_cast<std::int64_t>(words);
         moved += words;
         copied += 2 * block + 2 * words;

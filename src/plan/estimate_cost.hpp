@@ -18,6 +18,10 @@ struct MachineModel {
 /// present and wanted layouts; exact_volume() counts them.
 void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options);
 
+/// Elements that the busiest rank receives for its working copy (or sends of its part of the result), estimated from the overlap of
+/// present and wanted layouts; from a sample of ranks where there are many.
+double moved_words(const OperandSpec& tensor, const WorkingOperand& working);
+
 /// Seconds of a movement along lists, of elements that all change ranks.
 double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes);
 

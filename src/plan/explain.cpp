@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "plan/estimate_cost.hpp"
 #include "plan/exchange_lists.hpp"
+#include "plan/fused_plan.hpp"
 
 #include <algorithm>
 
@@ -133,6 +134,43 @@ std::string explain(const ContractionPlan& plan) {
     text += "  working memory per rank " + with_commas(plan.cost.working_bytes) + " bytes\n";
     if (!plan.unary()) text += bound_line(plan, groups);
     return text;
+}
+
+std::string explain(const FusedPlan& plan) {
+    const auto& spec = plan.spec;
+    const auto& names = spec.label_names;
+    const auto ranks = spec.output.layout.grid().ranks();
+    std::string text = spec.output.name + "[" + label_text(spec.output.labels, names) + "] <-";
+    for (std::size_t i = 0; i < spec.inputs.size(); ++i)
+        text += std::string(i == 0 ? " " : " * ") + (spec.inputs[i].conjugated ? "conj " : "") + spec.inputs[i].name + "[" +
+                label_text(spec.inputs[i].labels, names) + "]";
+    if (spec.terms.size() > 1) text += ", summed over " + std::to_string(spec.terms.size()) + " permutations";
+    text += "\n  fused on one grid of " + std::to_string(ranks) + " ranks:";
+    for (std::size_t l = 0; l < spec.label_extents.size(); ++l)
+        if (plan.places(static_cast<int>(l)) > 1) text += " " + names[l] + "=" + std::to_string(plan.places(static_cast<int>(l)));
+    text += "\n  on each rank:";
+    auto labels_of = [&](int node) -> const std::vector<int>& {
+        const auto n = static_cast<std::size_t>(node);
+        return n < plan.inputs.size() ? plan.inputs[n].labels : plan.steps[n - plan.inputs.size()].labels;
+    };
+    for (std::size_t s = 0; s < plan.steps.size(); ++s)
+        text += std::string(s == 0 ? " " : "; ") + label_text(labels_of(plan.steps[s].first), names) + "," +
+                label_text(labels_of(plan.steps[s].second), names) + "->" + label_text(plan.steps[s].labels, names);
+    text += "\n  bytes per rank (busiest):\n";
+    for (std::size_t i = 0; i <= plan.inputs.size(); ++i) {
+        const bool out = i == plan.inputs.size();
+        const auto& w = out ? plan.result : plan.inputs[i];
+        const auto& name = out ? spec.output.name : spec.inputs[i].name;
+        const auto shape = w.layout.to_string(names_of(w.labels, names));
+        if (w.in_place)
+            text += "  " + pad(name + " stays: " + shape, 34) + "\n";
+        else
+            text += movement_line(out ? "result " + shape + " to " + name : name + " to " + shape, plan.movement(i), spec.element_bytes);
+    }
+    const double executed = plan.cost.flops * static_cast<double>(ranks);
+    text += "  flops per rank " + scientific(plan.cost.flops) + ", useful in all " + scientific(plan.cost.useful_flops) +
+            ", padding and repetition " + percent(plan.cost.useful_flops > 0 ? executed / plan.cost.useful_flops - 1 : 0) + "\n";
+    return text + "  working memory per rank " + with_commas(plan.cost.working_bytes) + " bytes\n";
 }
 
 std::string explain_movement(const ExchangeSpec& movement, const std::vector<std::string>& label_names,

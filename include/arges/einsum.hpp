@@ -1,0 +1,31 @@
+/// @file einsum.hpp
+/// Products of any number of tensors in one call.
+#pragma once
+
+#include "arges/tensor.hpp"
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace arges {
+
+/// A new tensor that is the product of the operands, e.g. einsum("ijk,ja,ka->ia", X, A, B).
+///
+/// Each letter is a label; operands are separated by commas. Labels that are not in the output are summed; a label that is repeated
+/// within an operand is a diagonal. Without "->" the output has the labels that occur once, in alphabetical order ("ij,jk" means
+/// "ij,jk->ik"). Blanks are ignored. Operands may have any symmetry; the result has none.
+///
+/// Order, fusion and grid are chosen for the product as a whole. Collective over the operands' world.
+/// @throws InvalidArgument if text and operands do not fit together
+template <class T>
+Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& operands);
+
+/// The same with the operands one by one.
+template <class T, class... More>
+    requires(std::is_same_v<More, Tensor<T>> && ...)
+Tensor<T> einsum(const std::string& text, const Tensor<T>& first, const More&... more) {
+    return einsum<T>(text, std::vector<const Tensor<T>*>{&first, &more...});
+}
+
+}  // namespace arges

@@ -1,0 +1,212 @@
+#include "base/math.hpp"
+#include "plan/estimate_cost.hpp"
+#include "plan/fused_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// An assignment of torus dimensions to labels, -1 for none.
+struct GridState {
+    std::vector<int> target;            // by torus dimension
+    std::vector<std::int64_t> places;   // by label
+    double seconds = 0;
+};
+
+class FusedGridSearch {
+public:
+    FusedGridSearch(const FusedSpec& spec, const PlanOptions& options)
+        : spec_(spec), options_(options), grid_(spec.output.layout.grid()) {
+        for (const auto& input : spec.inputs) operands_.push_back(describe(input));
+        std::set<int> present;
+        for (const auto& operand : operands_) present.insert(operand.labels.begin(), operand.labels.end());
+        labels_.assign(present.begin(), present.end());
+        operands_.push_back(describe(spec.output));
+        std::erase_if(operands_.back().labels, [&](int l) { return present.count(l) == 0; });
+        const auto inputs = spec.inputs.size();
+        for (std::size_t o = 0; o < inputs; ++o) node_labels_.push_back(operands_[o].labels);
+        for (const auto& step : spec.order) add_step(step);
+        order_torus();
+    }
+
+    std::optional<FusedPlan> best() const {
+        std::optional<FusedPlan> best;
+        std::size_t looked_at = 0;
+        for (const auto& state : candidates()) {
+            if (looked_at++ >= max_full_estimates && best) break;
+            auto plan = fused_with_mapping(spec_, mapping_of(state), options_);
+            if (plan.cost.working_bytes > options_.memory_limit) continue;
+            if (!best || plan.cost.seconds < best->cost.seconds * (1 - 1e-9)) best = std::move(plan);
+        }
+        return best;
+    }
+
+    double quick() const { return candidates().front().seconds; }
+
+private:
+    static constexpr std::size_t max_full_estimates = 32;
+    static constexpr std::size_t beam_width = 128;
+
+    /// An operand as the quick estimate sees it.
+    struct Operand {
+        std::set<int> labels;
+        double owned = 0;                  // elements on a rank
+        std::vector<int> label_of_torus;   // by torus dimension: the label that its layout spreads over it, or -1
+    };
+
+    Operand describe(const OperandSpec& operand) const {
+        Operand result;
+        result.labels.insert(operand.labels.begin(), operand.labels.end());
+        result.owned = static_cast<double>(operand.layout.max_local_size());
+        result.label_of_torus.assign(grid_.lengths.size(), -1);
+        for (int t = 0; t < grid_.dimensions(); ++t) {
+            const int s = operand.layout.slot_of_torus(t);
+            if (s >= 0 && operand.layout.slot_dimensions(s).size() == 1)
+                result.label_of_torus[static_cast<std::size_t>(t)] =
+                    operand.labels[static_cast<std::size_t>(operand.layout.slot_dimensions(s)[0])];
+        }
+        return result;
+    }
+
+    void add_step(const std::array<int, 2>& step) {
+        auto all = node_labels_[static_cast<std::size_t>(step[0])];
+        const auto& b = node_labels_[static_cast<std::size_t>(step[1])];
+        all.insert(b.begin(), b.end());
+        step_labels_.push_back(all);
+        node_labels_[static_cast<std::size_t>(step[0])].clear();
+        node_labels_[static_cast<std::size_t>(step[1])].clear();
+        auto kept = std::set<int>(spec_.output.labels.begin(), spec_.output.labels.end());
+        for (const auto& labels : node_labels_) kept.insert(labels.begin(), labels.end());
+        std::set<int> result;
+        std::set_intersection(all.begin(), all.end(), kept.begin(), kept.end(), std::inserter(result, result.begin()));
+        node_labels_.push_back(result);
+    }
+
+    /// Longest torus dimensions first: the choices that matter most come first.
+    void order_torus() {
+        for (int t = 0; t < grid_.dimensions(); ++t) torus_.push_back(t);
+        std::stable_sort(torus_.begin(), torus_.end(), [&](int x, int y) {
+            return grid_.lengths[static_cast<std::size_t>(x)] > grid_.lengths[static_cast<std::size_t>(y)];
+        });
+    }
+
+    std::int64_t extent(int label) const { return spec_.label_extents[static_cast<std::size_t>(label)]; }
+
+    std::vector<GridState> candidates() const {
+        std::vector<GridState> beam{{std::vector<int>(grid_.lengths.size(), -1),
+                                     std::vector<std::int64_t>(spec_.label_extents.size(), 1), 0}};
+        for (int t : torus_) {
+            // States with the same ranks along every label differ only in what already lies right.
+            std::map<std::vector<std::int64_t>, std::vector<GridState>> next;
+            const auto length = grid_.lengths[static_cast<std::size_t>(t)];
+            for (const auto& state : beam)
+                for (std::size_t i = 0; i <= labels_.size(); ++i) {
+                    auto extended = state;
+                    if (i < labels_.size()) {
+                        const int label = labels_[i];
+                        auto& places = extended.places[static_cast<std::size_t>(label)];
+                        if (places * length > extent(label)) continue;
+                        places *= length;
+                        extended.target[static_cast<std::size_t>(t)] = label;
+                    }
+                    extended.seconds = quick_seconds(extended);
+                    next[extended.places].push_back(std::move(extended));
+                }
+            beam.clear();
+            for (auto& [places, states] : next) {
+                const auto kept = std::min<std::size_t>(states.size(), 2);
+                std::partial_sort(states.begin(), states.begin() + static_cast<std::ptrdiff_t>(kept), states.end(), faster);
+                beam.insert(beam.end(), states.begin(), states.begin() + static_cast<std::ptrdiff_t>(kept));
+            }
+            std::stable_sort(beam.begin(), beam.end(), faster);
+            if (beam.size() > beam_width) beam.resize(beam_width);
+        }
+        return beam;
+    }
+
+    static bool faster(const GridState& a, const GridState& b) { return a.seconds < b.seconds; }
+
+    double block(const std::set<int>& labels, const GridState& state) const {
+        double product = 1;
+        for (int l : labels) product *= static_cast<double>(ceil_div(extent(l), state.places[static_cast<std::size_t>(l)]));
+        return product;
+    }
+
+    /// Seconds from block sizes, and from the share of what a rank owns that lies in its block.
+    double quick_seconds(const GridState& state) const {
+        const MachineModel machine;
+        double products = 0, words = 0;
+        for (const auto& labels : step_labels_) products += block(labels, state);
+        for (const auto& operand : operands_) {
+            double useful = operand.owned;
+            for (std::size_t t = 0; t < state.target.size(); ++t) {
+                const int wanted = state.target[t];
+                if (wanted >= 0 && operand.labels.count(wanted) > 0 && operand.label_of_torus[t] != wanted)
+                    useful /= static_cast<double>(grid_.lengths[t]);
+            }
+            words += std::max(0.0, block(operand.labels, state) - useful);
+        }
+        if (grid_.ranks() == 1) words = 0;
+        const auto bytes = static_cast<double>(spec_.element_bytes);
+        return products * spec_.flops_per_product / machine.flops_per_second +
+               words * bytes * (1 / machine.bytes_per_second + 2 / machine.copied_bytes_per_second);
+    }
+
+    /// The order of torus dimensions along a label follows an operand that has the same ones there.
+    std::vector<SlotMapping> mapping_of(const GridState& state) const {
+        std::vector<SlotMapping> mapping(spec_.label_extents.size());
+        for (int t : torus_)
+            if (const int l = state.target[static_cast<std::size_t>(t)]; l >= 0)
+                mapping[static_cast<std::size_t>(l)].torus.push_back(t);
+        for (std::size_t l = 0; l < mapping.size(); ++l) adopt_order(static_cast<int>(l), mapping[l].torus);
+        return mapping;
+    }
+
+    void adopt_order(int label, std::vector<int>& torus) const {
+        auto sorted = torus;
+        std::sort(sorted.begin(), sorted.end());
+        double largest = 0;
+        auto look = [&](const OperandSpec& operand) {
+            for (int s = 0; s < operand.layout.slots(); ++s) {
+                const auto& dims = operand.layout.slot_dimensions(s);
+                if (dims.size() != 1 || operand.labels[static_cast<std::size_t>(dims[0])] != label) continue;
+                auto there = operand.layout.mapping(s).torus;
+                auto other = there;
+                std::sort(other.begin(), other.end());
+                const auto size = static_cast<double>(operand.layout.max_local_size());
+                if (size <= largest) continue;
+                // The whole list, or its beginning: then a rank's own elements are all in its block.
+                if (other == sorted || std::is_permutation(torus.begin(), torus.end(), there.begin(),
+                                                           there.begin() + static_cast<std::ptrdiff_t>(
+                                                                               std::min(torus.size(), there.size())))) {
+                    largest = size;
+                    torus.assign(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(torus.size()));
+                }
+            }
+        };
+        for (const auto& input : spec_.inputs) look(input);
+        look(spec_.output);
+    }
+
+    const FusedSpec& spec_;
+    const PlanOptions& options_;
+    RankGrid grid_;
+    std::vector<Operand> operands_;
+    std::vector<std::set<int>> node_labels_, step_labels_;
+    std::vector<int> torus_, labels_;  // labels of the inputs
+};
+
+}  // namespace
+
+double quick_seconds(const FusedSpec& spec, const PlanOptions& options) { return FusedGridSearch(spec, options).quick(); }
+
+std::optional<FusedPlan> plan_fused(const FusedSpec& spec, const PlanOptions& options) {
+    return FusedGridSearch(spec, options).best();
+}
+
+}  // namespace arges

@@ -1,0 +1,74 @@
+/// Plans of products of several tensors that run on one grid: every rank has a block of the iteration space, gathers the blocks of
+/// the operands that belong to it, multiplies them in a chain, and the partial results are summed while they move to the output
+/// (deinsum-2022, section IV). MTTKRP is such a product: the large tensor stays, factor rows are gathered, the result is
+/// reduced and scattered.
+#pragma once
+
+#include "plan/contraction_plan.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// A product of two or more inputs. Every label of the inputs that is not in the output is summed.
+struct FusedSpec {
+    std::vector<OperandSpec> inputs;
+    OperandSpec output;
+    std::vector<std::int64_t> label_extents;
+    std::vector<std::string> label_names;
+    std::vector<LabelTerm> terms;             ///< projection onto the output's symmetry; the identity comes first
+    std::vector<std::array<int, 2>> order;    ///< step s multiplies two of the inputs and earlier results: number inputs.size() + s
+    bool output_is_busy = false;              ///< the output is read by a later step: it must not be written before the end
+    std::int64_t element_bytes = 8;
+    double flops_per_product = 2;
+    bool operator==(const FusedSpec&) const = default;
+};
+
+/// One product of the chain on a rank.
+struct LocalStep {
+    int first = 0, second = 0;   ///< inputs, or results of earlier steps
+    std::vector<int> labels;     ///< of the result, fastest first
+    int buffer = -1;             ///< where the result is kept; -1: it is the result of the chain
+    bool operator==(const LocalStep&) const = default;
+};
+
+/// What every rank does.
+struct FusedPlan {
+    FusedSpec spec;
+    std::vector<SlotMapping> label_mapping;   ///< per label
+    std::vector<WorkingOperand> inputs;       ///< dense over their labels (`groups` are labels)
+    WorkingOperand result;
+    std::vector<LocalStep> steps;
+    int buffers = 0;                          ///< number of arrays for intermediate results
+    std::vector<std::int64_t> words;          ///< estimated elements received for each input, sent for the output
+    PlanCost cost;
+
+    /// Ranks along a label.
+    std::int64_t places(int label) const;
+    /// The movement of input `i` into its block, or for i = inputs.size() that of the result to the output.
+    ExchangeSpec movement(std::size_t i) const;
+    bool operator==(const FusedPlan&) const = default;
+};
+
+/// Finds the fastest grid within the memory limit; none if there is no grid that fits.
+/// Labels must occur in an operand; labels that are repeated within an operand are diagonals.
+std::optional<FusedPlan> plan_fused(const FusedSpec& spec, const PlanOptions& options);
+
+/// Seconds on the best grid from block sizes alone, for comparisons between ways to fuse.
+double quick_seconds(const FusedSpec& spec, const PlanOptions& options);
+
+/// The plan for given mappings of the labels; used by the search and by tests.
+FusedPlan fused_with_mapping(const FusedSpec& spec, std::vector<SlotMapping> mapping, const PlanOptions& options);
+
+/// The layout in which the result's parts are summed with the fewest bytes: the blocks of the result, cut further along the torus
+/// dimensions that hold parts of the sum. Empty if the output has symmetry.
+std::optional<Layout> scattered_layout(const FusedPlan& plan);
+
+/// Text of the plan.
+std::string explain(const FusedPlan& plan);
+
+}  // namespace arges

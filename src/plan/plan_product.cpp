@@ -1,0 +1,259 @@
+#include "plan/plan_product.hpp"
+
+#include "plan/contraction_order.hpp"
+#include "plan/estimate_cost.hpp"
+#include "plan/product_steps.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// Which intermediates stay inside of a fused product: by step, true if its result does.
+using Fusion = std::vector<bool>;
+
+/// The steps of one fused product.
+struct StepGroup {
+    std::vector<int> members;                 // nodes of the order that go in
+    std::vector<std::array<int, 2>> order;    // renumbered: members first
+    int result = 0;                           // node that comes out
+};
+
+class ProductPlanner {
+public:
+    ProductPlanner(const ProductSpec& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
+
+    PlannedProduct plan() {
+        ProductSteps start(spec_, options_);
+        start.sum_lonely_labels();
+        nodes_ = start.nodes();
+        if (nodes_.size() <= 2) {
+            start.finish();
+            return start.take();
+        }
+        set_order();
+        if (has_symmetry()) return pairwise_or_fused();
+        if (auto fused = fused_product(best_fusion())) return *std::move(fused);
+        return pairwise();
+    }
+
+private:
+    static constexpr std::size_t max_enumerated_edges = 6;
+
+    void set_order() {
+        Network network;
+        for (const auto& node : nodes_) {
+            const std::set<int> labels(node.spec.labels.begin(), node.spec.labels.end());
+            network.operands.emplace_back(labels.begin(), labels.end());
+        }
+        const std::set<int> output(spec_.output.labels.begin(), spec_.output.labels.end());
+        network.output.assign(output.begin(), output.end());
+        network.extents.assign(spec_.label_extents.begin(), spec_.label_extents.end());
+        order_ = find_contraction_order(network, [this](const PairShape& shape) { return pair_seconds(shape); }).steps;
+    }
+
+    /// Seconds of a pairwise product on its best grid, layouts left aside: a bound from below that adds up over a tree.
+    double pair_seconds(const PairShape& s) const {
+        const MachineModel machine;
+        const auto ranks = static_cast<double>(spec_.output.layout.grid().ranks());
+        const auto bytes = static_cast<double>(spec_.element_bytes);
+        const double products = s.batch * s.m * s.n * s.k;
+        const double traffic = s.batch * (s.m * s.k + s.k * s.n + s.m * s.n);
+        const double split_batch = std::max(1.0, std::min(s.batch, ranks));
+        const double words = s.batch / split_batch * matmul_lower_bound_words(s.m, s.n, s.k, ranks / split_batch);
+        return products * (spec_.complex ? 8 : 2) / ranks / machine.flops_per_second +
+               traffic * bytes / ranks / machine.copied_bytes_per_second + words * bytes / machine.bytes_per_second;
+    }
+
+    bool has_symmetry() const {
+        auto symmetric = [](const OperandSpec& o) { return o.layout.slots() != o.layout.order(); };
+        return symmetric(spec_.output) || std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) { return symmetric(n.spec); });
+    }
+
+    /// Packed groups survive pairwise products only; fused ones read and write dense blocks.
+    PlannedProduct pairwise_or_fused() const {
+        auto pairs = pairwise();
+        const auto fused = fused_product(Fusion(order_.size(), true));
+        if (fused && fused->seconds(spec_.element_bytes) < pairs.seconds(spec_.element_bytes)) return *fused;
+        return pairs;
+    }
+
+    PlannedProduct pairwise() const {
+        ProductSteps steps(spec_, options_);
+        steps.sum_lonely_labels();
+        std::vector<int> id_of;
+        for (const auto& node : steps.nodes()) id_of.push_back(node.id);
+        for (std::size_t s = 0; s + 1 < order_.size(); ++s) {
+            const auto a = position(steps, id_of[static_cast<std::size_t>(order_[s][0])]);
+            const auto b = position(steps, id_of[static_cast<std::size_t>(order_[s][1])]);
+            steps.multiply_pair(a, b);
+            id_of.push_back(steps.nodes()[std::min(a, b)].id);
+        }
+        steps.finish();
+        return steps.take();
+    }
+
+    static std::size_t position(const ProductSteps& steps, int id) {
+        const auto& nodes = steps.nodes();
+        return static_cast<std::size_t>(
+            std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.id == id; }) - nodes.begin());
+    }
+
+    std::vector<StepGroup> groups_of(const Fusion& inside) const {
+        std::vector<StepGroup> result;
+        for (std::size_t s = 0; s < order_.size(); ++s)
+            if (s + 1 == order_.size() || !inside[s]) result.push_back(group_of(s, inside));
+        return result;
+    }
+
+    /// The fused product whose last step is `top`.
+    StepGroup group_of(std::size_t top, const Fusion& inside) const {
+        const int inputs = static_cast<int>(nodes_.size());
+        std::vector<std::size_t> steps;
+        StepGroup group;
+        auto collect = [&](auto&& self, std::size_t s) -> void {
+            for (int node : order_[s]) {
+                const auto producer = static_cast<std::size_t>(node - inputs);
+                if (node >= inputs && inside[producer])
+                    self(self, producer);
+                else
+                    group.members.push_back(node);
+            }
+            steps.push_back(s);
+        };
+        collect(collect, top);
+        std::sort(group.members.begin(), group.members.end());
+        std::map<int, int> number;
+        for (int m : group.members) number.emplace(m, static_cast<int>(number.size()));
+        for (auto s : steps) {
+            group.order.push_back({number.at(order_[s][0]), number.at(order_[s][1])});
+            number.emplace(inputs + static_cast<int>(s), static_cast<int>(number.size()));
+        }
+        group.result = inputs + static_cast<int>(top);
+        return group;
+    }
+
+    std::optional<PlannedProduct> fused_product(const Fusion& inside) const {
+        ProductSteps steps(spec_, options_);
+        steps.sum_lonely_labels();
+        std::map<int, int> id_of;
+        for (std::size_t n = 0; n < steps.nodes().size(); ++n) id_of[static_cast<int>(n)] = steps.nodes()[n].id;
+        for (const auto& group : groups_of(inside)) {
+            std::vector<std::size_t> members;
+            for (int m : group.members) members.push_back(position(steps, id_of.at(m)));
+            if (!steps.multiply_fused(members, group.order)) return std::nullopt;
+            if (!steps.nodes().empty()) id_of[group.result] = steps.nodes()[*std::min_element(members.begin(), members.end())].id;
+        }
+        return steps.take();
+    }
+
+    /// The cheapest set of intermediates to keep inside, from quick estimates: all sets where there are few, else by changing one
+    /// at a time.
+    Fusion best_fusion() {
+        const std::size_t edges = order_.size() - 1;
+        Fusion best(order_.size(), true);
+        if (spec_.output.layout.grid().ranks() == 1) return best;
+        double best_seconds = estimate(best);
+        auto consider = [&](const Fusion& fusion) {
+            const double seconds = estimate(fusion);
+            if (seconds >= best_seconds * (1 - 1e-6)) return false;
+            best = fusion;
+            best_seconds = seconds;
+            return true;
+        };
+        if (edges <= max_enumerated_edges) {
+            for (std::size_t bits = 0; bits < (std::size_t{1} << edges); ++bits) {
+                Fusion fusion(order_.size(), true);
+                for (std::size_t e = 0; e < edges; ++e) fusion[e] = ((bits >> e) & 1U) != 0;
+                consider(fusion);
+            }
+            return best;
+        }
+        consider(Fusion(order_.size(), false));
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t e = 0; e < edges; ++e) {
+                auto fusion = best;
+                fusion[e] = !fusion[e];
+                changed = consider(fusion) || changed;
+            }
+        }
+        return best;
+    }
+
+    double estimate(const Fusion& fusion) {
+        double seconds = 0;
+        for (const auto& group : groups_of(fusion)) {
+            auto key = group.members;
+            key.push_back(group.result);
+            const auto [it, is_new] = group_seconds_.try_emplace(key, 0);
+            if (is_new) it->second = quick_seconds(fused_spec(group), options_);
+            seconds += it->second;
+        }
+        return seconds;
+    }
+
+    /// A group with intermediates in balanced layouts.
+    FusedSpec fused_spec(const StepGroup& group) {
+        FusedSpec spec;
+        for (int m : group.members) spec.inputs.push_back(operand(m));
+        spec.output = group.result + 1 == static_cast<int>(nodes_.size() + order_.size()) ? spec_.output : operand(group.result);
+        spec.order = group.order;
+        spec.label_extents = spec_.label_extents;
+        spec.element_bytes = spec_.element_bytes;
+        spec.flops_per_product = spec_.complex ? 8 : 2;
+        return spec;
+    }
+
+    const OperandSpec& operand(int node) {
+        const auto inputs = nodes_.size();
+        if (static_cast<std::size_t>(node) < inputs) return nodes_[static_cast<std::size_t>(node)].spec;
+        const auto [it, is_new] = intermediate_.try_emplace(node);
+        if (!is_new) return it->second;
+        auto& result = intermediate_[node];
+        std::set<int> inside, outside(spec_.output.labels.begin(), spec_.output.labels.end());
+        std::vector<bool> below(inputs + order_.size(), false);
+        below[static_cast<std::size_t>(node)] = true;
+        for (auto s = static_cast<std::size_t>(node) - inputs + 1; s-- > 0;)
+            if (below[inputs + s])
+                for (int child : order_[s]) below[static_cast<std::size_t>(child)] = true;
+        for (std::size_t n = 0; n < inputs; ++n) {
+            auto& labels = below[n] ? inside : outside;
+            labels.insert(nodes_[n].spec.labels.begin(), nodes_[n].spec.labels.end());
+        }
+        std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(), std::back_inserter(result.labels));
+        std::vector<std::int64_t> extents;
+        for (int l : result.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+        result.layout = default_layout(spec_.output.layout.grid(), extents, Symmetry::none(static_cast<int>(extents.size())));
+        return result;
+    }
+
+    const ProductSpec& spec_;
+    const PlanOptions& options_;
+    std::vector<ProductNode> nodes_;
+    std::vector<std::array<int, 2>> order_;
+    std::map<std::vector<int>, double> group_seconds_;
+    std::map<int, OperandSpec> intermediate_;
+};
+
+}  // namespace
+
+double PlannedStep::seconds(std::int64_t element_bytes) const {
+    if (contraction) return contraction->cost.seconds;
+    if (fused) return fused->cost.seconds;
+    return estimated_seconds(*movement, element_bytes);
+}
+
+double PlannedProduct::seconds(std::int64_t element_bytes) const {
+    double sum = 0;
+    for (const auto& step : steps) sum += step.seconds(element_bytes);
+    return sum;
+}
+
+PlannedProduct plan_product(const ProductSpec& spec, const PlanOptions& options) { return ProductPlanner(spec, options).plan(); }
+
+}  // namespace arges

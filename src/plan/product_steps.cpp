@@ -1,0 +1,233 @@
+#include "plan/product_steps.hpp"
+
+#include "plan/estimate_cost.hpp"
+#include "plan/pair_rows.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// The symmetry that the raw result keeps by structure.
+Symmetry raw_symmetry(const ContractionSpec& spec) {
+    std::vector<SymmetryNode> slots;
+    const auto& labels = spec.output.labels;
+    auto to_dimensions = [&](auto&& self, const SymmetryNode& node) -> SymmetryNode {
+        SymmetryNode result{node.kind, -1, {}};
+        if (node.kind == NodeKind::leaf)
+            result.dimension = static_cast<int>(std::find(labels.begin(), labels.end(), node.dimension) - labels.begin());
+        for (const auto& child : node.children) result.children.push_back(self(self, child));
+        return result;
+    };
+    for (const auto& g : index_groups(spec))
+        if (g.in(operand_c)) slots.push_back(to_dimensions(to_dimensions, *g.tree[operand_c]));
+    return Symmetry(static_cast<int>(labels.size()), product(slots));
+}
+
+LabelTerm identity(std::size_t labels) {
+    LabelTerm term;
+    for (std::size_t l = 0; l < labels; ++l) term.image.push_back(static_cast<int>(l));
+    return term;
+}
+
+}  // namespace
+
+ProductSteps::ProductSteps(const ProductSpec& spec, const PlanOptions& options)
+    : spec_(spec), options_(options), next_id_(static_cast<int>(spec.factors.size())) {
+    for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes_.push_back({static_cast<int>(f), spec.factors[f]});
+}
+
+bool ProductSteps::in_output(int label) const {
+    return std::count(spec_.output.labels.begin(), spec_.output.labels.end(), label) > 0;
+}
+
+Layout ProductSteps::new_layout(const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const {
+    const auto& grid = spec_.output.layout.grid();
+    return options_.group_mapping == GroupMapping::blocks ? block_layout(grid, extents, symmetry)
+                                                          : default_layout(grid, extents, symmetry);
+}
+
+void ProductSteps::sum_lonely_labels() {
+    if (nodes_.size() < 2) return;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+        bool lonely = false;
+        for (int l : nodes_[n].spec.labels) {
+            bool shared = in_output(l);
+            for (std::size_t m = 0; m < nodes_.size(); ++m)
+                shared = shared || (m != n && std::count(nodes_[m].spec.labels.begin(), nodes_[m].spec.labels.end(), l) > 0);
+            lonely = lonely || !shared;
+        }
+        if (lonely) replace({n}, intermediate({nodes_[n]}, {n}));
+    }
+}
+
+void ProductSteps::replace(const std::vector<std::size_t>& members, ProductNode node) {
+    auto sorted = members;
+    std::sort(sorted.begin(), sorted.end());
+    nodes_[sorted[0]] = std::move(node);
+    for (std::size_t i = sorted.size(); i-- > 1;) nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(sorted[i]));
+}
+
+void ProductSteps::multiply_pair(std::size_t a, std::size_t b) {
+    replace({a, b}, intermediate({nodes_[a], nodes_[b]}, {a, b}));
+}
+
+/// Labels of the members that the output or another node has, by first appearance.
+std::vector<int> ProductSteps::kept_labels(const std::vector<std::size_t>& members) const {
+    std::set<int> needed(spec_.output.labels.begin(), spec_.output.labels.end());
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+        if (std::count(members.begin(), members.end(), n) == 0)
+            needed.insert(nodes_[n].spec.labels.begin(), nodes_[n].spec.labels.end());
+    std::vector<int> result;
+    for (auto m : members)
+        for (int l : nodes_[m].spec.labels)
+            if (needed.count(l) > 0 && std::count(result.begin(), result.end(), l) == 0) result.push_back(l);
+    return result;
+}
+
+ProductNode ProductSteps::intermediate(const std::vector<ProductNode>& inputs, const std::vector<std::size_t>& members) {
+    auto spec = contraction(inputs);
+    spec.output = {};
+    spec.output.labels = kept_labels(members);
+    spec.output.name = "an intermediate for " + spec_.output.name;
+    std::vector<std::int64_t> extents;
+    for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+    product_.intermediates.push_back(new_layout(extents, raw_symmetry(spec)));
+    spec.output.layout = product_.intermediates.back();
+    spec.terms = {identity(spec_.label_extents.size())};
+    const int id = next_id_++;
+    push_contraction(spec, inputs, id);
+    return {id, spec.output};
+}
+
+bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const std::vector<std::array<int, 2>>& order) {
+    FusedSpec spec;
+    std::vector<int> ids;
+    for (auto m : members) {
+        spec.inputs.push_back(nodes_[m].spec);
+        ids.push_back(nodes_[m].id);
+    }
+    const bool last = members.size() == nodes_.size();
+    spec.label_extents = spec_.label_extents;
+    spec.label_names = spec_.label_names;
+    spec.order = order;
+    spec.element_bytes = spec_.element_bytes;
+    spec.flops_per_product = spec_.complex ? 8 : 2;
+    if (last) {
+        spec.output = spec_.output;
+        spec.terms = spec_.terms;
+        spec.output_is_busy = spec_.output_is_busy;
+    } else {
+        spec.output.labels = kept_labels(members);
+        spec.output.name = "an intermediate for " + spec_.output.name;
+        std::vector<std::int64_t> extents;
+        for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+        spec.output.layout = default_layout(spec_.output.layout.grid(), extents, Symmetry::none(static_cast<int>(extents.size())));
+        spec.terms = {identity(spec_.label_extents.size())};
+    }
+    auto plan = plan_fused(spec, options_);
+    if (!plan) return false;
+    PlannedStep step;
+    step.inputs = ids;
+    if (!last) {
+        // The intermediate lies where its parts are summed with the fewest bytes.
+        spec.output.layout = *scattered_layout(*plan);
+        plan = fused_with_mapping(spec, plan->label_mapping, options_);
+        product_.intermediates.push_back(spec.output.layout);
+        step.output = next_id_++;
+        replace(members, {step.output, spec.output});
+    }
+    step.fused = std::move(plan);
+    product_.steps.push_back(std::move(step));
+    if (last) nodes_.clear();
+    return true;
+}
+
+void ProductSteps::finish() {
+    if (nodes_.empty()) return;
+    if (nodes_.size() == 2)
+        if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels)) return multiply_joint_pair(*pairs);
+    const auto& labels = nodes_[0].spec.labels;
+    const bool nothing_summed = std::all_of(labels.begin(), labels.end(), [&](int l) { return in_output(l); });
+    if (nodes_.size() == 1 && nothing_summed && !spec_.coefficient_inside)
+        push_movement(nodes_[0], output_operand, spec_.output);
+    else
+        push_contraction(contraction(nodes_), nodes_, output_operand);
+}
+
+/// Either R = A+ B+ + A- B-, see joint_pair(), or half of the products of an operand that stays, and their mirror image.
+void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) {
+    const auto before = product_;
+    multiply_parts(pairs);
+    double seconds = 0;
+    for (auto s = before.steps.size(); s < product_.steps.size(); ++s) seconds += product_.steps[s].seconds(spec_.element_bytes);
+    const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
+    auto by_rows = plan_by_rows(contraction(nodes_), options_, mirror);
+    if (!by_rows || by_rows->cost.seconds >= seconds) return;
+    product_ = before;
+    PlannedStep step;
+    step.inputs = {nodes_[0].id, nodes_[1].id};
+    step.contraction = std::move(by_rows);
+    product_.steps.push_back(std::move(step));
+}
+
+void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {
+    for (const bool symmetric : {true, false}) {
+        std::vector<ProductNode> parts;
+        for (std::size_t o = 0; o < 2; ++o) parts.push_back(part_of(nodes_[o], pairs[o], symmetric));
+        push_contraction(contraction(parts), parts, output_operand);
+    }
+}
+
+ProductNode ProductSteps::part_of(const ProductNode& whole, const PairOperand& pair, bool symmetric) {
+    ProductNode part{next_id_++, whole.spec};
+    part.spec.conjugated = false;
+    product_.intermediates.push_back(new_layout(whole.spec.layout.extents(), part_symmetry(whole.spec, pair, symmetric)));
+    part.spec.layout = product_.intermediates.back();
+    push_movement(whole, part.id, part.spec);
+    auto& step = product_.steps.back();
+    step.movement->terms = {step.movement->identity(), exchange_second(pair, spec_.label_extents.size(), symmetric)};
+    step.factor = 0.5;
+    return part;
+}
+
+ContractionSpec ProductSteps::contraction(const std::vector<ProductNode>& inputs) const {
+    ContractionSpec result;
+    for (const auto& input : inputs) result.inputs.push_back(input.spec);
+    result.output = spec_.output;
+    result.label_extents = spec_.label_extents;
+    result.label_names = spec_.label_names;
+    result.terms = spec_.terms;
+    result.output_is_busy = spec_.output_is_busy;
+    result.element_bytes = spec_.element_bytes;
+    result.flops_per_product = spec_.complex ? 8 : 2;
+    return result;
+}
+
+void ProductSteps::push_contraction(const ContractionSpec& spec, const std::vector<ProductNode>& inputs, int output) {
+    PlannedStep step;
+    for (const auto& input : inputs) step.inputs.push_back(input.id);
+    step.output = output;
+    step.contraction = plan_contraction(spec, options_);
+    product_.steps.push_back(std::move(step));
+}
+
+void ProductSteps::push_movement(const ProductNode& from, int output, const OperandSpec& to) {
+    PlannedStep step;
+    step.inputs = {from.id};
+    step.output = output;
+    step.conjugated = from.spec.conjugated;
+    ExchangeSpec movement;
+    movement.from = from.spec.layout;
+    movement.from_labels = from.spec.labels;
+    movement.to = to.layout;
+    movement.to_labels = to.labels;
+    movement.label_extents = spec_.label_extents;
+    movement.terms = spec_.terms;
+    step.movement = std::move(movement);
+    product_.steps.push_back(std::move(step));
+}
+
+}  // namespace arges

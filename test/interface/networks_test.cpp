@@ -1,0 +1,110 @@
+// Products of many tensors: order, fusion and grid are chosen by the planner, the result is that of the reference.
+#include "arges/arges.hpp"
+#include "support/random_network.hpp"
+#include "support/tensor_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace arges::test {
+namespace {
+
+int network_count(const World& world) {
+    const char* const count = std::getenv("ARGES_FUZZ_COUNT");
+    return count != nullptr ? std::atoi(count) : 500 / static_cast<int>(thinning(world));
+}
+
+TEST(Networks, EqualTheReference) {
+    const World world;
+    double slowest = 0;
+    for_each_seed(5000, network_count(world), [&](std::mt19937_64& random) {
+        const auto operands = static_cast<int>(random_integer(random, 3, 12));
+        const RandomNetwork network(random, operands, random_integer(random, 0, 2) == 0);
+        SCOPED_TRACE(network.text());
+        Expression<double> right(2.0);
+        for (std::size_t f = 0; f < network.factors.size(); ++f)
+            right = right * distributed<double>(world, network.values[f], network.factors[f].symmetry,
+                                                "T" + std::to_string(f))[RandomNetwork::letters(network.factors[f].labels)];
+        std::vector<std::int64_t> extents;
+        for (int l : network.output) extents.push_back(network.extents[static_cast<std::size_t>(l)]);
+        Tensor<double> C(world, extents, "C");
+        C.fill(1);
+        const auto left = C[RandomNetwork::letters(network.output)];
+        const auto start = std::chrono::steady_clock::now();
+        left.explain(right, 3.0);
+        slowest = std::max(slowest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        auto expected = network.reference();
+        for (auto& v : expected.data) v = 2.0 * v + 3.0;
+        auto target = left;
+        target.assign(right, 3.0);
+        expect_equal(C, expected);
+        EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
+    });
+    RecordProperty("slowest_plan_seconds", std::to_string(slowest));
+    EXPECT_LT(slowest, 5) << "planning must stay below a second on a machine that has nothing else to do";
+}
+
+/// The cases that decompositions are made of, with extents that nothing divides.
+TEST(Networks, OfDecompositionsEqualTheReference) {
+    const World world;
+    std::mt19937_64 random(1);
+    const std::map<char, std::int64_t> extent{{'i', 5}, {'j', 4}, {'k', 7}, {'l', 3}, {'m', 2}, {'a', 3}, {'b', 2}, {'c', 3}, {'d', 2}, {'e', 3}};
+    for (const std::string text :
+         {"ij,jk,kl->il", "ij,jk,kl,lm->im", "ijk,ja,ka->ia", "ijk,ia,ka->ja", "ijk,ia,ja->ka", "ijklm,ja,ka,la,ma->ia",
+          "ijklm,ia,ja,la,ma->ka", "ijklm,ia,ja,ka,la->ma", "ijklm,jb,kc,ld,me->ibcde", "ik,ik,ikl,jl->ijkl", "ia,ja,ka->ijk"}) {
+        SCOPED_TRACE(text);
+        const auto arrow = text.find("->");
+        std::vector<Tensor<double>> tensors;
+        std::vector<DenseFactor> factors;
+        std::vector<int> output;
+        std::vector<std::int64_t> extents;
+        for (char l = 'a'; l <= 'm'; ++l) extents.push_back(extent.count(l) > 0 ? extent.at(l) : 1);
+        for (std::size_t begin = 0; begin < arrow;) {
+            const auto end = std::min(text.find(',', begin), arrow);
+            DenseFactor factor;
+            std::vector<std::int64_t> shape;
+            for (auto p = begin; p < end; ++p) {
+                factor.labels.push_back(text[p] - 'a');
+                shape.push_back(extent.at(text[p]));
+            }
+            factor.tensor = random_dense(shape, Symmetry::none(static_cast<int>(shape.size())), false, random);
+            tensors.push_back(distributed<double>(world, factor.tensor, Symmetry::none(static_cast<int>(shape.size())), "T"));
+            factors.push_back(std::move(factor));
+            begin = end + 1;
+        }
+        for (auto p = arrow + 2; p < text.size(); ++p) output.push_back(text[p] - 'a');
+        std::vector<const Tensor<double>*> operands;
+        for (const auto& t : tensors) operands.push_back(&t);
+        const auto expected = dense_product(factors, output, extents);
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            expect_equal(einsum(text, operands), expected);
+            EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
+        }
+    }
+}
+
+TEST(Einsum, DerivesTheOutputAndTakesDiagonals) {
+    const World world;
+    std::mt19937_64 random(2);
+    const auto a = random_dense({3, 4}, Symmetry::none(2), false, random), b = random_dense({4, 5}, Symmetry::none(2), false, random);
+    const auto s = random_dense({4, 4}, Symmetry::parse("ij", "sym(i,j)"), false, random);
+    const auto A = distributed<double>(world, a, Symmetry::none(2), "A"), B = distributed<double>(world, b, Symmetry::none(2), "B");
+    const auto S = distributed<double>(world, s, Symmetry::parse("ij", "sym(i,j)"), "S");
+    const std::vector<std::int64_t> n{3, 4, 5};
+    expect_equal(einsum("ij,jk", A, B), dense_product({{a, {0, 1}}, {b, {1, 2}}}, {0, 2}, n));
+    expect_equal(einsum("kj, ik", B, A), dense_product({{a, {0, 1}}, {b, {1, 2}}}, {0, 2}, n));
+    expect_equal(einsum("ba", A), dense_product({{a, {0, 1}}}, {1, 0}, n));
+    expect_equal(einsum("ij->", A), dense_product({{a, {0, 1}}}, {}, n));
+    expect_equal(einsum("jj", S), dense_product({{s, {1, 1}}}, {}, n));
+    expect_equal(einsum("jj,ij->ji", S, A), dense_product({{s, {1, 1}}, {a, {0, 1}}}, {1, 0}, n));
+    EXPECT_THROW(einsum("ij,jk->ik", A), InvalidArgument);
+    EXPECT_THROW(einsum("ijk->ik", A), InvalidArgument);
+    EXPECT_THROW(einsum("ij->ii", A), InvalidArgument);
+    EXPECT_THROW(einsum("ij->iz", A), InvalidArgument);
+    EXPECT_THROW(einsum("i1->i", A), InvalidArgument);
+    EXPECT_THROW(einsum("ij,jk->ik", A, A), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace arges::test
