@@ -13,6 +13,16 @@ FusedRun::FusedRun(FusedPlan plan, const Communicator* comm)
         const auto& w = i < plan_.inputs.size() ? plan_.inputs[i] : plan_.result;
         exchange_.push_back(w.in_place ? nullptr : std::make_unique<Exchange>(comm, plan_.movement(i), rank_));
     }
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+        stay_.emplace_back();
+        if (i >= plan_.stay.size() || !plan_.stay[i]) continue;
+        auto movement = plan_.movement(i);
+        movement.from = plan_.inputs[i].layout;
+        movement.from_labels = plan_.inputs[i].labels;
+        movement.to = *plan_.stay[i];
+        movement.to_labels = plan_.spec.inputs[i].labels;
+        stay_.back() = std::make_unique<Exchange>(comm, movement, rank_);
+    }
 }
 
 Volume FusedRun::volume() const {
@@ -27,8 +37,9 @@ Volume FusedRun::volume() const {
 
 std::int64_t FusedRun::list_bytes() const {
     std::int64_t sum = 0;
-    for (const auto& exchange : exchange_)
-        if (exchange) sum += exchange->list_bytes();
+    for (const auto* exchanges : {&exchange_, &stay_})
+        for (const auto& exchange : *exchanges)
+            if (exchange) sum += exchange->list_bytes();
     return sum;
 }
 
@@ -110,7 +121,7 @@ void FusedRun::multiply(const Block& a, const T* x, const Block& b, const T* y, 
 }
 
 template <class T>
-void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, Workspace& workspace) {
+void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, const std::vector<T*>& stay, Workspace& workspace) {
     const auto mark = workspace.mark();
     std::vector<Block> blocks;
     std::vector<const T*> arrays;
@@ -122,6 +133,7 @@ void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, W
         T* const copy = workspace.take<T>(w.layout.local_size(rank_));
         exchange_[i]->run(inputs[i], copy, T(1), T(0), plan_.spec.inputs[i].conjugated, workspace);
         arrays.back() = copy;
+        if (i < stay.size() && stay[i] != nullptr && stay_[i]) stay_[i]->run(copy, stay[i], T(1), T(0), false, workspace);
     }
     std::vector<T*> buffers;
     for (auto size : buffer_elements()) buffers.push_back(workspace.take<T>(size));
@@ -139,7 +151,7 @@ void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, W
     workspace.release(mark);
 }
 
-#define ARGES_INSTANTIATE(T) template void FusedRun::run(const std::vector<const T*>&, T*, T, T, Workspace&);
+#define ARGES_INSTANTIATE(T) template void FusedRun::run(const std::vector<const T*>&, T*, T, T, const std::vector<T*>&, Workspace&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

@@ -19,8 +19,9 @@ public:
 
     /// C = alpha * (projection of the product) + beta * C. Collective.
     /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts
+    /// @param stay   for inputs that will lie as plan.stay says: where to write their elements; else null
     template <class T>
-    void run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, Workspace& workspace);
+    void run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, const std::vector<T*>& stay, Workspace& workspace);
 
     /// Bytes of workspace that run() takes on this rank.
     std::int64_t workspace_bytes() const;
@@ -46,6 +47,7 @@ private:
     FusedPlan plan_;
     std::int64_t rank_;
     std::vector<std::unique_ptr<Exchange>> exchange_;  // of the inputs, then of the result; null: nothing moves
+    std::vector<std::unique_ptr<Exchange>> stay_;      // from the copies to where the inputs will lie; on this rank only
 };
 
 }  // namespace arges

@@ -25,6 +25,7 @@ ProductSpec product_spec(const TermRequest& request, const CheckedLabels& labels
     spec.label_extents = labels.extents;
     spec.label_names = labels.names;
     spec.output_is_busy = request.output_is_busy;
+    spec.output_is_free = request.output_is_free;
     spec.complex = request.complex;
     spec.element_bytes = request.element_bytes;
     StructuralTerm term;
@@ -58,6 +59,22 @@ void PreparedTerm::build(WorldState& world, double share_of_memory) {
     intermediates_.clear();
     for (auto& layout : planned.intermediates) intermediates_.push_back(world.intern(std::move(layout)));
     label_names_ = labels.names;
+    note_new_layouts(world);
+}
+
+/// Where the output and the factors lie afterwards.
+void PreparedTerm::note_new_layouts(WorldState& world) {
+    output_layout_ = nullptr;
+    stay_.assign(request_.factors.size(), nullptr);
+    for (const auto& step : steps_) {
+        const auto& fused = step.plan.fused;
+        if (!fused) continue;
+        if (step.plan.output == output_operand && fused->spec.output_is_free) output_layout_ = world.intern(fused->spec.output.layout);
+        for (std::size_t i = 0; i < fused->stay.size(); ++i) {
+            const auto factor = static_cast<std::size_t>(step.plan.inputs[i]);
+            if (factor < stay_.size() && fused->stay[i]) stay_[factor] = world.intern(*fused->stay[i]);
+        }
+    }
 }
 
 template <class Run>
@@ -93,6 +110,9 @@ void PreparedTerm::build_lists(WorldState& world) {
         }
         largest = std::max(largest, step.workspace);
     }
+    for (const auto& layout : stay_)
+        if (layout) held += Workspace::padded(layout->max_local_size() * request_.element_bytes);
+    if (output_layout_) held += Workspace::padded(output_layout_->max_local_size() * request_.element_bytes);
     working_bytes_ = held + largest;
 }
 

@@ -34,6 +34,7 @@ struct TermRequest {
     bool complex = false;
     std::int64_t element_bytes = 8;
     bool output_is_busy = false;
+    bool output_is_free = false;  ///< all of the output is replaced: it may take another layout
 };
 
 /// Steps of a product (plan/plan_product.hpp), made ready to run.
@@ -59,6 +60,10 @@ public:
 
     const std::vector<Step>& steps() const { return steps_; }
     const std::vector<std::shared_ptr<const Layout>>& intermediates() const { return intermediates_; }
+    /// The layout that the output takes; null: the one that it has.
+    const std::shared_ptr<const Layout>& new_output_layout() const { return output_layout_; }
+    /// Where factors lie after the product; null: where they are.
+    const std::vector<std::shared_ptr<const Layout>>& stay() const { return stay_; }
     /// Bytes that this rank sends.
     std::int64_t planned_bytes() const { return planned_bytes_; }
     /// Bytes of workspace and intermediates on the busiest rank.
@@ -70,13 +75,15 @@ public:
 private:
     void build(WorldState& world, double share_of_memory);
     void build_lists(WorldState& world);
+    void note_new_layouts(WorldState& world);
     template <class Run>
     void account(Step& step, const Run& run);
 
     TermRequest request_;
     bool ready_ = false;
     std::vector<Step> steps_;
-    std::vector<std::shared_ptr<const Layout>> intermediates_;
+    std::vector<std::shared_ptr<const Layout>> intermediates_, stay_;
+    std::shared_ptr<const Layout> output_layout_;
     std::vector<std::string> label_names_;
     std::int64_t planned_bytes_ = 0, working_bytes_ = 0, list_bytes_ = 0;
 };

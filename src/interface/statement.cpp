@@ -4,6 +4,7 @@
 #include "interface/check_labels.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace arges {
@@ -24,7 +25,7 @@ std::string fingerprint(const TermRequest& request) {
     add(request.output);
     text += std::to_string(static_cast<int>(request.projection)) + (request.zero ? "z" : "") + (request.real_coefficient ? "" : "i") + (request.number ? "n" : "") +
              (request.complex ? "c" : "r") +
-            std::to_string(request.element_bytes) + (request.output_is_busy ? "b" : "");
+            std::to_string(request.element_bytes) + (request.output_is_busy ? "b" : "") + (request.output_is_free ? "f" : "");
     return text;
 }
 
@@ -67,7 +68,9 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
     request.number = term.factors.empty();
     request.complex = !std::is_same_v<T, real_of<T>>;
     request.element_bytes = sizeof(T);
-    request.output_is_busy = false;
+    const auto& names = request.output.labels;
+    const bool whole = std::set<std::string>(names.begin(), names.end()).size() == names.size();
+    request.output_is_free = whole && !aliased_ && beta_ == T(0) && right_.terms().size() == 1 && !term.factors.empty();
     return request;
 }
 
@@ -134,9 +137,31 @@ void Statement<T>::run() {
     Buffer<T> snapshot;
     if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
     if (working > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(working); });
+    allocate_new_places();
     if (prepared_.empty()) scale_only();
     for (std::size_t i = 0; i < prepared_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
+    for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
     world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
+}
+
+/// Memory for the output and for factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
+template <class T>
+void Statement<T>::allocate_new_places() {
+    new_places_.clear();
+    auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term) {
+        const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
+        if (layout && layout != tensor.layout && !known) new_places_.push_back({&tensor, layout, {}, term});
+    };
+    for (std::size_t i = 0; i < prepared_.size(); ++i) {
+        add(output_, prepared_[i]->new_output_layout(), i);
+        const auto& factors = right_.terms()[i].factors;
+        for (std::size_t f = 0; f < factors.size(); ++f)
+            if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared_[i]->stay()[f], i);
+    }
+    if (new_places_.empty()) return;
+    world_.agree([&] {
+        for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
+    });
 }
 
 template <class T>
@@ -146,23 +171,33 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
     auto& workspace = world_.workspace();
     const auto mark = workspace.mark();
     const T one = T(1);
-    std::vector<T*> arrays;
-    for (const auto& f : term.factors)
+    std::vector<T*> arrays, stay;
+    for (const auto& f : term.factors) {
+        const auto place = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == f.tensor.get(); });
+        stay.push_back(place != new_places_.end() && place->term == i ? place->elements.data() : nullptr);
         arrays.push_back(const_cast<T*>(f.tensor.get() == left_.tensor.get() ? snapshot.data() : f.tensor->data.data()));
+    }
     if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
     for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));
+    const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
+    const bool moves = relocated != new_places_.end();
     for (const auto& step : prepared.steps()) {
         const auto& plan = step.plan;
         const bool final = plan.output == output_operand;
         const T alpha = static_cast<real_of<T>>(plan.factor) * (final ? term.coefficient : T(1));
         const T step_beta = final ? std::exchange(beta, T(1)) : T(0);
-        T* const out = final ? output_.data.data() : arrays[static_cast<std::size_t>(plan.output)];
+        T* const out = final ? (moves ? relocated->elements.data() : output_.data.data()) : arrays[static_cast<std::size_t>(plan.output)];
         std::vector<const T*> inputs;
-        for (int i : plan.inputs) inputs.push_back(arrays[static_cast<std::size_t>(i)]);
+        std::vector<T*> input_stays;
+        for (int n : plan.inputs) {
+            const auto number = static_cast<std::size_t>(n);
+            inputs.push_back(arrays[number]);
+            input_stays.push_back(number < stay.size() ? stay[number] : nullptr);
+        }
         if (step.exchange)
             step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
         else if (step.fused)
-            step.fused->run(inputs, out, alpha, step_beta, workspace);
+            step.fused->run(inputs, out, alpha, step_beta, input_stays, workspace);
         else
             step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
     }

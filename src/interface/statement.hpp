@@ -23,10 +23,19 @@ public:
 private:
     void prepare(const Term<T>& term);
     void keep();
+    void allocate_new_places();
     void run_term(std::size_t i, T beta, const Buffer<T>& snapshot);
     void scale_only();
     void check_labels_only() const;
     TermRequest request_for(const Term<T>& term) const;
+
+    /// A tensor that lies elsewhere after the statement.
+    struct NewPlace {
+        TensorState<T>* tensor;
+        std::shared_ptr<const Layout> layout;
+        Buffer<T> elements;
+        std::size_t term;  ///< the one that writes them
+    };
 
     const Factor<T>& left_;
     const Expression<T>& right_;
@@ -36,6 +45,7 @@ private:
     bool aliased_ = false;
     std::vector<std::shared_ptr<PreparedTerm>> prepared_;
     std::vector<std::string> keys_;
+    std::vector<NewPlace> new_places_;
 };
 
 }  // namespace arges

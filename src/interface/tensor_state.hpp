@@ -23,6 +23,14 @@ public:
     TensorState(const TensorState&) = delete;
     TensorState& operator=(const TensorState&) = delete;
 
+    /// Takes over elements that lie in another layout. Local.
+    void relocate(std::shared_ptr<const Layout> where, Buffer<T> elements) {
+        const auto bytes = static_cast<std::int64_t>(elements.bytes());
+        world->hold(bytes - held_);
+        held_ = bytes;
+        layout = std::move(where);
+        data = std::move(elements);
+    }
     const Layout& shape() const { return *layout; }
     std::int64_t rank() const { return world->rank(); }
     /// Name for messages.

@@ -43,6 +43,7 @@ public:
             if (plan.cost.working_bytes > options_.memory_limit) continue;
             if (!best || plan.cost.seconds < best->cost.seconds * (1 - 1e-9)) best = std::move(plan);
         }
+        if (best) choose_where_inputs_stay(*best);
         return best;
     }
 
@@ -139,10 +140,20 @@ private:
 
     /// Seconds from block sizes, and from the share of what a rank owns that lies in its block.
     double quick_seconds(const GridState& state) const {
-        const MachineModel machine;
+        const auto& machine = options_.machine;
         double products = 0, words = 0;
         for (const auto& labels : step_labels_) products += block(labels, state);
         for (const auto& operand : operands_) {
+            if (spec_.output_is_free && &operand == &operands_.back()) {
+                // It takes a layout in which each of the ranks that hold parts of a block keeps its share.
+                const double size = block(operand.labels, state);
+                double parts = 1;
+                for (std::size_t t = 0; t < state.target.size(); ++t)
+                    if (state.target[t] >= 0 && operand.labels.count(state.target[t]) == 0)
+                        parts *= static_cast<double>(grid_.lengths[t]);
+                words += size * (1 - 1 / parts);
+                continue;
+            }
             double useful = operand.owned;
             for (std::size_t t = 0; t < state.target.size(); ++t) {
                 const int wanted = state.target[t];

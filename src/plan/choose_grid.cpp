@@ -109,7 +109,7 @@ private:
             if (a[t] >= 0)
                 length[static_cast<std::size_t>(targets_[static_cast<std::size_t>(a[t])].group)] /=
                     static_cast<double>(grid_.lengths[t]);
-        const MachineModel machine;
+        const auto& machine = options_.machine;
         double products = 1, moved = 0;
         for (std::size_t g = 0; g < groups_.size(); ++g) products *= std::ceil(length[g] - 1e-9);
         for (auto o : {operand_a, operand_b, operand_c}) {

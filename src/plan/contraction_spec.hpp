@@ -3,6 +3,7 @@
 
 #include "layout/layout.hpp"
 #include "plan/exchange_spec.hpp"
+#include "plan/machine_model.hpp"
 
 #include <cstdint>
 #include <string>
@@ -44,6 +45,7 @@ struct PlanOptions {
     std::int64_t memory_limit = std::int64_t{1} << 62;  ///< bytes per rank for working memory
     GroupMapping group_mapping = GroupMapping::packed;
     std::vector<double> link_weight;  ///< relative cost of a byte along each unfolded torus dimension; empty: 1
+    MachineModel machine;
     bool operator==(const PlanOptions&) const = default;
 };
 

@@ -131,8 +131,7 @@ double matmul_lower_bound_words(double m, double n, double k, double ranks) {
     return std::max(0.0, accessed - (d[0] * d[1] + d[0] * d[2] + d[1] * d[2]) / ranks);
 }
 
-double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes) {
-    const MachineModel machine;
+double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes, const MachineModel& machine) {
     const auto ranks = static_cast<double>(movement.to.grid().ranks());
     const auto elements = static_cast<double>(movement.to.max_local_size()) * static_cast<double>(movement.terms.size());
     const auto bytes = elements * static_cast<double>(element_bytes);
@@ -151,7 +150,7 @@ double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
 }
 
 void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options) {
-    const MachineModel machine;
+    const auto& machine = options.machine;
     auto& cost = plan.cost;
     cost = {};
     const auto bytes = static_cast<double>(plan.spec.element_bytes);

@@ -5,15 +5,6 @@
 
 namespace arges {
 
-/// Rates that turn flops and bytes into seconds; the ratios matter, not the values.
-struct MachineModel {
-    double flops_per_second = 2e10;
-    double bytes_per_second = 4e9;        ///< between ranks
-    double copied_bytes_per_second = 6e9; ///< local copies
-    double message_seconds = 5e-6;
-    double listed_element_seconds = 5e-9; ///< to copy one element along lists of offsets
-};
-
 /// Fills plan.cost; everything else in the plan must be set. Elements moved are estimated from sizes and from the overlap of
 /// present and wanted layouts; exact_volume() counts them.
 void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options);
@@ -23,7 +14,7 @@ void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups,
 double moved_words(const OperandSpec& tensor, const WorkingOperand& working);
 
 /// Seconds of a movement along lists, of elements that all change ranks.
-double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes);
+double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes, const MachineModel& machine);
 
 /// Fewest words that some rank must receive or send for an (m, n, k) product on P ranks when each operand is kept once, from
 /// the memory-independent bound for three-index terms (Al Daas et al., arXiv 2205.13407).

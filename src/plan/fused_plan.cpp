@@ -28,6 +28,7 @@ public:
     }
 
     FusedPlan build() {
+        if (plan_.spec.output_is_free) plan_.spec.output.layout = *scattered_layout(plan_, plan_.spec.output);
         for (const auto& input : plan_.spec.inputs) plan_.inputs.push_back(working(input, {}, true));
         set_result();
         set_steps();
@@ -188,7 +189,7 @@ public:
             working += size;
             messages = std::max(messages, 2 * words);
         }
-        const MachineModel machine;
+        const auto& machine = options_.machine;
         cost.working_bytes = static_cast<std::int64_t>((working + messages) * bytes);
         cost.seconds = std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second)) +
                        moved * bytes * link_weight() / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
@@ -246,29 +247,40 @@ FusedPlan fused_with_mapping(const FusedSpec& spec, std::vector<SlotMapping> map
     return plan;
 }
 
-std::optional<Layout> scattered_layout(const FusedPlan& plan) {
-    const auto& output = plan.spec.output.layout;
-    const auto& labels = plan.spec.output.labels;
-    if (distinct(labels).size() != labels.size()) return std::nullopt;
+void choose_where_inputs_stay(FusedPlan& plan) {
+    plan.stay.assign(plan.inputs.size(), std::nullopt);
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+        auto tensor = plan.spec.inputs[i];
+        if (plan.inputs[i].in_place || tensor.conjugated) continue;
+        const auto layout = scattered_layout(plan, tensor);
+        if (!layout) continue;
+        tensor.layout = *layout;
+        if (static_cast<std::int64_t>(moved_words(tensor, plan.inputs[i])) < plan.words[i]) plan.stay[i] = layout;
+    }
+}
+
+std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec& tensor) {
+    const auto& present = tensor.layout;
+    if (distinct(tensor.labels).size() != tensor.labels.size()) return std::nullopt;
     std::vector<SlotMapping> mapping;
     std::vector<double> remaining;
-    for (int s = 0; s < output.slots(); ++s) {
-        if (output.slot_dimensions(s).size() != 1) return std::nullopt;
-        const int label = labels[static_cast<std::size_t>(output.slot_dimensions(s)[0])];
+    for (int s = 0; s < present.slots(); ++s) {
+        if (present.slot_dimensions(s).size() != 1) return std::nullopt;
+        const int label = tensor.labels[static_cast<std::size_t>(present.slot_dimensions(s)[0])];
         mapping.push_back(plan.label_mapping[static_cast<std::size_t>(label)]);
         remaining.push_back(static_cast<double>(plan.spec.label_extents[static_cast<std::size_t>(label)]) /
                             static_cast<double>(plan.places(label)));
     }
-    for (int t = 0; t < output.grid().dimensions(); ++t) {
+    for (int t = 0; t < present.grid().dimensions(); ++t) {
         bool used = false;
         for (const auto& m : mapping) used = used || contains(m.torus, t);
         const auto longest = std::max_element(remaining.begin(), remaining.end());
-        const auto length = static_cast<double>(output.grid().lengths[static_cast<std::size_t>(t)]);
+        const auto length = static_cast<double>(present.grid().lengths[static_cast<std::size_t>(t)]);
         if (used || longest == remaining.end() || *longest < length) continue;
         mapping[static_cast<std::size_t>(longest - remaining.begin())].torus.push_back(t);
         *longest /= length;
     }
-    return Layout(output.grid(), output.extents(), output.symmetry(), mapping);
+    return Layout(present.grid(), present.extents(), present.symmetry(), mapping);
 }
 
 }  // namespace arges

@@ -23,6 +23,7 @@ struct FusedSpec {
     std::vector<LabelTerm> terms;             ///< projection onto the output's symmetry; the identity comes first
     std::vector<std::array<int, 2>> order;    ///< step s multiplies two of the inputs and earlier results: number inputs.size() + s
     bool output_is_busy = false;              ///< the output is read by a later step: it must not be written before the end
+    bool output_is_free = false;              ///< the output takes the layout that suits the plan; output.layout is only its shape
     std::int64_t element_bytes = 8;
     double flops_per_product = 2;
     bool operator==(const FusedSpec&) const = default;
@@ -36,7 +37,7 @@ struct LocalStep {
     bool operator==(const LocalStep&) const = default;
 };
 
-/// What every rank does.
+/// What every rank does. Where the output is free, spec.output.layout is the layout that it gets.
 struct FusedPlan {
     FusedSpec spec;
     std::vector<SlotMapping> label_mapping;   ///< per label
@@ -45,6 +46,9 @@ struct FusedPlan {
     std::vector<LocalStep> steps;
     int buffers = 0;                          ///< number of arrays for intermediate results
     std::vector<std::int64_t> words;          ///< estimated elements received for each input, sent for the output
+    /// Per input: where the tensor should stay after this product, if the same product would then move less. Each rank has these
+    /// elements in its copy already.
+    std::vector<std::optional<Layout>> stay;
     PlanCost cost;
 
     /// Ranks along a label.
@@ -64,9 +68,12 @@ double quick_seconds(const FusedSpec& spec, const PlanOptions& options);
 /// The plan for given mappings of the labels; used by the search and by tests.
 FusedPlan fused_with_mapping(const FusedSpec& spec, std::vector<SlotMapping> mapping, const PlanOptions& options);
 
-/// The layout in which the result's parts are summed with the fewest bytes: the blocks of the result, cut further along the torus
-/// dimensions that hold parts of the sum. Empty if the output has symmetry.
-std::optional<Layout> scattered_layout(const FusedPlan& plan);
+/// Fills plan.stay.
+void choose_where_inputs_stay(FusedPlan& plan);
+
+/// The blocks that the plan wants of a tensor, cut further along the torus dimensions that would hold copies or parts of a sum: from
+/// there inputs are gathered, and there results are summed, with the fewest bytes. Empty for a diagonal or with symmetry.
+std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec& tensor);
 
 /// Text of the plan.
 std::string explain(const FusedPlan& plan);

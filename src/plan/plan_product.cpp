@@ -31,7 +31,7 @@ public:
         ProductSteps start(spec_, options_);
         start.sum_lonely_labels();
         nodes_ = start.nodes();
-        if (nodes_.size() <= 2) {
+        if (nodes_.size() < 2 || (nodes_.size() == 2 && has_symmetry())) {
             start.finish();
             return start.take();
         }
@@ -58,7 +58,7 @@ private:
 
     /// Seconds of a pairwise product on its best grid, layouts left aside: a bound from below that adds up over a tree.
     double pair_seconds(const PairShape& s) const {
-        const MachineModel machine;
+        const auto& machine = options_.machine;
         const auto ranks = static_cast<double>(spec_.output.layout.grid().ranks());
         const auto bytes = static_cast<double>(spec_.element_bytes);
         const double products = s.batch * s.m * s.n * s.k;
@@ -78,7 +78,7 @@ private:
     PlannedProduct pairwise_or_fused() const {
         auto pairs = pairwise();
         const auto fused = fused_product(Fusion(order_.size(), true));
-        if (fused && fused->seconds(spec_.element_bytes) < pairs.seconds(spec_.element_bytes)) return *fused;
+        if (fused && fused->seconds(spec_.element_bytes, options_.machine) < pairs.seconds(spec_.element_bytes, options_.machine)) return *fused;
         return pairs;
     }
 
@@ -242,15 +242,15 @@ private:
 
 }  // namespace
 
-double PlannedStep::seconds(std::int64_t element_bytes) const {
+double PlannedStep::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
     if (contraction) return contraction->cost.seconds;
     if (fused) return fused->cost.seconds;
-    return estimated_seconds(*movement, element_bytes);
+    return estimated_seconds(*movement, element_bytes, machine);
 }
 
-double PlannedProduct::seconds(std::int64_t element_bytes) const {
+double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
     double sum = 0;
-    for (const auto& step : steps) sum += step.seconds(element_bytes);
+    for (const auto& step : steps) sum += step.seconds(element_bytes, machine);
     return sum;
 }
 

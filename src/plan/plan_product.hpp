@@ -18,6 +18,7 @@ struct ProductSpec {
     std::vector<std::string> label_names;
     std::vector<LabelTerm> terms;          ///< projection onto the output's symmetry; the identity comes first
     bool output_is_busy = false;           ///< the output is read by a later step: it must not be written before the end
+    bool output_is_free = false;           ///< the output may take any layout: all of it is replaced
     bool complex = false;
     bool coefficient_inside = false;       ///< terms conjugate and the coefficient is complex: it must be applied before the movement
     std::int64_t element_bytes = 8;
@@ -36,7 +37,7 @@ struct PlannedStep {
     bool conjugated = false;   ///< of a movement
     double factor = 1;         ///< number in front
 
-    double seconds(std::int64_t element_bytes) const;
+    double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
 };
 
 /// Steps in order. Several steps may write to the output: the first one replaces, the others add.
@@ -44,7 +45,7 @@ struct PlannedProduct {
     std::vector<PlannedStep> steps;
     std::vector<Layout> intermediates;
 
-    double seconds(std::int64_t element_bytes) const;
+    double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
 };
 
 /// @throws OutOfMemory with the need and the limit if a step does not fit into the memory limit

@@ -119,12 +119,14 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
         spec.output = spec_.output;
         spec.terms = spec_.terms;
         spec.output_is_busy = spec_.output_is_busy;
+        spec.output_is_free = spec_.output_is_free;
     } else {
         spec.output.labels = kept_labels(members);
         spec.output.name = "an intermediate for " + spec_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
         spec.output.layout = default_layout(spec_.output.layout.grid(), extents, Symmetry::none(static_cast<int>(extents.size())));
+        spec.output_is_free = true;
         spec.terms = {identity(spec_.label_extents.size())};
     }
     auto plan = plan_fused(spec, options_);
@@ -132,9 +134,7 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
     PlannedStep step;
     step.inputs = ids;
     if (!last) {
-        // The intermediate lies where its parts are summed with the fewest bytes.
-        spec.output.layout = *scattered_layout(*plan);
-        plan = fused_with_mapping(spec, plan->label_mapping, options_);
+        spec.output.layout = plan->spec.output.layout;
         product_.intermediates.push_back(spec.output.layout);
         step.output = next_id_++;
         replace(members, {step.output, spec.output});
@@ -162,7 +162,7 @@ void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) 
     const auto before = product_;
     multiply_parts(pairs);
     double seconds = 0;
-    for (auto s = before.steps.size(); s < product_.steps.size(); ++s) seconds += product_.steps[s].seconds(spec_.element_bytes);
+    for (auto s = before.steps.size(); s < product_.steps.size(); ++s) seconds += product_.steps[s].seconds(spec_.element_bytes, options_.machine);
     const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
     auto by_rows = plan_by_rows(contraction(nodes_), options_, mirror);
     if (!by_rows || by_rows->cost.seconds >= seconds) return;
