@@ -59,6 +59,15 @@ bool block_mapping_option() {
     throw InvalidArgument("ARGES_GROUP_MAPPING: \"" + *text + "\" is not known; use packed or blocks");
 }
 
+std::string machine_file_option() {
+    if (const auto file = environment("ARGES_MACHINE")) return *file;
+    if (const auto settings = environment("XDG_CONFIG_HOME")) return *settings + "/arges/machine.conf";
+    if (const auto home = environment("HOME")) return *home + "/.config/arges/machine.conf";
+    return "";
+}
+
+std::optional<std::string> trace_option() { return environment("ARGES_TRACE"); }
+
 std::int64_t available_node_memory() {
     std::int64_t available = std::numeric_limits<std::int64_t>::max();
     std::ifstream info("/proc/meminfo");

@@ -17,6 +17,13 @@ std::optional<std::int64_t> memory_limit_option();
 /// ARGES_GROUP_MAPPING=blocks puts symmetric groups on the torus in the block way.
 bool block_mapping_option();
 
+/// The file of measured machine constants: ARGES_MACHINE, else arges/machine.conf in the folder of settings ($XDG_CONFIG_HOME or
+/// ~/.config); empty if there is no such folder.
+std::string machine_file_option();
+
+/// ARGES_TRACE: the file of step events, or - for lines on stderr only.
+std::optional<std::string> trace_option();
+
 /// Memory that this process may use on its node: what is available now, at most its control group's limit.
 std::int64_t available_node_memory();
 

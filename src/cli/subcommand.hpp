@@ -24,6 +24,8 @@ struct Subcommand {
 /// All subcommands, in the order of --help.
 const std::vector<Subcommand>& subcommands();
 
+Action declare_calibrate(CLI::App& app);
 Action declare_ccsd(CLI::App& app);
+Action declare_plan(CLI::App& app);
 
 }  // namespace arges::cli

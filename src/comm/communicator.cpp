@@ -267,4 +267,10 @@ void Communicator::agree(const std::function<void()>& work) const {
     raise(static_cast<ErrorKind>(header[0]), failure.text);
 }
 
+std::int64_t process_number() {
+    int rank = 0;
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    return rank;
+}
+
 }  // namespace arges

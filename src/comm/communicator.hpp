@@ -80,6 +80,9 @@ private:
     std::int64_t rank_ = 0, size_ = 1;
 };
 
+/// This process's number among all that MPI started together. Local.
+std::int64_t process_number();
+
 /// Reinterprets values as bytes and back, for the calls above.
 template <class T>
 std::vector<std::byte> to_bytes(const std::vector<T>& values) {

@@ -29,4 +29,6 @@ void MpiSession::abort(int code) const {
     std::abort();
 }
 
+Communicator all_processes() { return Communicator(MPI_COMM_WORLD); }
+
 }  // namespace arges

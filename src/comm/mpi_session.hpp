@@ -1,6 +1,8 @@
 /// MPI for the lifetime of a program.
 #pragma once
 
+#include "comm/communicator.hpp"
+
 namespace arges {
 
 /// Initialises MPI, and finalises it in the destructor.
@@ -16,5 +18,8 @@ public:
     /// Ends all processes at once: only for an error that a single one of them sees.
     [[noreturn]] void abort(int code) const;
 };
+
+/// All processes of the program. MPI must be initialised. Collective.
+Communicator all_processes();
 
 }  // namespace arges

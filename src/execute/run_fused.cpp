@@ -8,12 +8,11 @@
 namespace arges {
 
 FusedRun::FusedRun(FusedPlan plan, const Communicator* comm)
-    : plan_(std::move(plan)), rank_(comm != nullptr ? comm->rank() : 0) {
+    : plan_(std::move(plan)), comm_(comm), rank_(comm != nullptr ? comm->rank() : 0) {
     for (std::size_t i = 0; i <= plan_.inputs.size(); ++i) {
-        const auto& w = i < plan_.inputs.size() ? plan_.inputs[i] : plan_.result;
-        exchange_.push_back(w.in_place ? nullptr : std::make_unique<Exchange>(comm, plan_.movement(i), rank_));
-    }
-    for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
+        exchange_.push_back(operand(i).in_place ? nullptr : std::make_unique<Exchange>(comm, plan_.movement(i), rank_));
+        volume_.push_back(exchange_[i] ? exchange_[i]->volume() : Volume{});
+        if (plan_.is_sliced(i)) exchange_[i].reset();  // the slices' lists are built as they come
         stay_.emplace_back();
         if (i >= plan_.stay.size() || !plan_.stay[i]) continue;
         auto movement = plan_.movement(i);
@@ -27,11 +26,10 @@ FusedRun::FusedRun(FusedPlan plan, const Communicator* comm)
 
 Volume FusedRun::volume() const {
     Volume total;
-    for (const auto& exchange : exchange_)
-        if (exchange) {
-            total.sent += exchange->volume().sent;
-            total.received += exchange->volume().received;
-        }
+    for (const auto& v : volume_) {
+        total.sent += v.sent;
+        total.received += v.received;
+    }
     return total;
 }
 
@@ -43,115 +41,162 @@ std::int64_t FusedRun::list_bytes() const {
     return sum;
 }
 
-std::int64_t FusedRun::local_extent(int label) const {
-    const auto& torus = plan_.label_mapping[static_cast<std::size_t>(label)].torus;
+const WorkingOperand& FusedRun::operand(std::size_t i) const {
+    return i < plan_.inputs.size() ? plan_.inputs[i] : plan_.result;
+}
+
+std::int64_t FusedRun::place(int label) const {
     const auto& grid = plan_.spec.output.layout.grid();
     std::int64_t place = 0, places = 1;
-    for (int t : torus) {
+    for (int t : plan_.label_mapping[static_cast<std::size_t>(label)].torus) {
         place += places * grid.coordinate(rank_, t);
         places *= grid.lengths[static_cast<std::size_t>(t)];
     }
-    return count_residues(plan_.spec.label_extents[static_cast<std::size_t>(label)], place, places);
+    return place;
 }
 
-std::int64_t FusedRun::elements(const std::vector<int>& labels) const {
+std::int64_t FusedRun::elements(const std::vector<int>& labels, std::int64_t slice) const {
     std::int64_t product = 1;
-    for (int l : labels) product *= local_extent(l);
+    for (int l : labels) product *= plan_.local_extent(l, place(l), slice);
     return product;
 }
 
-FusedRun::Block FusedRun::block_of(const WorkingOperand& operand) const {
-    Block block{{}, operand.layout.strides(rank_)};
-    for (int s = 0; s < operand.layout.slots(); ++s)
-        block.labels.push_back(operand.labels[static_cast<std::size_t>(operand.layout.slot_dimensions(s)[0])]);
-    return block;
-}
-
-FusedRun::Block FusedRun::packed_block(const std::vector<int>& labels) const {
-    Block block{labels, {}};
-    std::int64_t stride = 1;
-    for (int l : labels) {
-        block.strides.push_back(stride);
-        stride *= local_extent(l);
-    }
-    return block;
-}
-
-std::vector<std::int64_t> FusedRun::buffer_elements() const {
+/// Sizes of the buffers for intermediates.
+std::vector<std::int64_t> FusedRun::buffer_elements(std::int64_t slice) const {
     std::vector<std::int64_t> result(static_cast<std::size_t>(plan_.buffers), 0);
     for (const auto& step : plan_.steps)
         if (step.buffer >= 0) {
             auto& size = result[static_cast<std::size_t>(step.buffer)];
-            size = std::max(size, elements(step.labels));
+            size = std::max(size, elements(step.labels, slice));
         }
     return result;
 }
 
 std::int64_t FusedRun::workspace_bytes() const {
     const auto bytes = [&](std::int64_t count) { return Workspace::padded(count * plan_.spec.element_bytes); };
-    std::int64_t arrays = 0, messages = 0;
-    for (std::size_t i = 0; i <= plan_.inputs.size(); ++i) {
-        const auto& w = i < plan_.inputs.size() ? plan_.inputs[i] : plan_.result;
-        if (w.in_place) continue;
-        arrays += bytes(w.layout.local_size(rank_));
-        messages = std::max(messages, bytes(exchange_[i]->volume().sent) + bytes(exchange_[i]->volume().received));
+    std::int64_t largest = 0, messages = 0;
+    for (std::int64_t slice = 0; slice < plan_.slices; ++slice) {
+        std::int64_t arrays = 0;
+        for (std::size_t i = 0; i <= plan_.inputs.size(); ++i)
+            if (!operand(i).in_place) arrays += bytes(elements(operand(i).labels, slice));
+        for (auto size : buffer_elements(slice)) arrays += bytes(size);
+        largest = std::max(largest, arrays);
     }
-    for (auto size : buffer_elements()) arrays += bytes(size);
-    return arrays + messages;
+    for (std::size_t i = 0; i <= plan_.inputs.size(); ++i) {
+        const auto needed = bytes(volume_[i].sent) + bytes(volume_[i].received);
+        messages = std::max(messages, plan_.is_sliced(i) ? ceil_div(needed, plan_.slices) + 128 : needed);
+    }
+    return largest + messages;
+}
+
+/// Where the labels of an operand are: in its layout, or one after the other.
+FusedRun::Block FusedRun::block_of(std::size_t i, std::int64_t slice) const {
+    const auto& w = operand(i);
+    const auto layout = w.in_place ? w.layout : plan_.slice_layout(i, slice);
+    Block block{{}, layout.strides(rank_), 0};
+    for (int s = 0; s < layout.slots(); ++s) {
+        const int label = w.labels[static_cast<std::size_t>(layout.slot_dimensions(s)[0])];
+        block.labels.push_back(label);
+        if (w.in_place && label == plan_.sliced_label)
+            for (std::int64_t before = 0; before < slice; ++before)
+                block.offset += plan_.local_extent(label, place(label), before) * block.strides[static_cast<std::size_t>(s)];
+    }
+    return block;
+}
+
+FusedRun::Block FusedRun::packed_block(const std::vector<int>& labels, std::int64_t slice) const {
+    Block block{labels, {}, 0};
+    std::int64_t stride = 1;
+    for (int l : labels) {
+        block.strides.push_back(stride);
+        stride *= plan_.local_extent(l, place(l), slice);
+    }
+    return block;
 }
 
 template <class T>
-void FusedRun::multiply(const Block& a, const T* x, const Block& b, const T* y, T alpha, T beta, const Block& c, T* z) const {
+void FusedRun::multiply(const Piece<const T>& a, const Piece<const T>& b, T alpha, T beta, const Piece<T>& c, std::int64_t slice) const {
     auto stride = [](const Block& block, int label) -> std::int64_t {
         const auto it = std::find(block.labels.begin(), block.labels.end(), label);
         return it == block.labels.end() ? -1 : block.strides[static_cast<std::size_t>(it - block.labels.begin())];
     };
     local::FoldedContraction fold;
     auto add = [&](int label) {
-        const auto in_a = stride(a, label), in_b = stride(b, label), in_c = stride(c, label);
-        const local::FoldAxis axis{local_extent(label), std::max<std::int64_t>(in_a, 0), std::max<std::int64_t>(in_b, 0),
-                                   std::max<std::int64_t>(in_c, 0)};
+        const auto in_a = stride(a.block, label), in_b = stride(b.block, label), in_c = stride(c.block, label);
+        const local::FoldAxis axis{plan_.local_extent(label, place(label), slice), std::max<std::int64_t>(in_a, 0),
+                                   std::max<std::int64_t>(in_b, 0), std::max<std::int64_t>(in_c, 0)};
         auto& axes = in_c < 0 ? fold.k : in_a >= 0 && in_b >= 0 ? fold.batch : in_a >= 0 ? fold.m : fold.n;
         axes.push_back(axis);
     };
-    for (int label : a.labels) add(label);
-    for (int label : b.labels)
-        if (stride(a, label) < 0) add(label);
-    local::contract<T>(fold, alpha, x, y, beta, z);
+    for (int label : a.block.labels) add(label);
+    for (int label : b.block.labels)
+        if (stride(a.block, label) < 0) add(label);
+    local::contract<T>(fold, alpha, a.array + a.block.offset, b.array + b.block.offset, beta, c.array + c.block.offset);
+}
+
+/// Copies an input, or its part in a slice, into the rank's block.
+template <class T>
+const T* FusedRun::bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace) {
+    if (operand(i).in_place) return tensor;
+    T* const copy = workspace.take<T>(elements(operand(i).labels, slice));
+    const bool conjugated = plan_.spec.inputs[i].conjugated;
+    if (exchange_[i])
+        exchange_[i]->run(tensor, copy, T(1), T(0), conjugated, workspace);
+    else
+        Exchange(comm_, plan_.movement(i, slice), rank_).run(tensor, copy, T(1), T(0), conjugated, workspace);
+    return copy;
 }
 
 template <class T>
 void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, const std::vector<T*>& stay, Workspace& workspace) {
     const auto mark = workspace.mark();
-    std::vector<Block> blocks;
-    std::vector<const T*> arrays;
+    const auto output = inputs.size();
+    const bool direct = plan_.result.in_place, sliced_output = plan_.is_sliced(output);
+    std::vector<const T*> whole(inputs.size(), nullptr);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        const auto& w = plan_.inputs[i];
-        blocks.push_back(block_of(w));
-        arrays.push_back(inputs[i]);
-        if (w.in_place) continue;
-        T* const copy = workspace.take<T>(w.layout.local_size(rank_));
-        exchange_[i]->run(inputs[i], copy, T(1), T(0), plan_.spec.inputs[i].conjugated, workspace);
-        arrays.back() = copy;
-        if (i < stay.size() && stay[i] != nullptr && stay_[i]) stay_[i]->run(copy, stay[i], T(1), T(0), false, workspace);
+        if (plan_.is_sliced(i)) continue;
+        whole[i] = bring_in(i, 0, inputs[i], workspace);
+        if (i < stay.size() && stay[i] != nullptr && stay_[i]) stay_[i]->run(whole[i], stay[i], T(1), T(0), false, workspace);
     }
-    std::vector<T*> buffers;
-    for (auto size : buffer_elements()) buffers.push_back(workspace.take<T>(size));
-    const bool direct = plan_.result.in_place;
-    T* const result = direct ? c : workspace.take<T>(plan_.result.layout.local_size(rank_));
-    for (const auto& step : plan_.steps) {
-        const auto a = static_cast<std::size_t>(step.first), b = static_cast<std::size_t>(step.second);
-        const bool last = step.buffer < 0;
-        T* const out = last ? result : buffers[static_cast<std::size_t>(step.buffer)];
-        blocks.push_back(last ? block_of(plan_.result) : packed_block(step.labels));
-        multiply<T>(blocks[a], arrays[a], blocks[b], arrays[b], last ? alpha : T(1), last && direct ? beta : T(0), blocks.back(), out);
-        arrays.push_back(out);
+    T* result = c;
+    if (!direct && !sliced_output) result = workspace.take<T>(plan_.result.layout.local_size(rank_));
+    for (std::int64_t slice = 0; slice < plan_.slices; ++slice) {
+        const auto slice_mark = workspace.mark();
+        auto arrays = whole;
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (plan_.is_sliced(i)) arrays[i] = bring_in(i, slice, inputs[i], workspace);
+        if (!direct && sliced_output) result = workspace.take<T>(elements(plan_.result.labels, slice));
+        const bool first = slice == 0 || sliced_output;
+        multiply_chain<T>(arrays, result, alpha, !first ? T(1) : direct ? beta : T(0), slice, workspace);
+        if (!direct && sliced_output)
+            Exchange(comm_, plan_.movement(output, slice), rank_)
+                .run(result, c, T(1), slice == 0 ? beta : T(1), false, workspace);
+        workspace.release(slice_mark);
     }
-    if (!direct) exchange_.back()->run(result, c, T(1), beta, false, workspace);
+    if (!direct && !sliced_output) exchange_[output]->run(result, c, T(1), beta, false, workspace);
     workspace.release(mark);
 }
 
-#define ARGES_INSTANTIATE(T) template void FusedRun::run(const std::vector<const T*>&, T*, T, T, const std::vector<T*>&, Workspace&);
+/// The products of one slice: result = alpha * (...) + beta * result.
+template <class T>
+void FusedRun::multiply_chain(const std::vector<const T*>& inputs, T* result, T alpha, T beta, std::int64_t slice,
+                              Workspace& workspace) const {
+    std::vector<Piece<const T>> pieces;
+    for (std::size_t i = 0; i < inputs.size(); ++i) pieces.push_back({block_of(i, slice), inputs[i]});
+    std::vector<T*> buffers;
+    for (auto size : buffer_elements(slice)) buffers.push_back(workspace.take<T>(size));
+    for (const auto& step : plan_.steps) {
+        const bool last = step.buffer < 0;
+        const Piece<T> out = last ? Piece<T>{block_of(inputs.size(), slice), result}
+                                  : Piece<T>{packed_block(step.labels, slice), buffers[static_cast<std::size_t>(step.buffer)]};
+        multiply<T>(pieces[static_cast<std::size_t>(step.first)], pieces[static_cast<std::size_t>(step.second)],
+                    last ? alpha : T(1), last ? beta : T(0), out, slice);
+        pieces.push_back({out.block, out.array});
+    }
+}
+
+#define ARGES_INSTANTIATE(T) \
+    template void FusedRun::run(const std::vector<const T*>&, T*, T, T, const std::vector<T*>&, Workspace&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

@@ -31,22 +31,37 @@ public:
     Volume volume() const;
 
 private:
-    /// An operand of a local step: where its labels' axes are.
+    /// Where the labels of an operand of a local step are.
     struct Block {
         std::vector<int> labels;
         std::vector<std::int64_t> strides;
+        std::int64_t offset = 0;
     };
-    Block block_of(const WorkingOperand& operand) const;
-    Block packed_block(const std::vector<int>& labels) const;
-    std::int64_t local_extent(int label) const;
-    std::int64_t elements(const std::vector<int>& labels) const;
-    std::vector<std::int64_t> buffer_elements() const;
     template <class T>
-    void multiply(const Block& a, const T* x, const Block& b, const T* y, T alpha, T beta, const Block& c, T* z) const;
+    struct Piece {
+        Block block;
+        T* array = nullptr;
+    };
+
+    const WorkingOperand& operand(std::size_t i) const;
+    std::int64_t place(int label) const;
+    std::int64_t elements(const std::vector<int>& labels, std::int64_t slice) const;
+    std::vector<std::int64_t> buffer_elements(std::int64_t slice) const;
+    Block block_of(std::size_t i, std::int64_t slice) const;
+    Block packed_block(const std::vector<int>& labels, std::int64_t slice) const;
+    template <class T>
+    const T* bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace);
+    template <class T>
+    void multiply_chain(const std::vector<const T*>& inputs, T* result, T alpha, T beta, std::int64_t slice,
+                        Workspace& workspace) const;
+    template <class T>
+    void multiply(const Piece<const T>& a, const Piece<const T>& b, T alpha, T beta, const Piece<T>& c, std::int64_t slice) const;
 
     FusedPlan plan_;
+    const Communicator* comm_;
     std::int64_t rank_;
-    std::vector<std::unique_ptr<Exchange>> exchange_;  // of the inputs, then of the result; null: nothing moves
+    std::vector<Volume> volume_;                       // of the inputs, then of the result
+    std::vector<std::unique_ptr<Exchange>> exchange_;  // likewise; null: nothing moves, or slice by slice
     std::vector<std::unique_ptr<Exchange>> stay_;      // from the copies to where the inputs will lie; on this rank only
 };
 

@@ -53,6 +53,7 @@ void PreparedTerm::build(WorldState& world, double share_of_memory) {
     const auto labels = check_labels(request_);
     auto options = world.plan_options();
     options.memory_limit = static_cast<std::int64_t>(static_cast<double>(options.memory_limit) * share_of_memory);
+    options_ = options;
     auto planned = plan_product(product_spec(request_, labels), options);
     steps_.clear();
     for (auto& step : planned.steps) steps_.push_back({std::move(step)});
@@ -68,7 +69,7 @@ void PreparedTerm::note_new_layouts(WorldState& world) {
     stay_.assign(request_.factors.size(), nullptr);
     for (const auto& step : steps_) {
         const auto& fused = step.plan.fused;
-        if (!fused) continue;
+        if (!fused || !tensors_may_move_) continue;
         if (step.plan.output == output_operand && fused->spec.output_is_free) output_layout_ = world.intern(fused->spec.output.layout);
         for (std::size_t i = 0; i < fused->stay.size(); ++i) {
             const auto factor = static_cast<std::size_t>(step.plan.inputs[i]);
@@ -119,7 +120,7 @@ void PreparedTerm::build_lists(WorldState& world) {
 void PreparedTerm::make_ready(WorldState& world) {
     if (ready_) return;
     const auto free_bytes = std::max<std::int64_t>(0, world.memory_limit() - world.memory_in_use());
-    for (double share = 1; !ready_; share /= 2) {
+    for (double share = 1; !ready_;) {
         world.agree([&] { build_lists(world); });
         if (!world.dry() && world.size() > 1) {
             working_bytes_ = world.communicator().maximum(working_bytes_);
@@ -127,22 +128,28 @@ void PreparedTerm::make_ready(WorldState& world) {
         }
         ready_ = working_bytes_ <= free_bytes;
         if (ready_) return;
+        if (tensors_may_move_) {
+            // New places need memory beside the old ones.
+            tensors_may_move_ = request_.output_is_free = false;
+            build(world, share);
+            continue;
+        }
         if (share < smallest_share)
             throw OutOfMemory("statement for " + request_.output.name + ": needs " + std::to_string(working_bytes_) +
                               " bytes of working memory per rank, but the limit of " + std::to_string(world.memory_limit()) +
                               " leaves " + std::to_string(free_bytes) +
-                              "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-        build(world, share / 2);
+                              "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)" +
+                              ranks_advice(product_spec(request_, check_labels(request_)), world.plan_options()));
+        share /= 2;
+        build(world, share);
     }
 }
 
 std::string PreparedTerm::explain() const {
-    std::string text;
-    for (const auto& step : steps_)
-        text += step.plan.contraction ? arges::explain(*step.plan.contraction)
-                : step.plan.fused     ? arges::explain(*step.plan.fused)
-                                      : explain_movement(*step.plan.movement, label_names_, request_.element_bytes);
-    return text;
+    PlannedProduct product;
+    for (const auto& step : steps_) product.steps.push_back(step.plan);
+    for (const auto& layout : intermediates_) product.intermediates.push_back(*layout);
+    return arges::explain(plan_report(product, product_spec(request_, check_labels(request_)), options_));
 }
 
 }  // namespace arges

@@ -58,6 +58,7 @@ public:
         std::int64_t workspace = 0;              ///< bytes on the busiest rank
     };
 
+    const TermRequest& request() const { return request_; }
     const std::vector<Step>& steps() const { return steps_; }
     const std::vector<std::shared_ptr<const Layout>>& intermediates() const { return intermediates_; }
     /// The layout that the output takes; null: the one that it has.
@@ -80,7 +81,9 @@ private:
     void account(Step& step, const Run& run);
 
     TermRequest request_;
+    PlanOptions options_;                ///< with which the steps were planned
     bool ready_ = false;
+    bool tensors_may_move_ = true;   ///< the output and the factors may lie elsewhere afterwards
     std::vector<Step> steps_;
     std::vector<std::shared_ptr<const Layout>> intermediates_, stay_;
     std::shared_ptr<const Layout> output_layout_;

@@ -2,6 +2,7 @@
 
 #include "base/instantiate.hpp"
 #include "interface/check_labels.hpp"
+#include "interface/trace.hpp"
 
 #include <algorithm>
 #include <set>
@@ -142,6 +143,7 @@ void Statement<T>::run() {
     for (std::size_t i = 0; i < prepared_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
     for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
     world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
+    if (world_.trace()) world_.trace()->write();
 }
 
 /// Memory for the output and for factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
@@ -194,12 +196,14 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
             inputs.push_back(arrays[number]);
             input_stays.push_back(number < stay.size() ? stay[number] : nullptr);
         }
+        StepTrace trace(world_, prepared, step);
         if (step.exchange)
             step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
         else if (step.fused)
             step.fused->run(inputs, out, alpha, step_beta, input_stays, workspace);
         else
             step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
+        trace.finish();
     }
     workspace.release(mark);
 }

@@ -23,9 +23,9 @@ public:
     TensorState(const TensorState&) = delete;
     TensorState& operator=(const TensorState&) = delete;
 
-    /// Takes over elements that lie in another layout. Local.
+    /// Takes over elements that lie in another layout. The account is the same on all ranks. Local.
     void relocate(std::shared_ptr<const Layout> where, Buffer<T> elements) {
-        const auto bytes = static_cast<std::int64_t>(elements.bytes());
+        const auto bytes = where->max_local_size() * static_cast<std::int64_t>(sizeof(T));
         world->hold(bytes - held_);
         held_ = bytes;
         layout = std::move(where);

@@ -1,6 +1,7 @@
 #include "arges/world.hpp"
 
 #include "base/options.hpp"
+#include "interface/trace.hpp"
 #include "interface/world_state.hpp"
 #include "topology/unfold.hpp"
 
@@ -25,6 +26,9 @@ WorldState& present(const std::shared_ptr<WorldState>& state) {
 
 /// Traffic between nodes is dearer than within one.
 constexpr double weight_on_node = 0.5;
+
+/// What `arges calibrate` has measured, else the defaults.
+MachineModel stored_machine() { return read_machine_model(machine_file_option()).value_or(MachineModel{}); }
 
 /// Text that tells layouts apart.
 std::string fingerprint(const Layout& layout) {
@@ -61,8 +65,11 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
     std::int64_t limit = 0;
     agree([&] {
         if (block_mapping_option()) group_mapping = GroupMapping::blocks;
+        if (rank_ == 0) machine_ = stored_machine();
         limit = memory_limit_option().value_or(0);
+        trace_ = Trace::from_option(rank_);
     });
+    communicator_->broadcast(&machine_, sizeof machine_, 0);
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
     memory_limit_ = communicator_->minimum(limit);
 }
@@ -73,6 +80,7 @@ WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     check_torus(torus_, ranks);
     grid_ = unfold(torus_);
     if (block_mapping_option()) group_mapping = GroupMapping::blocks;
+    machine_ = stored_machine();
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
 }
 
@@ -94,6 +102,7 @@ PlanOptions WorldState::plan_options() const {
     options.memory_limit = memory_limit_ - in_use_;
     options.group_mapping = group_mapping;
     options.link_weight = link_weight_;
+    options.machine = machine_;
     return options;
 }
 

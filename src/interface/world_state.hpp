@@ -16,6 +16,7 @@
 namespace arges {
 
 class PreparedTerm;
+class Trace;
 
 /// Communicator, torus, memory accounts, and what is kept between statements: layouts, plans, workspace.
 class WorldState {
@@ -54,6 +55,8 @@ public:
     /// Accounts for working memory of an operation.
     void note_working(std::int64_t bytes);
     OperationReport& report() { return report_; }
+    /// Where executed steps are noted (ARGES_TRACE); null: nowhere.
+    Trace* trace() const { return trace_.get(); }
 
     /// How symmetric groups are spread by new tensors and by plans.
     GroupMapping group_mapping = GroupMapping::packed;
@@ -64,11 +67,13 @@ private:
     Torus torus_;
     RankGrid grid_;
     std::vector<double> link_weight_;
+    MachineModel machine_;
     std::int64_t memory_limit_ = 0, in_use_ = 0, peak_ = 0;
     std::map<std::string, std::shared_ptr<const Layout>> layouts_;
     std::map<std::string, std::shared_ptr<PreparedTerm>> prepared_;
     Workspace workspace_;
     OperationReport report_;
+    std::shared_ptr<Trace> trace_;
 };
 
 }  // namespace arges

@@ -3,6 +3,7 @@
 #include "base/instantiate.hpp"
 #include "local/contract_gemm.hpp"
 #include "local/contract_plan.hpp"
+#include "local/contract_skinny.hpp"
 #include "local/contract_vectors.hpp"
 #include "local/fold.hpp"
 #include "local/pack.hpp"
@@ -21,16 +22,30 @@ constexpr std::int64_t cached_bytes = 1 << 20;  // of copies that stay in the ca
 constexpr std::int64_t shortest_copied_axis =
     32;  // shorter pieces of an axis are copied inefficiently
 
+constexpr double smallest_skinny_cost = 4000;  // below, the kernel for skinny products is not tried
+
+enum class Method { vectors, gemm, skinny };
+
 /// How a contraction is computed.
 struct Choice {
-    explicit Choice(const FoldedContraction& f)
-        : by_vectors(plan_vector(f)), by_gemm(plan_gemm(f)),
-          vectors(by_vectors.cost <= by_gemm.cost),
-          copied(vectors ? packed_elements(by_vectors) : packed_elements(by_gemm)) {}
+    /// `real`: of real numbers, for which there is a kernel for skinny products.
+    Choice(const FoldedContraction& f, bool real)
+        : by_vectors(plan_vector(f)), by_gemm(plan_gemm(f)) {
+        const bool vectors = by_vectors.cost <= by_gemm.cost;
+        method = vectors ? Method::vectors : Method::gemm;
+        copied = vectors ? packed_elements(by_vectors) : packed_elements(by_gemm);
+        if (!real || std::min(by_vectors.cost, by_gemm.cost) < smallest_skinny_cost) return;
+        by_skinny = plan_skinny(f, omp_in_parallel() ? 1 : omp_get_max_threads());
+        if (by_skinny.cost >= std::min(by_vectors.cost, by_gemm.cost + reading_cost(by_gemm)))
+            return;
+        method = Method::skinny;
+        copied = 0;
+    }
 
     VectorPlan by_vectors;
     GemmPlan by_gemm;
-    bool vectors;         ///< which of the plans is used
+    SkinnyPlan by_skinny;
+    Method method;        ///< which of the plans is used
     std::int64_t copied;  ///< elements that it copies
 };
 
@@ -68,11 +83,12 @@ FoldAxis* axis_to_halve(FoldedContraction& f, Measure measure) {
 /// workspace. Copies that only one piece uses are kept in the caches.
 template <class T>
 void split(FoldedContraction f, const Operands<T>& x, Pieces<T>& pieces) {
-    Choice choice(f);
+    Choice choice(f, !is_complex<T>);
+    const bool vectors = choice.method == Method::vectors;
     FoldAxis* const halved =
-        choice.vectors ? axis_to_halve(f, [](const FoldAxis& axis) { return axis.stride_c; })
-                       : axis_to_halve(f, [](const FoldAxis& axis) { return axis.size; });
-    const bool used_once = choice.vectors || !f.batch.empty();
+        vectors ? axis_to_halve(f, [](const FoldAxis& axis) { return axis.stride_c; })
+                : axis_to_halve(f, [](const FoldAxis& axis) { return axis.size; });
+    const bool used_once = vectors || !f.batch.empty();
     const bool keep_cached = used_once && halved && halved->size > shortest_copied_axis;
     const std::int64_t bytes = choice.copied * static_cast<std::int64_t>(sizeof(T));
     if (!halved || bytes <= (keep_cached ? cached_bytes : max_workspace_bytes)) {
@@ -96,7 +112,10 @@ void split(FoldedContraction f, const Operands<T>& x, Pieces<T>& pieces) {
 
 template <class T>
 void compute(Piece<T>& piece, Workspace<T>& workspace) {
-    if (piece.choice.vectors)
+    if constexpr (!is_complex<T>)
+        if (piece.choice.method == Method::skinny)
+            return contract_skinny<T>(piece.choice.by_skinny, piece.x);
+    if (piece.choice.method == Method::vectors)
         contract_vectors<T>(std::move(piece.choice.by_vectors), piece.x, workspace);
     else
         contract_gemm<T>(std::move(piece.choice.by_gemm), piece.x, workspace);

@@ -4,19 +4,22 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace arges::local {
 namespace {
 
 // Estimated nanoseconds for double precision on one core; only their ratios matter.
-constexpr double call_cost = 30;        // of a BLAS routine
-constexpr double gemm_cost = 0.04;      // per multiplication of a large matrix product
-constexpr double small_edge = 1;        // an edge of this size doubles that cost
-constexpr double gemv_cost = 0.12;      // per multiplication
-constexpr double pack_cost = 1.2;       // per element
-constexpr double pack_call_cost = 400;  // per operand
-constexpr double vector_cost = 0.12;    // per multiplication
-constexpr double distant_cost = 0.40;   // the same with more than near_rows in use at once
+constexpr double call_cost = 30;         // of a BLAS routine
+constexpr double gemm_cost = 0.04;       // per multiplication of a large matrix product
+constexpr double small_edge = 1;         // an edge of this size doubles that cost
+constexpr double near_reading = 0.1;     // per element of an operand of a product
+constexpr double distant_reading = 0.6;  // likewise, where the operand is not in the cache
+constexpr double gemv_cost = 0.12;       // per multiplication
+constexpr double pack_cost = 1.2;        // per element
+constexpr double pack_call_cost = 400;   // per operand
+constexpr double vector_cost = 0.12;     // per multiplication
+constexpr double distant_cost = 0.40;    // the same with more than near_rows in use at once
 constexpr std::int64_t near_rows = 128;
 constexpr double vector_end_cost =
     1.0;  // per multiplication, divided by the length of the vector axis
@@ -25,6 +28,8 @@ constexpr double vector_store_cost =
 constexpr double strided_cost = 0.5;  // per multiplication and strided operand
 constexpr double missed_cost = 3;     // per element of a strided operand that is not in the cache
 constexpr double cached_elements = 1 << 15;
+constexpr double shared_cache_elements = 1 << 20;
+constexpr double streamed_elements = 1 << 12;  // of a dense matrix: the processor fetches the next
 
 /// One group of axes, split into those of the matrix product and those of the loops around it.
 struct Split {
@@ -154,6 +159,22 @@ GemmPlan plan_gemm(const FoldedContraction& f) {
     best.loops = sorted_by(best.loops, &FoldAxis::stride_c);
     best.k_loops = sorted_by(best.k_loops, &FoldAxis::stride_a);
     return best;
+}
+
+double reading_cost(const GemmPlan& plan) {
+    const auto loops = join({plan.loops, plan.k_loops});
+    double time = 0;
+    for (const auto& [matrix, stride] : {std::pair{join({plan.m, plan.k}), &FoldAxis::stride_a},
+                                         std::pair{join({plan.k, plan.n}), &FoldAxis::stride_b}}) {
+        const auto size = static_cast<double>(entries(matrix));
+        const bool streamed =
+            size < streamed_elements && is_chain(sorted_by(matrix, stride), stride);
+        const bool cached =
+            streamed || size * static_cast<double>(elements(loops, stride)) < shared_cache_elements;
+        time +=
+            size * static_cast<double>(entries(loops)) * (cached ? near_reading : distant_reading);
+    }
+    return time;
 }
 
 std::int64_t packed_elements(const VectorPlan& plan) {

@@ -37,11 +37,27 @@ struct VectorPlan {
     double cost = 0;      ///< estimated nanoseconds
 };
 
+/// A product of a large operand, which is read once, with a small one.
+struct SkinnyPlan {
+    bool swapped = false;              ///< the large operand is B; it is called A here
+    std::vector<FoldAxis> m, n, k;     ///< the groups, each in the order of its operand in memory
+    std::vector<FoldAxis> batch = {};  ///< one product for every combination
+    double cost = 0;                   ///< estimated nanoseconds
+};
+
 /// The cheapest way to compute a simplified contraction without empty axes by matrix products.
 GemmPlan plan_gemm(const FoldedContraction& f);
 
 /// The best vector axis of a simplified contraction without empty axes.
 VectorPlan plan_vector(const FoldedContraction& f);
+
+/// The cheaper way to compute a simplified contraction without empty axes as a product of a large
+/// operand with a small one; costs infinity where there are too many columns.
+SkinnyPlan plan_skinny(const FoldedContraction& f, int threads);
+
+/// Estimated nanoseconds, beyond the plan's cost, in which BLAS reads the operands and does not
+/// multiply.
+double reading_cost(const GemmPlan& plan);
 
 /// Elements of the copies that a plan makes.
 std::int64_t packed_elements(const GemmPlan& plan);

@@ -40,10 +40,11 @@ public:
         for (const auto& state : candidates()) {
             if (looked_at++ >= max_full_estimates && best) break;
             auto plan = fused_with_mapping(spec_, mapping_of(state), options_);
+            slice_to_fit(plan, options_);
             if (plan.cost.working_bytes > options_.memory_limit) continue;
             if (!best || plan.cost.seconds < best->cost.seconds * (1 - 1e-9)) best = std::move(plan);
         }
-        if (best) choose_where_inputs_stay(*best);
+        if (best && best->slices == 1) choose_where_inputs_stay(*best);
         return best;
     }
 

@@ -1,16 +1,17 @@
 /// Plans as text.
 #pragma once
 
-#include "arges/expression.hpp"
-#include "plan/contraction_plan.hpp"
+#include "plan/plan_report.hpp"
 
 #include <string>
-#include <vector>
 
 namespace arges {
 
-/// One line for a movement that is a statement by itself.
-std::string explain_movement(const ExchangeSpec& movement, const std::vector<std::string>& label_names,
-                             std::int64_t element_bytes);
+/// The steps one by one: grid, bytes of each tensor, flops, memory, lower bounds, intensity and predicted seconds; and the whole
+/// where there are several.
+std::string explain(const PlanReport& report);
+
+/// One step.
+std::string explain(const StepReport& step);
 
 }  // namespace arges

@@ -1,7 +1,7 @@
 #include "plan/fused_plan.hpp"
 
-#include "plan/estimate_cost.hpp"
-#include "plan/working_operand.hpp"
+#include "base/math.hpp"
+#include "plan/fused_cost.hpp"
 
 #include <algorithm>
 #include <set>
@@ -27,6 +27,7 @@ public:
         plan_.label_mapping = std::move(mapping);
     }
 
+    /// The plan without its cost.
     FusedPlan build() {
         if (plan_.spec.output_is_free) plan_.spec.output.layout = *scattered_layout(plan_, plan_.spec.output);
         for (const auto& input : plan_.spec.inputs) plan_.inputs.push_back(working(input, {}, true));
@@ -146,78 +147,6 @@ private:
     FusedPlan plan_;
 };
 
-/// Seconds, flops and memory of the chain on the busiest rank.
-class FusedCost {
-public:
-    FusedCost(FusedPlan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
-
-    void estimate() {
-        auto& cost = plan_.cost;
-        cost = {};
-        const auto bytes = static_cast<double>(plan_.spec.element_bytes);
-        double traffic = 0, useful = 0, buffers = 0;
-        auto labels_of = [&](int node) -> const std::vector<int>& {
-            const auto n = static_cast<std::size_t>(node);
-            return n < plan_.inputs.size() ? plan_.inputs[n].labels : plan_.steps[n - plan_.inputs.size()].labels;
-        };
-        for (const auto& step : plan_.steps) {
-            std::set<int> all(labels_of(step.first).begin(), labels_of(step.first).end());
-            all.insert(labels_of(step.second).begin(), labels_of(step.second).end());
-            double local = 1, whole = 1;
-            for (int l : all) {
-                local *= length(l);
-                whole *= extent(l);
-            }
-            cost.flops += local * plan_.spec.flops_per_product;
-            useful += whole * plan_.spec.flops_per_product;
-            traffic += block(labels_of(step.first)) + block(labels_of(step.second)) + block(step.labels);
-            if (step.buffer >= 0) buffers += block(step.labels);
-        }
-        cost.useful_flops = useful;
-        double moved = 0, copied = 0, working = buffers, messages = 0;
-        for (std::size_t i = 0; i <= plan_.inputs.size(); ++i) {
-            const bool out = i == plan_.inputs.size();
-            const auto& w = out ? plan_.result : plan_.inputs[i];
-            const auto& tensor = out ? plan_.spec.output : plan_.spec.inputs[i];
-            plan_.words.push_back(0);
-            if (w.in_place) continue;
-            const double words = moved_words(tensor, w);
-            plan_.words.back() = static_cast<std::int64_t>(words);
-            moved += words;
-            const auto size = static_cast<double>(w.layout.max_local_size());
-            copied += 2 * size + 2 * words;
-            working += size;
-            messages = std::max(messages, 2 * words);
-        }
-        const auto& machine = options_.machine;
-        cost.working_bytes = static_cast<std::int64_t>((working + messages) * bytes);
-        cost.seconds = std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second)) +
-                       moved * bytes * link_weight() / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
-                       (moved > 0 ? machine.message_seconds : 0);
-    }
-
-private:
-    double extent(int label) const { return static_cast<double>(plan_.spec.label_extents[static_cast<std::size_t>(label)]); }
-    double length(int label) const {
-        return static_cast<double>(ceil_div(plan_.spec.label_extents[static_cast<std::size_t>(label)], plan_.places(label)));
-    }
-    double block(const std::vector<int>& labels) const {
-        double product = 1;
-        for (int l : labels) product *= length(l);
-        return product;
-    }
-    double link_weight() const {
-        double weight = options_.link_weight.empty() ? 1 : 0.01;
-        for (const auto& mapping : plan_.label_mapping)
-            for (int t : mapping.torus)
-                if (!options_.link_weight.empty()) weight = std::max(weight, options_.link_weight[static_cast<std::size_t>(t)]);
-        return weight;
-    }
-
-    FusedPlan& plan_;
-    const PlanOptions& options_;
-};
-
 }  // namespace
 
 std::int64_t FusedPlan::places(int label) const {
@@ -225,6 +154,40 @@ std::int64_t FusedPlan::places(int label) const {
     for (int t : label_mapping[static_cast<std::size_t>(label)].torus)
         product *= spec.output.layout.grid().lengths[static_cast<std::size_t>(t)];
     return product;
+}
+
+bool FusedPlan::is_sliced(std::size_t i) const {
+    return sliced_label >= 0 && contains(i < inputs.size() ? inputs[i].labels : result.labels, sliced_label);
+}
+
+std::int64_t FusedPlan::local_extent(int label, std::int64_t place, std::int64_t slice) const {
+    const auto extent = spec.label_extents[static_cast<std::size_t>(label)];
+    if (label != sliced_label) return count_residues(extent, place, places(label));
+    return count_residues(extent * (slice + 1) / slices, place, places(label)) -
+           count_residues(extent * slice / slices, place, places(label));
+}
+
+Layout FusedPlan::slice_layout(std::size_t i, std::int64_t slice) const {
+    const auto& w = i < inputs.size() ? inputs[i] : result;
+    if (!is_sliced(i)) return w.layout;
+    std::vector<SlotMapping> mapping;
+    std::vector<int> partial;
+    for (int t = 0; t < w.layout.grid().dimensions(); ++t)
+        if (w.layout.is_partial(t)) partial.push_back(t);
+    for (int s = 0; s < w.layout.slots(); ++s) {
+        mapping.push_back(w.layout.mapping(s));
+        if (w.labels[static_cast<std::size_t>(w.layout.slot_dimensions(s)[0])] != sliced_label) continue;
+        const auto extent = spec.label_extents[static_cast<std::size_t>(sliced_label)];
+        mapping.back().begin = extent * slice / slices;
+        mapping.back().end = extent * (slice + 1) / slices;
+    }
+    return Layout(w.layout.grid(), w.layout.extents(), w.layout.symmetry(), mapping, partial);
+}
+
+ExchangeSpec FusedPlan::movement(std::size_t i, std::int64_t slice) const {
+    auto e = movement(i);
+    (i < inputs.size() ? e.to : e.from) = slice_layout(i, slice);
+    return e;
 }
 
 ExchangeSpec FusedPlan::movement(std::size_t i) const {
@@ -243,20 +206,8 @@ ExchangeSpec FusedPlan::movement(std::size_t i) const {
 
 FusedPlan fused_with_mapping(const FusedSpec& spec, std::vector<SlotMapping> mapping, const PlanOptions& options) {
     auto plan = FusedBuilder(spec, std::move(mapping)).build();
-    FusedCost(plan, options).estimate();
+    estimate_cost(plan, options);
     return plan;
-}
-
-void choose_where_inputs_stay(FusedPlan& plan) {
-    plan.stay.assign(plan.inputs.size(), std::nullopt);
-    for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
-        auto tensor = plan.spec.inputs[i];
-        if (plan.inputs[i].in_place || tensor.conjugated) continue;
-        const auto layout = scattered_layout(plan, tensor);
-        if (!layout) continue;
-        tensor.layout = *layout;
-        if (static_cast<std::int64_t>(moved_words(tensor, plan.inputs[i])) < plan.words[i]) plan.stay[i] = layout;
-    }
 }
 
 std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec& tensor) {

@@ -45,6 +45,8 @@ struct FusedPlan {
     WorkingOperand result;
     std::vector<LocalStep> steps;
     int buffers = 0;                          ///< number of arrays for intermediate results
+    int sliced_label = -1;                    ///< the chain runs once per window of this label's indices; -1: once
+    std::int64_t slices = 1;                  ///< number of windows
     std::vector<std::int64_t> words;          ///< estimated elements received for each input, sent for the output
     /// Per input: where the tensor should stay after this product, if the same product would then move less. Each rank has these
     /// elements in its copy already.
@@ -53,8 +55,16 @@ struct FusedPlan {
 
     /// Ranks along a label.
     std::int64_t places(int label) const;
+    /// Indices of a label that a rank has in a slice: `place` is its place along the label.
+    std::int64_t local_extent(int label, std::int64_t place, std::int64_t slice) const;
+    /// True if operand `i` (inputs.size(): the result) has the sliced label.
+    bool is_sliced(std::size_t i) const;
+    /// The working layout of operand `i` cut to a slice.
+    Layout slice_layout(std::size_t i, std::int64_t slice) const;
     /// The movement of input `i` into its block, or for i = inputs.size() that of the result to the output.
     ExchangeSpec movement(std::size_t i) const;
+    /// The part of it that belongs to a slice.
+    ExchangeSpec movement(std::size_t i, std::int64_t slice) const;
     bool operator==(const FusedPlan&) const = default;
 };
 
@@ -67,6 +77,10 @@ double quick_seconds(const FusedSpec& spec, const PlanOptions& options);
 
 /// The plan for given mappings of the labels; used by the search and by tests.
 FusedPlan fused_with_mapping(const FusedSpec& spec, std::vector<SlotMapping> mapping, const PlanOptions& options);
+
+/// Cuts the plan into slices of the label that saves most until it fits into the limit. The bytes moved stay as they are; products
+/// without the label are repeated.
+void slice_to_fit(FusedPlan& plan, const PlanOptions& options);
 
 /// Fills plan.stay.
 void choose_where_inputs_stay(FusedPlan& plan);

@@ -1,5 +1,6 @@
 #include "plan/plan_product.hpp"
 
+#include "arges/error.hpp"
 #include "plan/contraction_order.hpp"
 #include "plan/estimate_cost.hpp"
 #include "plan/product_steps.hpp"
@@ -254,6 +255,37 @@ double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& m
     return sum;
 }
 
-PlannedProduct plan_product(const ProductSpec& spec, const PlanOptions& options) { return ProductPlanner(spec, options).plan(); }
+std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options) {
+    constexpr int most_doublings = 10;
+    auto larger = spec;
+    auto grid = spec.output.layout.grid();
+    auto left = options;
+    auto double_ranks = [&](OperandSpec& operand) {
+        const auto before = operand.layout.max_local_size();
+        operand.layout = default_layout(grid, operand.layout.extents(), operand.layout.symmetry());
+        left.memory_limit += (before - operand.layout.max_local_size()) * spec.element_bytes;
+    };
+    left.link_weight.clear();
+    for (int i = 0; i < most_doublings; ++i) {
+        grid.lengths.push_back(2);
+        for (auto& factor : larger.factors) double_ranks(factor);
+        double_ranks(larger.output);
+        try {
+            ProductPlanner(larger, left).plan();
+            return "; " + std::to_string(grid.ranks()) + " ranks would do";
+        } catch (const OutOfMemory&) {
+            continue;
+        }
+    }
+    return "";
+}
+
+PlannedProduct plan_product(const ProductSpec& spec, const PlanOptions& options) {
+    try {
+        return ProductPlanner(spec, options).plan();
+    } catch (const OutOfMemory& error) {
+        throw OutOfMemory(error.what() + ranks_advice(spec, options));
+    }
+}
 
 }  // namespace arges

@@ -48,6 +48,10 @@ struct PlannedProduct {
     double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
 };
 
+/// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
+/// within the limit; empty if that does not help.
+std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options);
+
 /// @throws OutOfMemory with the need and the limit if a step does not fit into the memory limit
 PlannedProduct plan_product(const ProductSpec& spec, const PlanOptions& options);
 

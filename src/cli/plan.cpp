@@ -1,0 +1,101 @@
+// arges plan EINSUM: what a product would move and compute on a machine that need not be there.
+#include "arges/error.hpp"
+#include "base/options.hpp"
+#include "base/text.hpp"
+#include "cli/plan_input.hpp"
+#include "cli/plan_tables.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/world_options.hpp"
+#include "topology/unfold.hpp"
+
+#include <chrono>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace arges::cli {
+
+namespace {
+
+struct PlanCommand {
+    PlanInput input{};
+    std::string sizes;
+    std::int64_t ranks = 0;
+    std::string torus;
+    std::string memory;
+    bool json = false;
+};
+
+Torus torus_of(const PlanCommand& command) {
+    if (command.torus.empty()) return Torus({std::max<std::int64_t>(1, command.ranks)});
+    const auto torus = Torus::parse(command.torus);
+    if (command.ranks > 0 && torus.ranks() != command.ranks)
+        throw InvalidArgument("--torus " + command.torus + " holds " +
+                              std::to_string(torus.ranks()) + " ranks, but --ranks says " +
+                              std::to_string(command.ranks));
+    return torus;
+}
+
+/// What is left for working memory beside the tensors.
+std::int64_t working_memory(std::int64_t limit, const ProductSpec& spec) {
+    const std::int64_t held = tensor_bytes(spec);
+    if (held >= limit)
+        throw OutOfMemory("the tensors alone take " + with_commas(held) +
+                          " bytes on a rank, but the limit is " + with_commas(limit) +
+                          "; plan for more ranks, a number with small factors, or raise --memory");
+    return limit - held;
+}
+
+PlanSummary make_plan(const PlanCommand& command) {
+    const auto start = std::chrono::steady_clock::now();
+    PlanSummary summary;
+    summary.input = command.input;
+    summary.input.sizes = parse_sizes(command.sizes);
+    summary.input.torus = torus_of(command);
+    const auto spec = product_spec(summary.input);
+    PlanOptions options;
+    options.machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
+    if (!command.memory.empty()) {
+        summary.memory_limit = parse_bytes(command.memory, "--memory");
+        options.memory_limit = working_memory(*summary.memory_limit, spec);
+    }
+    const auto plan = plan_product(spec, options);
+    const std::chrono::duration<double> planning = std::chrono::steady_clock::now() - start;
+    summary.planning_seconds = planning.count();
+    summary.report = plan_report(plan, spec, options);
+    const std::chrono::duration<double> all = std::chrono::steady_clock::now() - start;
+    summary.reporting_seconds = all.count() - planning.count();
+    return summary;
+}
+
+void run(const PlanCommand& command, const Console& console) {
+    const auto summary = make_plan(command);
+    console.out << (command.json ? plan_json(summary) : plan_tables(summary)) << std::flush;
+}
+
+}  // namespace
+
+Action declare_plan(CLI::App& app) {
+    const auto command = std::make_shared<PlanCommand>();
+    app.add_option("EINSUM", command->input.einsum, "the product, e.g. ijk,ja,ka->ia")->required();
+    app.add_option("--sizes", command->sizes, "length of each label, e.g. i=192,j=192,k=192,a=24")
+        ->required()
+        ->check(accepted_by([](const std::string& text) { parse_sizes(text); }, "SIZES"));
+    app.add_option("--ranks", command->ranks, "number of ranks; 1, or what --torus holds")
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+    app.add_option("--torus", command->torus, "shape of the machine, e.g. 16x16x16")
+        ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
+    app.add_option("--memory", command->memory, "memory limit of a rank, e.g. 2G; without it none")
+        ->check(
+            accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
+    app.add_option("--type", command->input.type, "of the elements: double, float or complex")
+        ->check(CLI::IsMember({"double", "float", "complex"}))
+        ->capture_default_str();
+    app.add_option("--symmetry", command->input.symmetries,
+                   "of an operand, e.g. \"A: sym(i,j)\"; operands are A, B, ... in their order")
+        ->take_all();
+    app.add_flag("--json", command->json, "print one JSON object instead of tables");
+    return [command](const Console& console) { run(*command, console); };
+}
+
+}  // namespace arges::cli

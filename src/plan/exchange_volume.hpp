@@ -1,0 +1,14 @@
+/// How much a rank moves, without the list of its messages.
+#pragma once
+
+#include "plan/exchange_spec.hpp"
+
+#include <cstdint>
+
+namespace arges {
+
+/// Equal to ExchangeLists(spec, rank).volume(). Where a rank has messages for most of a very large machine this is far cheaper:
+/// the messages are a product over components, so only sums over each component's short lists are needed.
+Volume exchange_volume(const ExchangeSpec& spec, std::int64_t rank);
+
+}  // namespace arges

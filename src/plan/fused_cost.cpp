@@ -1,0 +1,129 @@
+#include "plan/fused_cost.hpp"
+
+#include "base/math.hpp"
+#include "plan/estimate_cost.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// Seconds, flops and memory of the chain on the busiest rank.
+class FusedCost {
+public:
+    FusedCost(FusedPlan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
+
+    void estimate() {
+        auto& cost = plan_.cost;
+        cost = {};
+        plan_.words.clear();
+        const auto bytes = static_cast<double>(plan_.spec.element_bytes);
+        double traffic = 0, useful = 0, buffers = 0;
+        auto labels_of = [&](int node) -> const std::vector<int>& {
+            const auto n = static_cast<std::size_t>(node);
+            return n < plan_.inputs.size() ? plan_.inputs[n].labels : plan_.steps[n - plan_.inputs.size()].labels;
+        };
+        for (const auto& step : plan_.steps) {
+            std::set<int> all(labels_of(step.first).begin(), labels_of(step.first).end());
+            all.insert(labels_of(step.second).begin(), labels_of(step.second).end());
+            double local = 1, whole = 1;
+            for (int l : all) {
+                local *= length(l);
+                whole *= extent(l);
+            }
+            // Once per slice: in all what the whole block needs, if the step has the label.
+            const auto runs = static_cast<double>(plan_.slices);
+            local *= runs;
+            cost.flops += local * plan_.spec.flops_per_product;
+            useful += whole * plan_.spec.flops_per_product;
+            traffic += runs * (block(labels_of(step.first)) + block(labels_of(step.second)) + block(step.labels));
+            if (step.buffer >= 0) buffers += block(step.labels);
+        }
+        cost.useful_flops = useful;
+        double moved = 0, copied = 0, working = buffers, messages = 0;
+        for (std::size_t i = 0; i <= plan_.inputs.size(); ++i) {
+            const bool out = i == plan_.inputs.size();
+            const auto& w = out ? plan_.result : plan_.inputs[i];
+            const auto& tensor = out ? plan_.spec.output : plan_.spec.inputs[i];
+            plan_.words.push_back(0);
+            if (w.in_place) continue;
+            const double words = moved_words(tensor, w);
+            plan_.words.back() = static_cast<std::int64_t>(words);
+            moved += words;
+            const auto size = static_cast<double>(w.layout.max_local_size());
+            const double share = plan_.is_sliced(i) ? 1 / static_cast<double>(plan_.slices) : 1;
+            copied += 2 * size + 2 * words;
+            working += block(w.labels);
+            messages = std::max(messages, 2 * words * share);
+        }
+        const auto& machine = options_.machine;
+        cost.working_bytes = static_cast<std::int64_t>((working + messages) * bytes);
+        cost.seconds = std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second)) +
+                       moved * bytes * link_weight() / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
+                       (moved > 0 ? machine.message_seconds * static_cast<double>(plan_.slices) : 0);
+    }
+
+private:
+    double extent(int label) const { return static_cast<double>(plan_.spec.label_extents[static_cast<std::size_t>(label)]); }
+    /// Indices of a label on a rank, in one slice.
+    double length(int label) const {
+        const auto local = ceil_div(plan_.spec.label_extents[static_cast<std::size_t>(label)], plan_.places(label));
+        return static_cast<double>(label == plan_.sliced_label ? ceil_div(local, plan_.slices) : local);
+    }
+    double block(const std::vector<int>& labels) const {
+        double product = 1;
+        for (int l : labels) product *= length(l);
+        return product;
+    }
+    double link_weight() const {
+        double weight = options_.link_weight.empty() ? 1 : 0.01;
+        for (const auto& mapping : plan_.label_mapping)
+            for (int t : mapping.torus)
+                if (!options_.link_weight.empty()) weight = std::max(weight, options_.link_weight[static_cast<std::size_t>(t)]);
+        return weight;
+    }
+
+    FusedPlan& plan_;
+    const PlanOptions& options_;
+};
+
+}  // namespace
+
+void estimate_cost(FusedPlan& plan, const PlanOptions& options) { FusedCost(plan, options).estimate(); }
+
+void slice_to_fit(FusedPlan& plan, const PlanOptions& options) {
+    const auto whole = plan;
+    for (std::int64_t slices = 2; plan.cost.working_bytes > options.memory_limit; slices *= 2) {
+        auto best = whole;
+        bool found = false;
+        for (std::size_t l = 0; l < whole.spec.label_extents.size(); ++l) {
+            const int label = static_cast<int>(l);
+            if (whole.spec.label_extents[l] / whole.places(label) < slices) continue;
+            auto cut = whole;
+            cut.sliced_label = label;
+            cut.slices = slices;
+            estimate_cost(cut, options);
+            if (found && cut.cost.working_bytes >= best.cost.working_bytes) continue;
+            best = std::move(cut);
+            found = true;
+        }
+        if (!found) return;
+        plan = std::move(best);
+    }
+}
+
+void choose_where_inputs_stay(FusedPlan& plan) {
+    plan.stay.assign(plan.inputs.size(), std::nullopt);
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+        auto tensor = plan.spec.inputs[i];
+        if (plan.inputs[i].in_place || tensor.conjugated) continue;
+        const auto layout = scattered_layout(plan, tensor);
+        if (!layout) continue;
+        tensor.layout = *layout;
+        if (static_cast<std::int64_t>(moved_words(tensor, plan.inputs[i])) < plan.words[i]) plan.stay[i] = layout;
+    }
+}
+
+}  // namespace arges

@@ -1,0 +1,250 @@
+#include "plan/plan_report.hpp"
+
+#include "arges/expression.hpp"
+#include "base/workspace.hpp"
+#include "plan/count_bytes.hpp"
+#include "plan/estimate_cost.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<int>& labels, const std::vector<std::string>& names) {
+    std::vector<std::string> result;
+    for (int l : labels) result.push_back(names[static_cast<std::size_t>(l)]);
+    return result;
+}
+
+std::string label_text(const std::vector<int>& labels, const std::vector<std::string>& names) {
+    return Labels(names_of(labels, names)).to_string();
+}
+
+std::string permutations_text(std::size_t terms) {
+    return terms > 1 ? ", summed over " + std::to_string(terms) + " permutations" : "";
+}
+
+/// C[ij] <- A[ik] * B[kj], of a contraction or a fused product.
+template <class Spec>
+std::string statement_text(const Spec& spec) {
+    auto text = spec.output.name + "[" + label_text(spec.output.labels, spec.label_names) + "] <-";
+    for (std::size_t i = 0; i < spec.inputs.size(); ++i)
+        text += std::string(i == 0 ? " " : " * ") + (spec.inputs[i].conjugated ? "conj " : "") + spec.inputs[i].name + "[" +
+                label_text(spec.inputs[i].labels, spec.label_names) + "]";
+    return text + permutations_text(spec.terms.size());
+}
+
+/// Builds the report of a step and keeps its counts.
+class StepReporter {
+public:
+    StepReporter(std::int64_t ranks, std::int64_t element_bytes, const PlanOptions& options)
+        : options_(options), count_(ranks, element_bytes), element_bytes_(element_bytes) {
+        report_.ranks = ranks;
+        report_.counted_ranks = count_.counted_ranks();
+    }
+
+    void add(const ContractionPlan& plan) {
+        const auto groups = plan.groups();
+        report_.kind = plan.rows ? StepKind::rows : StepKind::pairwise;
+        report_.statement = statement_text(plan.spec);
+        const auto step = bounded_step(plan);
+        if (plan.rows)
+            report_.rows_of = plan.spec.inputs[plan.rows->operand].name;
+        else
+            add_grid(plan, step.labels);
+        for (const auto& level : plan.panels)
+            report_.panels.push_back({step.labels[static_cast<std::size_t>(level.group)], level.count, 1});
+        for (auto o : {operand_a, operand_b, operand_c})
+            if (o != operand_b || !plan.unary())
+                add_operand(o == operand_c ? plan.spec.output : plan.spec.inputs[o], plan.operand[o], o == operand_c,
+                            plan.spec.label_names, [&] { return plan.movement(o); });
+        finish(plan.cost, step);
+    }
+
+    void add(const FusedPlan& plan) {
+        const auto& names = plan.spec.label_names;
+        report_.kind = StepKind::fused;
+        report_.statement = statement_text(plan.spec);
+        const auto step = bounded_step(plan);
+        std::int64_t used = 1;
+        for (std::size_t l = 0; l < names.size(); ++l) {
+            const auto label = static_cast<int>(l);
+            const bool present = std::any_of(plan.spec.inputs.begin(), plan.spec.inputs.end(), [&](const auto& input) {
+                return std::count(input.labels.begin(), input.labels.end(), label) > 0;
+            });
+            if (!present) continue;
+            report_.grid.push_back({names[l], plan.places(label), 1});
+            used *= plan.places(label);
+        }
+        report_.repetition = report_.ranks / used;
+        if (plan.slices > 1)
+            report_.panels.push_back({names[static_cast<std::size_t>(plan.sliced_label)], plan.slices, 1});
+        add_chain(plan);
+        for (std::size_t i = 0; i <= plan.inputs.size(); ++i) {
+            const bool out = i == plan.inputs.size();
+            add_operand(out ? plan.spec.output : plan.spec.inputs[i], out ? plan.result : plan.inputs[i], out, names,
+                        [&] { return plan.movement(i); });
+        }
+        finish(plan.cost, step);
+    }
+
+    void add(const ExchangeSpec& movement, const std::vector<std::string>& names) {
+        report_.kind = StepKind::movement;
+        report_.statement = "move [" + label_text(movement.from_labels, names) + "] to [" +
+                            label_text(movement.to_labels, names) + "]" + permutations_text(movement.terms.size());
+        OperandReport operand;
+        operand.at_rest = movement.from.to_string(names_of(movement.from_labels, names));
+        operand.working = movement.to.to_string(names_of(movement.to_labels, names));
+        count(operand, movement, false);
+        PlanCost cost;
+        cost.seconds = estimated_seconds(movement, element_bytes_, options_.machine);
+        set_cost(cost);
+    }
+
+    StepReport take() { return std::move(report_); }
+    const ByteCount& bytes() const { return count_; }
+
+private:
+    void add_grid(const ContractionPlan& plan, const std::vector<std::string>& labels) {
+        std::int64_t used = 1;
+        for (std::size_t g = 0; g < labels.size(); ++g) {
+            GridPart part{labels[g], plan.group_places[g], 1};
+            for (auto v : plan.group_mapping[g].virtual_factor) part.virtual_blocks *= v;
+            report_.grid.push_back(part);
+            used *= part.ranks;
+        }
+        report_.repetition = report_.ranks / used;
+    }
+
+    void add_chain(const FusedPlan& plan) {
+        const auto& names = plan.spec.label_names;
+        auto labels_of = [&](int node) -> const std::vector<int>& {
+            const auto n = static_cast<std::size_t>(node);
+            return n < plan.inputs.size() ? plan.inputs[n].labels : plan.steps[n - plan.inputs.size()].labels;
+        };
+        for (const auto& step : plan.steps)
+            report_.chain.push_back(label_text(labels_of(step.first), names) + "," + label_text(labels_of(step.second), names) +
+                                    "->" + label_text(step.labels, names));
+    }
+
+    template <class Movement>
+    void add_operand(const OperandSpec& tensor, const WorkingOperand& working, bool is_result,
+                     const std::vector<std::string>& names, const Movement& movement) {
+        OperandReport operand;
+        operand.name = tensor.name;
+        operand.at_rest = tensor.layout.to_string(names_of(tensor.labels, names));
+        operand.working = working.layout.to_string(names_of(working.labels, names));
+        operand.is_result = is_result;
+        operand.stays = working.in_place;
+        if (operand.stays)
+            report_.operands.push_back(operand);
+        else
+            count(operand, movement(), is_result);
+    }
+
+    void count(OperandReport operand, const ExchangeSpec& movement, bool is_result) {
+        const auto volumes = count_.add(movement, is_result);
+        for (const auto& v : volumes) {
+            operand.most_sent = std::max(operand.most_sent, v.sent);
+            operand.most_received = std::max(operand.most_received, v.received);
+        }
+        operand.total = count_.total(volumes);
+        report_.operands.push_back(operand);
+    }
+
+    void finish(const PlanCost& cost, const BoundedStep& step) {
+        report_.bounds = step_bounds(step, options_);
+        set_cost(cost);
+    }
+
+    void set_cost(const PlanCost& cost) {
+        report_.bytes = count_.most_needed();
+        report_.bytes_sent = count_.most_sent();
+        report_.bytes_total = count_.total();
+        report_.flops = cost.flops;
+        report_.useful_flops = cost.useful_flops;
+        report_.working_bytes = cost.working_bytes;
+        report_.seconds = cost.seconds;
+    }
+
+    const PlanOptions& options_;
+    StepReport report_;
+    ByteCount count_;
+    std::int64_t element_bytes_;
+};
+
+StepReporter report_step(const PlannedStep& step, const ProductSpec& spec, const PlanOptions& options) {
+    StepReporter reporter(spec.output.layout.grid().ranks(), spec.element_bytes, options);
+    if (step.contraction)
+        reporter.add(*step.contraction);
+    else if (step.fused)
+        reporter.add(*step.fused);
+    else
+        reporter.add(*step.movement, spec.label_names);
+    return reporter;
+}
+
+}  // namespace
+
+std::string to_string(StepKind kind) {
+    switch (kind) {
+    case StepKind::movement:
+        return "movement";
+    case StepKind::pairwise:
+        return "pairwise";
+    case StepKind::rows:
+        return "rows";
+    case StepKind::fused:
+        return "fused";
+    }
+    return "";
+}
+
+PlanReport plan_report(const PlannedProduct& plan, const ProductSpec& spec, const PlanOptions& options) {
+    PlanReport report;
+    report.ranks = spec.output.layout.grid().ranks();
+    ByteCount count(report.ranks, spec.element_bytes);
+    std::int64_t held = 0, largest = 0;
+    for (const auto& planned : plan.steps) {
+        auto reporter = report_step(planned, spec, options);
+        count.add(reporter.bytes());
+        report.steps.push_back(reporter.take());
+        const auto& step = report.steps.back();
+        report.bound_bytes = std::max(report.bound_bytes, step.bounds.bytes());
+        report.flops += step.flops;
+        report.useful_flops += step.useful_flops;
+        report.seconds += step.seconds;
+        largest = std::max(largest, step.working_bytes);
+    }
+    report.bytes = count.most_needed();
+    report.bytes_sent = count.most_sent();
+    report.bytes_total = count.total();
+    for (const auto& layout : plan.intermediates) held += Workspace::padded(layout.max_local_size() * spec.element_bytes);
+    report.peak_bytes = held + largest;
+    for (const auto& factor : spec.factors) report.tensor_bytes += factor.layout.max_local_size() * spec.element_bytes;
+    report.tensor_bytes += spec.output.layout.max_local_size() * spec.element_bytes;
+    report.at_once = step_bounds(bounded_step(spec), options);
+    return report;
+}
+
+StepReport step_report(const ContractionPlan& plan, const PlanOptions& options) {
+    StepReporter reporter(plan.spec.output.layout.grid().ranks(), plan.spec.element_bytes, options);
+    reporter.add(plan);
+    return reporter.take();
+}
+
+StepReport step_report(const FusedPlan& plan, const PlanOptions& options) {
+    StepReporter reporter(plan.spec.output.layout.grid().ranks(), plan.spec.element_bytes, options);
+    reporter.add(plan);
+    return reporter.take();
+}
+
+StepReport step_report(const ExchangeSpec& movement, const std::vector<std::string>& label_names, std::int64_t element_bytes,
+                       const PlanOptions& options) {
+    StepReporter reporter(movement.from.grid().ranks(), element_bytes, options);
+    reporter.add(movement, label_names);
+    return reporter.take();
+}
+
+}  // namespace arges

@@ -1,0 +1,104 @@
+#include "support/program_run.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace arges::test {
+namespace {
+
+using cli::exit_error;
+using cli::exit_success;
+using cli::exit_usage;
+
+const char* const mttkrp = "ijk,ja,ka->ia";
+
+TEST(Plan, PrintsTables) {
+    const auto outcome =
+        run_program({"plan", mttkrp, "--sizes", "i=8192,j=8192,k=8192,a=192", "--torus", "16x16x16", "--memory", "2G"});
+    ASSERT_EQ(outcome.code, exit_success) << outcome.err;
+    for (const char* text : {"on 4096 ranks (16x16x16)", "2,350,080", "planned bytes", "memory-dependent", "intensity",
+                             "grid: i=16 j=16 k=16", "stays", "tiles in cache:", "limit 2.0 GB"})
+        EXPECT_NE(outcome.out.find(text), std::string::npos) << text << "\n" << outcome.out;
+}
+
+TEST(Plan, PrintsTheSameNumbersAsJson) {
+    const auto outcome = run_program({"plan", mttkrp, "--sizes", "i=8192,j=8192,k=8192,a=192", "--ranks", "4096", "--json"});
+    ASSERT_EQ(outcome.code, exit_success) << outcome.err;
+    const auto plan = nlohmann::json::parse(outcome.out);
+    EXPECT_EQ(plan["ranks"], 4096);
+    EXPECT_EQ(plan["lower_bound_bytes"], 2350080);
+    EXPECT_TRUE(plan["memory_limit_bytes"].is_null());
+    EXPECT_GE(plan["bytes"].get<std::int64_t>(), 2350080);
+    EXPECT_LE(plan["bytes"].get<std::int64_t>(), 2400000);
+    ASSERT_EQ(plan["steps"].size(), 1U);
+    const auto& step = plan["steps"][0];
+    for (const char* key :
+         {"statement", "kind", "grid", "chain", "operands", "counted_ranks", "bytes", "bytes_sent", "bytes_all_ranks",
+          "lower_bounds", "intensity", "tiles", "flops", "useful_flops", "working_bytes", "seconds"})
+        EXPECT_TRUE(step.contains(key)) << key;
+    for (const char* key : {"lower_bounds_at_once", "tensor_bytes", "peak_working_bytes", "seconds", "planning_seconds"})
+        EXPECT_TRUE(plan.contains(key)) << key;
+    EXPECT_LT(plan["planning_seconds"].get<double>(), 30);
+}
+
+TEST(Plan, TakesTypesAndSymmetries) {
+    auto plan = [](std::vector<const char*> more) {
+        std::vector<const char*> words{"plan", "abef,efij->abij", "--sizes", "a=40,b=40,e=40,f=40,i=10,j=10", "--ranks",
+                                       "8",    "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto outcome = run_program(words);
+        EXPECT_EQ(outcome.code, exit_success) << outcome.err;
+        return nlohmann::json::parse(outcome.out);
+    };
+    const auto dense = plan({});
+    EXPECT_EQ(plan({"--type", "float"})["tensor_bytes"].get<std::int64_t>() * 2, dense["tensor_bytes"]);
+    EXPECT_EQ(plan({"--type", "complex"})["tensor_bytes"], dense["tensor_bytes"].get<std::int64_t>() * 2);
+    EXPECT_EQ(plan({"--type", "complex"})["useful_flops"], dense["useful_flops"].get<double>() * 4);
+    const auto packed = plan({"--symmetry", "A: antisym(e,f)", "--symmetry", "B: antisym(e,f)"});
+    EXPECT_LT(packed["useful_flops"].get<double>(), 0.5 * dense["useful_flops"].get<double>());
+    EXPECT_LT(packed["tensor_bytes"], dense["tensor_bytes"]);
+}
+
+/// A million ranks, and a prime number of them.
+TEST(Plan, WorksForHugeMachines) {
+    for (const char* ranks : {"1000000", "999983"}) {
+        const auto outcome = run_program({"plan", "ijklm,jb,kc,ld,me->ibcde", "--sizes",
+                                          "i=240,j=240,k=240,l=240,m=240,b=96,c=96,d=96,e=96", "--ranks", ranks, "--json"});
+        ASSERT_EQ(outcome.code, exit_success) << outcome.err;
+        EXPECT_LT(nlohmann::json::parse(outcome.out)["planning_seconds"].get<double>(), 60);
+    }
+}
+
+TEST(Plan, AnswersWrongInputWithOneLine) {
+    const char* const sizes = "i=10,j=10,k=10";
+    check_wrong_lines({
+        {{"plan"}, exit_usage, "EINSUM"},
+        {{"plan", "ij,jk->ik"}, exit_usage, "--sizes"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=10,j"}, exit_usage, "i=100"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=0"}, exit_usage, "i=0"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=-5"}, exit_usage, "i=-5"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=99999999999999999999"}, exit_usage, "i=100"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=1,i=2"}, exit_usage, "two sizes"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--ranks", "0"}, exit_usage, "--ranks"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--ranks", "many"}, exit_usage, "--ranks"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--torus", "4by4"}, exit_usage, "--torus"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--memory", "2Q"}, exit_usage, "2Q"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--type", "quad"}, exit_usage, "--type"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--torus", "4x4", "--ranks", "15"}, exit_error, "16 ranks"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=10,j=10"}, exit_error, "label 'k' has no size"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=10,j=10,k=10,z=10"}, exit_error, "no label 'z'"},
+        {{"plan", "ij,jk->il", "--sizes", sizes}, exit_error, "'l'"},
+        {{"plan", "ij,j1->i", "--sizes", sizes}, exit_error, "not a letter"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--memory", "100"}, exit_error, "the tensors alone take 2,400 bytes"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--symmetry", "sym(i,j)"}, exit_error, "A: sym(i,j)"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--symmetry", "D: sym(i,j)"}, exit_error, "'D'"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--symmetry", "A: sym(i,k)"}, exit_error, "k"},
+        {{"plan", "ij,jk->ik", "--sizes", "i=10000000000,j=10000000000,k=10"}, exit_error, "10^18"},
+    });
+}
+
+}  // namespace
+}  // namespace arges::test

@@ -1,0 +1,87 @@
+#include "plan/machine_model.hpp"
+
+#include "arges/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace arges::test {
+namespace {
+
+/// A folder of its own that is removed at the end.
+class Folder {
+public:
+    Folder() : path_(std::filesystem::temp_directory_path() / ("arges_machine_" + std::to_string(std::random_device()()))) {
+        std::filesystem::create_directories(path_);
+    }
+    ~Folder() { std::filesystem::remove_all(path_); }
+    std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+MachineModel some_machine() {
+    MachineModel machine;
+    machine.flops_per_second = 1.25e11 / 3;
+    machine.message_seconds = 1e-6;
+    return machine;
+}
+
+TEST(MachineModel, IsReadAsItWasWritten) {
+    EXPECT_EQ(parse_machine_model(to_text(some_machine()), "a file"), some_machine());
+    const Folder folder;
+    const auto file = folder.file("new/folder/machine.conf");
+    EXPECT_FALSE(read_machine_model(file));
+    for (const auto& machine : {some_machine(), MachineModel()}) {
+        write_machine_model(file, machine);
+        EXPECT_EQ(read_machine_model(file), machine);
+    }
+    EXPECT_FALSE(std::filesystem::exists(file + ".new"));
+}
+
+TEST(MachineModel, TakesCommentsAndPartsOfTheConstants) {
+    const auto machine = parse_machine_model("# mine\n\n  bytes_per_second=1e9 # slow\r\n\tcache_bytes = 1048576\n", "a file");
+    EXPECT_EQ(machine.bytes_per_second, 1e9);
+    EXPECT_EQ(machine.cache_bytes, 1048576);
+    EXPECT_EQ(machine.flops_per_second, MachineModel().flops_per_second);
+    EXPECT_EQ(parse_machine_model("", "a file"), MachineModel());
+}
+
+TEST(MachineModel, SaysWhatIsWrongWithAFile) {
+    const std::vector<std::array<std::string, 2>> wrong{
+        {"flops_per_second 1e9", "name = value"}, {"flops = 1e9", "no constant \"flops\""},
+        {"\ncache_bytes = 0", "line 2"},          {"cache_bytes = -1", "positive"},
+        {"cache_bytes = nan", "positive"},        {"cache_bytes = inf", "positive"},
+        {"cache_bytes = 1e9999", "positive"},     {"cache_bytes = 1M", "positive"},
+        {"cache_bytes =", "positive"},            {"cache_bytes = 1\ncache_bytes = 1", "twice"}};
+    for (const auto& [text, part] : wrong) {
+        try {
+            parse_machine_model(text, "some.conf");
+            ADD_FAILURE() << text;
+        } catch (const InvalidArgument& error) {
+            const std::string message = error.what();
+            for (const auto& expected : {part, std::string("some.conf"), std::string("arges calibrate")})
+                EXPECT_NE(message.find(expected), std::string::npos) << message;
+            EXPECT_EQ(message.find('\n'), std::string::npos);
+        }
+    }
+}
+
+TEST(MachineModel, RefusesFilesThatCannotBeUsed) {
+    const Folder folder;
+    EXPECT_THROW(read_machine_model(folder.file("")), InvalidArgument);
+    EXPECT_THROW(write_machine_model(folder.file(""), {}), InvalidArgument);
+    EXPECT_THROW(write_machine_model("", {}), InvalidArgument);
+    std::ofstream(folder.file("plain")) << "text";
+    EXPECT_THROW(write_machine_model(folder.file("plain/machine.conf"), {}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace arges::test
