@@ -23,6 +23,7 @@ struct PlanCommand {
     std::int64_t ranks = 0;
     std::string torus;
     std::string memory;
+    int run = 1;
     bool json = false;
 };
 
@@ -52,14 +53,18 @@ PlanSummary make_plan(const PlanCommand& command) {
     summary.input = command.input;
     summary.input.sizes = parse_sizes(command.sizes);
     summary.input.torus = torus_of(command);
-    const auto spec = product_spec(summary.input);
+    auto spec = product_spec(summary.input);
     PlanOptions options;
     options.machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
     if (!command.memory.empty()) {
         summary.memory_limit = parse_bytes(command.memory, "--memory");
         options.memory_limit = working_memory(*summary.memory_limit, spec);
     }
-    const auto plan = plan_product(spec, options);
+    auto plan = plan_product(spec, options);
+    for (int run = 1; run < command.run; ++run) {
+        spec = settled(plan, spec);
+        plan = plan_product(spec, options);
+    }
     const std::chrono::duration<double> planning = std::chrono::steady_clock::now() - start;
     summary.planning_seconds = planning.count();
     summary.report = plan_report(plan, spec, options);
@@ -94,6 +99,10 @@ Action declare_plan(CLI::App& app) {
     app.add_option("--symmetry", command->input.symmetries,
                    "of an operand, e.g. \"A: sym(i,j)\"; operands are A, B, ... in their order")
         ->take_all();
+    app.add_option("--run", command->run,
+                   "plan for this run of the same product; from the second on tensors lie where the one before left them")
+        ->check(CLI::Range(1, 10))
+        ->capture_default_str();
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     return [command](const Console& console) { run(*command, console); };
 }

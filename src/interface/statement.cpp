@@ -133,22 +133,29 @@ void Statement<T>::run() {
     const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
     world_.note_working(working + snapshot_bytes);
     world_.report() = {0, planned, working + snapshot_bytes};
-    if (world_.dry()) return;
+    find_new_places();
+    if (world_.dry()) {
+        move_to_new_places();
+        return;
+    }
     const auto before = world_.communicator().traffic().bytes_sent;
     Buffer<T> snapshot;
     if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
     if (working > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(working); });
-    allocate_new_places();
+    if (!new_places_.empty())
+        world_.agree([&] {
+            for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
+        });
     if (prepared_.empty()) scale_only();
     for (std::size_t i = 0; i < prepared_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
-    for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
+    move_to_new_places();
     world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
     if (world_.trace()) world_.trace()->write();
 }
 
-/// Memory for the output and for factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
+/// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
 template <class T>
-void Statement<T>::allocate_new_places() {
+void Statement<T>::find_new_places() {
     new_places_.clear();
     auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term) {
         const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
@@ -160,10 +167,12 @@ void Statement<T>::allocate_new_places() {
         for (std::size_t f = 0; f < factors.size(); ++f)
             if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared_[i]->stay()[f], i);
     }
-    if (new_places_.empty()) return;
-    world_.agree([&] {
-        for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
-    });
+}
+
+template <class T>
+void Statement<T>::move_to_new_places() {
+    for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
+    new_places_.clear();
 }
 
 template <class T>

@@ -23,7 +23,8 @@ public:
 private:
     void prepare(const Term<T>& term);
     void keep();
-    void allocate_new_places();
+    void find_new_places();
+    void move_to_new_places();
     void run_term(std::size_t i, T beta, const Buffer<T>& snapshot);
     void scale_only();
     void check_labels_only() const;

@@ -11,9 +11,11 @@ namespace arges {
 
 namespace {
 
-/// An assignment of torus dimensions to labels, -1 for none.
+constexpr int no_label = -1, undecided = -2;
+
+/// An assignment of torus dimensions to labels.
 struct GridState {
-    std::vector<int> target;            // by torus dimension
+    std::vector<int> target;            // by torus dimension: a label, no_label or undecided
     std::vector<std::int64_t> places;   // by label
     double seconds = 0;
 };
@@ -58,20 +60,16 @@ private:
     struct Operand {
         std::set<int> labels;
         double owned = 0;                  // elements on a rank
-        std::vector<int> label_of_torus;   // by torus dimension: the label that its layout spreads over it, or -1
+        std::vector<std::pair<int, std::vector<int>>> spread;  // labels and the torus dimensions of their layout, in order
     };
 
     Operand describe(const OperandSpec& operand) const {
         Operand result;
         result.labels.insert(operand.labels.begin(), operand.labels.end());
         result.owned = static_cast<double>(operand.layout.max_local_size());
-        result.label_of_torus.assign(grid_.lengths.size(), -1);
-        for (int t = 0; t < grid_.dimensions(); ++t) {
-            const int s = operand.layout.slot_of_torus(t);
-            if (s >= 0 && operand.layout.slot_dimensions(s).size() == 1)
-                result.label_of_torus[static_cast<std::size_t>(t)] =
-                    operand.labels[static_cast<std::size_t>(operand.layout.slot_dimensions(s)[0])];
-        }
+        for (int s = 0; s < operand.layout.slots(); ++s)
+            if (const auto& dims = operand.layout.slot_dimensions(s); dims.size() == 1)
+                result.spread.emplace_back(operand.labels[static_cast<std::size_t>(dims[0])], operand.layout.mapping(s).torus);
         return result;
     }
 
@@ -100,7 +98,7 @@ private:
     std::int64_t extent(int label) const { return spec_.label_extents[static_cast<std::size_t>(label)]; }
 
     std::vector<GridState> candidates() const {
-        std::vector<GridState> beam{{std::vector<int>(grid_.lengths.size(), -1),
+        std::vector<GridState> beam{{std::vector<int>(grid_.lengths.size(), undecided),
                                      std::vector<std::int64_t>(spec_.label_extents.size(), 1), 0}};
         for (int t : torus_) {
             // States with the same ranks along every label differ only in what already lies right.
@@ -109,6 +107,7 @@ private:
             for (const auto& state : beam)
                 for (std::size_t i = 0; i <= labels_.size(); ++i) {
                     auto extended = state;
+                    extended.target[static_cast<std::size_t>(t)] = no_label;
                     if (i < labels_.size()) {
                         const int label = labels_[i];
                         auto& places = extended.places[static_cast<std::size_t>(label)];
@@ -139,6 +138,22 @@ private:
         return product;
     }
 
+    /// Elements that a rank owns and has in its block. A label that is spread over (t0, t1, ...) keeps its elements if its ranks in
+    /// the block are t0, or t0 and t1, and so on; every other torus dimension of the block divides what is useful.
+    double useful(const Operand& operand, const GridState& state) const {
+        double result = operand.owned;
+        for (std::size_t t = 0; t < state.target.size(); ++t)
+            if (state.target[t] >= 0 && operand.labels.count(state.target[t]) > 0) result /= static_cast<double>(grid_.lengths[t]);
+        for (const auto& [label, torus] : operand.spread)
+            for (int t : torus) {
+                const int target = state.target[static_cast<std::size_t>(t)];
+                if (target == undecided) continue;
+                if (target != label) break;
+                result *= static_cast<double>(grid_.lengths[static_cast<std::size_t>(t)]);
+            }
+        return result;
+    }
+
     /// Seconds from block sizes, and from the share of what a rank owns that lies in its block.
     double quick_seconds(const GridState& state) const {
         const auto& machine = options_.machine;
@@ -155,13 +170,7 @@ private:
                 words += size * (1 - 1 / parts);
                 continue;
             }
-            double useful = operand.owned;
-            for (std::size_t t = 0; t < state.target.size(); ++t) {
-                const int wanted = state.target[t];
-                if (wanted >= 0 && operand.labels.count(wanted) > 0 && operand.label_of_torus[t] != wanted)
-                    useful /= static_cast<double>(grid_.lengths[t]);
-            }
-            words += std::max(0.0, block(operand.labels, state) - useful);
+            words += std::max(0.0, block(operand.labels, state) - useful(operand, state));
         }
         if (grid_.ranks() == 1) words = 0;
         const auto bytes = static_cast<double>(spec_.element_bytes);

@@ -58,14 +58,15 @@ double overlap(const Layout& present, const std::vector<int>& present_labels, co
     return result;
 }
 
-/// Ranks to look at: all where they are few, else a fixed sample.
+/// Ranks to look at: all where they are few, else a fixed sample without a pattern that a torus could share.
 std::vector<std::int64_t> sample_ranks(std::int64_t ranks) {
+    constexpr std::int64_t all = 32;
+    constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15U;
     std::vector<std::int64_t> result;
-    if (ranks <= 16) {
-        for (std::int64_t r = 0; r < ranks; ++r) result.push_back(r);
-        return result;
-    }
-    for (std::int64_t i = 0; i < 8; ++i) result.push_back(i * (ranks - 1) / 7);
+    for (std::int64_t i = 0; i < std::min(ranks, all); ++i)
+        result.push_back(ranks <= all ? i
+                                      : static_cast<std::int64_t>(((static_cast<std::uint64_t>(i) * multiplier) >> 32U) %
+                                                                  static_cast<std::uint64_t>(ranks)));
     return result;
 }
 

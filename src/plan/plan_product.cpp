@@ -255,6 +255,18 @@ double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& m
     return sum;
 }
 
+ProductSpec settled(const PlannedProduct& plan, ProductSpec spec) {
+    for (const auto& step : plan.steps) {
+        if (!step.fused) continue;
+        for (std::size_t i = 0; i < step.fused->stay.size(); ++i) {
+            const auto factor = static_cast<std::size_t>(step.inputs[i]);
+            if (factor < spec.factors.size() && step.fused->stay[i]) spec.factors[factor].layout = *step.fused->stay[i];
+        }
+        if (step.output == output_operand) spec.output.layout = step.fused->spec.output.layout;
+    }
+    return spec;
+}
+
 std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options) {
     constexpr int most_doublings = 10;
     auto larger = spec;

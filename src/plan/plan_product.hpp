@@ -48,6 +48,9 @@ struct PlannedProduct {
     double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
 };
 
+/// The product with its tensors where the plan leaves them: as it is planned the next time.
+ProductSpec settled(const PlannedProduct& plan, ProductSpec spec);
+
 /// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
 /// within the limit; empty if that does not help.
 std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options);

@@ -39,6 +39,7 @@ private:
     std::vector<int> kept_labels(const std::vector<std::size_t>& members) const;
     ContractionSpec contraction(const std::vector<ProductNode>& inputs) const;
     ProductNode intermediate(const std::vector<ProductNode>& inputs, const std::vector<std::size_t>& members);
+    void suit_consumer(int id, std::size_t input, FusedPlan& consumer);
     void multiply_joint_pair(const std::array<PairOperand, 2>& pairs);
     void multiply_parts(const std::array<PairOperand, 2>& pairs);
     ProductNode part_of(const ProductNode& whole, const PairOperand& pair, bool symmetric);
