@@ -54,7 +54,7 @@ public:
 
 private:
     static constexpr std::size_t max_full_estimates = 32;
-    static constexpr std::size_t beam_width = 128;
+    static constexpr std::size_t beam_width = 192, variants = 6;
 
     /// An operand as the quick estimate sees it.
     struct Operand {
@@ -120,7 +120,7 @@ private:
                 }
             beam.clear();
             for (auto& [places, states] : next) {
-                const auto kept = std::min<std::size_t>(states.size(), 2);
+                const auto kept = std::min(states.size(), variants);
                 std::partial_sort(states.begin(), states.begin() + static_cast<std::ptrdiff_t>(kept), states.end(), faster);
                 beam.insert(beam.end(), states.begin(), states.begin() + static_cast<std::ptrdiff_t>(kept));
             }
