@@ -157,15 +157,15 @@ void Statement<T>::run() {
 template <class T>
 void Statement<T>::find_new_places() {
     new_places_.clear();
-    auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term) {
+    auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term, std::size_t factor) {
         const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
-        if (layout && layout != tensor.layout && !known) new_places_.push_back({&tensor, layout, {}, term});
+        if (layout && layout != tensor.layout && !known) new_places_.push_back({&tensor, layout, {}, term, factor});
     };
     for (std::size_t i = 0; i < prepared_.size(); ++i) {
-        add(output_, prepared_[i]->new_output_layout(), i);
+        add(output_, prepared_[i]->new_output_layout(), i, 0);
         const auto& factors = right_.terms()[i].factors;
         for (std::size_t f = 0; f < factors.size(); ++f)
-            if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared_[i]->stay()[f], i);
+            if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared_[i]->stay()[f], i, f);
     }
 }
 
@@ -183,10 +183,13 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
     const auto mark = workspace.mark();
     const T one = T(1);
     std::vector<T*> arrays, stay;
-    for (const auto& f : term.factors) {
-        const auto place = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == f.tensor.get(); });
-        stay.push_back(place != new_places_.end() && place->term == i ? place->elements.data() : nullptr);
-        arrays.push_back(const_cast<T*>(f.tensor.get() == left_.tensor.get() ? snapshot.data() : f.tensor->data.data()));
+    for (std::size_t f = 0; f < term.factors.size(); ++f) {
+        const auto& tensor = term.factors[f].tensor;
+        const auto place = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) {
+            return p.tensor == tensor.get() && p.term == i && p.factor == f && p.tensor != &output_;
+        });
+        stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
+        arrays.push_back(const_cast<T*>(tensor.get() == left_.tensor.get() ? snapshot.data() : tensor->data.data()));
     }
     if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
     for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));

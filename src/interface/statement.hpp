@@ -35,7 +35,7 @@ private:
         TensorState<T>* tensor;
         std::shared_ptr<const Layout> layout;
         Buffer<T> elements;
-        std::size_t term;  ///< the one that writes them
+        std::size_t term, factor;  ///< the one that writes them
     };
 
     const Factor<T>& left_;

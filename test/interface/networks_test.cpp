@@ -45,6 +45,26 @@ TEST(Networks, EqualTheReference) {
     EXPECT_LT(slowest, 5) << "planning must stay below a second on a machine that has nothing else to do";
 }
 
+/// One tensor in several places of a product wants to lie in several ways; it can follow one of them.
+TEST(Networks, TakeOneTensorSeveralTimes) {
+    const World world;
+    for_each_seed(9000, 20, [&](std::mt19937_64& random) {
+        const std::int64_t n = random_integer(random, 6, 14);
+        const auto a = random_dense({n, n}, Symmetry::none(2), false, random);
+        const auto A = distributed<double>(world, a, Symmetry::none(2), "A");
+        Tensor<double> C(world, {n, n}, "C");
+        static const std::vector<std::vector<int>> patterns{{0, 1, 1, 2, 2, 3}, {0, 1, 2, 1, 3, 2}, {1, 0, 2, 1, 2, 3}, {0, 1, 0, 1, 1, 3}};
+        for (int repeat = 0; repeat < 5; ++repeat) {
+            const auto& p = patterns[static_cast<std::size_t>(random_integer(random, 0, 3))];
+            SCOPED_TRACE(RandomNetwork::letters(p) + " on n = " + std::to_string(n));
+            C["ad"] = A[RandomNetwork::letters({p[0], p[1]})] * A[RandomNetwork::letters({p[2], p[3]})] *
+                      A[RandomNetwork::letters({p[4], p[5]})];
+            expect_equal(C, dense_product({{a, {p[0], p[1]}}, {a, {p[2], p[3]}}, {a, {p[4], p[5]}}}, {0, 3}, {n, n, n, n}));
+            expect_equal(A, a);
+        }
+    });
+}
+
 /// The cases that decompositions are made of, with extents that nothing divides.
 TEST(Networks, OfDecompositionsEqualTheReference) {
     const World world;
