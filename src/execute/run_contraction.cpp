@@ -46,7 +46,7 @@ std::int64_t ContractionRun::workspace_bytes() const {
         arrays += bytes(cut ? panel_layout(plan_, o, panel_count(plan_) - 1).local_size(rank_) + 1 : layout.local_size(rank_));
         buffers = std::max(buffers, bytes(volume_[o].sent) + bytes(volume_[o].received));
     }
-    if (plan_.rows) arrays += bytes(row_copies() * plan_.operand[operand_c].layout.local_size(rank_));
+    if (plan_.rows) arrays += bytes(row_copies(row_product()) * plan_.operand[operand_c].layout.local_size(rank_));
     return arrays + (plan_.panels.empty() ? buffers : ceil_div(buffers, panel_count(plan_)) + 128);
 }
 
@@ -165,20 +165,21 @@ local::RowProduct ContractionRun::row_product() const {
 }
 
 /// Copies of the result that the local product takes.
-std::int64_t ContractionRun::row_copies() const {
+std::int64_t ContractionRun::row_copies(const local::RowProduct& product) const {
     const auto result = plan_.operand[operand_c].layout.local_size(rank_);
-    return local::row_product_threads(row_product(), result, omp_get_max_threads()) - 1;
+    return local::row_product_threads(product, result, omp_get_max_threads()) - 1;
 }
 
 template <class T>
 void ContractionRun::multiply_by_rows(const std::array<Working<T>, 2>& inputs, T alpha, T* c, Workspace& workspace) const {
     const auto mark = workspace.mark();
     const auto result = plan_.operand[operand_c].layout.local_size(rank_);
-    const auto copies = row_copies();
+    const auto product = row_product();
+    const auto copies = row_copies(product);
     T* const room = workspace.take<T>(copies * result);
     const auto stays = static_cast<std::size_t>(plan_.rows->operand);
     std::fill(c, c + result, T(0));
-    local::multiply_rows<T>(row_product(), alpha, inputs[stays].array, inputs[1 - stays].array, c, result, room, copies + 1);
+    local::multiply_rows<T>(product, alpha, inputs[stays].array, inputs[1 - stays].array, c, result, room, copies + 1);
     workspace.release(mark);
 }
 

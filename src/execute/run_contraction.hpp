@@ -57,7 +57,7 @@ private:
     template <class T>
     void multiply_by_rows(const std::array<Working<T>, 2>& inputs, T alpha, T* c, Workspace& workspace) const;
     local::RowProduct row_product() const;
-    std::int64_t row_copies() const;
+    std::int64_t row_copies(const local::RowProduct& product) const;
     int slot_of(Operand o, std::size_t group) const;
 
     ContractionPlan plan_;

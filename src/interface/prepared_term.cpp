@@ -59,7 +59,6 @@ void PreparedTerm::build(WorldState& world, double share_of_memory) {
     for (auto& step : planned.steps) steps_.push_back({std::move(step)});
     intermediates_.clear();
     for (auto& layout : planned.intermediates) intermediates_.push_back(world.intern(std::move(layout)));
-    label_names_ = labels.names;
     note_new_layouts(world);
 }
 

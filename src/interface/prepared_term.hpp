@@ -87,7 +87,6 @@ private:
     std::vector<Step> steps_;
     std::vector<std::shared_ptr<const Layout>> intermediates_, stay_;
     std::shared_ptr<const Layout> output_layout_;
-    std::vector<std::string> label_names_;
     std::int64_t planned_bytes_ = 0, working_bytes_ = 0, list_bytes_ = 0;
 };
 

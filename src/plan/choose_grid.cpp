@@ -143,18 +143,10 @@ private:
 
     Layout group_layout(std::size_t g, const SlotMapping& mapping) const {
         const auto& tree = groups_[g].in(operand_a) ? *groups_[g].tree[operand_a] : *groups_[g].tree[operand_b];
-        std::vector<SymmetryNode> slots{by_position(tree, groups_[g].labels)};
+        std::vector<SymmetryNode> slots{with_positions(tree, groups_[g].labels)};
         std::vector<std::int64_t> extents;
         for (int l : groups_[g].labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
         return Layout(grid_, extents, Symmetry(static_cast<int>(extents.size()), product(slots)), {mapping});
-    }
-
-    static SymmetryNode by_position(const SymmetryNode& node, const std::vector<int>& labels) {
-        SymmetryNode result{node.kind, -1, {}};
-        if (node.kind == NodeKind::leaf)
-            result.dimension = static_cast<int>(std::find(labels.begin(), labels.end(), node.dimension) - labels.begin());
-        for (const auto& child : node.children) result.children.push_back(by_position(child, labels));
-        return result;
     }
 
     /// Mappings of the groups. The order of torus dimensions within a group follows a tensor that has the same ones there.
@@ -179,7 +171,7 @@ private:
                 continue;
             }
             const auto& tree = groups_[g].in(operand_a) ? *groups_[g].tree[operand_a] : *groups_[g].tree[operand_b];
-            mapping[g] = block_mapping(grid_, by_position(tree, groups_[g].labels), torus[g]);
+            mapping[g] = block_mapping(grid_, with_positions(tree, groups_[g].labels), torus[g]);
         }
         return mapping;
     }

@@ -1,7 +1,7 @@
 #include "plan/contraction_plan.hpp"
 
 #include "plan/estimate_cost.hpp"
-#include "plan/exchange_lists.hpp"
+#include "plan/exchange_volume.hpp"
 #include "plan/working_layouts.hpp"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ std::array<Volume, 3> exact_volume(const ContractionPlan& plan, std::int64_t ran
     std::array<Volume, 3> result;
     for (auto o : {operand_a, operand_b, operand_c}) {
         if (plan.operand[o].in_place || (o == operand_b && plan.unary())) continue;
-        result[o] = ExchangeLists(plan.movement(o), rank).volume();
+        result[o] = exchange_volume(plan.movement(o), rank);
     }
     return result;
 }

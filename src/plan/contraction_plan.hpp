@@ -74,7 +74,7 @@ ContractionPlan plan_contraction(const ContractionSpec& spec, const PlanOptions&
 ContractionPlan plan_with_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups,
                                   std::vector<SlotMapping> mapping, const PlanOptions& options);
 
-/// Exact elements moved by a rank for each operand; A and B into working layouts, C out. Costs as much as building the lists.
+/// Exact elements moved by a rank for each operand; A and B into working layouts, C out.
 std::array<Volume, 3> exact_volume(const ContractionPlan& plan, std::int64_t rank);
 
 /// Number of panels in all.

@@ -70,15 +70,6 @@ std::vector<std::int64_t> sample_ranks(std::int64_t ranks) {
     return result;
 }
 
-double link_weight(const PlanOptions& options, const ContractionPlan& plan) {
-    double weight = 1;
-    if (options.link_weight.empty()) return weight;
-    weight = 0;
-    for (const auto& mapping : plan.group_mapping)
-        for (int t : mapping.all()) weight = std::max(weight, options.link_weight[static_cast<std::size_t>(t)]);
-    return std::max(weight, 0.01);
-}
-
 /// Products of the busiest rank where the operands are dense arrays over their groups.
 double folded_products(const ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
     double products = 1;
@@ -140,6 +131,15 @@ double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_byte
     return 2 * elements * machine.listed_element_seconds + bytes * (1 - 1 / ranks) / machine.bytes_per_second;
 }
 
+double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings) {
+    double weight = 1;
+    if (options.link_weight.empty()) return weight;
+    weight = 0;
+    for (const auto& mapping : mappings)
+        for (int t : mapping.all()) weight = std::max(weight, options.link_weight[static_cast<std::size_t>(t)]);
+    return std::max(weight, 0.01);
+}
+
 double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
     const auto ranks = working.layout.grid().ranks();
     double words = 0;
@@ -178,7 +178,7 @@ void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups,
     }
     cost.working_bytes = static_cast<std::int64_t>((working + buffers) * bytes);
     cost.seconds = multiply_seconds(plan, groups, machine) +
-                   moved * bytes * link_weight(options, plan) / machine.bytes_per_second +
+                   moved * bytes * link_weight(options, plan.group_mapping) / machine.bytes_per_second +
                    copied * bytes / machine.copied_bytes_per_second +
                    (moved > 0 ? panels * machine.message_seconds : 0);
 }

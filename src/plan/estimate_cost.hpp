@@ -9,6 +9,9 @@ namespace arges {
 /// present and wanted layouts; exact_volume() counts them.
 void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options);
 
+/// Relative cost of a byte on the slowest torus dimension that a plan's mappings use.
+double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings);
+
 /// Elements that the busiest rank receives for its working copy (or sends of its part of the result), estimated from the overlap of
 /// present and wanted layouts; from a sample of ranks where there are many.
 double moved_words(const OperandSpec& tensor, const WorkingOperand& working);

@@ -21,13 +21,9 @@ public:
         plan_.words.clear();
         const auto bytes = static_cast<double>(plan_.spec.element_bytes);
         double traffic = 0, useful = 0, buffers = 0;
-        auto labels_of = [&](int node) -> const std::vector<int>& {
-            const auto n = static_cast<std::size_t>(node);
-            return n < plan_.inputs.size() ? plan_.inputs[n].labels : plan_.steps[n - plan_.inputs.size()].labels;
-        };
         for (const auto& step : plan_.steps) {
-            std::set<int> all(labels_of(step.first).begin(), labels_of(step.first).end());
-            all.insert(labels_of(step.second).begin(), labels_of(step.second).end());
+            std::set<int> all(plan_.labels_of(step.first).begin(), plan_.labels_of(step.first).end());
+            all.insert(plan_.labels_of(step.second).begin(), plan_.labels_of(step.second).end());
             double local = 1, whole = 1;
             for (int l : all) {
                 local *= length(l);
@@ -38,7 +34,7 @@ public:
             local *= runs;
             cost.flops += local * plan_.spec.flops_per_product;
             useful += whole * plan_.spec.flops_per_product;
-            traffic += runs * (block(labels_of(step.first)) + block(labels_of(step.second)) + block(step.labels));
+            traffic += runs * (block(plan_.labels_of(step.first)) + block(plan_.labels_of(step.second)) + block(step.labels));
             if (step.buffer >= 0) buffers += block(step.labels);
         }
         cost.useful_flops = useful;
@@ -61,7 +57,7 @@ public:
         const auto& machine = options_.machine;
         cost.working_bytes = static_cast<std::int64_t>((working + messages) * bytes);
         cost.seconds = std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second)) +
-                       moved * bytes * link_weight() / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
+                       moved * bytes * link_weight(options_, plan_.label_mapping) / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
                        (moved > 0 ? machine.message_seconds * static_cast<double>(plan_.slices) : 0);
     }
 
@@ -77,14 +73,6 @@ private:
         for (int l : labels) product *= length(l);
         return product;
     }
-    double link_weight() const {
-        double weight = options_.link_weight.empty() ? 1 : 0.01;
-        for (const auto& mapping : plan_.label_mapping)
-            for (int t : mapping.torus)
-                if (!options_.link_weight.empty()) weight = std::max(weight, options_.link_weight[static_cast<std::size_t>(t)]);
-        return weight;
-    }
-
     FusedPlan& plan_;
     const PlanOptions& options_;
 };

@@ -149,6 +149,11 @@ private:
 
 }  // namespace
 
+const std::vector<int>& FusedPlan::labels_of(int node) const {
+    const auto n = static_cast<std::size_t>(node);
+    return n < inputs.size() ? inputs[n].labels : steps[n - inputs.size()].labels;
+}
+
 std::int64_t FusedPlan::places(int label) const {
     std::int64_t product = 1;
     for (int t : label_mapping[static_cast<std::size_t>(label)].torus)

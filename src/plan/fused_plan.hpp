@@ -53,6 +53,8 @@ struct FusedPlan {
     std::vector<std::optional<Layout>> stay;
     PlanCost cost;
 
+    /// Labels of a node of the chain: an input's block, or the result of a step.
+    const std::vector<int>& labels_of(int node) const;
     /// Ranks along a label.
     std::int64_t places(int label) const;
     /// Indices of a label that a rank has in a slice: `place` is its place along the label.

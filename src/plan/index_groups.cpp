@@ -199,6 +199,14 @@ SymmetryNode with_labels(const SymmetryNode& node, const std::vector<int>& label
     return result;
 }
 
+SymmetryNode with_positions(const SymmetryNode& node, const std::vector<int>& labels, int first) {
+    SymmetryNode result{node.kind, -1, {}};
+    if (node.kind == NodeKind::leaf)
+        result.dimension = first + static_cast<int>(std::find(labels.begin(), labels.end(), node.dimension) - labels.begin());
+    for (const auto& child : node.children) result.children.push_back(with_positions(child, labels, first));
+    return result;
+}
+
 bool IndexGroup::needs_weights() const {
     if (!is_contracted() || labels.size() < 2) return false;
     const auto& t = in(operand_a) ? *tree[operand_a] : *tree[operand_b];

@@ -34,4 +34,7 @@ std::vector<IndexGroup> index_groups(const ContractionSpec& spec);
 /// The node with each leaf's dimension replaced by its label.
 SymmetryNode with_labels(const SymmetryNode& node, const std::vector<int>& labels);
 
+/// The inverse: each leaf's label replaced by its position in `labels`, counted from `first`.
+SymmetryNode with_positions(const SymmetryNode& node, const std::vector<int>& labels, int first = 0);
+
 }  // namespace arges

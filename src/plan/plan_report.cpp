@@ -119,12 +119,8 @@ private:
 
     void add_chain(const FusedPlan& plan) {
         const auto& names = plan.spec.label_names;
-        auto labels_of = [&](int node) -> const std::vector<int>& {
-            const auto n = static_cast<std::size_t>(node);
-            return n < plan.inputs.size() ? plan.inputs[n].labels : plan.steps[n - plan.inputs.size()].labels;
-        };
         for (const auto& step : plan.steps)
-            report_.chain.push_back(label_text(labels_of(step.first), names) + "," + label_text(labels_of(step.second), names) +
+            report_.chain.push_back(label_text(plan.labels_of(step.first), names) + "," + label_text(plan.labels_of(step.second), names) +
                                     "->" + label_text(step.labels, names));
     }
 
@@ -237,13 +233,6 @@ StepReport step_report(const ContractionPlan& plan, const PlanOptions& options) 
 StepReport step_report(const FusedPlan& plan, const PlanOptions& options) {
     StepReporter reporter(plan.spec.output.layout.grid().ranks(), plan.spec.element_bytes, options);
     reporter.add(plan);
-    return reporter.take();
-}
-
-StepReport step_report(const ExchangeSpec& movement, const std::vector<std::string>& label_names, std::int64_t element_bytes,
-                       const PlanOptions& options) {
-    StepReporter reporter(movement.from.grid().ranks(), element_bytes, options);
-    reporter.add(movement, label_names);
     return reporter.take();
 }
 

@@ -79,7 +79,5 @@ PlanReport plan_report(const PlannedProduct& plan, const ProductSpec& spec, cons
 /// Reports of single steps.
 StepReport step_report(const ContractionPlan& plan, const PlanOptions& options);
 StepReport step_report(const FusedPlan& plan, const PlanOptions& options);
-StepReport step_report(const ExchangeSpec& movement, const std::vector<std::string>& label_names, std::int64_t element_bytes,
-                       const PlanOptions& options);
 
 }  // namespace arges

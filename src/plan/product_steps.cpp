@@ -14,15 +14,8 @@ namespace {
 Symmetry raw_symmetry(const ContractionSpec& spec) {
     std::vector<SymmetryNode> slots;
     const auto& labels = spec.output.labels;
-    auto to_dimensions = [&](auto&& self, const SymmetryNode& node) -> SymmetryNode {
-        SymmetryNode result{node.kind, -1, {}};
-        if (node.kind == NodeKind::leaf)
-            result.dimension = static_cast<int>(std::find(labels.begin(), labels.end(), node.dimension) - labels.begin());
-        for (const auto& child : node.children) result.children.push_back(self(self, child));
-        return result;
-    };
     for (const auto& g : index_groups(spec))
-        if (g.in(operand_c)) slots.push_back(to_dimensions(to_dimensions, *g.tree[operand_c]));
+        if (g.in(operand_c)) slots.push_back(with_positions(*g.tree[operand_c], labels));
     return Symmetry(static_cast<int>(labels.size()), product(slots));
 }
 

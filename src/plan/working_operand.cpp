@@ -4,18 +4,6 @@
 
 namespace arges {
 
-namespace {
-
-SymmetryNode renumbered(const SymmetryNode& node, int first, const std::vector<int>& labels) {
-    SymmetryNode result{node.kind, -1, {}};
-    if (node.kind == NodeKind::leaf)
-        result.dimension = first + static_cast<int>(std::find(labels.begin(), labels.end(), node.dimension) - labels.begin());
-    for (const auto& child : node.children) result.children.push_back(renumbered(child, first, labels));
-    return result;
-}
-
-}  // namespace
-
 bool same_tree(const SymmetryNode& a, const SymmetryNode& b) {
     if (a.kind != b.kind || a.children.size() != b.children.size()) return false;
     if (a.kind == NodeKind::leaf) return a.dimension == b.dimension;
@@ -53,7 +41,7 @@ WorkingOperand working_copy(const ContractionPlan& plan, const std::vector<Index
     std::vector<std::int64_t> extents;
     for (int g : w.groups) {
         const auto& group = groups[static_cast<std::size_t>(g)];
-        slots.push_back(renumbered(*group.tree[o], static_cast<int>(w.labels.size()), group.labels));
+        slots.push_back(with_positions(*group.tree[o], group.labels, static_cast<int>(w.labels.size())));
         for (int l : group.labels) {
             w.labels.push_back(l);
             extents.push_back(plan.spec.label_extents[static_cast<std::size_t>(l)]);

@@ -1,7 +1,7 @@
 #include "local/contract.hpp"
 
 #include "local/fold.hpp"
-#include "local/random_values.hpp"
+#include "local/random_contraction.hpp"
 #include "local/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,9 @@
 namespace arges::local {
 namespace {
 
+using test::Case;
 using test::Random;
+using test::random_factor;
 
 template <class T>
 class Contract : public testing::Test {};
@@ -28,26 +30,6 @@ struct Shape {
     std::int64_t largest_m, largest_n, largest_k, largest_batch;
 };
 
-/// A contraction with the number of elements that each operand spans.
-struct Case {
-    FoldedContraction f;
-    std::int64_t extent_a = 1, extent_b = 1, extent_c = 1;
-};
-
-/// Gives one operand random strides along the axes of its three groups.
-std::int64_t set_strides(std::array<std::vector<FoldAxis>*, 3> groups, OperandStride stride,
-                         Random& random) {
-    std::vector<FoldAxis*> axes;
-    for (auto* group : groups)
-        for (FoldAxis& axis : *group) axes.push_back(&axis);
-    std::vector<std::int64_t> sizes;
-    for (const FoldAxis* axis : axes) sizes.push_back(axis->size);
-    std::int64_t extent = 1;
-    const auto strides = test::random_strides(sizes, random, extent);
-    for (std::size_t i = 0; i < axes.size(); ++i) axes[i]->*stride = strides[i];
-    return extent;
-}
-
 Case random_case(const Shape& shape, Random& random) {
     Case c;
     const auto add_axes = [&](std::vector<FoldAxis>& group, std::int64_t count,
@@ -59,16 +41,8 @@ Case random_case(const Shape& shape, Random& random) {
     add_axes(c.f.n, shape.axes_n, shape.largest_n);
     add_axes(c.f.k, shape.axes_k, shape.largest_k);
     add_axes(c.f.batch, shape.axes_batch, shape.largest_batch);
-    c.extent_a = set_strides({&c.f.m, &c.f.k, &c.f.batch}, &FoldAxis::stride_a, random);
-    c.extent_b = set_strides({&c.f.k, &c.f.n, &c.f.batch}, &FoldAxis::stride_b, random);
-    c.extent_c = set_strides({&c.f.m, &c.f.n, &c.f.batch}, &FoldAxis::stride_c, random);
+    set_strides(c, random);
     return c;
-}
-
-template <class T>
-T random_factor(Random& random) {
-    const std::int64_t choice = random.integer(0, 3);
-    return choice < 2 ? T(static_cast<real_of<T>>(choice)) : random.element<T>();
 }
 
 /// All numbers are small integers, so the results must agree exactly.

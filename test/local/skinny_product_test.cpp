@@ -3,7 +3,7 @@
 #include "local/contract_plan.hpp"
 #include "local/contract_skinny.hpp"
 #include "local/fold.hpp"
-#include "local/random_values.hpp"
+#include "local/random_contraction.hpp"
 #include "local/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -16,19 +16,14 @@
 namespace arges::local {
 namespace {
 
+using test::Case;
 using test::Random;
+using test::random_factor;
 
 template <class T>
 class SkinnyProduct : public testing::Test {};
 using ElementTypes = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(SkinnyProduct, ElementTypes);
-
-/// A product of a large operand with a small one, and the number of elements that each operand
-/// spans.
-struct Case {
-    FoldedContraction f;
-    std::int64_t extent_a = 1, extent_b = 1, extent_c = 1;
-};
 
 /// Axes whose sizes multiply to about `entries`.
 std::vector<FoldAxis> random_axes(std::int64_t entries, std::int64_t most, Random& random) {
@@ -41,20 +36,6 @@ std::vector<FoldAxis> random_axes(std::int64_t entries, std::int64_t most, Rando
     return axes;
 }
 
-/// Gives one operand random strides along the axes of its groups.
-std::int64_t set_strides(std::array<std::vector<FoldAxis>*, 3> groups,
-                         std::int64_t FoldAxis::*stride, Random& random) {
-    std::vector<FoldAxis*> axes;
-    for (auto* group : groups)
-        for (FoldAxis& axis : *group) axes.push_back(&axis);
-    std::vector<std::int64_t> sizes;
-    for (const FoldAxis* axis : axes) sizes.push_back(axis->size);
-    std::int64_t extent = 1;
-    const auto strides = test::random_strides(sizes, random, extent);
-    for (std::size_t i = 0; i < axes.size(); ++i) axes[i]->*stride = strides[i];
-    return extent;
-}
-
 Case random_case(Random& random) {
     Case c;
     c.f.m = random_axes(random.integer(1, 700), 3, random);
@@ -62,16 +43,8 @@ Case random_case(Random& random) {
     c.f.k = random_axes(random.integer(1, 90), 2, random);
     c.f.batch = random_axes(random.integer(1, 6), random.integer(0, 3) / 2, random);
     if (random.coin()) std::swap(c.f.m, c.f.n);
-    c.extent_a = set_strides({&c.f.m, &c.f.k, &c.f.batch}, &FoldAxis::stride_a, random);
-    c.extent_b = set_strides({&c.f.k, &c.f.n, &c.f.batch}, &FoldAxis::stride_b, random);
-    c.extent_c = set_strides({&c.f.m, &c.f.n, &c.f.batch}, &FoldAxis::stride_c, random);
+    set_strides(c, random);
     return c;
-}
-
-template <class T>
-T random_factor(Random& random) {
-    const std::int64_t choice = random.integer(0, 3);
-    return choice < 2 ? T(static_cast<real_of<T>>(choice)) : random.element<T>();
 }
 
 /// All numbers are small integers, so the results must agree exactly. Real products are computed by
