@@ -110,10 +110,11 @@ void PreparedTerm::build_lists(WorldState& world) {
         }
         largest = std::max(largest, step.workspace);
     }
+    new_place_bytes_ = 0;
     for (const auto& layout : stay_)
-        if (layout) held += Workspace::padded(layout->max_local_size() * request_.element_bytes);
-    if (output_layout_) held += Workspace::padded(output_layout_->max_local_size() * request_.element_bytes);
-    working_bytes_ = held + largest;
+        if (layout) new_place_bytes_ += Workspace::padded(layout->max_local_size() * request_.element_bytes);
+    if (output_layout_) new_place_bytes_ += Workspace::padded(output_layout_->max_local_size() * request_.element_bytes);
+    working_bytes_ = held + largest + new_place_bytes_;
 }
 
 void PreparedTerm::make_ready(WorldState& world) {

@@ -67,8 +67,10 @@ public:
     const std::vector<std::shared_ptr<const Layout>>& stay() const { return stay_; }
     /// Bytes that this rank sends.
     std::int64_t planned_bytes() const { return planned_bytes_; }
-    /// Bytes of workspace and intermediates on the busiest rank.
+    /// Bytes on the busiest rank beside the tensors: workspace, intermediates, and tensors' new places.
     std::int64_t working_bytes() const { return working_bytes_; }
+    /// Those of them that are taken from the workspace.
+    std::int64_t workspace_bytes() const { return working_bytes_ - new_place_bytes_; }
     /// Memory of the movements' lists on the busiest rank, in bytes.
     std::int64_t list_bytes() const { return list_bytes_; }
     std::string explain() const;
@@ -87,7 +89,7 @@ private:
     std::vector<Step> steps_;
     std::vector<std::shared_ptr<const Layout>> intermediates_, stay_;
     std::shared_ptr<const Layout> output_layout_;
-    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, list_bytes_ = 0;
+    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, new_place_bytes_ = 0, list_bytes_ = 0;
 };
 
 }  // namespace arges

@@ -125,9 +125,10 @@ void Statement<T>::scale_only() {
 template <class T>
 void Statement<T>::run() {
     keep();
-    std::int64_t working = 0, planned = 0;
+    std::int64_t working = 0, from_workspace = 0, planned = 0;
     for (const auto& term : prepared_) {
         working = std::max(working, term->working_bytes());
+        from_workspace = std::max(from_workspace, term->workspace_bytes());
         planned += term->planned_bytes();
     }
     const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
@@ -141,7 +142,7 @@ void Statement<T>::run() {
     const auto before = world_.communicator().traffic().bytes_sent;
     Buffer<T> snapshot;
     if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
-    if (working > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(working); });
+    if (from_workspace > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!new_places_.empty())
         world_.agree([&] {
             for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));

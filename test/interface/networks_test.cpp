@@ -1,5 +1,6 @@
 // Products of many tensors: order, fusion and grid are chosen by the planner, the result is that of the reference.
 #include "arges/arges.hpp"
+#include "interface/tensor_state.hpp"
 #include "support/random_network.hpp"
 #include "support/tensor_checks.hpp"
 
@@ -43,6 +44,24 @@ TEST(Networks, EqualTheReference) {
     });
     RecordProperty("slowest_plan_seconds", std::to_string(slowest));
     EXPECT_LT(slowest, 5) << "planning must stay below a second on a machine that has nothing else to do";
+}
+
+/// What the report promises covers the workspace and all new places together.
+TEST(Networks, TakeNoMoreMemoryThanTheyReport) {
+    const World world;
+    Tensor<double> X(world, {16, 16, 16}, "X"), A(world, {16, 16}, "A"), B(world, {16, 16}, "B"), C(world, {16, 16, 16}, "C");
+    const std::vector<const Tensor<double>*> tensors{&X, &A, &B, &C};
+    std::vector<std::string> before;
+    for (const auto* t : tensors) before.push_back(t->layout_to_string());
+    C["ibc"] = X["ijk"] * A["jb"] * B["kc"];
+    std::int64_t moved = 0;
+    for (std::size_t t = 0; t < tensors.size(); ++t)
+        if (tensors[t]->layout_to_string() != before[t])
+            moved += tensors[t]->state()->layout->max_local_size() * static_cast<std::int64_t>(sizeof(double));
+    EXPECT_LE(world.state()->workspace().capacity() + moved, world.last_report().peak_memory_bytes);
+    if (world.size() == 4 || world.size() == 8) {
+        EXPECT_GT(moved, 0);
+    }
 }
 
 /// One tensor in several places of a product wants to lie in several ways; it can follow one of them.
