@@ -55,6 +55,7 @@ PlanSummary make_plan(const PlanCommand& command) {
     summary.input.torus = torus_of(command);
     auto spec = product_spec(summary.input);
     PlanOptions options;
+    options.grids = grids_for_products(summary.input.torus);
     options.machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
     if (!command.memory.empty()) {
         summary.memory_limit = parse_bytes(command.memory, "--memory");

@@ -48,6 +48,8 @@ std::string grid_text(const StepReport& step) {
         if (part.ranks > 1)
             text += (text.empty() ? "" : " ") + part.label + "=" + std::to_string(part.ranks);
     if (!step.rows_of.empty()) text = "rows of " + step.rows_of;
+    if (step.working_ranks < step.ranks)
+        text += fmt::format("{}{} ranks idle", text.empty() ? "" : "; ", step.ranks - step.working_ranks);
     if (step.repetition > 1)
         text +=
             fmt::format("{}{} ranks do the same work", text.empty() ? "" : "; ", step.repetition);
@@ -153,6 +155,7 @@ Json step_json(const StepReport& step) {
     object["statement"] = step.statement;
     object["kind"] = to_string(step.kind);
     object["grid"] = parts_json(step.grid);
+    object["working_ranks"] = step.working_ranks;
     object["repetition"] = step.repetition;
     if (!step.rows_of.empty()) object["rows_of"] = step.rows_of;
     if (!step.panels.empty()) object["panels"] = parts_json(step.panels);

@@ -46,7 +46,7 @@ const WorkingOperand& FusedRun::operand(std::size_t i) const {
 }
 
 std::int64_t FusedRun::place(int label) const {
-    const auto& grid = plan_.spec.output.layout.grid();
+    const auto& grid = plan_.grid;
     std::int64_t place = 0, places = 1;
     for (int t : plan_.label_mapping[static_cast<std::size_t>(label)].torus) {
         place += places * grid.coordinate(rank_, t);
@@ -56,7 +56,7 @@ std::int64_t FusedRun::place(int label) const {
 }
 
 std::int64_t FusedRun::elements(const std::vector<int>& labels, std::int64_t slice) const {
-    std::int64_t product = 1;
+    std::int64_t product = is_idle() ? 0 : 1;
     for (int l : labels) product *= plan_.local_extent(l, place(l), slice);
     return product;
 }
@@ -181,6 +181,7 @@ void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, c
 template <class T>
 void FusedRun::multiply_chain(const std::vector<const T*>& inputs, T* result, T alpha, T beta, std::int64_t slice,
                               Workspace& workspace) const {
+    if (is_idle()) return;
     std::vector<Piece<const T>> pieces;
     for (std::size_t i = 0; i < inputs.size(); ++i) pieces.push_back({block_of(i, slice), inputs[i]});
     std::vector<T*> buffers;

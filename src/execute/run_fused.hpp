@@ -44,6 +44,8 @@ private:
     };
 
     const WorkingOperand& operand(std::size_t i) const;
+    /// True if the plan leaves this rank without work: it only sends what it owns and receives what it shall own.
+    bool is_idle() const { return plan_.grid.is_idle(rank_); }
     std::int64_t place(int label) const;
     std::int64_t elements(const std::vector<int>& labels, std::int64_t slice) const;
     std::vector<std::int64_t> buffer_elements(std::int64_t slice) const;

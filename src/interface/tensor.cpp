@@ -59,8 +59,9 @@ Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry&
 
 std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
                                          const Symmetry& symmetry) {
-    return world.intern(world.group_mapping == GroupMapping::blocks ? block_layout(world.grid(), extents, symmetry)
-                                                                    : default_layout(world.grid(), extents, symmetry));
+    const auto& grid = extents.empty() ? world.grid() : world.tensor_grid;  // every rank has each number
+    return world.intern(world.group_mapping == GroupMapping::blocks ? block_layout(grid, extents, symmetry)
+                                                                    : default_layout(grid, extents, symmetry));
 }
 
 ElementLocation locate_element(const Layout& layout, Index index) {

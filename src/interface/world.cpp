@@ -33,6 +33,8 @@ MachineModel stored_machine() { return read_machine_model(machine_file_option())
 /// Text that tells layouts apart.
 std::string fingerprint(const Layout& layout) {
     std::string text = layout.symmetry().to_string() + "|";
+    for (auto n : layout.grid().lengths) text += std::to_string(n) + "x";
+    text += "|";
     for (auto n : layout.extents()) text += std::to_string(n) + ",";
     for (int s = 0; s < layout.slots(); ++s) {
         const auto& m = layout.mapping(s);
@@ -57,10 +59,11 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
     const auto per_node = communicator_->ranks_per_node();
     torus_ = torus.lengths().empty() ? detected_torus(size_, per_node) : torus;
     check_torus(torus_, size_);
-    grid_ = unfold(torus_);
+    grids_ = grids_for_products(torus_);
+    tensor_grid = grid();
     if (torus.lengths().empty() && torus_.lengths().size() == 2) {
         const auto on_node = prime_factors(per_node).size();
-        for (std::size_t t = 0; t < grid_.lengths.size(); ++t) link_weight_.push_back(t < on_node ? weight_on_node : 1);
+        for (std::size_t t = 0; t < grid().lengths.size(); ++t) link_weight_.push_back(t < on_node ? weight_on_node : 1);
     }
     std::int64_t limit = 0;
     agree([&] {
@@ -78,7 +81,8 @@ WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     if (ranks < 1) throw InvalidArgument("World::dry_run: " + std::to_string(ranks) + " ranks; at least one is needed");
     torus_ = torus.lengths().empty() ? Torus({ranks}) : torus;
     check_torus(torus_, ranks);
-    grid_ = unfold(torus_);
+    grids_ = grids_for_products(torus_);
+    tensor_grid = grid();
     if (block_mapping_option()) group_mapping = GroupMapping::blocks;
     machine_ = stored_machine();
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
@@ -102,6 +106,7 @@ PlanOptions WorldState::plan_options() const {
     options.memory_limit = memory_limit_ - in_use_;
     options.group_mapping = group_mapping;
     options.link_weight = link_weight_;
+    options.grids = grids_;
     options.machine = machine_;
     return options;
 }

@@ -28,7 +28,9 @@ public:
     std::int64_t rank() const { return rank_; }
     bool dry() const { return !communicator_; }
     const Torus& torus() const { return torus_; }
-    const RankGrid& grid() const { return grid_; }
+    const RankGrid& grid() const { return grids_.front(); }
+    /// Grids for products, see grids_for_products(); the first has all ranks.
+    const std::vector<RankGrid>& grids() const { return grids_; }
     /// The communicator; not in a dry run.
     const Communicator& communicator() const { return *communicator_; }
     /// The communicator where there are several ranks, else null.
@@ -60,12 +62,14 @@ public:
 
     /// How symmetric groups are spread by new tensors and by plans.
     GroupMapping group_mapping = GroupMapping::packed;
+    /// Where new tensors lie: grid(), all ranks.
+    RankGrid tensor_grid;
 
 private:
     std::optional<Communicator> communicator_;
     std::int64_t size_ = 1, rank_ = 0;
     Torus torus_;
-    RankGrid grid_;
+    std::vector<RankGrid> grids_;
     std::vector<double> link_weight_;
     MachineModel machine_;
     std::int64_t memory_limit_ = 0, in_use_ = 0, peak_ = 0;

@@ -79,13 +79,14 @@ std::int64_t Layout::place(std::int64_t rank, int s) const {
 }
 
 std::vector<std::int64_t> Layout::local_sizes(std::int64_t rank) const {
+    if (grid_.is_idle(rank)) return std::vector<std::int64_t>(slots_.size(), 0);
     std::vector<std::int64_t> result;
     for (int s = 0; s < slots(); ++s) result.push_back(slot(s).local_size(place(rank, s)));
     return result;
 }
 
 std::int64_t Layout::local_size(std::int64_t rank) const {
-    std::int64_t product = 1;
+    std::int64_t product = grid_.is_idle(rank) ? 0 : 1;
     for (auto n : local_sizes(rank)) product *= n;
     return product;
 }
@@ -115,6 +116,7 @@ std::int64_t Layout::copies() const {
 }
 
 bool Layout::is_first_copy(std::int64_t rank) const {
+    if (grid_.is_idle(rank)) return false;
     for (int t = 0; t < grid_.dimensions(); ++t)
         if (slot_of_torus(t) < 0 && !is_partial(t) && grid_.coordinate(rank, t) != 0) return false;
     return true;

@@ -12,11 +12,12 @@
 namespace arges {
 
 /// The ranks as a torus of unfolded (mostly prime) dimensions, first fastest; rank = c0 + l0 * (c1 + l1 * ...).
-/// Example: lengths {2, 3}; rank 5 has the coordinates (1, 2).
+/// Example: lengths {2, 3}; rank 5 has the coordinates (1, 2). Ranks from ranks() on are idle: they hold nothing.
 struct RankGrid {
     std::vector<std::int64_t> lengths;
 
     std::int64_t ranks() const;
+    bool is_idle(std::int64_t rank) const { return rank >= ranks(); }
     int dimensions() const { return static_cast<int>(lengths.size()); }
     std::int64_t coordinate(std::int64_t rank, int dimension) const;
     /// Ranks that lie between neighbours along a dimension.
@@ -66,11 +67,11 @@ public:
     int slot_of_torus(int torus_dimension) const { return user_[static_cast<std::size_t>(torus_dimension)]; }
     bool is_partial(int torus_dimension) const { return partial_[static_cast<std::size_t>(torus_dimension)]; }
 
-    /// Place of a rank in a slot.
+    /// Place of a rank in a slot; the rank must not be idle.
     std::int64_t place(std::int64_t rank, int s) const;
-    /// Local sizes of the slots at a rank.
+    /// Local sizes of the slots at a rank; zeros at an idle one.
     std::vector<std::int64_t> local_sizes(std::int64_t rank) const;
-    /// Number of elements in a rank's array, padding included.
+    /// Number of elements in a rank's array, padding included; none at an idle rank.
     std::int64_t local_size(std::int64_t rank) const;
     /// Largest local_size() over the ranks.
     std::int64_t max_local_size() const;

@@ -22,8 +22,8 @@ struct GridState {
 
 class FusedGridSearch {
 public:
-    FusedGridSearch(const FusedSpec& spec, const PlanOptions& options)
-        : spec_(spec), options_(options), grid_(spec.output.layout.grid()) {
+    FusedGridSearch(const FusedSpec& spec, const RankGrid& grid, const PlanOptions& options)
+        : spec_(spec), options_(options), grid_(grid) {
         for (const auto& input : spec.inputs) operands_.push_back(describe(input));
         std::set<int> present;
         for (const auto& operand : operands_) present.insert(operand.labels.begin(), operand.labels.end());
@@ -41,7 +41,7 @@ public:
         std::size_t looked_at = 0;
         for (const auto& state : candidates()) {
             if (looked_at++ >= max_full_estimates && best) break;
-            auto plan = fused_with_mapping(spec_, mapping_of(state), options_);
+            auto plan = fused_with_mapping(spec_, grid_, mapping_of(state), options_);
             slice_to_fit(plan, options_);
             if (plan.cost.working_bytes > options_.memory_limit) continue;
             if (!best || plan.cost.seconds < best->cost.seconds * (1 - 1e-9)) best = std::move(plan);
@@ -67,6 +67,7 @@ private:
         Operand result;
         result.labels.insert(operand.labels.begin(), operand.labels.end());
         result.owned = static_cast<double>(operand.layout.max_local_size());
+        if (!(operand.layout.grid() == grid_)) return result;
         for (int s = 0; s < operand.layout.slots(); ++s)
             if (const auto& dims = operand.layout.slot_dimensions(s); dims.size() == 1)
                 result.spread.emplace_back(operand.labels[static_cast<std::size_t>(dims[0])], operand.layout.mapping(s).torus);
@@ -193,6 +194,7 @@ private:
         std::sort(sorted.begin(), sorted.end());
         double largest = 0;
         auto look = [&](const OperandSpec& operand) {
+            if (!(operand.layout.grid() == grid_)) return;
             for (int s = 0; s < operand.layout.slots(); ++s) {
                 const auto& dims = operand.layout.slot_dimensions(s);
                 if (dims.size() != 1 || operand.labels[static_cast<std::size_t>(dims[0])] != label) continue;
@@ -216,7 +218,7 @@ private:
 
     const FusedSpec& spec_;
     const PlanOptions& options_;
-    RankGrid grid_;
+    const RankGrid& grid_;
     std::vector<Operand> operands_;
     std::vector<std::set<int>> node_labels_, step_labels_;
     std::vector<int> torus_, labels_;  // labels of the inputs
@@ -224,10 +226,19 @@ private:
 
 }  // namespace
 
-double quick_seconds(const FusedSpec& spec, const PlanOptions& options) { return FusedGridSearch(spec, options).quick(); }
+double quick_seconds(const FusedSpec& spec, const PlanOptions& options) {
+    return FusedGridSearch(spec, options.whole_grid(spec.output.layout), options).quick();
+}
 
 std::optional<FusedPlan> plan_fused(const FusedSpec& spec, const PlanOptions& options) {
-    return FusedGridSearch(spec, options).best();
+    auto best = FusedGridSearch(spec, options.whole_grid(spec.output.layout), options).best();
+    for (std::size_t g = 1; g < options.grids.size(); ++g) {
+        const FusedGridSearch search(spec, options.grids[g], options);
+        if (best && search.quick() >= best->cost.seconds) continue;
+        auto plan = search.best();
+        if (plan && (!best || plan->cost.seconds < best->cost.seconds * (1 - 1e-9))) best = std::move(plan);
+    }
+    return best;
 }
 
 }  // namespace arges

@@ -24,7 +24,7 @@ std::string bytes_text(double bytes) {
 class GridSearch {
 public:
     GridSearch(const ContractionSpec& spec, const PlanOptions& options)
-        : spec_(spec), options_(options), groups_(index_groups(spec)), grid_(spec.output.layout.grid()) {
+        : spec_(spec), options_(options), groups_(index_groups(spec)), grid_(options.whole_grid(spec.output.layout)) {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             if (options.group_mapping == GroupMapping::packed || groups_[g].labels.size() == 1) {
                 targets_.push_back({static_cast<int>(g), -1, static_cast<double>(groups_[g].size)});
@@ -180,6 +180,7 @@ private:
         auto sorted = torus;
         std::sort(sorted.begin(), sorted.end());
         auto look = [&](const OperandSpec& operand) -> std::optional<SlotMapping> {
+            if (!(operand.layout.grid() == grid_)) return std::nullopt;
             for (int s = 0; s < operand.layout.slots(); ++s) {
                 const auto& there = operand.layout.mapping(s).torus;
                 const int first = operand.labels[static_cast<std::size_t>(operand.layout.slot_dimensions(s)[0])];

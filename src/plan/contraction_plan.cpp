@@ -33,11 +33,11 @@ ContractionPlan plan_with_mapping(const ContractionSpec& spec, const std::vector
                                   std::vector<SlotMapping> mapping, const PlanOptions& options) {
     ContractionPlan plan;
     plan.spec = spec;
+    plan.grid = options.whole_grid(spec.output.layout);
     plan.group_mapping = std::move(mapping);
-    const auto& grid = spec.output.layout.grid();
     for (std::size_t g = 0; g < groups.size(); ++g) {
         std::int64_t places = 1;
-        for (int t : plan.group_mapping[g].all()) places *= grid.lengths[static_cast<std::size_t>(t)];
+        for (int t : plan.group_mapping[g].all()) places *= plan.grid.lengths[static_cast<std::size_t>(t)];
         plan.group_places.push_back(places);
         plan.weight *= groups[g].constant_weight();
     }

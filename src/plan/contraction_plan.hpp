@@ -50,6 +50,7 @@ struct PlanCost {
 /// reduce and project the result into the output.
 struct ContractionPlan {
     ContractionSpec spec;
+    RankGrid grid;                           ///< of all ranks
     std::vector<SlotMapping> group_mapping;  ///< per group
     std::vector<std::int64_t> group_places;  ///< per group: ranks along it
     std::array<WorkingOperand, 3> operand;   ///< A, B, raw result R (B unused with one input)

@@ -44,8 +44,12 @@ enum class GroupMapping : std::uint8_t {
 struct PlanOptions {
     std::int64_t memory_limit = std::int64_t{1} << 62;  ///< bytes per rank for working memory
     GroupMapping group_mapping = GroupMapping::packed;
-    std::vector<double> link_weight;  ///< relative cost of a byte along each unfolded torus dimension; empty: 1
+    std::vector<double> link_weight;  ///< relative cost of a byte along each dimension of the grid of all ranks; empty: 1
     MachineModel machine;
+    /// Grids on which a product may run: first the one of all ranks, then those that leave some ranks idle. Empty: that of the output.
+    std::vector<RankGrid> grids;
+    /// The grid of all ranks, for a product with this output.
+    const RankGrid& whole_grid(const Layout& output) const { return grids.empty() ? output.grid() : grids.front(); }
     bool operator==(const PlanOptions&) const = default;
 };
 

@@ -29,6 +29,8 @@ std::set<int> slot_labels(const Layout& layout, const std::vector<int>& labels, 
 /// Elements of `working` on a rank that the rank already has (or keeps) in `present`. Exact for slots that agree.
 double overlap(const Layout& present, const std::vector<int>& present_labels, const Layout& working,
                const std::vector<int>& working_labels, std::int64_t rank) {
+    if (present.grid().is_idle(rank)) return 0;
+    const bool one_grid = present.grid() == working.grid();
     double result = 1;
     std::vector<bool> used(static_cast<std::size_t>(present.slots()), false);
     for (int w = 0; w < working.slots(); ++w) {
@@ -46,7 +48,7 @@ double overlap(const Layout& present, const std::vector<int>& present_labels, co
         used[static_cast<std::size_t>(match)] = true;
         const auto& other = present.slot(match);
         if (slot.is_blocks() || other.is_blocks() || slot.is_rows() || other.is_rows())
-            result *= working.mapping(w) == present.mapping(match)
+            result *= one_grid && working.mapping(w) == present.mapping(match)
                           ? static_cast<double>(slot.local_size(place))
                           : static_cast<double>(slot.local_size(place)) / static_cast<double>(other.places());
         else

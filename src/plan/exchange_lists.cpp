@@ -25,6 +25,35 @@ void place_to_coordinates(const Layout& layout, const std::vector<int>& slots, s
     }
 }
 
+/// Which copy of the source sends to a rank, where source and target lie on grids of their own: copy number (rank mod copies).
+struct CopyChoice {
+    std::int64_t copies = 1;
+    std::vector<int> torus;  // along which the source has copies
+
+    explicit CopyChoice(const Layout& source) {
+        for (int t = 0; t < source.grid().dimensions(); ++t) {
+            if (source.slot_of_torus(t) >= 0 || source.is_partial(t)) continue;
+            torus.push_back(t);
+            copies *= source.grid().lengths[static_cast<std::size_t>(t)];
+        }
+    }
+    /// Writes the coordinates of the copy that sends to `rank`.
+    void set_coordinates(const RankGrid& grid, std::int64_t rank, Coordinates& result) const {
+        auto number = rank % copies;
+        for (int t : torus) {
+            result[static_cast<std::size_t>(t)] = number % grid.lengths[static_cast<std::size_t>(t)];
+            number /= grid.lengths[static_cast<std::size_t>(t)];
+        }
+    }
+    /// The number of the copy that a source rank has.
+    std::int64_t number_of(const RankGrid& grid, std::int64_t rank) const {
+        std::int64_t number = 0;
+        for (auto t = torus.rbegin(); t != torus.rend(); ++t)
+            number = number * grid.lengths[static_cast<std::size_t>(*t)] + grid.coordinate(rank, *t);
+        return number;
+    }
+};
+
 /// Builds the messages of one side from the components' groups.
 class MessageBuilder {
 public:
@@ -33,13 +62,16 @@ public:
           peer_side_(sending ? spec.to : spec.from),
           rank_(rank),
           sending_(sending),
+          one_grid_(spec.from.grid() == spec.to.grid()),
+          choice_(spec.from),
           components_(exchange_components(spec)) {}
 
     const std::vector<ExchangeComponent>& components() const { return components_; }
 
     std::vector<ExchangeMessage> build(const std::vector<ComponentLists>& lists) {
         messages_.clear();
-        Coordinates c(spec_.from.grid().lengths.size(), -1);
+        if ((sending_ ? spec_.from : spec_.to).grid().is_idle(rank_)) return {};
+        Coordinates c(peer_side_.grid().lengths.size(), -1);
         combine(lists, 0, c, ExchangeMessage{});
         std::sort(messages_.begin(), messages_.end(), [](const auto& a, const auto& b) { return a.peer < b.peer; });
         return std::move(messages_);
@@ -48,7 +80,10 @@ public:
 private:
     void combine(const std::vector<ComponentLists>& lists, std::size_t i, Coordinates& c, const ExchangeMessage& so_far) {
         if (i == lists.size()) {
-            spread(0, c, so_far);
+            if (one_grid_)
+                spread(0, c, so_far);
+            else
+                spread_over_other_grid(0, c, so_far);
             return;
         }
         const auto& slots = sending_ ? components_[i].to_slots : components_[i].from_slots;
@@ -66,9 +101,7 @@ private:
     void spread(int t, Coordinates& c, ExchangeMessage message) {
         const auto& grid = spec_.from.grid();
         if (t == grid.dimensions()) {
-            message.peer = 0;
-            for (int d = grid.dimensions() - 1; d >= 0; --d)
-                message.peer = message.peer * grid.lengths[static_cast<std::size_t>(d)] + c[static_cast<std::size_t>(d)];
+            message.peer = rank_at(c);
             messages_.push_back(std::move(message));
             return;
         }
@@ -87,10 +120,35 @@ private:
         }
     }
 
+    /// The same where the peer's coordinates are not those of this rank's grid.
+    void spread_over_other_grid(int t, Coordinates& c, ExchangeMessage message) {
+        const auto& grid = peer_side_.grid();
+        if (t == grid.dimensions()) {
+            if (!sending_) choice_.set_coordinates(grid, rank_, c);
+            message.peer = rank_at(c);
+            if (!sending_ || message.peer % choice_.copies == choice_.number_of(spec_.from.grid(), rank_))
+                messages_.push_back(std::move(message));
+            return;
+        }
+        const bool all = peer_side_.slot_of_torus(t) < 0 && (sending_ || peer_side_.is_partial(t));
+        for (std::int64_t x = 0; x < (all ? grid.lengths[static_cast<std::size_t>(t)] : 1); ++x) {
+            if (all) c[static_cast<std::size_t>(t)] = x;
+            spread_over_other_grid(t + 1, c, message);
+        }
+    }
+
+    std::int64_t rank_at(const Coordinates& c) const {
+        const auto& grid = peer_side_.grid();
+        std::int64_t rank = 0;
+        for (auto d = c.size(); d-- > 0;) rank = rank * grid.lengths[d] + c[d];
+        return rank;
+    }
+
     const ExchangeSpec& spec_;
     const Layout& peer_side_;
     std::int64_t rank_;
-    bool sending_;
+    bool sending_, one_grid_;
+    CopyChoice choice_;
     std::vector<ExchangeComponent> components_;
     std::vector<ExchangeMessage> messages_;
 };
@@ -111,7 +169,7 @@ ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank) {
     for (const auto& component : receiving.components())
         components_.push_back(component_lists(spec, component, rank));
     receives_ = receiving.build(components_);
-    if (spec.from.grid().ranks() > 1) {
+    if (spec.ranks() > 1) {
         sends_ = MessageBuilder(spec, rank, true).build(components_);
         std::erase_if(sends_, [&](const auto& m) { return m.peer == rank; });
     }

@@ -3,6 +3,7 @@
 
 #include "layout/layout.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct LabelTerm {
 
 /// to(v) = sum over terms of (+-) from(term v), for all label values v. A label that occurs twice on one side is a diagonal;
 /// a label that only the target has is broadcast. Labels that only the source has are not allowed (contract them first).
+/// The two sides may lie on different grids of the same ranks.
 /// With symmetry on the target one element of each orbit is computed, so the right-hand side must have that symmetry.
 struct ExchangeSpec {
     Layout from, to;
@@ -26,6 +28,8 @@ struct ExchangeSpec {
     std::vector<std::int64_t> from_offset, to_offset;  ///< per dimension, for slices; empty: zero
     std::vector<LabelTerm> terms;                      ///< at least one
 
+    /// Ranks that hold something on either side.
+    std::int64_t ranks() const { return std::max(from.grid().ranks(), to.grid().ranks()); }
     /// The identity term.
     LabelTerm identity() const;
     bool operator==(const ExchangeSpec&) const = default;

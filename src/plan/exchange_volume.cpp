@@ -53,7 +53,9 @@ struct SideCount {
 
 Volume exchange_volume(const ExchangeSpec& spec, std::int64_t rank) {
     const auto& grid = spec.from.grid();
-    if (grid.ranks() == 1 || pair_split(spec)) return {};
+    if (spec.ranks() == 1 || pair_split(spec)) return {};
+    if (!(grid == spec.to.grid())) return ExchangeLists(spec, rank).volume();
+    if (grid.is_idle(rank)) return {};
     SideCount sent, received;
     const PlaceCheck target(spec, spec.to, rank), source(spec, spec.from, rank);
     for (const auto& component : exchange_components(spec)) {

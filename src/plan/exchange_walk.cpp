@@ -33,9 +33,10 @@ std::vector<SlotView> views(const Layout& layout, const std::vector<int>& slots,
                             const std::vector<std::int64_t>& offset, std::int64_t rank) {
     std::vector<SlotView> result;
     const auto strides = layout.strides(rank);
+    const bool idle = layout.grid().is_idle(rank);
     std::int64_t order_stride = 1, place_stride = 1;
     for (int s : slots) {
-        SlotView view{&layout.slot(s), {}, {}, layout.place(rank, s), strides[static_cast<std::size_t>(s)], order_stride,
+        SlotView view{&layout.slot(s), {}, {}, idle ? 0 : layout.place(rank, s), strides[static_cast<std::size_t>(s)], order_stride,
                       place_stride};
         for (int d : layout.slot_dimensions(s)) {
             view.labels.push_back(labels[static_cast<std::size_t>(d)]);
@@ -292,10 +293,10 @@ std::vector<EntryGroup> grouped(std::vector<Entry> entries, bool target) {
 }  // namespace
 
 ComponentLists component_lists(const ExchangeSpec& spec, const ExchangeComponent& component, std::int64_t rank) {
-    Walk walk(spec, component, rank);
     ComponentLists lists;
-    lists.receive = grouped(walk.receiving(), true);
-    if (spec.from.grid().ranks() > 1) lists.send = grouped(walk.sending(), false);
+    if (!spec.to.grid().is_idle(rank)) lists.receive = grouped(Walk(spec, component, rank).receiving(), true);
+    if (spec.ranks() > 1 && !spec.from.grid().is_idle(rank))
+        lists.send = grouped(Walk(spec, component, rank).sending(), false);
     return lists;
 }
 

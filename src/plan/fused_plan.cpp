@@ -22,8 +22,9 @@ std::vector<int> distinct(const std::vector<int>& labels) {
 /// Builds a plan for given mappings.
 class FusedBuilder {
 public:
-    FusedBuilder(const FusedSpec& spec, std::vector<SlotMapping> mapping) {
+    FusedBuilder(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping) {
         plan_.spec = spec;
+        plan_.grid = grid;
         plan_.label_mapping = std::move(mapping);
     }
 
@@ -41,6 +42,7 @@ private:
     bool lies_right(const OperandSpec& operand) const {
         if (operand.conjugated || distinct(operand.labels).size() != operand.labels.size()) return false;
         const auto& layout = operand.layout;
+        if (!(layout.grid() == plan_.grid)) return false;
         for (int s = 0; s < layout.slots(); ++s) {
             if (layout.slot_dimensions(s).size() != 1) return false;
             const int label = operand.labels[static_cast<std::size_t>(layout.slot_dimensions(s)[0])];
@@ -67,7 +69,7 @@ private:
             extents.push_back(plan_.spec.label_extents[static_cast<std::size_t>(w.labels[d])]);
         }
         const int order = static_cast<int>(extents.size());
-        w.layout = Layout(operand.layout.grid(), extents, Symmetry(order, product(slots)), mapping, partial);
+        w.layout = Layout(plan_.grid, extents, Symmetry(order, product(slots)), mapping, partial);
         return w;
     }
 
@@ -157,7 +159,7 @@ const std::vector<int>& FusedPlan::labels_of(int node) const {
 std::int64_t FusedPlan::places(int label) const {
     std::int64_t product = 1;
     for (int t : label_mapping[static_cast<std::size_t>(label)].torus)
-        product *= spec.output.layout.grid().lengths[static_cast<std::size_t>(t)];
+        product *= grid.lengths[static_cast<std::size_t>(t)];
     return product;
 }
 
@@ -209,8 +211,8 @@ ExchangeSpec FusedPlan::movement(std::size_t i) const {
     return e;
 }
 
-FusedPlan fused_with_mapping(const FusedSpec& spec, std::vector<SlotMapping> mapping, const PlanOptions& options) {
-    auto plan = FusedBuilder(spec, std::move(mapping)).build();
+FusedPlan fused_with_mapping(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options) {
+    auto plan = FusedBuilder(spec, grid, std::move(mapping)).build();
     estimate_cost(plan, options);
     return plan;
 }
@@ -227,16 +229,16 @@ std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec&
         remaining.push_back(static_cast<double>(plan.spec.label_extents[static_cast<std::size_t>(label)]) /
                             static_cast<double>(plan.places(label)));
     }
-    for (int t = 0; t < present.grid().dimensions(); ++t) {
+    for (int t = 0; t < plan.grid.dimensions(); ++t) {
         bool used = false;
         for (const auto& m : mapping) used = used || contains(m.torus, t);
         const auto longest = std::max_element(remaining.begin(), remaining.end());
-        const auto length = static_cast<double>(present.grid().lengths[static_cast<std::size_t>(t)]);
+        const auto length = static_cast<double>(plan.grid.lengths[static_cast<std::size_t>(t)]);
         if (used || longest == remaining.end() || *longest < length) continue;
         mapping[static_cast<std::size_t>(longest - remaining.begin())].torus.push_back(t);
         *longest /= length;
     }
-    return Layout(present.grid(), present.extents(), present.symmetry(), mapping);
+    return Layout(plan.grid, present.extents(), present.symmetry(), mapping);
 }
 
 }  // namespace arges

@@ -40,6 +40,7 @@ struct LocalStep {
 /// What every rank does. Where the output is free, spec.output.layout is the layout that it gets.
 struct FusedPlan {
     FusedSpec spec;
+    RankGrid grid;                            ///< of the ranks that take part; the others are idle
     std::vector<SlotMapping> label_mapping;   ///< per label
     std::vector<WorkingOperand> inputs;       ///< dense over their labels (`groups` are labels)
     WorkingOperand result;
@@ -70,15 +71,15 @@ struct FusedPlan {
     bool operator==(const FusedPlan&) const = default;
 };
 
-/// Finds the fastest grid within the memory limit; none if there is no grid that fits.
+/// Finds the fastest of the grids (PlanOptions::grids) and mappings within the memory limit; none if there is no grid that fits.
 /// Labels must occur in an operand; labels that are repeated within an operand are diagonals.
 std::optional<FusedPlan> plan_fused(const FusedSpec& spec, const PlanOptions& options);
 
 /// Seconds on the best grid from block sizes alone, for comparisons between ways to fuse.
 double quick_seconds(const FusedSpec& spec, const PlanOptions& options);
 
-/// The plan for given mappings of the labels; used by the search and by tests.
-FusedPlan fused_with_mapping(const FusedSpec& spec, std::vector<SlotMapping> mapping, const PlanOptions& options);
+/// The plan for given mappings of the labels on a grid; used by the search and by tests.
+FusedPlan fused_with_mapping(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options);
 
 /// Cuts the plan into slices of the label that saves most until it fits into the limit. The bytes moved stay as they are; products
 /// without the label are repeated.

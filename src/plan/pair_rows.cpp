@@ -85,6 +85,7 @@ std::optional<ContractionPlan> plan_for(const ContractionSpec& spec, const std::
     ContractionPlan plan;
     plan.spec = spec;
     if (mirror) plan.spec.terms = with_mirror(spec.terms, *mirror);
+    plan.grid = spec.inputs[stays].layout.grid();
     plan.rows = PairRows{stays, finder.factors, mirror.has_value()};
     plan.group_mapping.resize(groups.size());
     plan.group_places.assign(groups.size(), 1);

@@ -1,8 +1,8 @@
 #include "plan/plan_product.hpp"
 
 #include "arges/error.hpp"
-#include "plan/contraction_order.hpp"
 #include "plan/estimate_cost.hpp"
+#include "plan/product_order.hpp"
 #include "plan/product_steps.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ public:
             start.finish();
             return start.take();
         }
-        set_order();
+        order_ = product_order(nodes_, spec_, options_);
         if (has_symmetry()) return pairwise_or_fused();
         if (auto fused = fused_product(best_fusion())) return *std::move(fused);
         return pairwise();
@@ -45,30 +45,7 @@ public:
 private:
     static constexpr std::size_t max_enumerated_edges = 6;
 
-    void set_order() {
-        Network network;
-        for (const auto& node : nodes_) {
-            const std::set<int> labels(node.spec.labels.begin(), node.spec.labels.end());
-            network.operands.emplace_back(labels.begin(), labels.end());
-        }
-        const std::set<int> output(spec_.output.labels.begin(), spec_.output.labels.end());
-        network.output.assign(output.begin(), output.end());
-        network.extents.assign(spec_.label_extents.begin(), spec_.label_extents.end());
-        order_ = find_contraction_order(network, [this](const PairShape& shape) { return pair_seconds(shape); }).steps;
-    }
-
-    /// Seconds of a pairwise product on its best grid, layouts left aside: a bound from below that adds up over a tree.
-    double pair_seconds(const PairShape& s) const {
-        const auto& machine = options_.machine;
-        const auto ranks = static_cast<double>(spec_.output.layout.grid().ranks());
-        const auto bytes = static_cast<double>(spec_.element_bytes);
-        const double products = s.batch * s.m * s.n * s.k;
-        const double traffic = s.batch * (s.m * s.k + s.k * s.n + s.m * s.n);
-        const double split_batch = std::max(1.0, std::min(s.batch, ranks));
-        const double words = s.batch / split_batch * matmul_lower_bound_words(s.m, s.n, s.k, ranks / split_batch);
-        return products * (spec_.complex ? 8 : 2) / ranks / machine.flops_per_second +
-               traffic * bytes / ranks / machine.copied_bytes_per_second + words * bytes / machine.bytes_per_second;
-    }
+    const RankGrid& grid() const { return options_.whole_grid(spec_.output.layout); }
 
     bool has_symmetry() const {
         auto symmetric = [](const OperandSpec& o) { return o.layout.slots() != o.layout.order(); };
@@ -157,7 +134,7 @@ private:
     Fusion best_fusion() {
         const std::size_t edges = order_.size() - 1;
         Fusion best(order_.size(), true);
-        if (spec_.output.layout.grid().ranks() == 1) return best;
+        if (grid().ranks() == 1) return best;
         double best_seconds = estimate(best);
         auto consider = [&](const Fusion& fusion) {
             const double seconds = estimate(fusion);
@@ -229,7 +206,7 @@ private:
         std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(), std::back_inserter(result.labels));
         std::vector<std::int64_t> extents;
         for (int l : result.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-        result.layout = default_layout(spec_.output.layout.grid(), extents, Symmetry::none(static_cast<int>(extents.size())));
+        result.layout = default_layout(grid(), extents, Symmetry::none(static_cast<int>(extents.size())));
         return result;
     }
 
@@ -270,8 +247,9 @@ ProductSpec settled(const PlannedProduct& plan, ProductSpec spec) {
 std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options) {
     constexpr int most_doublings = 10;
     auto larger = spec;
-    auto grid = spec.output.layout.grid();
+    auto grid = options.whole_grid(spec.output.layout);
     auto left = options;
+    left.grids.clear();
     auto double_ranks = [&](OperandSpec& operand) {
         const auto before = operand.layout.max_local_size();
         operand.layout = default_layout(grid, operand.layout.extents(), operand.layout.symmetry());

@@ -40,7 +40,7 @@ class StepReporter {
 public:
     StepReporter(std::int64_t ranks, std::int64_t element_bytes, const PlanOptions& options)
         : options_(options), count_(ranks, element_bytes), element_bytes_(element_bytes) {
-        report_.ranks = ranks;
+        report_.ranks = report_.working_ranks = ranks;
         report_.counted_ranks = count_.counted_ranks();
     }
 
@@ -77,7 +77,8 @@ public:
             report_.grid.push_back({names[l], plan.places(label), 1});
             used *= plan.places(label);
         }
-        report_.repetition = report_.ranks / used;
+        report_.working_ranks = plan.grid.ranks();
+        report_.repetition = report_.working_ranks / used;
         if (plan.slices > 1)
             report_.panels.push_back({names[static_cast<std::size_t>(plan.sliced_label)], plan.slices, 1});
         add_chain(plan);
@@ -171,7 +172,7 @@ private:
 };
 
 StepReporter report_step(const PlannedStep& step, const ProductSpec& spec, const PlanOptions& options) {
-    StepReporter reporter(spec.output.layout.grid().ranks(), spec.element_bytes, options);
+    StepReporter reporter(options.whole_grid(spec.output.layout).ranks(), spec.element_bytes, options);
     if (step.contraction)
         reporter.add(*step.contraction);
     else if (step.fused)
@@ -199,7 +200,7 @@ std::string to_string(StepKind kind) {
 
 PlanReport plan_report(const PlannedProduct& plan, const ProductSpec& spec, const PlanOptions& options) {
     PlanReport report;
-    report.ranks = spec.output.layout.grid().ranks();
+    report.ranks = options.whole_grid(spec.output.layout).ranks();
     ByteCount count(report.ranks, spec.element_bytes);
     std::int64_t held = 0, largest = 0;
     for (const auto& planned : plan.steps) {
@@ -225,13 +226,13 @@ PlanReport plan_report(const PlannedProduct& plan, const ProductSpec& spec, cons
 }
 
 StepReport step_report(const ContractionPlan& plan, const PlanOptions& options) {
-    StepReporter reporter(plan.spec.output.layout.grid().ranks(), plan.spec.element_bytes, options);
+    StepReporter reporter(options.whole_grid(plan.spec.output.layout).ranks(), plan.spec.element_bytes, options);
     reporter.add(plan);
     return reporter.take();
 }
 
 StepReport step_report(const FusedPlan& plan, const PlanOptions& options) {
-    StepReporter reporter(plan.spec.output.layout.grid().ranks(), plan.spec.element_bytes, options);
+    StepReporter reporter(options.whole_grid(plan.spec.output.layout).ranks(), plan.spec.element_bytes, options);
     reporter.add(plan);
     return reporter.take();
 }

@@ -44,6 +44,7 @@ struct StepReport {
     StepKind kind = StepKind::pairwise;
     std::int64_t ranks = 1;
     std::vector<GridPart> grid;      ///< every group or label; empty for a movement
+    std::int64_t working_ranks = 1;  ///< the others are idle
     std::int64_t repetition = 1;     ///< so many ranks do the same work
     std::string rows_of;             ///< the tensor that is read by rows
     std::vector<GridPart> panels;    ///< a summed group and the number of its windows

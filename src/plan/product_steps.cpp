@@ -37,7 +37,7 @@ bool ProductSteps::in_output(int label) const {
 }
 
 Layout ProductSteps::new_layout(const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const {
-    const auto& grid = spec_.output.layout.grid();
+    const auto& grid = options_.whole_grid(spec_.output.layout);
     return options_.group_mapping == GroupMapping::blocks ? block_layout(grid, extents, symmetry)
                                                           : default_layout(grid, extents, symmetry);
 }
@@ -113,13 +113,13 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
         spec.terms = spec_.terms;
         spec.output_is_busy = spec_.output_is_busy;
         const auto& shape = spec_.output.layout;
-        spec.output_is_free = spec_.output_is_free && shape.slots() == shape.order();
+        spec.output_is_free = spec_.output_is_free && shape.slots() == shape.order() && shape.order() > 0;
     } else {
         spec.output.labels = kept_labels(members);
         spec.output.name = "an intermediate for " + spec_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-        spec.output.layout = default_layout(spec_.output.layout.grid(), extents, Symmetry::none(static_cast<int>(extents.size())));
+        spec.output.layout = default_layout(options_.whole_grid(spec_.output.layout), extents, Symmetry::none(static_cast<int>(extents.size())));
         spec.output_is_free = true;
         spec.terms = {identity(spec_.label_extents.size())};
     }
@@ -151,8 +151,8 @@ void ProductSteps::suit_consumer(int id, std::size_t input, FusedPlan& consumer)
     auto use = consumer.spec;
     use.inputs[input].layout = *consumer.stay[input];
     use.output_is_free = false;
-    auto making = fused_with_mapping(make, producer->fused->label_mapping, options_);
-    auto using_it = fused_with_mapping(use, consumer.label_mapping, options_);
+    auto making = fused_with_mapping(make, producer->fused->grid, producer->fused->label_mapping, options_);
+    auto using_it = fused_with_mapping(use, consumer.grid, consumer.label_mapping, options_);
     const double before = producer->fused->cost.seconds + consumer.cost.seconds;
     const bool fits = std::max(making.cost.working_bytes, using_it.cost.working_bytes) <= options_.memory_limit;
     if (!fits || producer->fused->slices > 1 || making.cost.seconds + using_it.cost.seconds >= before) return;

@@ -81,7 +81,7 @@ double broken_orbit(const Layout& layout, const std::vector<IndexGroup>& groups,
 BoundedStep bounded_step(const ContractionPlan& plan) {
     const auto groups = plan.groups();
     BoundedStep step;
-    step.ranks = static_cast<double>(plan.spec.output.layout.grid().ranks());
+    step.ranks = static_cast<double>(plan.grid.ranks());
     step.element_bytes = plan.spec.element_bytes;
     for (const auto& g : groups) {
         step.space.extents.push_back(static_cast<double>(g.size));
@@ -105,6 +105,7 @@ BoundedStep bounded_step(const ContractionPlan& plan) {
 
 BoundedStep bounded_step(const FusedPlan& plan) {
     auto step = over_labels(plan.spec.inputs, plan.spec.output, plan.spec.label_extents, plan.spec.label_names);
+    step.ranks = static_cast<double>(plan.grid.ranks());
     step.element_bytes = plan.spec.element_bytes;
     return step;
 }

@@ -58,6 +58,7 @@ private:
     std::vector<int> natural_order(Operand o) const {
         if (!exists(o)) return {};
         const auto& operand = spec_of(o);
+        if (!(operand.layout.grid() == plan_.grid)) return {};
         std::vector<int> result;
         for (int s = 0; s < operand.layout.slots(); ++s) {
             const auto tree = with_labels(operand.layout.symmetry().slots()[static_cast<std::size_t>(s)], operand.labels);

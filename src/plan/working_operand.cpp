@@ -49,7 +49,7 @@ WorkingOperand working_copy(const ContractionPlan& plan, const std::vector<Index
         mapping.push_back(plan.group_mapping[static_cast<std::size_t>(g)]);
     }
     const int order = static_cast<int>(extents.size());
-    w.layout = Layout(plan.spec.output.layout.grid(), extents, Symmetry(order, product(slots)), mapping, partial);
+    w.layout = Layout(plan.grid, extents, Symmetry(order, product(slots)), mapping, partial);
     return w;
 }
 

@@ -1,8 +1,11 @@
 #include "topology/unfold.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <string>
 
 namespace arges {
@@ -51,6 +54,26 @@ RankGrid unfold(const Torus& torus) {
     for (auto length : torus.lengths())
         for (auto p : prime_factors(length)) grid.lengths.push_back(p);
     return grid;
+}
+
+std::vector<RankGrid> grids_for_products(const Torus& torus) {
+    constexpr std::size_t max_smaller = 3;
+    constexpr std::int64_t max_tried = 128;
+    const auto ranks = torus.ranks();
+    struct Candidate {
+        std::int64_t sum_of_factors, ranks;
+    };
+    std::vector<Candidate> smaller;
+    const auto fewest = std::max({std::int64_t{2}, std::min(ranks - 1, ceil_div(9 * ranks, 10)), ranks - max_tried});
+    for (auto fewer = ranks - 1; fewer >= fewest; --fewer) {
+        const auto factors = prime_factors(fewer);
+        smaller.push_back({std::accumulate(factors.begin(), factors.end(), std::int64_t{0}), fewer});
+    }
+    std::stable_sort(smaller.begin(), smaller.end(), [](const auto& a, const auto& b) { return a.sum_of_factors < b.sum_of_factors; });
+    if (smaller.size() > max_smaller) smaller.resize(max_smaller);
+    std::vector<RankGrid> result{unfold(torus)};
+    for (const auto& candidate : smaller) result.push_back({prime_factors(candidate.ranks)});
+    return result;
 }
 
 std::vector<Torus> foldings(const Torus& torus) {

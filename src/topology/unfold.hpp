@@ -16,6 +16,10 @@ std::vector<std::int64_t> prime_factors(std::int64_t n);
 /// folding of the torus is a choice of consecutive unfolded dimensions.
 RankGrid unfold(const Torus& torus);
 
+/// Grids on which a product may run: the unfolded torus, then at most three of somewhat fewer ranks (at least nine tenths, or all but
+/// one) with smaller or more prime factors; the other ranks are idle. 13 gives {13} and {2, 2, 3}; 8 gives {2, 2, 2} and {7}.
+std::vector<RankGrid> grids_for_products(const Torus& torus);
+
 /// All tori that arise from `torus` by multiplying together neighbouring dimensions of its unfolded form, the order kept;
 /// 2x2x3 gives 2x2x3, 4x3, 2x6 and 12.
 std::vector<Torus> foldings(const Torus& torus);

@@ -86,26 +86,29 @@ TEST_F(FusedProducts, GiveTheDenseResultOnTheBestGrid) {
         std::mt19937_64 random(seed);
         const RandomNetwork network(random, 2 + static_cast<int>(seed % 4), seed % 3 == 0);
         SCOPED_TRACE(network.text());
-        const auto plan = plan_fused(spec_of(network, grid, random), {});
+        PlanOptions options;
+        if (seed % 2 == 0) options.grids = grids_for_products(Torus({comm_.size()}));
+        const auto plan = plan_fused(spec_of(network, grid, random), options);
         ASSERT_TRUE(plan.has_value());
         check(*plan, network, random);
     }
 }
 
 TEST_F(FusedProducts, WorkOnAnyGridInAnySlices) {
-    const auto grid = unfold(Torus({comm_.size()}));
+    const auto grids = grids_for_products(Torus({comm_.size()}));
     for (std::uint64_t seed = 0; seed < 200 && !failed_anywhere(); ++seed) {
         std::mt19937_64 random(1000 + seed);
         const RandomNetwork network(random, 2 + static_cast<int>(seed % 4), seed % 3 == 0);
         SCOPED_TRACE(network.text());
-        const auto spec = spec_of(network, grid, random);
+        const auto spec = spec_of(network, grids[random() % grids.size()], random);
+        const auto& grid = grids[random() % grids.size()];
         std::set<int> present;
         for (const auto& input : spec.inputs) present.insert(input.labels.begin(), input.labels.end());
         const std::vector<int> labels(present.begin(), present.end());
         std::vector<SlotMapping> mapping(spec.label_extents.size());
         for (int t = 0; t < grid.dimensions() && !labels.empty(); ++t)
             if (random() % 4 != 0) mapping[static_cast<std::size_t>(labels[random() % labels.size()])].torus.push_back(t);
-        auto plan = fused_with_mapping(spec, mapping, {});
+        auto plan = fused_with_mapping(spec, grid, mapping, {});
         if (seed % 2 == 1) choose_where_inputs_stay(plan);
         if (seed % 2 == 0 && !labels.empty()) {
             plan.sliced_label = labels[random() % labels.size()];

@@ -6,6 +6,7 @@
 #include "interface/world_state.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/random_statement.hpp"
+#include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +43,7 @@ template <class T>
 class StatementCheck {
 public:
     StatementCheck(const World& world, std::uint64_t seed)
-        : world_(world), complex_(!std::is_same_v<T, real_of<T>>), explain_(seed % 8 == 1), statement_(seed, complex_) {
+        : world_(world), complex_(!std::is_same_v<T, real_of<T>>), explain_(seed % 8 == 1), turns_grid_(seed % 3 == 0), statement_(seed, complex_) {
         world_.state()->group_mapping = seed % 4 == 0 ? GroupMapping::blocks : GroupMapping::packed;
         world_.state()->prepared().clear();
     }
@@ -52,12 +53,14 @@ public:
         auto& s = statement_;
         std::vector<Tensor<T>> tensors;
         for (std::size_t f = 0; f < s.factors.size(); ++f) {
+            if (turns_grid_) turn_grid_of_new_tensors(world_);
             dense_.push_back({random_dense(s.extents_of(s.factors[f]), s.factors[f].symmetry, complex_, s.random()),
                               s.factors[f].labels, s.conjugated[f]});
             tensors.push_back(distributed<T>(world_, dense_.back().tensor, s.factors[f].symmetry, "F" + std::to_string(f)));
         }
         const auto before = random_dense(s.extents_of(s.output), s.output.symmetry, complex_, s.random());
         auto C = distributed<T>(world_, before, s.output.symmetry, "C");
+        world_.state()->tensor_grid = world_.state()->grid();
         try {
             assign(C, tensors);
         } catch (const InvalidArgument&) {
@@ -137,7 +140,7 @@ private:
     }
 
     World world_;
-    bool complex_, explain_;
+    bool complex_, explain_, turns_grid_;
     RandomStatement statement_;
     std::vector<DenseFactor> dense_;
 };

@@ -161,7 +161,7 @@ TEST(Regressions, GroupOfFourSymmetricDimensions) {
     const World world;
     EXPECT_THROW(Tensor<double>(world, {4, 4, 4, 4}, {SY, SY, SY, SY}), InvalidArgument);  // the message says {SY, SY, SY, NS}
     const auto tree = Symmetry::from_relations({SY, SY, SY, NS});
-    with_both_mappings(world, [&] {
+    with_all_mappings(world, [&] {
         std::mt19937_64 random(75);
         const Operand<double> A(world, {4, 4, 4, 4}, random, "A", tree), B(world, {4, 4, 4, 4}, random, "B", tree);
         const Operand<double> M(world, {4, 4}, random, "M");

@@ -45,7 +45,7 @@ Value times(const Dense& x, const Dense& y, std::int64_t i, std::int64_t j) {
 void check(const std::function<Expression<double>(Operands&)>& right, double beta,
            const std::function<Value(const Operands&, std::int64_t, std::int64_t)>& expected, const char* labels = "ij") {
     const World world;
-    with_both_mappings(world, [&] {
+    with_all_mappings(world, [&] {
         Operands o(world, 31);
         const auto wanted = matrix([&](auto i, auto j) { return expected(o, i, j); });
         const auto expression = right(o);
@@ -108,7 +108,7 @@ TEST(Statements, HaveOperatorsThatDoTheSameAsAssign) {
 /// The same product with other letters, in other orders, in one statement or in several.
 TEST(Statements, DoNotDependOnLettersOrOnHowTheyAreSplit) {
     const World world;
-    with_both_mappings(world, [&] {
+    with_all_mappings(world, [&] {
         Tensor<double> V(world, {5, 5, 5, 5}, "abef", "antisym(a,b) antisym(e,f)"),
             T(world, {5, 5, 3, 3}, "efij", "antisym(e,f) antisym(i,j)");
         Tensor<double> F(world, {5, 5}), Z(T), Y(T), X(T), W(T);
@@ -133,7 +133,7 @@ TEST(Statements, DoNotDependOnLettersOrOnHowTheyAreSplit) {
 /// 2.3 and 2.4 of the notes on Cyclops: P(ab) of a product, P(i/jk), and an outer product over two groups.
 TEST(Statements, AntisymmetrizeOverDistinctPermutationsOnly) {
     const World world;
-    with_both_mappings(world, [&] {
+    with_all_mappings(world, [&] {
         Tensor<double> C(world, {3, 3, 3}, {AS, AS, NS}), M(world, {3, 3}, {AS, NS}), u(world, {3});
         M.fill([](Index x) { return x[0] == 1 ? 5.0 : static_cast<double>(x[1] + 1); });  // M01 = 2, M02 = 3, M12 = 5
         u.fill([](Index x) { return std::pow(10.0, static_cast<double>(x[0])); });
@@ -226,7 +226,7 @@ TEST(Statements, TakeEmptyTensors) {
 
 TEST(Statements, ConjugateWhereTheyAreAskedTo) {
     const World world;
-    with_both_mappings(world, [&] {
+    with_all_mappings(world, [&] {
         Tensor<Complex> A(world, {4, 4}), H(world, {4, 4}, "ij", "hermitian(i,j)"), x(world, {});
         A.fill_random(4);
         H["ij"] = symmetrized(A["ij"]);

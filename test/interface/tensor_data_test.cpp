@@ -20,7 +20,7 @@ TYPED_TEST_SUITE(TensorData, ElementTypes);
 
 TYPED_TEST(TensorData, StartsWithZerosOfTheRightShape) {
     using T = TypeParam;
-    with_both_mappings(this->world_, [&] {
+    with_all_mappings(this->world_, [&] {
         for (const auto& shape : shapes_for(is_complex<T>)) {
             SCOPED_TRACE(shape.text());
             const Tensor<T> A(this->world_, shape.extents, shape.symmetry(), "amplitudes");
@@ -107,7 +107,7 @@ TYPED_TEST(TensorData, CopiesAreIndependentAndMovesLeaveNothing) {
 TYPED_TEST(TensorData, FillRandomGivesTheSameOnAnyNumberOfRanksAndAnyMapping) {
     using T = TypeParam;
     const World self(MPI_COMM_SELF);
-    with_both_mappings(this->world_, [&] {
+    with_all_mappings(this->world_, [&] {
         for (const auto& shape : shapes_for(is_complex<T>)) {
             SCOPED_TRACE(shape.text());
             Tensor<T> alone(self, shape.extents, shape.symmetry()), spread(this->world_, shape.extents, shape.symmetry());
@@ -137,7 +137,7 @@ TYPED_TEST(TensorData, FillRandomGivesTheSameOnAnyNumberOfRanksAndAnyMapping) {
 
 TYPED_TEST(TensorData, FillSetsAConstantOrAFunctionOfTheIndex) {
     using T = TypeParam;
-    with_both_mappings(this->world_, [&] {
+    with_all_mappings(this->world_, [&] {
         Tensor<T> S(this->world_, {4, 3, 4}, "iaj", "sym(i,j)"), A(this->world_, {5, 5}, "ij", "antisym(i,j)");
         S.fill(T(3));
         for (auto v : S.gather()) EXPECT_EQ(v, T(3));

@@ -55,7 +55,7 @@ TYPED_TEST(Reductions, ExtremaComeWithAnIndexThatHasThem) {
 TYPED_TEST(Reductions, DotTakesOperandsOfDifferentSymmetry) {
     using T = TypeParam;
     std::mt19937_64 random(22);
-    with_both_mappings(this->world_, [&] {
+    with_all_mappings(this->world_, [&] {
         for (const auto& first : shapes_for(is_complex<T>))
             for (const auto& second : shapes_for(is_complex<T>)) {
                 if (first.extents != second.extents || first.tree == second.tree) continue;

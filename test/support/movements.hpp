@@ -18,8 +18,8 @@ struct Movement {
     std::string text;
 };
 
-/// The movement of a random statement C = projection(A), between random layouts; nothing if the statement is not of that form.
-inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGrid& grid) {
+/// The movement of a random statement C = projection(A), between random layouts on two grids; nothing if the statement is not of that form.
+inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGrid& grid, const RankGrid& to_grid) {
     RandomStatement statement(seed, true);
     if (statement.factors.size() != 1) return std::nullopt;
     const auto& a = statement.factors[0];
@@ -43,7 +43,7 @@ inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGri
     for (int t = 0; t < grid.dimensions(); ++t)
         if (random() % 4 == 0) partial.push_back(t);
     m.spec.from = random_layout(grid, statement.extents_of(a), a.symmetry, random, random() % 2 == 0, partial);
-    m.spec.to = random_layout(grid, statement.extents_of(c), c.symmetry, random, random() % 2 == 0);
+    m.spec.to = random_layout(to_grid, statement.extents_of(c), c.symmetry, random, random() % 2 == 0);
     m.spec.from_labels = a.labels;
     m.spec.to_labels = c.labels;
     m.spec.label_extents = statement.label_extents;

@@ -16,9 +16,22 @@ namespace arges::test {
 template <class T>
 inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>>;
 
-/// Calls f() twice: with packed and with block layouts (on one rank they are the same).
+/// Puts new tensors on another of the world's grids, on which some ranks are idle.
+inline void turn_grid_of_new_tensors(const World& world) {
+    const auto& grids = world.state()->grids();
+    auto& grid = world.state()->tensor_grid;
+    grid = grids[(static_cast<std::size_t>(std::find(grids.begin(), grids.end(), grid) - grids.begin()) + 1) % grids.size()];
+}
+
+/// Calls f() with packed and with block layouts (on one rank they are the same), and where some ranks are idle.
 template <class F>
-void with_both_mappings(const World& world, F&& f) {
+void with_all_mappings(const World& world, F&& f) {
+    if (world.state()->grids().size() > 1) {
+        SCOPED_TRACE("idle ranks");
+        turn_grid_of_new_tensors(world);
+        f();
+        world.state()->tensor_grid = world.state()->grid();
+    }
     for (auto mapping : {GroupMapping::packed, GroupMapping::blocks}) {
         if (mapping == GroupMapping::blocks && world.size() == 1) break;
         SCOPED_TRACE(mapping == GroupMapping::packed ? "packed groups" : "groups in blocks");
@@ -68,7 +81,7 @@ inline std::uint64_t thinning(const World& world) { return world.size() > 4 ? 4 
 /// more over some of them; which ones depends on the seed.
 template <class T, class F>
 void for_each_shape(const World& world, std::uint64_t seed, F&& f) {
-    with_both_mappings(world, [&] {
+    with_all_mappings(world, [&] {
         std::mt19937_64 random(seed);
         std::uint64_t number = seed;
         for (const auto& shape : shapes_for(is_complex<T>)) {

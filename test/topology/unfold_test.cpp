@@ -52,6 +52,27 @@ TEST(Foldings, AreAllThatKeepTheOrder) {
     }
 }
 
+TEST(GridsForProducts, LeaveFewRanksIdleForSmallerFactors) {
+    auto lengths = [](std::int64_t ranks) {
+        std::vector<Lengths> result;
+        for (const auto& grid : grids_for_products(Torus({ranks}))) result.push_back(grid.lengths);
+        return result;
+    };
+    EXPECT_EQ(lengths(1), (std::vector<Lengths>{{}}));
+    EXPECT_EQ(lengths(2), (std::vector<Lengths>{{2}})) << "one rank would be no distribution";
+    EXPECT_EQ(lengths(13), (std::vector<Lengths>{{13}, {2, 2, 3}}));
+    EXPECT_EQ(lengths(8), (std::vector<Lengths>{{2, 2, 2}, {7}}));
+    EXPECT_EQ(lengths(31), (std::vector<Lengths>{{31}, {2, 3, 5}, {2, 2, 7}, {29}}));
+    for (std::int64_t ranks : {64, 997, 4096, 1000003, 1000000}) {
+        const auto grids = grids_for_products(Torus({ranks}));
+        EXPECT_EQ(grids[0].ranks(), ranks);
+        for (const auto& grid : grids) {
+            EXPECT_LE(grid.ranks(), ranks);
+            EXPECT_GE(10 * grid.ranks(), 9 * ranks);
+        }
+    }
+}
+
 TEST(DetectedTorus, PutsTheRanksOfANodeInnermost) {
     EXPECT_EQ(detected_torus(64, 16).lengths(), (Lengths{16, 4}));
     EXPECT_EQ(detected_torus(8, 8).lengths(), (Lengths{8}));
