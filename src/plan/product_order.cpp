@@ -12,7 +12,7 @@ namespace arges {
 namespace {
 
 /// How often a result that does not fit is charged as moved: it must be cut into slices, which repeats what they share.
-constexpr double excess_charge = 10;
+constexpr double excess_charge = 100;
 
 /// A packed group of labels.
 struct LabelGroup {
