@@ -14,7 +14,7 @@ namespace {
 /// Share of the free memory below which planning is not tried again.
 constexpr double smallest_share = 0.2;
 
-OperandSpec operand(const PlannedOperand& p, const std::vector<int>& labels) { return {*p.layout, labels, p.conjugated, p.name}; }
+OperandSpec operand(const PlannedOperand& p, const std::vector<int>& labels) { return {*p.layout, labels, p.conjugated, p.name, p.is_lasting}; }
 
 /// The product as the planner sees it.
 ProductSpec product_spec(const TermRequest& request, const CheckedLabels& labels) {
@@ -53,6 +53,7 @@ void PreparedTerm::build(WorldState& world, double share_of_memory) {
     const auto labels = check_labels(request_);
     auto options = world.plan_options();
     options.memory_limit = static_cast<std::int64_t>(static_cast<double>(options.memory_limit) * share_of_memory);
+    if (tensors_may_move_) options.expected_runs = request_.expected_runs;
     options_ = options;
     auto planned = plan_product(product_spec(request_, labels), options);
     steps_.clear();
@@ -60,6 +61,12 @@ void PreparedTerm::build(WorldState& world, double share_of_memory) {
     intermediates_.clear();
     for (auto& layout : planned.intermediates) intermediates_.push_back(world.intern(std::move(layout)));
     note_new_layouts(world);
+}
+
+bool PreparedTerm::plans_like(const PreparedTerm& other) const {
+    return intermediates_ == other.intermediates_ &&
+           std::equal(steps_.begin(), steps_.end(), other.steps_.begin(), other.steps_.end(),
+                      [](const Step& a, const Step& b) { return a.plan == b.plan; });
 }
 
 /// Where the output and the factors lie afterwards.

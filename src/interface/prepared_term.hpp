@@ -21,6 +21,7 @@ struct PlannedOperand {
     std::vector<std::string> labels;
     bool conjugated = false;
     std::string name;
+    bool is_lasting = false;  ///< see OperandSpec
 };
 
 /// A product to be planned.
@@ -35,6 +36,7 @@ struct TermRequest {
     std::int64_t element_bytes = 8;
     bool output_is_busy = false;
     bool output_is_free = false;  ///< all of the output is replaced: it may take another layout
+    std::int64_t expected_runs = 1;
 };
 
 /// Steps of a product (plan/plan_product.hpp), made ready to run.
@@ -43,6 +45,9 @@ public:
     /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each. Local; the same on every rank.
     /// @throws InvalidArgument, Unsupported, OutOfMemory
     PreparedTerm(WorldState& world, TermRequest request);
+
+    /// Are the steps those of the other?
+    bool plans_like(const PreparedTerm& other) const;
 
     /// Builds the movements' lists and checks their memory against the limit; plans anew with less where plans were too
     /// optimistic. Collective the first time, nothing later. @throws OutOfMemory

@@ -5,6 +5,7 @@
 #include "interface/trace.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -17,7 +18,7 @@ namespace {
 std::string fingerprint(const TermRequest& request) {
     std::string text;
     auto add = [&](const PlannedOperand& operand) {
-        text += std::to_string(reinterpret_cast<std::uintptr_t>(operand.layout.get())) + (operand.conjugated ? "*" : ":") +
+        text += std::to_string(reinterpret_cast<std::uintptr_t>(operand.layout.get())) + (operand.conjugated ? "*" : ":") + (operand.is_lasting ? "l" : "") +
                 std::to_string(operand.name.size()) + operand.name;
         for (const auto& label : operand.labels) text += "," + label;
         text += ";";
@@ -32,6 +33,8 @@ std::string fingerprint(const TermRequest& request) {
 
 /// Plans are kept up to this number; then the store starts afresh.
 constexpr std::size_t max_prepared = 1000;
+/// Products whose runs are counted; beyond, the counts start afresh.
+constexpr std::size_t max_histories = 10000;
 /// Plans whose lists take more bytes are made again each time.
 constexpr std::int64_t max_kept_lists = std::int64_t{512} << 20;
 
@@ -57,8 +60,11 @@ Statement<T>::Statement(const Factor<T>& left, const Expression<T>& right, T bet
 template <class T>
 TermRequest Statement<T>::request_for(const Term<T>& term) const {
     TermRequest request;
-    for (const auto& f : term.factors)
-        request.factors.push_back({f.tensor->layout, f.labels.names(), f.conjugated, f.tensor->title()});
+    for (const auto& f : term.factors) {
+        const auto places = std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == f.tensor; });
+        const bool is_lasting = places == 1 && f.tensor != left_.tensor;
+        request.factors.push_back({f.tensor->layout, f.labels.names(), f.conjugated, f.tensor->title(), is_lasting});
+    }
     if (term.factors.empty())
         request.factors.push_back(
             {world_.intern(Layout(world_.grid(), {}, Symmetry::none(0), {})), {}, false, "a number"});
@@ -75,17 +81,37 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
     return request;
 }
 
+/// Plans a term for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for the
+/// sake of later runs halves that, so that statements that want it elsewhere do not move it to and fro.
 template <class T>
 void Statement<T>::prepare(const Term<T>& term) {
     auto request = request_for(term);
-    const auto key = fingerprint(request);
+    const auto product = fingerprint(request);
+    histories_.push_back(product);
+    int moves = 0;
+    for (const auto& factor : term.factors) {
+        histories_.back() += "m" + std::to_string(factor.tensor->moves);
+        moves = std::max(moves, factor.tensor->moves);
+    }
+    const auto runs = world_.runs().find(histories_.back());
+    if (runs != world_.runs().end() && world_.size() > 1)
+        request.expected_runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(runs->second) + 1)) >> moves);
+    const auto expected = request.expected_runs;
+    keys_.push_back(product + "r" + std::to_string(expected));
+    prepared_.push_back(planned(std::move(request), keys_.back()));
+    if (expected == 1 || prepared_.back()->is_ready()) return;
+    const auto before = world_.prepared().find(product + "r" + std::to_string(expected / 2));
+    if (before == world_.prepared().end() || !before->second->plans_like(*prepared_.back())) return;
+    prepared_.back() = world_.prepared()[keys_.back()] = before->second;
+}
+
+/// The plan that is kept, if it fits, or a new one.
+template <class T>
+std::shared_ptr<PreparedTerm> Statement<T>::planned(TermRequest request, const std::string& key) {
     const auto it = world_.prepared().find(key);
     const auto available = world_.memory_limit() - world_.memory_in_use();
-    if (it != world_.prepared().end() && it->second->working_bytes() <= available)
-        prepared_.push_back(it->second);
-    else
-        prepared_.push_back(std::make_shared<PreparedTerm>(world_, std::move(request)));
-    keys_.push_back(key);
+    if (it != world_.prepared().end() && it->second->working_bytes() <= available) return it->second;
+    return std::make_shared<PreparedTerm>(world_, std::move(request));
 }
 
 /// Makes the terms ready to run and keeps them for the next time. What is kept must be the same on all ranks.
@@ -125,6 +151,8 @@ void Statement<T>::scale_only() {
 template <class T>
 void Statement<T>::run() {
     keep();
+    if (world_.runs().size() > max_histories) world_.runs().clear();
+    for (const auto& history : histories_) ++world_.runs()[history];
     std::int64_t working = 0, from_workspace = 0, planned = 0;
     for (const auto& term : prepared_) {
         working = std::max(working, term->working_bytes());
@@ -160,7 +188,9 @@ void Statement<T>::find_new_places() {
     new_places_.clear();
     auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term, std::size_t factor) {
         const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
-        if (layout && layout != tensor.layout && !known) new_places_.push_back({&tensor, layout, {}, term, factor});
+        if (!layout || layout == tensor.layout || known) return;
+        new_places_.push_back({&tensor, layout, {}, term, factor});
+        if (&tensor != &output_ && prepared_[term]->request().expected_runs > 1) ++tensor.moves;
     };
     for (std::size_t i = 0; i < prepared_.size(); ++i) {
         add(output_, prepared_[i]->new_output_layout(), i, 0);

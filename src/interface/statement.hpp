@@ -22,6 +22,7 @@ public:
 
 private:
     void prepare(const Term<T>& term);
+    std::shared_ptr<PreparedTerm> planned(TermRequest request, const std::string& key);
     void keep();
     void find_new_places();
     void move_to_new_places();
@@ -45,7 +46,7 @@ private:
     WorldState& world_;
     bool aliased_ = false;
     std::vector<std::shared_ptr<PreparedTerm>> prepared_;
-    std::vector<std::string> keys_;
+    std::vector<std::string> keys_, histories_;  ///< of the plans and of the counts of runs, by term
     std::vector<NewPlace> new_places_;
 };
 

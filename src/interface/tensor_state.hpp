@@ -44,6 +44,7 @@ public:
     std::shared_ptr<const Layout> layout;
     std::string name;
     Buffer<T> data;  // empty in a dry run
+    int moves = 0;   // how often it was moved for the sake of later runs of a statement
 
 private:
     std::int64_t held_ = 0;

@@ -43,6 +43,8 @@ public:
     std::shared_ptr<const Layout> intern(Layout layout);
     /// Prepared terms by the text that identifies them.
     std::map<std::string, std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
+    /// How often products have run, by the text that identifies them and the places of their tensors.
+    std::map<std::string, std::int64_t>& runs() { return runs_; }
     Workspace& workspace() { return workspace_; }
 
     /// Limits and weights for the planner, given what tensors hold now.
@@ -75,6 +77,7 @@ private:
     std::int64_t memory_limit_ = 0, in_use_ = 0, peak_ = 0;
     std::map<std::string, std::shared_ptr<const Layout>> layouts_;
     std::map<std::string, std::shared_ptr<PreparedTerm>> prepared_;
+    std::map<std::string, std::int64_t> runs_;
     Workspace workspace_;
     OperationReport report_;
     std::shared_ptr<Trace> trace_;

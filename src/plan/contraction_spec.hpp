@@ -17,6 +17,7 @@ struct OperandSpec {
     std::vector<int> labels;
     bool conjugated = false;
     std::string name;
+    bool is_lasting = false;  ///< the tensor keeps the layout that a product gives it, and later runs find it there
     bool operator==(const OperandSpec&) const = default;
 };
 
@@ -48,6 +49,8 @@ struct PlanOptions {
     MachineModel machine;
     /// Grids on which a product may run: first the one of all ranks, then those that leave some ranks idle. Empty: that of the output.
     std::vector<RankGrid> grids;
+    /// Runs of the product, this one included, among which the cost of moving a lasting tensor is shared.
+    std::int64_t expected_runs = 1;
     /// The grid of all ranks, for a product with this output.
     const RankGrid& whole_grid(const Layout& output) const { return grids.empty() ? output.grid() : grids.front(); }
     bool operator==(const PlanOptions&) const = default;

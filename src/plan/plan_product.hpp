@@ -22,6 +22,7 @@ struct ProductSpec {
     bool complex = false;
     bool coefficient_inside = false;       ///< terms conjugate and the coefficient is complex: it must be applied before the movement
     std::int64_t element_bytes = 8;
+    bool operator==(const ProductSpec&) const = default;
 };
 
 /// Names the output among the operands of the steps.
@@ -38,6 +39,7 @@ struct PlannedStep {
     double factor = 1;         ///< number in front
 
     double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
+    bool operator==(const PlannedStep&) const = default;
 };
 
 /// Steps in order. Several steps may write to the output: the first one replaces, the others add.

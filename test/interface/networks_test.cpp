@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include <chrono>
 
 namespace arges::test {
@@ -62,6 +64,36 @@ TEST(Networks, TakeNoMoreMemoryThanTheyReport) {
     if (world.size() == 4 || world.size() == 8) {
         EXPECT_GT(moved, 0);
     }
+}
+
+/// A statement that runs often moves its large tensor to where later runs need not move so much; the results stay.
+TEST(Networks, MoveALastingTensorForTheSakeOfLaterRuns) {
+    const World world;
+    Tensor<double> X(world, {16, 16, 16, 16}, "X"), A(world, {16, 12}, "A"), B(world, {16, 12}, "B"), C(world, {16, 12}, "C");
+    Tensor<double> R(world, {16, 12, 12, 12}, "R"), S(world, {12, 12, 12, 16}, "S");
+    for (auto* tensor : {&X, &A, &B, &C}) tensor->fill([&](Index x) { return static_cast<double>((7 * x[0] + 3 * x[1] + 2 * x.back()) % 5); });
+    const auto product = X["ijkl"] * A["jb"] * B["kc"] * C["ld"];
+    R["ibcd"] = product;
+    const auto wanted = R.gather();
+    std::vector<std::int64_t> bytes;
+    for (int run = 0; run < 70; ++run) {
+        R["ibcd"] = product;
+        EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
+        auto sent = world.last_report().bytes_sent;
+        bytes.push_back(world.state()->communicator().maximum(sent));
+    }
+    EXPECT_EQ(R.gather(), wanted);
+    if (world.size() == 4) {
+        EXPECT_LT(3 * bytes.back(), bytes[1]);
+        EXPECT_LT(std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}), 70 * bytes[1]);
+    }
+    // Another statement wants it elsewhere: it goes to and fro a few times only.
+    for (int run = 0; run < 60; ++run) {
+        R["ibcd"] = product;
+        S["bcdl"] = X["ijkl"] * A["ib"] * B["jc"] * C["kd"];
+    }
+    EXPECT_EQ(R.gather(), wanted);
+    EXPECT_LE(X.state()->moves, 8);
 }
 
 /// One tensor in several places of a product wants to lie in several ways; it can follow one of them.
