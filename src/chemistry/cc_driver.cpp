@@ -1,7 +1,7 @@
 #include "chemistry/cc_driver.hpp"
 
 #include "chemistry/mp2.hpp"
-#include "chemistry/process_memory.hpp"
+#include "base/process_memory.hpp"
 #include "chemistry/triples.hpp"
 #include "comm/communicator.hpp"
 

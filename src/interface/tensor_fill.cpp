@@ -1,5 +1,6 @@
 // Filling tensors.
 #include "base/instantiate.hpp"
+#include "base/splitmix.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
@@ -9,17 +10,9 @@ namespace arges {
 
 namespace {
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the n-th random number without the ones before it.
-std::uint64_t mixed(std::uint64_t n) {
-    n += 0x9e3779b97f4a7c15U;
-    n = (n ^ (n >> 30U)) * 0xbf58476d1ce4e5b9U;
-    n = (n ^ (n >> 27U)) * 0x94d049bb133111ebU;
-    return n ^ (n >> 31U);
-}
-
 /// Uniform in [0, 1).
 double uniform(std::uint64_t seed, std::uint64_t n) {
-    return static_cast<double>(mixed(mixed(seed) ^ n) >> 11U) * 0x1.0p-53;
+    return unit_interval(splitmix(splitmix(seed) ^ n));
 }
 
 /// Key of the representative that does not depend on the layout, and the factor from it to the given element.

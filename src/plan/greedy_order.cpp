@@ -1,5 +1,7 @@
 #include "plan/greedy_order.hpp"
 
+#include "base/splitmix.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -15,10 +17,9 @@ public:
 
     /// Between 0 and 1, both excluded.
     double uniform() {
-        auto z = state_ += 0x9e3779b97f4a7c15;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-        z = (z ^ z >> 27) * 0x94d049bb133111eb;
-        return (static_cast<double>((z ^ z >> 31) >> 12) + 0.5) * 0x1p-52;
+        const auto z = splitmix(state_);
+        state_ += 0x9e3779b97f4a7c15;
+        return (static_cast<double>(z >> 12) + 0.5) * 0x1p-52;
     }
     double log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
     double gumbel() { return -std::log(-std::log(uniform())); }

@@ -1,11 +1,11 @@
-#include "chemistry/process_memory.hpp"
+#include "base/process_memory.hpp"
 
 #include <sys/resource.h>
 
 #include <fstream>
 #include <string>
 
-namespace arges::chemistry {
+namespace arges {
 
 namespace {
 
@@ -32,4 +32,4 @@ std::int64_t current_process_memory() {
     return status_field("VmRSS:");
 }
 
-}  // namespace arges::chemistry
+}  // namespace arges
