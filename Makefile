@@ -6,7 +6,7 @@ PREFIX    ?= /usr/local
 BUILD     := build/$(OPT)
 LIBRARY   := $(BUILD)/libarges.a
 YIELD     := $(BUILD)/libyield.so
-LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS)
+LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(ZLIB_LIBS)
 MAKEFLAGS += --no-print-directory
 
 # What there is to build. A folder without files adds nothing.

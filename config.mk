@@ -39,3 +39,4 @@ endif
 CXXFLAGS := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wno-restrict $(OPT_FLAGS) $(OPENMP_FLAGS)
 LDFLAGS  := $(SANITIZE) $(OPENMP_FLAGS)
 FMT_LIBS := -lfmt
+ZLIB_LIBS := -lz

@@ -5,7 +5,7 @@
 set -euo pipefail
 if [ "${ARGES_SKIP_INSTALL:-0}" = 1 ]; then exit 0; fi
 
-packages="g++ make libfmt-dev libcli11-dev nlohmann-json3-dev"
+packages="g++ make libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
 packages+=" ${MPI_PACKAGES-mpich libmpich-dev}"
 packages+=" ${BLAS_PACKAGES-libopenblas-openmp-dev} ${SCALAPACK_PACKAGES-}"
 case ${1:-} in
@@ -18,7 +18,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     cat >&2 <<'MESSAGE'
 This is not Debian or Ubuntu, so nothing is installed. Arges needs
   to build:  make, a C++20 compiler, an MPI (MPICH, Open MPI), a BLAS with cblas.h (OpenBLAS), fmt,
-             CLI11, nlohmann-json
+             CLI11, nlohmann-json, zlib
   to check:  GoogleTest, Doxygen, CMake, pkg-config, as well
 Bring them, name them in config.mk, and set ARGES_SKIP_INSTALL=1.
 MESSAGE

@@ -2,11 +2,15 @@
 /// Everything: include this one.
 #pragma once
 
+#include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/error.hpp"
 #include "arges/expression.hpp"
 #include "arges/scalar.hpp"
+#include "arges/sparse_io.hpp"
+#include "arges/sparse_tensor.hpp"
 #include "arges/symmetry.hpp"
 #include "arges/tensor.hpp"
 #include "arges/torus.hpp"
+#include "arges/tucker.hpp"
 #include "arges/world.hpp"

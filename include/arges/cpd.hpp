@@ -1,0 +1,130 @@
+/// CP decompositions of sparse tensors: X(i, j, k, ...) is close to the sum over r of lambda_r A(i, r) B(j, r) C(k, r) ...
+#pragma once
+
+#include "arges/sparse_tensor.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// How a CP decomposition is found.
+enum class CpAlgorithm : std::uint8_t {
+    als,          ///< alternating least squares
+    nonnegative,  ///< alternating least squares by columns, with factors of no negative element (HALS)
+    opt           ///< all factors at once, by L-BFGS
+};
+
+/// What to decompose into, and how. The texts are those of `arges cpd`.
+struct CpOptions {
+    int rank = 10;                       ///< number of components R, 1 to 1024
+    CpAlgorithm algorithm = CpAlgorithm::als;  ///< how
+    int max_iterations = 50;             ///< at most so many
+    double tolerance = 1e-5;             ///< stops when the fit changes by less; 0: never
+    std::uint64_t seed = 1;              ///< of the start; the same start on any number of ranks and in any distribution
+    double regularization = 0;           ///< adds this times the sum of the squares of all factors to the squared residual
+    std::string distribution = "auto";   ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
+    std::string grid;                    ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: best
+    std::string policy;                  ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
+    std::string rows = "holders";        ///< owners of rows: even, claim, holders
+    std::string format = "auto";         ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
+    std::string partition_file;          ///< fine: a file with the rank of each nonzero, one a line
+};
+
+/// What an iteration did.
+struct CpIteration {
+    int number = 0;                      ///< from 1
+    double fit = 0;                      ///< 1 - |X - model| / |X|
+    double change = 0;                   ///< of the fit
+    double seconds = 0;                  ///< of this rank
+    double mttkrp_seconds = 0;           ///< of this rank, in the products with nonzeros
+    double solve_seconds = 0;            ///< of this rank, in solves, norms and Gram matrices
+    double communication_seconds = 0;    ///< of this rank, waiting for others included
+};
+
+/// A decomposition. Each rank has rows of the factors; components are ordered by falling weight.
+template <class T>
+class CpModel {
+public:
+    /// Number of modes.
+    int order() const { return static_cast<int>(factors_.size()); }
+    /// Number of components.
+    int rank() const { return static_cast<int>(lambda_.size()); }
+    /// Weights of the components; columns of the factors have length 1.
+    const std::vector<double>& lambda() const { return lambda_; }
+    /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices are zero, and nobody has them.
+    const std::vector<std::int64_t>& rows(int mode) const { return rows_[static_cast<std::size_t>(mode)]; }
+    /// These rows, one after the other.
+    const std::vector<T>& factor(int mode) const { return factors_[static_cast<std::size_t>(mode)]; }
+    /// Numbers of rows of the factors.
+    const std::vector<std::int64_t>& lengths() const { return lengths_; }
+    /// A whole factor on every rank, row by row. Collective. For factors that fit into memory.
+    std::vector<T> gather(int mode) const;
+    /// Where the rows are.
+    const World& world() const { return world_; }
+
+    /// Puts a model together from each rank's rows. Local.
+    CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda, std::vector<std::vector<std::int64_t>> rows,
+            std::vector<std::vector<T>> factors);
+
+private:
+    World world_;
+    std::vector<std::int64_t> lengths_;
+    std::vector<double> lambda_;
+    std::vector<std::vector<std::int64_t>> rows_;
+    std::vector<std::vector<T>> factors_;
+};
+
+/// A decomposition and how it was found. Numbers are those of the busiest rank.
+template <class T>
+struct CpResult {
+    CpModel<T> model;                    ///< what was found
+    double fit = 0;                      ///< 1 - |X - model| / |X|
+    int iterations = 0;                  ///< that were made
+    bool converged = false;              ///< the tolerance was reached
+    double seconds_per_iteration = 0;    ///< on average
+    double setup_seconds = 0;            ///< choosing and making the distribution and the formats
+    std::string distribution{};          ///< what was used
+    std::string grid{};                  ///< of a medium-grain distribution
+    std::string policy{};                ///< for its layers
+    std::string rows{};                  ///< rule for owners of rows
+    std::string format{};                ///< of the nonzeros
+    std::int64_t nonzeros_max = 0;       ///< nonzeros of a rank
+    std::int64_t volume_rows_max = 0;    ///< rows that a rank sends and receives in an iteration
+    std::int64_t volume_rows_total = 0;  ///< rows sent in an iteration, over all ranks
+    std::int64_t memory_bytes_max = 0;   ///< of nonzeros, factors and buffers
+    CpIteration total{};                 ///< seconds summed over the iterations
+};
+
+/// Called on every rank after each iteration, with a function that gives the model as it is now (columns not scaled for CpAlgorithm::opt).
+template <class T>
+using CpProgress = std::function<void(const CpIteration&, const std::function<CpModel<T>()>& model)>;
+
+/// Decomposes a sparse tensor. Collective.
+/// @param tensor   what to decompose; elements that are not stored are zero
+/// @param options  how
+/// @param progress called on every rank after each iteration
+/// @param start    factors to start from instead of random ones, of the same lengths and rank
+/// @throws InvalidArgument for options that do not fit together, or for a tensor without nonzeros; Error where the iteration diverges
+template <class T>
+CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options,
+                         const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
+
+/// Files of a saved model: NumPy's .npy, or text with a row on each line.
+enum class ModelForm : std::uint8_t { npy, text };
+
+/// Writes a model into a directory: lambda, mode_1, mode_2, ... and description.json; rows of empty slices are zeros. The files appear under
+/// their names when all are complete, so that a model that was there before stays whole until then. Collective.
+/// @throws InvalidArgument on every rank if a file cannot be written
+template <class T>
+void save_model(const CpModel<T>& model, const std::string& directory, ModelForm form = ModelForm::npy);
+
+/// Reads a model that save_model() has written, on any number of ranks. Collective.
+/// @throws InvalidArgument on every rank if there is none, or its files do not fit together
+template <class T>
+CpModel<T> load_model(const World& world, const std::string& directory);
+
+}  // namespace arges

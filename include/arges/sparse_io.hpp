@@ -1,0 +1,83 @@
+/// @file sparse_io.hpp
+/// Sparse tensors in files: text (.tns, .tns.gz) and binary (.atns, and SPLATT's .bin for reading).
+#pragma once
+
+#include "arges/sparse_tensor.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// What the first index of a mode is called in a text file.
+enum class IndexBase {
+    detect,  ///< zero if an index 0 occurs in any mode, else one (when writing: one)
+    zero,    ///< 0
+    one,     ///< 1
+};
+
+/// How to read a sparse tensor.
+struct SparseReadOptions {
+    IndexBase base = IndexBase::detect;              ///< for text; binary forms count from 0 by themselves
+    std::vector<std::int64_t> lengths{};             ///< expected; if not given, text has the largest index of each mode
+    Duplicates duplicates = Duplicates::sum;         ///< what to do with several values for one element
+    std::string name{};                              ///< of the tensor; if empty, that of the file
+};
+
+/// What reading found. The same on every rank.
+struct ReadReport {
+    std::string form;                          ///< "text", "gzip text", "binary" or "SPLATT binary"
+    std::int64_t bytes = 0;                    ///< of the file
+    std::int64_t lines = 0;                    ///< of text, with comments and blank lines
+    int index_base = 0;                        ///< 0 or 1: what the file calls the first index
+    std::int64_t entries = 0;                  ///< values in the file
+    std::int64_t duplicates = 0;               ///< of these, merged into another one for the same element
+    std::vector<std::int64_t> lengths;         ///< of the modes
+    std::vector<std::int64_t> nonempty_slices; ///< by mode
+};
+
+/// A sparse tensor that was read, with the report.
+template <class T>
+struct SparseFile {
+    SparseTensor<T> tensor;  ///< its nonzeros are in file order, in equal parts by rank
+    ReadReport report;       ///< what was found
+};
+
+/// Reads a sparse tensor; every rank reads its part of the file (of gzip text, rank 0 inflates). The form is found from the
+/// contents, not from the name. Collective.
+///
+/// Text has a nonzero on each line: its indices and its value, separated by blanks or tabs. Blank lines and what follows a # at
+/// the beginning of a line do not count.
+/// @throws InvalidArgument on every rank if the file cannot be read or is wrong: with the number of the first wrong line of
+///         text; OutOfMemory if the nonzeros of a rank are over the limit
+template <class T>
+SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options = {});
+
+/// Writes a sparse tensor in the form that the name asks for: .tns or .txt text, .tns.gz or .gz compressed text, .atns binary.
+/// Nonzeros are in the order of ranks. Numbers have the shortest text that is read back to the same value. The file appears
+/// under its name when it is complete, else not at all. Collective.
+/// @throws InvalidArgument on every rank for another name, or if the file cannot be written
+template <class T>
+void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base = IndexBase::one);
+
+/// Throws InvalidArgument if write_sparse() would not know the form from this name. Local.
+void check_sparse_name(const std::string& path);
+
+/// The tensor without empty slices, and for each mode the indices that its slices had.
+template <class T>
+struct CompactTensor {
+    SparseTensor<T> tensor;  ///< lengths are the numbers of nonempty slices
+    /// By mode: this rank's part of the map; parts follow each other by rank. With 3, 7 and 8 nonempty, the map is 3, 7, 8.
+    std::vector<std::vector<std::int64_t>> maps;
+};
+
+/// Removes empty slices; the order of slices and of nonzeros stays. Collective.
+template <class T>
+CompactTensor<T> compacted(const SparseTensor<T>& tensor);
+
+/// Writes a map of compacted(): one index on each line, counted from `base`. Collective.
+void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path,
+               IndexBase base = IndexBase::one);
+
+}  // namespace arges

@@ -1,0 +1,140 @@
+// arges convert IN OUT: a sparse tensor in another form.
+#include "base/process_memory.hpp"
+#include "base/stopwatch.hpp"
+#include "base/text.hpp"
+#include "cli/sparse_options.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/world_options.hpp"
+#include "interface/world_state.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace arges::cli {
+
+namespace {
+
+struct ConvertCommand {
+    std::string input, output;
+    std::string output_base = "one";
+    std::string maps;
+    bool compact = false;
+    bool json = false;
+    SparseFileOptions input_options{};
+    WorldOptions world{};
+
+    IndexBase written_base() const { return output_base == "zero" ? IndexBase::zero : IndexBase::one; }
+};
+
+/// What was done.
+struct Conversion {
+    ReadReport report{};
+    std::int64_t ranks = 1;
+    double density = 0;
+    std::vector<std::int64_t> lengths{};  ///< written
+    std::vector<std::string> maps{};      ///< files
+    std::int64_t bytes_written = 0;
+    double read_seconds = 0, write_seconds = 0;
+    std::int64_t peak_memory_bytes = 0;   ///< of the process that used most
+};
+
+template <class T>
+void write_maps(const ConvertCommand& command, const CompactTensor<T>& compact, Conversion& done) {
+    namespace fs = std::filesystem;
+    const auto folder = command.maps.empty() ? fs::path(command.output).parent_path() : fs::path(command.maps);
+    for (std::size_t m = 0; m < compact.maps.size(); ++m) {
+        done.maps.push_back((folder / fmt::format("mode_{}.map", m + 1)).string());
+        write_map(compact.tensor.world(), compact.maps[m], done.maps.back(), command.written_base());
+    }
+}
+
+template <class T>
+Conversion convert(const ConvertCommand& command) {
+    const World world = command.world.make_world();
+    Stopwatch watch;
+    auto file = read_sparse<T>(world, command.input, command.input_options.read_options());
+    Conversion done{.report = file.report, .ranks = world.size(), .density = file.tensor.density()};
+    done.read_seconds = watch.lap();
+    if (command.compact) {
+        auto compact = compacted(file.tensor);
+        write_maps(command, compact, done);
+        file.tensor = std::move(compact.tensor);
+    }
+    write_sparse(file.tensor, command.output, command.written_base());
+    done.write_seconds = watch.lap();
+    done.peak_memory_bytes = world.state()->communicator().maximum(peak_process_memory());
+    done.lengths = file.tensor.lengths();
+    std::error_code unknown;
+    const auto size = std::filesystem::file_size(command.output, unknown);
+    done.bytes_written = unknown ? 0 : static_cast<std::int64_t>(size);
+    return done;
+}
+
+void print_tables(std::ostream& out, const ConvertCommand& command, const Conversion& done) {
+    const auto& report = done.report;
+    const auto row = [&out](const char* name, const std::string& text) { out << fmt::format("{:<12} {}\n", name, text); };
+    row("read", fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", command.input, report.form,
+                            format_bytes(report.bytes),
+                            done.read_seconds, static_cast<double>(report.bytes) / done.read_seconds / 1e6, done.ranks,
+                            done.ranks == 1 ? "rank" : "ranks"));
+    if (report.lines > 0) row("lines", with_commas(report.lines));
+    row("index base", std::to_string(report.index_base));
+    row("entries", with_commas(report.entries));
+    row("duplicates", with_commas(report.duplicates));
+    row("nonzeros", fmt::format("{}, density {}", with_commas(report.entries - report.duplicates), scientific(done.density)));
+    row("written", fmt::format("{}, {}, {:.3f} s", command.output, format_bytes(done.bytes_written), done.write_seconds));
+    if (command.compact) row("compacted", lengths_text(done.lengths));
+    for (const auto& map : done.maps) row("map", map);
+    row("memory", format_bytes(done.peak_memory_bytes) + ", largest process");
+    out << '\n' << modes_table(report) << std::flush;
+}
+
+void print_json(std::ostream& out, const ConvertCommand& command, const Conversion& done) {
+    nlohmann::ordered_json object;
+    object["input"] = command.input;
+    object["output"] = command.output;
+    object.update(report_json(done.report));
+    object["density"] = done.density;
+    object["lengths_written"] = done.lengths;
+    object["maps"] = done.maps;
+    object["bytes_written"] = done.bytes_written;
+    object["read_seconds"] = done.read_seconds;
+    object["write_seconds"] = done.write_seconds;
+    object["peak_memory_bytes"] = done.peak_memory_bytes;
+    object["ranks"] = done.ranks;
+    out << object.dump(2) << std::endl;
+}
+
+void run(const ConvertCommand& command, const Console& console) {
+    const auto done = command.input_options.is_single() ? convert<float>(command) : convert<double>(command);
+    command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
+}
+
+}  // namespace
+
+Action declare_convert(CLI::App& app) {
+    const auto command = std::make_shared<ConvertCommand>();
+    app.add_option("IN", command->input, "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin")->required();
+    app.add_option("OUT", command->output, "the file to write: .tns or .tns.gz (text), .atns (binary)")
+        ->required()
+        ->check(accepted_by([](const std::string& path) { check_sparse_name(path); }, "FILE"));
+    app.add_option("--output-base", command->output_base,
+                   "what the text that is written calls the first index: one or zero")
+        ->check(CLI::IsMember({"one", "zero"}))
+        ->capture_default_str();
+    auto* const compact = app.add_flag("--compact", command->compact, "remove empty slices, and write the indices that were kept to mode_N.map");
+    app.add_option("--maps", command->maps, "folder for the maps; without it that of OUT")->needs(compact);
+    app.add_flag("--json", command->json, "print one JSON object instead of tables");
+    command->input_options.declare(app);
+    command->world.declare(app);
+    return [command](const Console& console) { run(*command, console); };
+}
+
+}  // namespace arges::cli

@@ -1,0 +1,179 @@
+// arges cpd FILE: CP decomposition of a sparse tensor.
+#include "arges/cpd.hpp"
+#include "arges/sparse_io.hpp"
+#include "base/process_memory.hpp"
+#include "base/stopwatch.hpp"
+#include "arges/error.hpp"
+#include "base/text.hpp"
+#include "cli/sparse_options.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/world_options.hpp"
+#include "interface/world_state.hpp"
+#include "partition/layers.hpp"
+#include "partition/rows.hpp"
+#include "sparse/mttkrp.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <omp.h>
+
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace arges::cli {
+
+namespace {
+
+const std::map<std::string, CpAlgorithm> algorithms{
+    {"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}};
+
+struct CpdCommand {
+    std::string file;
+    SparseFileOptions input{};
+    CpOptions cp{};
+    std::string algorithm = "als";
+    std::string output, output_form = "npy", start;
+    int save_every = 0;
+    bool json = false;
+    WorldOptions world{};
+};
+
+/// Seconds of the steps before the iterations, and what they found.
+struct Preparation {
+    double read_seconds = 0;
+    std::int64_t nonzeros = 0;
+    ReadReport report{};
+};
+
+void print_iteration(std::ostream& out, const CpIteration& now) {
+    if (now.number == 1)
+        out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp", "solve", "comm");
+    auto share = [&](double seconds) { return fmt::format("{:.0f} %", now.seconds > 0 ? 100 * seconds / now.seconds : 0); };
+    out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7}\n", now.number, now.fit, now.change, now.seconds,
+                       share(now.mttkrp_seconds), share(now.solve_seconds), share(now.communication_seconds))
+        << std::flush;
+}
+
+void print_tensor(std::ostream& out, const CpdCommand& command, const Preparation& before, const World& world) {
+    out << fmt::format("{}: {}, {} nonzeros", command.file, lengths_text(before.report.lengths), with_commas(before.nonzeros));
+    if (before.report.duplicates > 0) out << fmt::format(" ({} duplicates merged)", with_commas(before.report.duplicates));
+    out << fmt::format(", read in {:.3f} s\n{} {} of {} threads, rank {}, seed {}\n\n", before.read_seconds, world.size(),
+                       world.size() == 1 ? "process" : "processes", omp_get_max_threads(), command.cp.rank, command.cp.seed)
+        << std::flush;
+}
+
+template <class T>
+void print_result(std::ostream& out, const CpResult<T>& result, std::int64_t peak) {
+    out << fmt::format("\nfit {:.8f} after {} iterations{}, {:.4f} s each, {:.3f} s to prepare\n", result.fit, result.iterations,
+                       result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration, result.setup_seconds);
+    out << fmt::format("{:<28} {}{}\n", "distribution", result.distribution, result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy);
+    out << fmt::format("{:<28} {}\n{:<28} {}\n", "rows", result.rows, "format", result.format);
+    out << fmt::format("{:<28} {}\n", "nonzeros, busiest rank", with_commas(result.nonzeros_max));
+    out << fmt::format("{:<28} {} busiest rank, {} sent in all\n", "rows moved per iteration", with_commas(result.volume_rows_max),
+                       with_commas(result.volume_rows_total));
+    out << fmt::format("{:<28} {} busiest rank, process {}\n", "memory", format_bytes(result.memory_bytes_max), format_bytes(peak)) << std::flush;
+}
+
+template <class T>
+void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result, std::int64_t peak) {
+    nlohmann::ordered_json object;
+    object["fit"] = result.fit;
+    object["iterations"] = result.iterations;
+    object["converged"] = result.converged;
+    object["seconds_per_iteration"] = result.seconds_per_iteration;
+    object["mttkrp_seconds"] = result.total.mttkrp_seconds;
+    object["solve_seconds"] = result.total.solve_seconds;
+    object["communication_seconds"] = result.total.communication_seconds;
+    object["read_seconds"] = before.read_seconds;
+    object["setup_seconds"] = result.setup_seconds;
+    object["algorithm"] = command.algorithm;
+    object["rank"] = command.cp.rank;
+    object["seed"] = command.cp.seed;
+    object["distribution"] = result.distribution;
+    object["grid"] = result.grid;
+    object["policy"] = result.policy;
+    object["rows"] = result.rows;
+    object["format"] = result.format;
+    object["ranks"] = result.model.world().size();
+    object["threads"] = omp_get_max_threads();
+    object["lengths"] = before.report.lengths;
+    object["nonzeros"] = before.nonzeros;
+    object["duplicates"] = before.report.duplicates;
+    object["nonzeros_max"] = result.nonzeros_max;
+    object["volume_rows_max"] = result.volume_rows_max;
+    object["volume_rows_total"] = result.volume_rows_total;
+    object["memory_bytes_max"] = result.memory_bytes_max;
+    object["peak_memory_bytes"] = peak;
+    object["lambda"] = result.model.lambda();
+    out << object.dump(2) << std::endl;
+}
+
+template <class T>
+void decompose(const CpdCommand& command, const Console& console) {
+    const World world = command.world.make_world();
+    const auto& comm = world.state()->communicator();
+    Stopwatch watch;
+    const auto input = read_sparse<T>(world, command.file, command.input.read_options());
+    const Preparation before{watch.lap(), input.tensor.nonzeros(), input.report};
+    if (!command.json) print_tensor(console.out, command, before, world);
+    std::unique_ptr<const CpModel<T>> start;
+    if (!command.start.empty()) start = std::make_unique<const CpModel<T>>(load_model<T>(world, command.start));
+    const auto form = command.output_form == "text" ? ModelForm::text : ModelForm::npy;
+    const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
+        if (!command.json) print_iteration(console.out, now);
+        if (command.save_every > 0 && now.number % command.save_every == 0) save_model(model(), command.output, form);
+    };
+    const auto result = cp_decompose(input.tensor, command.cp, progress, start.get());
+    if (!command.output.empty()) save_model(result.model, command.output, form);
+    const auto peak = comm.maximum(peak_process_memory());
+    command.json ? print_json(console.out, command, before, result, peak) : print_result(console.out, result, peak);
+}
+
+void run(CpdCommand& command, const Console& console) {
+    command.cp.algorithm = algorithms.at(command.algorithm);
+    if (command.save_every > 0 && command.output.empty()) throw InvalidArgument("--save-every needs --output DIR, the place to save to");
+    command.input.is_single() ? decompose<float>(command, console) : decompose<double>(command, console);
+}
+
+void declare_distribution(CLI::App& app, CpOptions& cp) {
+    const auto policy = accepted_by([](const std::string& text) { partition::parse_layer_rule(text); }, "POLICY");
+    const auto rows = accepted_by([](const std::string& text) { partition::parse_row_rule(text); }, "RULE");
+    const auto format = accepted_by([](const std::string& text) { sparse::parse_format(text); }, "FORMAT");
+    app.add_option("--distribution", cp.distribution, "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
+        ->check(CLI::IsMember({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
+        ->capture_default_str();
+    app.add_option("--grid", cp.grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
+    app.add_option("--policy", cp.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")->check(policy);
+    app.add_option("--rows", cp.rows, "owners of rows: holders, even or claim")->check(rows)->capture_default_str();
+    app.add_option("--partition", cp.partition_file, "fine: file with the rank of each nonzero, from 0, one a line");
+    app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")->check(format)->capture_default_str();
+}
+
+}  // namespace
+
+Action declare_cpd(CLI::App& app) {
+    const auto command = std::make_shared<CpdCommand>();
+    auto& cp = command->cp;
+    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
+    app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
+    app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
+        ->check(CLI::IsMember({"als", "nn", "opt"}))
+        ->capture_default_str();
+    app.add_option("--iterations", cp.max_iterations, "at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
+    app.add_option("--tolerance", cp.tolerance, "stop when the fit changes by less; 0: never")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--regularization", cp.regularization, "weight of the squares of the factors")->check(CLI::NonNegativeNumber)->capture_default_str();
+    app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
+    declare_distribution(app, cp);
+    app.add_option("--output", command->output, "directory for the factors");
+    app.add_option("--output-form", command->output_form, "of the factors: npy or text")->check(CLI::IsMember({"npy", "text"}))->capture_default_str();
+    app.add_option("--save-every", command->save_every, "save the factors after so many iterations, too")->check(CLI::Range(1, 1000000));
+    app.add_option("--start", command->start, "directory with factors to start from");
+    app.add_flag("--json", command->json, "print one JSON object instead of tables");
+    command->input.declare(app);
+    command->world.declare(app);
+    return [command](const Console& console) { run(*command, console); };
+}
+
+}  // namespace arges::cli

@@ -1,0 +1,78 @@
+#include "cli/sparse_options.hpp"
+
+#include "arges/error.hpp"
+#include "base/text.hpp"
+#include "cli/table.hpp"
+#include "cli/world_options.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+
+namespace arges::cli {
+
+void SparseFileOptions::declare(CLI::App& app) {
+    app.add_option("--base", base_, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
+        ->check(CLI::IsMember({"detect", "zero", "one"}))
+        ->capture_default_str();
+    app.add_option("--lengths", lengths_, "lengths that the tensor must have, e.g. 400x500x60; text may use smaller indices only")
+        ->check(accepted_by([](const std::string& text) { parse_lengths(text); }, "LENGTHS"));
+    app.add_option("--duplicates", duplicates_, "several values for one element: sum, refuse, or take the first")
+        ->check(CLI::IsMember({"sum", "refuse", "first"}))
+        ->capture_default_str();
+    app.add_option("--type", type_, "of the values: double or float")
+        ->check(CLI::IsMember({"double", "float"}))
+        ->capture_default_str();
+}
+
+SparseReadOptions SparseFileOptions::read_options() const {
+    SparseReadOptions options;
+    if (base_ != "detect") options.base = base_ == "zero" ? IndexBase::zero : IndexBase::one;
+    if (!lengths_.empty()) options.lengths = parse_lengths(lengths_);
+    if (duplicates_ != "sum") options.duplicates = duplicates_ == "refuse" ? Duplicates::refuse : Duplicates::keep_first;
+    return options;
+}
+
+std::vector<std::int64_t> parse_lengths(const std::string& text) {
+    std::vector<std::int64_t> lengths;
+    const char* at = text.data();
+    const char* const end = at + text.size();
+    for (bool more = true; more;) {
+        const auto [behind, code] = std::from_chars(at, end, lengths.emplace_back());
+        more = behind != end;
+        if (code != std::errc() || lengths.back() < 0 || (more && *behind != 'x' && *behind != ','))
+            throw InvalidArgument("'" + text + "' must be lengths such as 400x500x60");
+        at = behind + 1;
+    }
+    return lengths;
+}
+
+std::string lengths_text(const std::vector<std::int64_t>& lengths) {
+    std::string text;
+    for (auto n : lengths) text += (text.empty() ? "" : " x ") + with_commas(n);
+    return text;
+}
+
+std::string modes_table(const ReadReport& report) {
+    std::vector<std::vector<std::string>> rows{{"mode", "length", "nonempty slices", "empty slices"}};
+    for (std::size_t m = 0; m < report.lengths.size(); ++m)
+        rows.push_back({std::to_string(m + 1), with_commas(report.lengths[m]), with_commas(report.nonempty_slices[m]),
+                        with_commas(report.lengths[m] - report.nonempty_slices[m])});
+    return table(rows, {false, false, false, false});
+}
+
+nlohmann::ordered_json report_json(const ReadReport& report) {
+    nlohmann::ordered_json object;
+    object["form"] = report.form;
+    object["bytes"] = report.bytes;
+    object["lines"] = report.lines;
+    object["index_base"] = report.index_base;
+    object["entries"] = report.entries;
+    object["duplicates"] = report.duplicates;
+    object["nonzeros"] = report.entries - report.duplicates;
+    object["lengths"] = report.lengths;
+    object["nonempty_slices"] = report.nonempty_slices;
+    return object;
+}
+
+}  // namespace arges::cli

@@ -1,0 +1,42 @@
+/// The options of all subcommands that read a sparse tensor, and how they show one.
+#pragma once
+
+#include "arges/sparse_io.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace arges::cli {
+
+/// --base, --lengths, --duplicates and --type.
+class SparseFileOptions {
+public:
+    /// Adds the options; the object must live as long as the parsed values are needed.
+    void declare(CLI::App& app);
+    /// What to ask of read_sparse().
+    SparseReadOptions read_options() const;
+    /// True if values are to be of type float.
+    bool is_single() const { return type_ == "float"; }
+
+private:
+    std::string base_ = "detect", lengths_, duplicates_ = "sum", type_ = "double";
+};
+
+/// Reads lengths such as 120000x90000x29000.
+/// @throws InvalidArgument for anything else
+std::vector<std::int64_t> parse_lengths(const std::string& text);
+
+/// "3 x 4 x 5".
+std::string lengths_text(const std::vector<std::int64_t>& lengths);
+
+/// Table of modes: length, nonempty slices, empty ones.
+std::string modes_table(const ReadReport& report);
+
+/// What was read, as the members of an object.
+nlohmann::ordered_json report_json(const ReadReport& report);
+
+}  // namespace arges::cli

@@ -1,0 +1,37 @@
+/// From the options of a decomposition to a plan of where nonzeros and rows go.
+#pragma once
+
+#include "decompose/distribute.hpp"
+
+#include <string>
+
+namespace arges::decompose {
+
+/// The texts of CpOptions.
+struct DistributionRequest {
+    std::string distribution = "auto", grid, policy, rows = "holders", partition_file;
+    int columns = 10;
+    std::uint64_t seed = 1;
+};
+
+/// A plan, and what it is called.
+struct ChosenDistribution {
+    DistributionPlan plan;
+    std::string distribution, grid, policy, rows;
+};
+
+/// Reads the request and fills in what it leaves open.
+///
+/// "auto" and a medium-grain distribution without grid or policy take the best of partition::choose_medium(), which rank 0 counts from all
+/// nonzeros' indices; with more than 2^25 nonzeros SPLATT's grid and layers are taken instead. The hypergraph distributions are
+/// partitioned on rank 0, too. Collective.
+/// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and partition files of
+///         another tensor
+template <class T>
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request);
+
+/// All ranks' indices, on rank 0, by mode; elsewhere nothing. Collective.
+template <class T>
+std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
+
+}  // namespace arges::decompose

@@ -1,0 +1,192 @@
+#include "decompose/cp_als.hpp"
+
+#include "arges/error.hpp"
+#include "base/stopwatch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+double total(const Gram& gram) { return std::accumulate(gram.begin(), gram.end(), 0.0); }
+
+void add_to_diagonal(Gram& gram, int columns, double value) {
+    for (int c = 0; c < columns; ++c) gram[static_cast<std::size_t>(c) * static_cast<std::size_t>(columns + 1)] += value;
+}
+
+/// Scales a Gram matrix as its columns are scaled.
+void scale_gram(Gram& gram, const std::vector<double>& scale) {
+    const auto n = scale.size();
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = 0; r < n; ++r) gram[r + c * n] *= scale[r] * scale[c];
+}
+
+/// One mode after the other.
+template <class T>
+class Alternation {
+public:
+    Alternation(SparseOperator<T>& tensor, CpState<T>& state, double regularization)
+        : tensor_(tensor), state_(state), regularization_(regularization) {}
+    virtual ~Alternation() = default;
+
+    /// An iteration over all modes; returns the fit.
+    double iterate() {
+        double inner = 0, model = 0;
+        for (int m = 0; m < tensor_.order(); ++m) {
+            auto others = state_.factors.gram_product(m);
+            const auto product = others;
+            if (regularization_ > 0) add_to_diagonal(others, tensor_.columns(), regularization_);
+            auto sums = improve(m, others);
+            tensor_.start_expand(m, state_.factors.matrix(m));
+            sums.gram.push_back(sums.inner);
+            Stopwatch watch;
+            sum_over_ranks(tensor_.comm(), sums.gram);
+            tensor_.seconds().communication += watch.lap();
+            inner = sums.gram.back();
+            sums.gram.pop_back();
+            auto whole = sums.gram;
+            multiply_into(whole, product);
+            model = total(whole);
+            tensor_.finish_expand(m);
+            normalize(m, std::move(sums.gram));
+        }
+        return fit_of(tensor_.norm_squared(), model, inner);
+    }
+
+protected:
+    /// Finds the owned rows of a factor, not scaled; returns their Gram matrix and their inner product with the MTTKRP's result.
+    virtual RowSums improve(int mode, const Gram& others) = 0;
+
+    /// Columns of length 1; the lengths become the weights.
+    void normalize(int mode, Gram gram) {
+        const auto n = static_cast<std::size_t>(tensor_.columns());
+        std::vector<double> scale(n);
+        for (std::size_t c = 0; c < n; ++c) {
+            state_.lambda[c] = std::sqrt(std::max(0.0, gram[c * (n + 1)]));
+            scale[c] = state_.lambda[c] > 0 ? 1 / state_.lambda[c] : 0;
+        }
+        Stopwatch watch;
+        scale_gram(gram, scale);
+        scale_columns(state_.factors.matrix(mode), scale);
+        state_.factors.set_gram(mode, std::move(gram));
+        tensor_.seconds().solve += watch.lap();
+    }
+
+    SparseOperator<T>& tensor_;
+    CpState<T>& state_;
+    double regularization_;
+};
+
+template <class T>
+class LeastSquares : public Alternation<T> {
+public:
+    using Alternation<T>::Alternation;
+
+private:
+    RowSums improve(int mode, const Gram& others) override {
+        auto& factors = this->state_.factors;
+        this->tensor_.mttkrp(mode, factors.views(), factors.matrix(mode));
+        Stopwatch watch;
+        const GramSolver solver(others, this->tensor_.columns(), std::numeric_limits<T>::epsilon());
+        auto sums = solve_rows(solver, factors.owned(mode));
+        this->tensor_.seconds().solve += watch.lap();
+        return sums;
+    }
+};
+
+template <class T>
+class NonnegativeColumns : public Alternation<T> {
+public:
+    NonnegativeColumns(SparseOperator<T>& tensor, CpState<T>& state, double regularization) : Alternation<T>(tensor, state, regularization) {
+        std::int64_t most = 0;
+        for (int m = 0; m < tensor.order(); ++m) most = std::max(most, tensor.rows(m).count());
+        tensor.comm().agree([&] { product_ = Buffer<T>(most * tensor.columns()); });
+    }
+
+private:
+    static constexpr int sweeps = 5;
+
+    RowSums improve(int mode, const Gram& others) override {
+        auto& factors = this->state_.factors;
+        const int columns = this->tensor_.columns();
+        const sparse::RowMatrix<T> product{product_.data(), factors.matrix(mode).rows, columns, columns};
+        this->tensor_.mttkrp(mode, factors.views(), product);
+        Stopwatch watch;
+        auto owned = factors.owned(mode);
+        scale_columns(owned, this->state_.lambda);
+        inner_.resize(static_cast<std::size_t>(owned.rows));
+#pragma omp parallel for schedule(static)
+        for (std::int64_t i = 0; i < owned.rows; ++i)
+            inner_[static_cast<std::size_t>(i)] = improve_row(owned.row(i), product.row(i), others, columns);
+        RowSums sums{gram_of<T>(owned), std::accumulate(inner_.begin(), inner_.end(), 0.0)};
+        this->tensor_.seconds().solve += watch.lap();
+        return sums;
+    }
+
+    /// Coordinate descent for a row a >= 0 on a V a^T / 2 - a m^T; returns a m^T.
+    static double improve_row(T* a, const T* m, const Gram& v, int columns) {
+        const auto n = static_cast<std::size_t>(columns);
+        for (int sweep = 0; sweep < sweeps; ++sweep)
+            for (std::size_t c = 0; c < n; ++c) {
+                const double diagonal = v[c * (n + 1)];
+                if (diagonal <= 0) continue;
+                double gradient = -static_cast<double>(m[c]);
+                for (std::size_t r = 0; r < n; ++r) gradient += static_cast<double>(a[r]) * v[r + c * n];
+                a[c] = static_cast<T>(std::max(0.0, static_cast<double>(a[c]) - gradient / diagonal));
+            }
+        double inner = 0;
+        for (std::size_t c = 0; c < n; ++c) inner += static_cast<double>(a[c]) * static_cast<double>(m[c]);
+        return inner;
+    }
+
+    Buffer<T> product_;
+    std::vector<double> inner_;  // by row, summed in their order
+};
+
+template <class T>
+void alternate(Alternation<T>& alternation, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+    constexpr double rounding = 1e-3;  // of the fit, near 1 in single precision
+    for (int it = 1; it <= options.max_iterations; ++it) {
+        const double before = state.fit;
+        state.fit = alternation.iterate();
+        if (it > 1 && options.regularization == 0 && state.fit < before - rounding)
+            throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " + std::to_string(state.fit) +
+                        "; use a smaller rank, another seed, or a regularization");
+        if (!after(it, state.fit)) return;
+    }
+}
+
+}  // namespace
+
+double fit_of(double norm_squared, double model_squared, double inner) {
+    constexpr double rounding = 1e-5;  // of single precision
+    const double residual = norm_squared + model_squared - 2 * inner;
+    if (!std::isfinite(residual) || residual < -rounding * (norm_squared + model_squared))
+        throw Error("the decomposition has diverged: its residual is not a number that it can be; scale the tensor's values, use a smaller "
+                    "rank, another seed, or a regularization");
+    return 1 - std::sqrt(std::max(0.0, residual) / norm_squared);
+}
+
+template <class T>
+void run_als(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+    LeastSquares<T> alternation(tensor, state, options.regularization);
+    alternate(alternation, state, options, after);
+}
+
+template <class T>
+void run_nonnegative(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+    NonnegativeColumns<T> alternation(tensor, state, options.regularization);
+    alternate(alternation, state, options, after);
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                      \
+    template void run_als(SparseOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);       \
+    template void run_nonnegative(SparseOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

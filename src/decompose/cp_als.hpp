@@ -1,0 +1,45 @@
+/// Iterations of CP decompositions over a SparseOperator.
+#pragma once
+
+#include "decompose/factors.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace arges::decompose {
+
+/// What the algorithms share.
+struct IterationOptions {
+    int max_iterations = 50;
+    double tolerance = 1e-5;
+    double regularization = 0;
+};
+
+/// Called after each iteration with its number and the fit; what it returns says whether to go on.
+using AfterIteration = std::function<bool(int number, double fit)>;
+
+/// Factors and the weights of their components.
+template <class T>
+struct CpState {
+    Factors<T> factors;
+    std::vector<double> lambda;
+    double fit = 0;
+};
+
+/// 1 - |X - model| / |X| from |X|^2, |model|^2 and the inner product of both.
+/// @throws Error if they cannot belong together: the iteration has diverged
+double fit_of(double norm_squared, double model_squared, double inner);
+
+/// Alternating least squares: for each mode A_n = M_n V_n^+ with M_n = X_(n) times the Khatri-Rao product, V_n the product of the other
+/// Gram matrices; columns are scaled to length 1. The fit comes from the last mode's M_n. Collective.
+/// @throws Error where the iteration diverges
+template <class T>
+void run_als(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
+
+/// The same with factors that have no negative element: within a mode, columns are improved one after the other
+/// (hierarchical alternating least squares).
+template <class T>
+void run_nonnegative(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
+
+}  // namespace arges::decompose

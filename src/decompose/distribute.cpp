@@ -1,0 +1,225 @@
+#include "decompose/distribute.hpp"
+
+#include "arges/error.hpp"
+#include "decompose/slice_counts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+/// Appends the bytes of an array.
+template <class V>
+void append(std::vector<std::byte>& bytes, const V* values, std::size_t count) {
+    const auto old = bytes.size();
+    bytes.resize(old + count * sizeof(V));
+    if (count > 0) std::memcpy(bytes.data() + old, values, count * sizeof(V));
+}
+
+/// Sends each nonzero to its rank; what comes is ordered by sender.
+template <class T>
+sparse::Nonzeros<T> routed(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::vector<std::int32_t>& rank_of) {
+    if (comm.size() == 1) return nonzeros;
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    std::vector<std::size_t> start(ranks + 1, 0);
+    for (auto r : rank_of) ++start[static_cast<std::size_t>(r) + 1];
+    std::partial_sum(start.begin(), start.end(), start.begin());
+    std::vector<std::size_t> order(rank_of.size());
+    auto next = start;
+    for (std::size_t x = 0; x < rank_of.size(); ++x) order[next[static_cast<std::size_t>(rank_of[x])]++] = x;
+    std::vector<std::vector<std::byte>> outgoing(ranks);
+    for (std::size_t r = 0; r < ranks; ++r) {
+        const auto count = start[r + 1] - start[r];
+        std::vector<std::int64_t> column(count);
+        for (const auto& indices : nonzeros.indices) {
+            for (std::size_t i = 0; i < count; ++i) column[i] = indices[order[start[r] + i]];
+            append(outgoing[r], column.data(), count);
+        }
+        std::vector<T> values(count);
+        for (std::size_t i = 0; i < count; ++i) values[i] = nonzeros.values[order[start[r] + i]];
+        append(outgoing[r], values.data(), count);
+    }
+    sparse::Nonzeros<T> result{nonzeros.lengths, std::vector<std::vector<std::int64_t>>(nonzeros.indices.size()), {}};
+    const auto modes = result.indices.size();
+    for (const auto& bytes : comm.all_to_all(outgoing)) {
+        const auto count = bytes.size() / (modes * sizeof(std::int64_t) + sizeof(T));
+        const auto* at = bytes.data();
+        for (auto& indices : result.indices) {
+            const auto old = indices.size();
+            indices.resize(old + count);
+            if (count > 0) std::memcpy(indices.data() + old, at, count * sizeof(std::int64_t));
+            at += count * sizeof(std::int64_t);
+        }
+        const auto old = result.values.size();
+        result.values.resize(old + count);
+        if (count > 0) std::memcpy(result.values.data() + old, at, count * sizeof(T));
+    }
+    return result;
+}
+
+/// The ranks that share a layer of a mode: those of the same coordinate, or all.
+struct LayerGroup {
+    std::vector<std::int64_t> ranks;  ///< ascending
+    std::int64_t begin = 0, end = 0;  ///< slices
+};
+
+LayerGroup group_of(const Communicator& comm, const DistributionPlan& plan, int mode, std::int64_t length) {
+    LayerGroup group;
+    if (plan.grain != Grain::medium) {
+        group.ranks.resize(static_cast<std::size_t>(comm.size()));
+        std::iota(group.ranks.begin(), group.ranks.end(), 0);
+        group.end = length;
+        return group;
+    }
+    std::int64_t stride = 1;
+    for (auto m = plan.grid.size(); m-- > static_cast<std::size_t>(mode) + 1;) stride *= plan.grid[m];
+    const auto places = plan.grid[static_cast<std::size_t>(mode)];
+    const auto coordinate = comm.rank() / stride % places;
+    for (std::int64_t r = 0; r < comm.size(); ++r)
+        if (r / stride % places == coordinate) group.ranks.push_back(r);
+    const auto& boundaries = plan.boundaries[static_cast<std::size_t>(mode)];
+    group.begin = boundaries[static_cast<std::size_t>(coordinate)];
+    group.end = boundaries[static_cast<std::size_t>(coordinate) + 1];
+    return group;
+}
+
+/// Owners of the rows that this rank holds, decided for each layer by one of its ranks, which sees what all of them hold.
+std::vector<std::int64_t> owners_in_layers(const Communicator& comm, const DistributionPlan& plan, int mode, std::int64_t length,
+                                           const std::vector<std::int64_t>& held) {
+    const auto group = group_of(comm, plan, mode, length);
+    const auto decider = group.ranks[static_cast<std::size_t>(mode) % group.ranks.size()];
+    std::vector<std::vector<std::byte>> outgoing(static_cast<std::size_t>(comm.size()));
+    outgoing[static_cast<std::size_t>(decider)] = to_bytes(held);
+    const auto incoming = comm.all_to_all(outgoing);
+    std::vector<std::vector<std::byte>> answers(static_cast<std::size_t>(comm.size()));
+    if (decider == comm.rank()) {
+        partition::LayerRows layer{group.begin, group.end, {}};
+        for (auto r : group.ranks) layer.held.push_back(from_bytes<std::int64_t>(incoming[static_cast<std::size_t>(r)]));
+        const auto owners = partition::assign_rows(layer, plan.row_rule);
+        for (std::size_t q = 0; q < group.ranks.size(); ++q) {
+            std::vector<std::int64_t> answer;
+            auto at = owners.rows.begin();
+            for (auto row : layer.held[q]) {
+                at = std::lower_bound(at, owners.rows.end(), row);
+                answer.push_back(group.ranks[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(at - owners.rows.begin())])]);
+            }
+            answers[static_cast<std::size_t>(group.ranks[q])] = to_bytes(answer);
+        }
+    }
+    return from_bytes<std::int64_t>(comm.all_to_all(answers)[static_cast<std::size_t>(decider)]);
+}
+
+/// Coarse grain: the rank that owns a slice.
+std::int32_t slice_owner(const DistributionPlan& plan, std::size_t mode, std::int64_t slice) {
+    if (plan.owners.empty()) return static_cast<std::int32_t>(partition::layer_of(plan.boundaries[mode], slice));
+    const auto& owners = plan.owners[mode];
+    return owners.owner[static_cast<std::size_t>(std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) - owners.slices.begin())];
+}
+
+/// Where each nonzero goes for a set.
+template <class T>
+std::vector<std::int32_t> ranks_of(const sparse::Nonzeros<T>& nonzeros, const DistributionPlan& plan, std::size_t mode) {
+    if (plan.grain == Grain::fine) return plan.parts;
+    std::vector<std::int32_t> result(nonzeros.values.size(), 0);
+    if (plan.grain == Grain::coarse) {
+        for (std::size_t x = 0; x < result.size(); ++x) result[x] = slice_owner(plan, mode, nonzeros.indices[mode][x]);
+        return result;
+    }
+    for (std::size_t m = 0; m < nonzeros.indices.size(); ++m)
+        for (std::size_t x = 0; x < result.size(); ++x)
+            result[x] = static_cast<std::int32_t>(result[x] * plan.grid[m] + partition::layer_of(plan.boundaries[m], nonzeros.indices[m][x]));
+    return result;
+}
+
+/// Rows of a mode that some set has nonzeros in, ascending; or those of all ranks.
+template <class T>
+std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::Nonzeros<T>>& sets, std::size_t mode, bool of_all_ranks) {
+    std::vector<std::int64_t> held;
+    for (const auto& set : sets) {
+        const auto more = distinct(set.indices[mode]);
+        held.insert(held.end(), more.begin(), more.end());
+    }
+    held = distinct(held);
+    return of_all_ranks ? distinct(from_bytes<std::int64_t>(comm.all_gather(to_bytes(held)))) : held;
+}
+
+/// Positions of the rows of a ModeRows: by an array over their range where that is not much longer than their number, else by bisection.
+class RowFinder {
+public:
+    explicit RowFinder(const ModeRows& rows) {
+        if (rows.index.empty()) return;
+        const auto [least, largest] = std::minmax_element(rows.index.begin(), rows.index.end());
+        begin_ = *least;
+        if (*largest - begin_ < dense_range * rows.count()) {
+            place_.resize(static_cast<std::size_t>(*largest - begin_ + 1));
+            for (std::size_t i = 0; i < rows.index.size(); ++i) place_[static_cast<std::size_t>(rows.index[i] - begin_)] = static_cast<std::uint32_t>(i);
+            return;
+        }
+        for (std::size_t i = 0; i < rows.index.size(); ++i) sorted_.emplace_back(rows.index[i], static_cast<std::uint32_t>(i));
+        std::sort(sorted_.begin(), sorted_.end());
+    }
+    std::vector<std::uint32_t> find(const std::vector<std::int64_t>& indices) const {
+        std::vector<std::uint32_t> result(indices.size());
+#pragma omp parallel for schedule(static)
+        for (std::size_t x = 0; x < indices.size(); ++x)
+            result[x] = sorted_.empty() ? place_[static_cast<std::size_t>(indices[x] - begin_)]
+                                        : std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::int64_t, std::uint32_t>(indices[x], 0))->second;
+        return result;
+    }
+
+private:
+    static constexpr std::int64_t dense_range = 8;
+    std::int64_t begin_ = 0;
+    std::vector<std::uint32_t> place_;
+    std::vector<std::pair<std::int64_t, std::uint32_t>> sorted_;
+};
+
+void check_size(const ModeRows& rows, int mode) {
+    if (rows.count() > std::numeric_limits<std::uint32_t>::max())
+        throw Unsupported("mode " + std::to_string(mode + 1) + ": a rank needs " + std::to_string(rows.count()) +
+                          " rows of a factor matrix, and at most 2^32 - 1 are supported; use more ranks");
+}
+
+}  // namespace
+
+template <class T>
+Distributed<T> distribute(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionPlan& plan) {
+    const int order = nonzeros.order();
+    const bool coarse = plan.grain == Grain::coarse;
+    Distributed<T> result;
+    result.folds = !coarse;
+    std::vector<sparse::Nonzeros<T>> moved;
+    for (int s = 0; s < (coarse ? order : 1); ++s) {
+        moved.push_back(routed(comm, nonzeros, ranks_of(nonzeros, plan, static_cast<std::size_t>(s))));
+        result.sets.emplace_back();
+        auto& modes = result.sets.back().modes;
+        for (int m = coarse ? s : 0; m < (coarse ? s + 1 : order); ++m) modes.push_back(m);
+        result.sets.back().nonzeros.values = moved.back().values;
+    }
+    for (int m = 0; m < order; ++m) {
+        const auto place = static_cast<std::size_t>(m);
+        const auto held = held_rows(comm, moved, place, coarse && plan.rows_everywhere);
+        std::vector<std::int64_t> owner;
+        if (coarse)
+            for (auto row : held) owner.push_back(slice_owner(plan, place, row));
+        else
+            owner = owners_in_layers(comm, plan, m, nonzeros.lengths[place], held);
+        result.rows.push_back(match_rows(comm, held, owner));
+        comm.agree([&] { check_size(result.rows.back(), m); });
+        const RowFinder finder(result.rows.back());
+        for (std::size_t s = 0; s < moved.size(); ++s) {
+            result.sets[s].nonzeros.rows.push_back(result.rows.back().count());
+            result.sets[s].nonzeros.indices.push_back(finder.find(moved[s].indices[place]));
+        }
+    }
+    return result;
+}
+
+template Distributed<float> distribute(const Communicator&, const sparse::Nonzeros<float>&, const DistributionPlan&);
+template Distributed<double> distribute(const Communicator&, const sparse::Nonzeros<double>&, const DistributionPlan&);
+
+}  // namespace arges::decompose

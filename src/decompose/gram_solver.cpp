@@ -1,0 +1,196 @@
+#include "decompose/gram_solver.hpp"
+
+#include "arges/error.hpp"
+#include "local/blas.hpp"
+
+#include <cblas.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+extern "C" {
+void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* info);
+void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork, int* info);
+}
+
+namespace arges::decompose {
+
+namespace {
+
+constexpr std::int64_t block_rows = 512;
+/// Directions in which V is smaller than its largest by this factor times the rounding and the number of columns are left out.
+constexpr double noise = 500;
+
+std::size_t square(int n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
+
+/// rows = rows * inverse for a number of columns that the compiler knows.
+template <int columns, class T>
+void multiply_fixed(const T* inverse, sparse::RowMatrix<T> rows) {
+    for (std::int64_t i = 0; i < rows.rows; ++i) {
+        T sum[columns] = {};
+        T* const row = rows.row(i);
+        for (int r = 0; r < columns; ++r)
+#pragma omp simd
+            for (int c = 0; c < columns; ++c) sum[c] += row[r] * inverse[r * columns + c];
+#pragma omp simd
+        for (int c = 0; c < columns; ++c) row[c] = sum[c];
+    }
+}
+
+template <class T>
+void multiply_any(const T* inverse, sparse::RowMatrix<T> rows) {
+    const std::vector<T> before(rows.data, rows.data + rows.rows * rows.columns);
+    local::gemm<T>({rows.columns, rows.rows, rows.columns}, T(1), {inverse, rows.columns, false}, {before.data(), rows.columns, false}, T(0),
+                   {rows.data, rows.columns, false});
+}
+
+/// gram += rows^T rows, its lower half.
+template <class T>
+void add_gram(sparse::RowMatrix<const T> rows, Gram& gram, std::vector<T>& scratch) {
+    const int columns = rows.columns, n = static_cast<int>(rows.rows);
+    if constexpr (std::is_same_v<T, double>) {
+        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, columns, n, 1, rows.data, columns, 1, gram.data(), columns);
+    } else {
+        scratch.assign(square(columns), 0);
+        cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, columns, n, 1, rows.data, columns, 0, scratch.data(), columns);
+        for (std::size_t i = 0; i < scratch.size(); ++i) gram[i] += static_cast<double>(scratch[i]);
+    }
+}
+
+void mirror(Gram& gram, int columns) {
+    const auto n = static_cast<std::size_t>(columns);
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = c + 1; r < n; ++r) gram[c + r * n] = gram[r + c * n];
+}
+
+/// Runs f(block, sums of the thread) over blocks of rows; the threads' sums are added in their order.
+template <class T, class F>
+RowSums over_blocks(sparse::RowMatrix<T> rows, F&& f) {
+    const auto blocks = (rows.rows + block_rows - 1) / block_rows;
+    const int threads = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, omp_get_max_threads()));
+    std::vector<RowSums> sums(static_cast<std::size_t>(threads), RowSums{Gram(square(rows.columns), 0), 0});
+#pragma omp parallel num_threads(threads)
+    {
+        auto& mine = sums[static_cast<std::size_t>(omp_get_thread_num())];
+        std::vector<std::remove_const_t<T>> scratch;
+#pragma omp for schedule(static)
+        for (std::int64_t b = 0; b < blocks; ++b) {
+            const auto begin = b * block_rows, end = std::min(rows.rows, begin + block_rows);
+            f(sparse::RowMatrix<T>{rows.row(begin), end - begin, rows.columns, rows.stride}, mine, scratch);
+        }
+    }
+    for (std::size_t t = 1; t < sums.size(); ++t) {
+        for (std::size_t i = 0; i < sums[0].gram.size(); ++i) sums[0].gram[i] += sums[t].gram[i];
+        sums[0].inner += sums[t].inner;
+    }
+    mirror(sums[0].gram, rows.columns);
+    return sums[0];
+}
+
+}  // namespace
+
+void multiply_into(Gram& product, const Gram& factor) {
+    for (std::size_t i = 0; i < product.size(); ++i) product[i] *= factor[i];
+}
+
+GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns), inverse_(v) {
+    if (!std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); }))
+        throw InvalidArgument("the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "
+                              "rank or a regularization");
+    int info = 0;
+    dpotrf_("L", &columns_, inverse_.data(), &columns_, &info);
+    double least = 1, most = 0;
+    for (int c = 0; info == 0 && c < columns; ++c) {
+        const double d = inverse_[static_cast<std::size_t>(c) * static_cast<std::size_t>(columns + 1)];
+        least = c == 0 ? d * d : std::min(least, d * d);
+        most = std::max(most, d * d);
+    }
+    const double cut = noise * rounding * columns;
+    definite_ = info == 0 && least > most * cut;
+    if (definite_) {
+        dpotri_("L", &columns_, inverse_.data(), &columns_, &info);
+        mirror(inverse_, columns_);
+    } else {
+        invert_by_eigenvectors(v, cut);
+    }
+    inverse_float_.assign(inverse_.begin(), inverse_.end());
+}
+
+SymmetricEigen symmetric_eigen(const Gram& matrix, int columns) {
+    SymmetricEigen result{std::vector<double>(static_cast<std::size_t>(columns)), matrix};
+    std::vector<double> work(64 * static_cast<std::size_t>(columns) + 64);
+    const int size = static_cast<int>(work.size());
+    int info = 0;
+    dsyev_("V", "L", &columns, result.vectors.data(), &columns, result.values.data(), work.data(), &size, &info);
+    if (info != 0) throw Error("the eigenvalues of a Gram matrix were not found; use another seed or a regularization");
+    return result;
+}
+
+void GramSolver::invert_by_eigenvectors(const Gram& v, double cut) {
+    const auto [values, vectors] = symmetric_eigen(v, columns_);
+    const double least = std::max(0.0, values.back()) * cut;
+    inverse_.assign(square(columns_), 0);
+    const auto n = static_cast<std::size_t>(columns_);
+    for (std::size_t e = 0; e < n; ++e) {
+        if (values[e] <= least) continue;
+        for (std::size_t c = 0; c < n; ++c)
+            for (std::size_t r = 0; r < n; ++r) inverse_[r + c * n] += vectors[r + e * n] * vectors[c + e * n] / values[e];
+    }
+}
+
+template <class T>
+void GramSolver::solve(sparse::RowMatrix<T> rows) const {
+    const T* inverse = nullptr;
+    if constexpr (std::is_same_v<T, float>)
+        inverse = inverse_float_.data();
+    else
+        inverse = inverse_.data();
+    switch (columns_) {
+        case 4: return multiply_fixed<4>(inverse, rows);
+        case 8: return multiply_fixed<8>(inverse, rows);
+        case 10: return multiply_fixed<10>(inverse, rows);
+        case 16: return multiply_fixed<16>(inverse, rows);
+        case 32: return multiply_fixed<32>(inverse, rows);
+        default: return multiply_any(inverse, rows);
+    }
+}
+
+template <class T>
+RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows) {
+    return over_blocks(rows, [&](sparse::RowMatrix<T> block, RowSums& sums, std::vector<T>& scratch) {
+        const auto size = block.rows * block.columns;
+        std::vector<T> before(block.data, block.data + size);
+        solver.solve(block);
+        double inner = 0;
+        for (std::int64_t i = 0; i < size; ++i) inner += static_cast<double>(before[static_cast<std::size_t>(i)]) * static_cast<double>(block.data[i]);
+        sums.inner += inner;
+        add_gram<T>(block, sums.gram, scratch);
+    });
+}
+
+template <class T>
+Gram gram_of(sparse::RowMatrix<const T> rows) {
+    return over_blocks(rows, [](sparse::RowMatrix<const T> block, RowSums& sums, std::vector<T>& scratch) { add_gram<T>(block, sums.gram, scratch); })
+        .gram;
+}
+
+template <class T>
+void scale_columns(sparse::RowMatrix<T> rows, const std::vector<double>& scale) {
+    const std::vector<T> factor(scale.begin(), scale.end());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 0; i < rows.rows; ++i)
+        for (int c = 0; c < rows.columns; ++c) rows.row(i)[c] *= factor[static_cast<std::size_t>(c)];
+}
+
+#define ARGES_INSTANTIATE(T)                                                       \
+    template void GramSolver::solve(sparse::RowMatrix<T>) const;                   \
+    template RowSums solve_rows(const GramSolver&, sparse::RowMatrix<T>);          \
+    template Gram gram_of(sparse::RowMatrix<const T>);                             \
+    template void scale_columns(sparse::RowMatrix<T>, const std::vector<double>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

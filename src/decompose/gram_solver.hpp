@@ -1,0 +1,65 @@
+/// Solves for the rows of a factor matrix: A V = M with a small symmetric V.
+#pragma once
+
+#include "sparse/row_matrix.hpp"
+
+#include <vector>
+
+namespace arges::decompose {
+
+/// A symmetric matrix of R x R numbers, column by column.
+using Gram = std::vector<double>;
+
+/// Element by element.
+void multiply_into(Gram& product, const Gram& factor);
+
+/// Eigenvalues of a symmetric matrix, rising, and its orthonormal eigenvectors, column by column.
+struct SymmetricEigen {
+    std::vector<double> values;
+    Gram vectors;
+};
+/// @throws Error if they are not found
+SymmetricEigen symmetric_eigen(const Gram& matrix, int columns);
+
+/// The inverse of V: by Cholesky where V is positive definite and well conditioned; else the pseudo-inverse, so that collinear columns or
+/// columns of zeros give the solution of least norm.
+class GramSolver {
+public:
+    /// @param rounding relative error of the rows that will be solved for, as 2.2e-16 in double precision
+    /// @throws InvalidArgument if V has an element that is not finite
+    GramSolver(Gram v, int columns, double rounding);
+
+    bool is_definite() const { return definite_; }
+    /// rows = rows * V^-1, in place. The stride is the number of columns. On one thread.
+    template <class T>
+    void solve(sparse::RowMatrix<T> rows) const;
+
+private:
+    void invert_by_eigenvectors(const Gram& v, double cut);
+
+    int columns_;
+    bool definite_ = false;
+    Gram inverse_;
+    std::vector<float> inverse_float_;
+};
+
+/// Sums over rows that belong together with a solved factor matrix.
+struct RowSums {
+    Gram gram;             ///< of the rows
+    double inner = 0;      ///< sum of the rows before and after, multiplied element by element
+};
+
+/// Solves rows in place and sums their Gram matrix and their inner product with what they were; in blocks that stay in cache, with
+/// the threads that OpenMP gives.
+template <class T>
+RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows);
+
+/// Gram matrix of rows.
+template <class T>
+Gram gram_of(sparse::RowMatrix<const T> rows);
+
+/// Multiplies column c by scale[c].
+template <class T>
+void scale_columns(sparse::RowMatrix<T> rows, const std::vector<double>& scale);
+
+}  // namespace arges::decompose

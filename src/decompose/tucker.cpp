@@ -1,0 +1,237 @@
+#include "arges/tucker.hpp"
+
+#include "arges/error.hpp"
+#include "base/stopwatch.hpp"
+#include "decompose/choose_distribution.hpp"
+#include "decompose/factors.hpp"
+#include "interface/sparse_state.hpp"
+#include "local/blas.hpp"
+#include "sparse/ttmc.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+using decompose::Distributed;
+using decompose::Gram;
+using decompose::RowExchange;
+using sparse::RowMatrix;
+
+constexpr std::int64_t max_width = 4096;
+
+void check(const TuckerOptions& options, const std::vector<std::int64_t>& lengths) {
+    auto refuse = [](const std::string& text) { throw InvalidArgument("Tucker decomposition: " + text); };
+    if (options.ranks.size() != lengths.size())
+        refuse(std::to_string(options.ranks.size()) + " ranks for " + std::to_string(lengths.size()) + " modes; give one for each mode");
+    std::int64_t product = 1;
+    for (std::size_t m = 0; m < lengths.size(); ++m) {
+        if (options.ranks[m] < 1 || options.ranks[m] > lengths[m])
+            refuse("the rank of mode " + std::to_string(m + 1) + " is " + std::to_string(options.ranks[m]) + "; it must be from 1 to the length " +
+                   std::to_string(lengths[m]));
+        product *= options.ranks[m];
+        if (product > max_width * lengths[m] && product > max_width * max_width) refuse("the core is too large; use smaller ranks");
+    }
+    for (std::size_t m = 0; m < lengths.size(); ++m)
+        if (product / options.ranks[m] > max_width)
+            refuse("the core has " + std::to_string(product / options.ranks[m]) + " columns beside mode " + std::to_string(m + 1) +
+                   ", at most " + std::to_string(max_width) + " are supported; use smaller ranks");
+    if (options.max_iterations < 1) refuse("there must be at least one iteration");
+    if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
+}
+
+/// The iteration.
+template <class T>
+class Hooi {
+public:
+    Hooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed)
+        : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)) {
+        for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * static_cast<double>(value);
+        comm_.sum(&norm_squared_, 1);
+        comm_.agree([&] {
+            for (int m = 0; m < order(); ++m)
+                kernels_.emplace_back(distributed_.sets[distributed_.sets.size() == 1 ? 0 : static_cast<std::size_t>(m)].nonzeros, m);
+        });
+        distributed_.sets.clear();
+        for (int m = 0; m < order(); ++m) {
+            const auto& rows = rows_of(m);
+            comm_.agree([&] { factors_.emplace_back(rows.count() * columns(m)); });
+            for (std::int64_t i = 0; i < rows.count(); ++i)
+                for (int c = 0; c < columns(m); ++c)
+                    factors_.back()[i * columns(m) + c] = static_cast<T>(decompose::start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c) - 0.5);
+            expand_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, columns(m)));
+            fold_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, width(m)));
+            make_orthonormal(m);
+        }
+    }
+
+    double norm_squared() const { return norm_squared_; }
+
+    /// All modes once; returns the fit.
+    double iterate() {
+        for (int m = 0; m < order(); ++m) {
+            const auto& rows = rows_of(m);
+            comm_.agree([&] { product_.reserve(rows.count() * width(m)); });
+            const RowMatrix<T> product{product_.data(), rows.count(), width(m), width(m)};
+            std::vector<RowMatrix<const T>> views;
+            for (int k = 0; k < order(); ++k) views.push_back(matrix(k));
+            kernels_[static_cast<std::size_t>(m)].multiply(views, product);
+            if (distributed_.folds) fold_[static_cast<std::size_t>(m)]->fold(product);
+            take_singular_vectors(m, {product.data, rows.owned, product.columns, product.stride});
+        }
+        double squares = 0;
+        for (double g : core_) squares += g * g;
+        return 1 - std::sqrt(std::max(0.0, norm_squared_ - squares) / norm_squared_);
+    }
+
+    void give(TuckerResult<T>& result) {
+        for (int m = 0; m < order(); ++m) {
+            const auto& rows = rows_of(m);
+            result.rows.emplace_back(rows.index.begin(), rows.index.begin() + rows.owned);
+            const T* data = factors_[static_cast<std::size_t>(m)].data();
+            result.factors.emplace_back(data, data + rows.owned * columns(m));
+        }
+        result.core = core_first_fastest();
+    }
+
+private:
+    int order() const { return static_cast<int>(ranks_.size()); }
+    int columns(int m) const { return ranks_[static_cast<std::size_t>(m)]; }
+    int width(int m) const { return std::accumulate(ranks_.begin(), ranks_.end(), 1, std::multiplies<>()) / columns(m); }
+    const decompose::ModeRows& rows_of(int m) const { return distributed_.rows[static_cast<std::size_t>(m)]; }
+    RowMatrix<T> matrix(int m) { return {factors_[static_cast<std::size_t>(m)].data(), rows_of(m).count(), columns(m), columns(m)}; }
+    RowMatrix<T> owned(int m) {
+        auto result = matrix(m);
+        result.rows = rows_of(m).owned;
+        return result;
+    }
+
+    void expand(int m) {
+        expand_[static_cast<std::size_t>(m)]->start_expand(matrix(m));
+        expand_[static_cast<std::size_t>(m)]->finish_expand();
+    }
+
+    /// Eigenvalues of the Gram matrix of some rows, falling, and their vectors, column by column; negative ones are zero.
+    std::pair<std::vector<double>, Gram> eigen(RowMatrix<const T> rows) {
+        auto gram = decompose::gram_of<T>(rows);
+        decompose::sum_over_ranks(comm_, gram);
+        auto [values, vectors] = decompose::symmetric_eigen(gram, rows.columns);
+        std::reverse(values.begin(), values.end());
+        const auto n = static_cast<std::size_t>(rows.columns);
+        for (std::size_t c = 0; c < n / 2; ++c)
+            std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(c * n), vectors.begin() + static_cast<std::ptrdiff_t>((c + 1) * n),
+                             vectors.begin() + static_cast<std::ptrdiff_t>((n - 1 - c) * n));
+        for (auto& v : values) v = std::max(0.0, v);
+        return {std::move(values), std::move(vectors)};
+    }
+
+    /// result = rows * transform (rows.columns x columns, column by column).
+    void multiply(RowMatrix<const T> rows, const std::vector<T>& transform, RowMatrix<T> result) const {
+        local::gemm<T>({result.columns, rows.rows, rows.columns}, T(1), {transform.data(), rows.columns, true}, {rows.data, rows.columns, false}, T(0),
+                       {result.data, result.columns, false});
+    }
+
+    /// The start: columns made orthonormal by the eigenvectors of their Gram matrix.
+    void make_orthonormal(int m) {
+        const auto [values, vectors] = eigen(owned(m));
+        const std::vector<T> before(owned(m).data, owned(m).data + owned(m).rows * columns(m));
+        multiply({before.data(), owned(m).rows, columns(m), columns(m)}, scaled(values, vectors, columns(m), columns(m)), owned(m));
+        expand(m);
+    }
+
+    /// Columns of `vectors` divided by singular values; those that are zero up to rounding become zero.
+    std::vector<T> scaled(const std::vector<double>& values, const Gram& vectors, int rows, int columns) const {
+        constexpr double rounding = std::is_same_v<T, float> ? 1e-6 : 1e-13;
+        std::vector<T> result(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), T(0));
+        for (int c = 0; c < std::min(rows, columns); ++c) {
+            const auto place = static_cast<std::size_t>(c);
+            if (!(values[place] > rounding * values[0])) continue;
+            for (int r = 0; r < rows; ++r)
+                result[static_cast<std::size_t>(r) + place * static_cast<std::size_t>(rows)] =
+                    static_cast<T>(vectors[static_cast<std::size_t>(r) + place * static_cast<std::size_t>(rows)] / std::sqrt(values[place]));
+        }
+        return result;
+    }
+
+    /// U = Y V S^-1 with the leading eigenvectors V of Y^T Y; the core in this mode is U^T Y = S V^T.
+    void take_singular_vectors(int m, RowMatrix<const T> product) {
+        const auto [values, vectors] = eigen(product);
+        multiply(product, scaled(values, vectors, product.columns, columns(m)), owned(m));
+        expand(m);
+        if (m + 1 < order()) return;
+        const auto w = static_cast<std::size_t>(product.columns);
+        core_.assign(w * static_cast<std::size_t>(columns(m)), 0);
+        for (std::size_t c = 0; c < static_cast<std::size_t>(std::min(columns(m), product.columns)); ++c)
+            for (std::size_t j = 0; j < w; ++j) core_[c + j * static_cast<std::size_t>(columns(m))] = std::sqrt(values[c]) * vectors[j + c * w];
+    }
+
+    /// core_ has the last mode fastest, then the columns of TTMc, of which the last of the other modes is fastest.
+    std::vector<double> core_first_fastest() const {
+        const auto n = static_cast<std::size_t>(order());
+        std::vector<double> result(core_.size());
+        std::vector<int> index(n, 0);
+        for (double& g : result) {
+            std::size_t column = 0;
+            for (std::size_t k = 0; k + 1 < n; ++k) column = column * static_cast<std::size_t>(ranks_[k]) + static_cast<std::size_t>(index[k]);
+            g = core_[static_cast<std::size_t>(index[n - 1]) + column * static_cast<std::size_t>(ranks_[n - 1])];
+            for (std::size_t k = 0; k < n && ++index[k] == ranks_[k]; ++k) index[k] = 0;
+        }
+        return result;
+    }
+
+    const Communicator& comm_;
+    Distributed<T> distributed_;
+    std::vector<int> ranks_;
+    double norm_squared_ = 0;
+    std::vector<sparse::Ttmc<T>> kernels_;  // by mode
+    std::vector<Buffer<T>> factors_;
+    Buffer<T> product_;
+    std::vector<double> core_;
+    std::vector<std::unique_ptr<RowExchange<T>>> expand_, fold_;
+};
+
+}  // namespace
+
+template <class T>
+TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const std::function<void(int, double)>& progress) {
+    const auto& source = state_of(tensor, "tucker_decompose");
+    const auto& comm = source.comm();
+    const auto nonzeros = comm.sum(source.local().count());
+    comm.agree([&] {
+        check(options, tensor.lengths());
+        if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
+    });
+    const int columns = *std::max_element(options.ranks.begin(), options.ranks.end());
+    auto chosen = decompose::choose_distribution(comm, source.local(),
+                                                 {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
+    Hooi<T> hooi(comm, decompose::distribute(comm, source.local(), chosen.plan), options.ranks, options.seed);
+    if (!(hooi.norm_squared() > 0) || !std::isfinite(hooi.norm_squared()))
+        throw InvalidArgument(source.title() + ": the sum of the squares of its values is zero or infinite; scale the values");
+    TuckerResult<T> result;
+    result.lengths = tensor.lengths();
+    result.ranks = options.ranks;
+    result.distribution = chosen.distribution;
+    result.grid = chosen.grid;
+    result.policy = chosen.policy;
+    Stopwatch watch;
+    while (result.iterations < options.max_iterations && !result.converged) {
+        const double fit = hooi.iterate();
+        result.converged = result.iterations > 0 && std::abs(fit - result.fit) < options.tolerance;
+        result.fit = fit;
+        ++result.iterations;
+        if (progress) progress(result.iterations, fit);
+    }
+    result.seconds_per_iteration = watch.seconds() / result.iterations;
+    hooi.give(result);
+    return result;
+}
+
+#define ARGES_INSTANTIATE(T) \
+    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const std::function<void(int, double)>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges

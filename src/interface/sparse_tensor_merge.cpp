@@ -1,0 +1,261 @@
+#include "interface/sparse_tensor_merge.hpp"
+
+#include "base/splitmix.hpp"
+#include "interface/sparse_tensor_exchange.hpp"
+#include "interface/sparse_tensor_places.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+template <class T>
+bool equal_coordinates(const sparse::Nonzeros<T>& x, std::size_t a, std::size_t b) {
+    for (const auto& column : x.indices)
+        if (column[a] != column[b]) return false;
+    return true;
+}
+
+template <class T>
+std::vector<std::int64_t> coordinate(const sparse::Nonzeros<T>& x, std::size_t i) {
+    std::vector<std::int64_t> result;
+    for (const auto& column : x.indices) result.push_back(column[i]);
+    return result;
+}
+
+template <class T>
+void move_nonzero(sparse::Nonzeros<T>& x, std::size_t from, std::size_t to) {
+    for (auto& column : x.indices) column[to] = column[from];
+    x.values[to] = x.values[from];
+}
+
+template <class T>
+void resize(sparse::Nonzeros<T>& x, std::size_t count) {
+    for (auto& column : x.indices) column.resize(count);
+    x.values.resize(count);
+}
+
+/// For each hash, 1 if another one of the list is equal.
+std::vector<std::uint8_t> repeated(const std::vector<std::uint64_t>& hashes) {
+    std::vector<std::uint8_t> flags(hashes.size(), 0);
+    FirstPlaces table(hashes.size());
+    visit_in_batches(hashes.size(), table, [&](std::size_t i) { return hashes[i]; }, [&](std::size_t i, std::uint64_t hash) {
+        const auto first = table.find(hash, i, [&](std::size_t j) { return hashes[j] == hash; });
+        if (first != i) flags[first] = flags[i] = 1;
+        return true;
+    });
+    return flags;
+}
+
+/// Appends the local places of those nonzeros whose hash occurs more than once over all ranks, among hashes that are equal to
+/// `slice` modulo `slices`, a power of two. Collective.
+template <class T>
+void add_suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, std::uint64_t slice, std::uint64_t slices,
+                  std::vector<std::size_t>& result) {
+    const auto ranks = static_cast<std::size_t>(comm.size());
+    std::vector<std::size_t> places;
+    std::vector<std::int32_t> to;
+    std::vector<std::uint64_t> hashes;
+    for (std::size_t i = 0; i < nonzeros.values.size(); ++i) {
+        const auto hash = coordinate_hash(nonzeros.indices, i);
+        if ((hash & (slices - 1)) != slice) continue;
+        places.push_back(i);
+        to.push_back(home_rank(hash, comm.size()));
+        hashes.push_back(hash);
+    }
+    std::vector<std::int32_t> from(to.size(), static_cast<std::int32_t>(comm.rank()));
+    hashes = route_column(comm, to, std::move(hashes));
+    from = route_column(comm, to, std::move(from));
+    const auto answers = route_column(comm, from, repeated(hashes));  // by home rank, each in the order of places
+    std::vector<std::size_t> next(ranks + 1, 0);
+    for (auto r : to) ++next[static_cast<std::size_t>(r) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (std::size_t i = 0; i < places.size(); ++i)
+        if (answers[next[static_cast<std::size_t>(to[i])]++] != 0) result.push_back(places[i]);
+}
+
+/// The same for all hashes, in several turns where there are many, so that not all hashes are in memory at once.
+template <class T>
+std::vector<std::size_t> suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
+    constexpr std::int64_t many = 1 << 18;
+    const std::uint64_t slices = comm.maximum(nonzeros.count()) > many ? 4 : 1;
+    std::vector<std::size_t> result;
+    for (std::uint64_t slice = 0; slice < slices; ++slice) add_suspects(comm, nonzeros, slice, slices, result);
+    return result;
+}
+
+/// What becomes of a nonzero that shares its coordinate, perhaps.
+template <class T>
+struct Verdict {
+    std::int64_t place;  ///< on its rank
+    T value;             ///< new
+    std::int64_t keep;   ///< 0: it goes
+};
+
+/// Merges groups of equal coordinates by ascending number; fills one verdict for each nonzero.
+template <class T>
+MergeReport judge(const sparse::Nonzeros<T>& x, const std::vector<std::int64_t>& numbers, Duplicates duplicates,
+                  std::vector<Verdict<T>>& verdicts) {
+    std::vector<std::size_t> sequence(x.values.size());
+    std::iota(sequence.begin(), sequence.end(), std::size_t{0});
+    std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
+        for (const auto& column : x.indices)
+            if (column[a] != column[b]) return column[a] < column[b];
+        return numbers[a] < numbers[b];
+    });
+    MergeReport report;
+    std::size_t keeper = 0;
+    for (std::size_t k = 0; k < sequence.size(); ++k) {
+        const auto i = sequence[k];
+        verdicts[i].value = x.values[i];
+        verdicts[i].keep = 1;
+        if (k == 0 || !equal_coordinates(x, keeper, i)) {
+            keeper = i;
+            continue;
+        }
+        ++report.duplicates;
+        verdicts[i].keep = 0;
+        if (duplicates == Duplicates::sum) verdicts[keeper].value += x.values[i];
+        if (report.second >= 0 && report.second < numbers[i]) continue;
+        report.first = numbers[keeper];
+        report.second = numbers[i];
+        report.where = coordinate(x, i);
+    }
+    return report;
+}
+
+/// The report with the lowest second number, and all duplicates, on every rank.
+MergeReport combined(const Communicator& comm, MergeReport mine, std::size_t order) {
+    const auto none = std::numeric_limits<std::int64_t>::max();
+    const auto second = comm.minimum(mine.second < 0 ? none : mine.second);
+    MergeReport report;
+    report.duplicates = comm.sum(mine.duplicates);
+    if (second == none) return report;
+    const auto root = comm.minimum(mine.second == second ? comm.rank() : comm.size());
+    mine.where.resize(order);
+    mine.where.push_back(mine.first);
+    comm.broadcast(mine.where.data(), static_cast<std::int64_t>(mine.where.size() * sizeof(std::int64_t)), root);
+    report.second = second;
+    report.first = mine.where.back();
+    mine.where.pop_back();
+    report.where = mine.where;
+    return report;
+}
+
+/// Executes the verdicts on this rank.
+template <class T>
+void execute(sparse::Nonzeros<T>& nonzeros, const std::vector<Verdict<T>>& verdicts) {
+    std::vector<std::int64_t> gone;
+    for (const auto& verdict : verdicts) {
+        nonzeros.values[static_cast<std::size_t>(verdict.place)] = verdict.value;
+        if (verdict.keep == 0) gone.push_back(verdict.place);
+    }
+    if (gone.empty()) return;
+    std::sort(gone.begin(), gone.end());
+    auto next = gone.begin();
+    auto kept = static_cast<std::size_t>(*next);
+    for (auto i = kept; i < nonzeros.values.size(); ++i) {
+        if (next != gone.end() && *next == static_cast<std::int64_t>(i))
+            ++next;
+        else
+            move_nonzero(nonzeros, i, kept++);
+    }
+    resize(nonzeros, kept);
+}
+
+}  // namespace
+
+std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indices, std::size_t nonzero) {
+    std::uint64_t hash = 0;
+    for (const auto& column : indices)
+        hash = splitmix(hash + static_cast<std::uint64_t>(column[nonzero]));
+    return hash;
+}
+
+template <class T>
+std::vector<std::int32_t> home_ranks(const sparse::Nonzeros<T>& nonzeros, std::int64_t ranks) {
+    std::vector<std::int32_t> to(nonzeros.values.size(), 0);
+    if (ranks > 1)
+        for (std::size_t i = 0; i < to.size(); ++i) to[i] = home_rank(coordinate_hash(nonzeros.indices, i), ranks);
+    return to;
+}
+
+template <class T>
+MergeReport merge_local(sparse::Nonzeros<T>& nonzeros, Duplicates duplicates) {
+    MergeReport report;
+    const auto count = nonzeros.values.size();
+    std::size_t kept = 0;
+    FirstPlaces table(count);
+    const auto hash_of = [&](std::size_t i) { return coordinate_hash(nonzeros.indices, i); };
+    visit_in_batches(count, table, hash_of, [&](std::size_t i, std::uint64_t hash) {
+        const auto first = table.find(hash, kept, [&](std::size_t j) { return equal_coordinates(nonzeros, i, j); });
+        if (first == kept) {
+            if (kept != i) move_nonzero(nonzeros, i, kept);
+            ++kept;
+            return true;
+        }
+        ++report.duplicates;
+        if (duplicates == Duplicates::sum) nonzeros.values[first] += nonzeros.values[i];
+        if (duplicates != Duplicates::refuse) return true;
+        report.first = static_cast<std::int64_t>(first);
+        report.second = static_cast<std::int64_t>(i);
+        report.where = coordinate(nonzeros, i);
+        return false;
+    });
+    if (report.second < 0) resize(nonzeros, kept);
+    return report;
+}
+
+template <class T>
+MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, Duplicates duplicates,
+                           std::span<const std::int64_t> numbers) {
+    if (comm.size() == 1) {
+        auto report = merge_local(nonzeros, duplicates);
+        if (report.second < 0) return report;
+        report.first = numbers[static_cast<std::size_t>(report.first)];
+        report.second = numbers[static_cast<std::size_t>(report.second)];
+        return report;
+    }
+    const auto order = nonzeros.indices.size();
+    const auto places = suspects(comm, nonzeros);
+    if (comm.sum(static_cast<std::int64_t>(places.size())) == 0) return {};
+    auto some = sparse::Nonzeros<T>{nonzeros.lengths, std::vector<std::vector<std::int64_t>>(order), {}};
+    std::vector<std::int64_t> number, place;
+    for (auto i : places) {
+        for (std::size_t m = 0; m < order; ++m) some.indices[m].push_back(nonzeros.indices[m][i]);
+        some.values.push_back(nonzeros.values[i]);
+        number.push_back(numbers[i]);
+        place.push_back(static_cast<std::int64_t>(i));
+    }
+    const auto to = home_ranks(some, comm.size());
+    some = route(comm, std::move(some), to);
+    number = route_column(comm, to, std::move(number));
+    place = route_column(comm, to, std::move(place));
+    const auto from = route_column(comm, to, std::vector<std::int32_t>(to.size(), static_cast<std::int32_t>(comm.rank())));
+    std::vector<Verdict<T>> verdicts(place.size());
+    for (std::size_t i = 0; i < place.size(); ++i) verdicts[i].place = place[i];
+    auto mine = judge(some, number, duplicates, verdicts);
+    if (duplicates != Duplicates::refuse) mine.first = mine.second = -1;
+    const auto report = combined(comm, std::move(mine), order);
+    if (report.second >= 0) return report;
+    execute(nonzeros, route_column(comm, from, std::move(verdicts)));
+    return report;
+}
+
+std::string coordinate_text(const std::vector<std::int64_t>& coordinate, std::int64_t base) {
+    std::string text;
+    for (auto i : coordinate) text += (text.empty() ? "(" : ", ") + std::to_string(i + base);
+    return text + ")";
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                       \
+    template std::vector<std::int32_t> home_ranks(const sparse::Nonzeros<T>&, std::int64_t);                       \
+    template MergeReport merge_local(sparse::Nonzeros<T>&, Duplicates);                                            \
+    template MergeReport merge_in_place(const Communicator&, sparse::Nonzeros<T>&, Duplicates, std::span<const std::int64_t>);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges

@@ -1,0 +1,50 @@
+/// Finding and merging nonzeros with equal coordinates, on one rank and over all ranks.
+#pragma once
+
+#include "arges/sparse_tensor.hpp"
+#include "comm/communicator.hpp"
+#include "sparse/nonzeros.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// A well mixed number from a coordinate, the same on every machine.
+std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indices, std::size_t nonzero);
+
+/// The rank that a nonzero with this hash goes to when it is written.
+inline std::int32_t home_rank(std::uint64_t hash, std::int64_t ranks) {
+    return static_cast<std::int32_t>((hash >> 33) * static_cast<std::uint64_t>(ranks) >> 31);
+}
+
+/// Home ranks of all nonzeros.
+template <class T>
+std::vector<std::int32_t> home_ranks(const sparse::Nonzeros<T>& nonzeros, std::int64_t ranks);
+
+/// What merging found.
+struct MergeReport {
+    std::int64_t duplicates = 0;      ///< nonzeros that were merged into an earlier one
+    std::int64_t first = -1;          ///< with Duplicates::refuse: number of the nonzero that is met by another
+    std::int64_t second = -1;         ///< number of that other one, the lowest such number; -1: there is none
+    std::vector<std::int64_t> where;  ///< their coordinate, counted from 0
+};
+
+/// Merges nonzeros of one rank with equal coordinates into the first of them; the order stays. With Duplicates::refuse
+/// nothing is changed, and the report names places. Local.
+template <class T>
+MergeReport merge_local(sparse::Nonzeros<T>& nonzeros, Duplicates duplicates);
+
+/// Likewise over all ranks, where the nonzeros stay: each is merged into the one with the lowest number. Only hashes and the
+/// nonzeros that have equal ones are sent. The report is the same on every rank. Collective.
+/// @param numbers one for each nonzero, ascending and different over all ranks: for example lines of a file
+template <class T>
+MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, Duplicates duplicates,
+                           std::span<const std::int64_t> numbers);
+
+/// "(3, 1, 2)", counted from `base`.
+std::string coordinate_text(const std::vector<std::int64_t>& coordinate, std::int64_t base);
+
+}  // namespace arges

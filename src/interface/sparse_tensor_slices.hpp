@@ -1,0 +1,33 @@
+/// Which slices of a mode have nonzeros, over all ranks, without anything as long as the mode.
+#pragma once
+
+#include "comm/communicator.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace arges {
+
+/// The nonempty slices of a mode in ascending order, in parts: rank r holds numbers first[r] to first[r + 1] - 1.
+struct SliceList {
+    std::vector<std::int64_t> mine;     ///< indices of this rank's part, ascending
+    std::vector<std::int64_t> first;    ///< by rank, and the number of all at the end
+    std::vector<std::int64_t> bounds;   ///< rank r holds indices below bounds[r] and not below bounds[r - 1]; one fewer than ranks
+
+    std::int64_t total() const { return first.back(); }
+    /// The rank whose part has an index.
+    std::size_t owner(std::int64_t index) const;
+};
+
+/// Different values in ascending order. Local.
+std::vector<std::int64_t> distinct(std::span<const std::int64_t> values);
+
+/// The slices that the indices of all ranks name. Collective.
+SliceList nonempty_slices(const Communicator& comm, std::span<const std::int64_t> indices);
+
+/// Each index replaced by its number in the list; all of them must be in it. Collective.
+/// Example: with the list 3, 7, 8 the indices 8, 3 become 2, 0.
+std::vector<std::int64_t> renumbered(const Communicator& comm, const SliceList& list, std::span<const std::int64_t> indices);
+
+}  // namespace arges

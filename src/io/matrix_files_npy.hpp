@@ -1,0 +1,26 @@
+/// The header of .npy files (NumPy Enhancement Proposal 1: version, length, a Python dictionary).
+#pragma once
+
+#include "io/matrix_files.hpp"
+
+#include <string>
+
+namespace arges::io {
+
+struct NpyHeader {
+    MatrixShape shape{};
+    std::int64_t element_bytes = 8;  ///< 4 or 8
+    std::int64_t data = 0;           ///< where the elements begin
+};
+
+/// The bytes of a header, a multiple of 64.
+std::string npy_header(MatrixShape shape, std::int64_t element_bytes);
+
+/// True if a file begins like .npy. Local.
+bool is_npy(const InputFile& file);
+
+/// Reads a header and checks it against the size of the file. Local.
+/// @throws InvalidArgument if the file is damaged, or is another kind of array than a matrix of float32 or float64
+NpyHeader read_npy_header(const InputFile& file);
+
+}  // namespace arges::io

@@ -1,0 +1,214 @@
+#include "arges/error.hpp"
+#include "io/matrix_files_npy.hpp"
+#include "io/text_lines.hpp"
+#include "io/tns_number.hpp"
+#include "io/tns_parse.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace arges::io {
+
+namespace {
+
+/// The rows that stand in this rank's part of a text file.
+template <class T>
+struct TextRows {
+    std::int64_t columns = 0;
+    std::vector<T> values;
+    std::vector<std::int64_t> first;  ///< by rank, the number of its first row; and the number of all at the end
+};
+
+/// Columns of the first row, 0 if there is none. Collective.
+std::int64_t find_columns(const InputFile& file) {
+    std::int64_t columns = 0, line = 0;
+    file.comm().agree([&] {
+        if (file.comm().rank() != 0) return;
+        FileLines source(file, 0, file.size());
+        LineBlocks blocks(source, std::size_t{1} << 16);
+        try {
+            for (auto text = blocks.next(); !text.empty() && columns == 0; text = blocks.next())
+                columns = columns_of_first_entry(text, line);
+        } catch (const InvalidArgument& e) {
+            if (columns == 0)
+                throw InvalidArgument(file.path() + ", line " + std::to_string(blocks.lines() + 1) + ": " + e.what());
+        }
+        if (columns == 0) throw InvalidArgument(file.path() + ": there is no row in the file; check how it was made");
+    });
+    file.comm().broadcast(&columns, sizeof columns, 0);
+    return columns;
+}
+
+/// Appends the values of a line; false with the error if they are wrong.
+template <class T>
+bool parse_row(std::string_view text, TextRows<T>& rows, std::int64_t line, LineError& error) {
+    const auto words = words_of(text);
+    if (words.empty() || words[0][0] == '#') return true;
+    if (static_cast<std::int64_t>(words.size()) != rows.columns) {
+        error = {line, std::to_string(words.size()) + " columns where the first row has " + std::to_string(rows.columns) +
+                           "; give every row the same number"};
+        return false;
+    }
+    for (const auto word : words) {
+        const auto kind = careful_value(word, rows.values.emplace_back());
+        if (kind == ValueKind::fine) continue;
+        const auto* what = kind == ValueKind::not_a_number ? " is not a number; correct it" : " is not finite or too large; correct it";
+        error = {line, "value " + quoted(word) + what};
+        return false;
+    }
+    return true;
+}
+
+/// Reads this rank's part. Collective.
+template <class T>
+TextRows<T> read_rows(const InputFile& file) {
+    const auto& comm = file.comm();
+    TextRows<T> rows;
+    rows.columns = find_columns(file);
+    auto source = FileLines::part_of(file);
+    LineBlocks blocks(source, std::size_t{1} << 20);
+    LineError error;
+    try {
+        for (auto text = blocks.next(); !text.empty(); text = blocks.next()) {
+            auto line = blocks.lines() - blocks.lines_of_block() + 1;
+            for (std::size_t begin = 0; begin < text.size() && error.line == LineError::none; ++line) {
+                const auto end = text.find('\n', begin);
+                parse_row(text.substr(begin, end - begin), rows, line, error);
+                begin = end + 1;
+            }
+        }
+    } catch (const InvalidArgument& e) {
+        if (error.line == LineError::none) error = {blocks.lines() + 1, e.what()};
+    }
+    const auto lines_before = sum_before(comm, blocks.lines());
+    if (error.line != LineError::none) error.line += lines_before;
+    throw_first(comm, file.path(), error);
+    const std::vector<std::int64_t> own{static_cast<std::int64_t>(rows.values.size()) / rows.columns};
+    rows.first.assign(1, 0);
+    for (auto count : from_bytes<std::int64_t>(comm.all_gather(to_bytes(own)))) rows.first.push_back(rows.first.back() + count);
+    return rows;
+}
+
+void check_wanted(const InputFile& file, std::span<const std::int64_t> wanted, std::int64_t rows) {
+    for (auto row : wanted)
+        if (row < 0 || row >= rows)
+            throw InvalidArgument(file.path() + ": row " + std::to_string(row) + " is wanted, but the matrix has " +
+                                  std::to_string(rows) + " rows; use the files that belong to this tensor");
+}
+
+/// Asks the ranks that have them for rows. Collective.
+template <class T>
+std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span<const std::int64_t> wanted) {
+    const auto& comm = file.comm();
+    comm.agree([&] { check_wanted(file, wanted, rows.first.back()); });
+    const auto columns = static_cast<std::size_t>(rows.columns);
+    std::vector<std::vector<std::int64_t>> asked(static_cast<std::size_t>(comm.size()));
+    std::vector<std::size_t> owner;
+    for (auto row : wanted) {
+        const auto behind = std::upper_bound(rows.first.begin(), rows.first.end(), row);
+        owner.push_back(static_cast<std::size_t>(behind - rows.first.begin()) - 1);
+        asked[owner.back()].push_back(row);
+    }
+    std::vector<std::vector<std::byte>> out;
+    for (const auto& list : asked) out.push_back(to_bytes(list));
+    std::vector<std::vector<std::byte>> answers;
+    const auto own_first = rows.first[static_cast<std::size_t>(comm.rank())];
+    for (const auto& part : comm.all_to_all(out)) {
+        std::vector<T> answer;
+        for (auto row : from_bytes<std::int64_t>(part)) {
+            const auto* first = rows.values.data() + static_cast<std::size_t>(row - own_first) * columns;
+            answer.insert(answer.end(), first, first + columns);
+        }
+        answers.push_back(to_bytes(answer));
+    }
+    const auto arrived = comm.all_to_all(answers);
+    std::vector<T> result(wanted.size() * columns);
+    std::vector<std::size_t> next(arrived.size(), 0);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        std::memcpy(result.data() + i * columns, arrived[owner[i]].data() + next[owner[i]], columns * sizeof(T));
+        next[owner[i]] += columns * sizeof(T);
+    }
+    return result;
+}
+
+/// Elements of a row as they stand in a .npy file.
+template <class T>
+void convert_row(const NpyHeader& header, const char* bytes, T* row) {
+    for (std::int64_t c = 0; c < header.shape.columns; ++c) {
+        if (header.element_bytes == 4) {
+            float value;
+            std::memcpy(&value, bytes + 4 * c, 4);
+            row[c] = static_cast<T>(value);
+        } else {
+            double value;
+            std::memcpy(&value, bytes + 8 * c, 8);
+            row[c] = static_cast<T>(value);
+        }
+    }
+}
+
+/// Reads rows where they are, neighbours together. Local.
+template <class T>
+std::vector<T> read_npy_rows(const InputFile& file, const NpyHeader& header, std::span<const std::int64_t> wanted) {
+    constexpr std::int64_t most_bytes = 1 << 20, short_gap_bytes = 4096;
+    const auto row_bytes = std::max<std::int64_t>(1, header.shape.columns * header.element_bytes);
+    check_wanted(file, wanted, header.shape.rows);
+    std::vector<std::size_t> sequence(wanted.size());
+    std::iota(sequence.begin(), sequence.end(), std::size_t{0});
+    std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
+    std::vector<T> result(wanted.size() * static_cast<std::size_t>(header.shape.columns));
+    std::vector<char> bytes;
+    for (std::size_t i = 0, j = 0; i < sequence.size(); i = j) {
+        const auto first = wanted[sequence[i]];
+        auto last = first;
+        for (j = i; j < sequence.size(); last = wanted[sequence[j++]]) {
+            const auto row = wanted[sequence[j]];
+            const bool is_far = (row - last - 1) * row_bytes > short_gap_bytes || (row - first) * row_bytes >= most_bytes;
+            if (row > first && is_far) break;
+        }
+        bytes.resize(static_cast<std::size_t>((last - first + 1) * row_bytes));
+        file.read_exactly(header.data + first * row_bytes, bytes.data(), bytes.size());
+        for (auto k = i; k < j; ++k)
+            convert_row(header, bytes.data() + (wanted[sequence[k]] - first) * row_bytes,
+                        result.data() + sequence[k] * static_cast<std::size_t>(header.shape.columns));
+    }
+    return result;
+}
+
+}  // namespace
+
+MatrixShape matrix_shape(const Communicator& comm, const std::string& path) {
+    const InputFile file(comm, path);
+    MatrixShape shape;
+    bool binary = false;
+    comm.agree([&] {
+        binary = is_npy(file);
+        if (binary) shape = read_npy_header(file).shape;
+    });
+    if (binary) return shape;
+    const auto rows = read_rows<double>(file);
+    return {rows.first.back(), rows.columns};
+}
+
+template <class T>
+std::vector<T> read_matrix(const Communicator& comm, const std::string& path, std::span<const std::int64_t> rows) {
+    const InputFile file(comm, path);
+    std::vector<T> result;
+    bool binary = false;
+    comm.agree([&] {
+        binary = is_npy(file);
+        if (!binary) return;
+        result = read_npy_rows<T>(file, read_npy_header(file), rows);
+        if (std::any_of(result.begin(), result.end(), [](T value) { return !std::isfinite(value); }))
+            throw InvalidArgument(path + ": a value is infinite or not a number; make the file again");
+    });
+    if (binary) return result;
+    return deliver(file, read_rows<T>(file), rows);
+}
+
+template std::vector<float> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
+template std::vector<double> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
+
+}  // namespace arges::io

@@ -1,0 +1,101 @@
+/// Files that all ranks read or write at once, each at its own places, by POSIX calls.
+#pragma once
+
+#include "comm/communicator.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace arges::io {
+
+/// An owned file descriptor.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+    Descriptor& operator=(Descriptor&& other) noexcept;
+    ~Descriptor();
+
+    int number() const { return number_; }
+    /// Closes now. Returns false if the system reports an error, for example of a delayed write.
+    bool close();
+
+private:
+    int number_ = -1;
+};
+
+/// A regular file that every rank reads.
+class InputFile {
+public:
+    /// Collective. @throws InvalidArgument on every rank if the file is missing, a directory, empty, or not the same on all
+    InputFile(const Communicator& comm, const std::string& path);
+
+    const std::string& path() const { return path_; }
+    const Communicator& comm() const { return comm_; }
+    /// Length in bytes.
+    std::int64_t size() const { return size_; }
+    /// Reads at most `bytes` bytes from `offset` on; fewer only at the end of the file. Local.
+    /// @throws InvalidArgument if the system cannot read
+    std::size_t read(std::int64_t offset, void* data, std::size_t bytes) const;
+    /// Reads exactly so many. @throws InvalidArgument if the file ends before
+    void read_exactly(std::int64_t offset, void* data, std::size_t bytes) const;
+
+private:
+    Communicator comm_;
+    std::string path_;
+    Descriptor file_;
+    std::int64_t size_ = 0;
+};
+
+/// A file that every rank writes its part of. It gets its name at publish(), and replaces an older file of that name then; before,
+/// it leaves nothing behind if it is destroyed.
+class OutputFile {
+public:
+    /// Collective. @throws InvalidArgument on every rank if the file cannot be made
+    OutputFile(const Communicator& comm, const std::string& path);
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    const Communicator& comm() const { return comm_; }
+    /// Writes at a place. Local. @throws InvalidArgument if the system cannot write, for example on a full disk
+    void write(std::int64_t offset, const void* data, std::size_t bytes);
+    /// Sets the length; what nobody writes is zero. Local; on one rank.
+    void set_size(std::int64_t bytes);
+    /// Nothing more will be written; waits until the disk has all. Collective. @throws InvalidArgument on every rank
+    void complete();
+    /// Gives the file its name. Collective; after complete(). @throws InvalidArgument on every rank
+    void publish();
+    /// complete() and publish().
+    void commit();
+
+private:
+    [[noreturn]] void fail(const std::string& what, int error) const;
+
+    Communicator comm_;
+    std::string path_, temporary_;
+    Descriptor file_;
+    bool published_ = false;
+};
+
+/// Begin of part `part` of `count` things dealt out in `parts` contiguous, nearly equal parts; part_begin(7, 1, 2) = 3.
+inline std::int64_t part_begin(std::int64_t count, std::int64_t part, std::int64_t parts) {
+    return count / parts * part + count % parts * part / parts;
+}
+
+/// The sum of the values of lower ranks; `total` gets the sum of all. Collective.
+std::int64_t sum_before(const Communicator& comm, std::int64_t value, std::int64_t* total = nullptr);
+
+/// An error at a line of a text file; of several, the one with the lowest line counts.
+struct LineError {
+    static constexpr std::int64_t none = INT64_MAX;
+    std::int64_t line = none;  ///< counted from 1
+    std::string message{};     ///< what is wrong and what to do
+};
+
+/// Throws InvalidArgument "path, line 7: message" with the first error of all ranks, if there is one. Collective.
+void throw_first(const Communicator& comm, const std::string& path, const LineError& mine);
+
+}  // namespace arges::io

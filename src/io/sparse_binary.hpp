@@ -1,0 +1,29 @@
+/// Binary forms of sparse tensors: our own (.atns), and SPLATT's .bin, which is only read. See docs/sparse_files.md.
+#pragma once
+
+#include "arges/sparse_io.hpp"
+#include "io/parallel_file.hpp"
+#include "io/tns_reader.hpp"
+
+#include <cstddef>
+#include <span>
+
+namespace arges::io {
+
+/// True if a file that begins with these bytes is in our binary form.
+bool is_own_binary(std::span<const std::byte> beginning);
+/// True if a file that begins with these bytes is in SPLATT's coordinate form.
+bool is_splatt_binary(std::span<const std::byte> beginning);
+
+/// Reads our form. Collective. @throws InvalidArgument or OutOfMemory on every rank
+template <class T>
+ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room);
+/// Reads SPLATT's form. Collective. @throws InvalidArgument or OutOfMemory on every rank
+template <class T>
+ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room);
+
+/// Writes our form. Collective. @throws InvalidArgument on every rank
+template <class T>
+void write_own_binary(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path);
+
+}  // namespace arges::io

@@ -1,0 +1,156 @@
+// Reading and writing sparse tensors in the form that the file or its name has.
+#include "arges/error.hpp"
+#include "arges/sparse_io.hpp"
+#include "interface/sparse_state.hpp"
+#include "interface/sparse_tensor_merge.hpp"
+#include "interface/sparse_tensor_slices.hpp"
+#include "io/sparse_binary.hpp"
+#include "io/tns_reader.hpp"
+#include "io/tns_writer.hpp"
+
+#include <array>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+using namespace io;
+
+enum class Form { text, compressed, own_binary, splatt_binary };
+
+/// The form of a file, by its first bytes. Every rank looks for itself: they see the same file.
+Form form_of(const InputFile& file) {
+    std::array<std::byte, 20> bytes;
+    Form form = Form::text;
+    file.comm().agree([&] {
+        const auto beginning = std::span<const std::byte>(bytes).first(file.read(0, bytes.data(), bytes.size()));
+        if (is_own_binary(beginning))
+            form = Form::own_binary;
+        else if (is_splatt_binary(beginning))
+            form = Form::splatt_binary;
+        else if (beginning.size() >= 2 && beginning[0] == std::byte{0x1f} && beginning[1] == std::byte{0x8b})
+            form = Form::compressed;
+    });
+    return form;
+}
+
+/// The form that a name asks for.
+Form form_for(const std::string& path) {
+    if (path.ends_with(".atns")) return Form::own_binary;
+    if (path.ends_with(".gz")) return Form::compressed;
+    if (path.ends_with(".tns") || path.ends_with(".txt")) return Form::text;
+    throw InvalidArgument(path + ": the name does not say in which form to write; end it with .tns or .tns.gz (text) or .atns "
+                                 "(binary)");
+}
+
+void check_lengths(const InputFile& file, const std::vector<std::int64_t>& demanded, const std::vector<std::int64_t>& found) {
+    if (demanded.empty() || demanded == found) return;
+    const auto text = [](const std::vector<std::int64_t>& lengths) {
+        std::string result;
+        for (auto n : lengths) result += (result.empty() ? "" : " x ") + std::to_string(n);
+        return result;
+    };
+    throw InvalidArgument(file.path() + ": the tensor is " + text(found) + ", but " + text(demanded) +
+                          " is demanded; correct the lengths, or read another file");
+}
+
+template <class T>
+ReadNonzeros<T> read_form(const InputFile& file, const SparseReadOptions& options, std::int64_t room) {
+    switch (form_of(file)) {
+        case Form::text: return read_tns<T>(file, options, false, room);
+        case Form::compressed: return read_tns<T>(file, options, true, room);
+        case Form::own_binary: return read_own_binary<T>(file, room);
+        default: return read_splatt_binary<T>(file, room);
+    }
+}
+
+/// Merges duplicates as the options say. Collective.
+template <class T>
+void merge_duplicates(const InputFile& file, Duplicates duplicates, ReadNonzeros<T>& read) {
+    if (read.distinct) return;
+    const auto& comm = file.comm();
+    auto& nonzeros = read.nonzeros;
+    const bool by_line = duplicates == Duplicates::refuse && read.report.lines > 0;
+    if (!by_line) {
+        read.lines.resize(nonzeros.values.size());
+        std::iota(read.lines.begin(), read.lines.end(), sum_before(comm, nonzeros.count()) + 1);
+    }
+    const auto merged = merge_in_place(comm, nonzeros, duplicates, read.lines);
+    read.report.duplicates = merged.duplicates;
+    if (merged.second < 0) return;
+    const std::string unit = by_line ? "line " : "nonzero ";
+    throw InvalidArgument(file.path() + ", " + unit + std::to_string(merged.second) + ": a second value for element " +
+                          coordinate_text(merged.where, read.report.index_base) + ", which " + unit +
+                          std::to_string(merged.first) + " has; remove one, or have duplicates summed");
+}
+
+std::string name_of(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
+
+}  // namespace
+
+template <class T>
+SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options) {
+    const auto name = options.name.empty() ? name_of(path) : options.name;
+    if (world.is_dry_run())
+        throw InvalidArgument(path + ": a dry run has no data; read the file in a world of real ranks");
+    if (!options.lengths.empty()) SparseTensor<T>(world, options.lengths, name);  // refuses wrong lengths
+    const InputFile file(world.state()->communicator(), path);
+    auto read = read_form<T>(file, options, world.memory_limit() - world.memory_in_use());
+    check_lengths(file, options.lengths, read.report.lengths);
+    merge_duplicates(file, options.duplicates, read);
+    SparseFile<T> result{SparseTensor<T>(world, read.report.lengths, name), read.report};
+    read.lines = {};
+    for (const auto& column : read.nonzeros.indices)
+        result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
+    result.tensor.state()->replace(std::move(read.nonzeros), false);
+    return result;
+}
+
+template <class T>
+void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base) {
+    const auto& state = state_of(tensor, "write_sparse");
+    const auto form = form_for(path);
+    if (form == Form::own_binary)
+        write_own_binary(state.comm(), state.local(), path);
+    else
+        write_tns(state.comm(), state.local(), path, form == Form::compressed, base == IndexBase::zero ? 0 : 1);
+}
+
+template <class T>
+CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
+    const auto& state = state_of(tensor, "compacted");
+    CompactTensor<T> result;
+    auto nonzeros = state.local();
+    for (std::size_t m = 0; m < nonzeros.indices.size(); ++m) {
+        auto slices = nonempty_slices(state.comm(), nonzeros.indices[m]);
+        nonzeros.indices[m] = renumbered(state.comm(), slices, nonzeros.indices[m]);
+        nonzeros.lengths[m] = slices.total();
+        result.maps.push_back(std::move(slices.mine));
+    }
+    result.tensor = SparseTensor<T>(tensor.world(), nonzeros.lengths, tensor.name());
+    result.tensor.state()->replace(std::move(nonzeros), false);
+    return result;
+}
+
+void check_sparse_name(const std::string& path) { form_for(path); }
+
+void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path, IndexBase base) {
+    write_text(world.state()->communicator(), path, false, [&](const std::function<void(std::string_view)>& take) {
+        std::string text;
+        for (auto index : map) {
+            append_number(text, index + (base == IndexBase::zero ? 0 : 1));
+            text += '\n';
+        }
+        take(text);
+    });
+}
+
+#define ARGES_INSTANTIATE(T)                                                                               \
+    template SparseFile<T> read_sparse(const World&, const std::string&, const SparseReadOptions&);        \
+    template void write_sparse(const SparseTensor<T>&, const std::string&, IndexBase);                     \
+    template CompactTensor<T> compacted(const SparseTensor<T>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges

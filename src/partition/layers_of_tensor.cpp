@@ -1,0 +1,122 @@
+#include "partition/layers_of_tensor.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace arges::partition {
+
+namespace {
+
+void check_indices(std::span<const std::int64_t> indices, std::int64_t length, std::size_t mode) {
+    for (std::size_t k = 0; k < indices.size(); ++k)
+        if (indices[k] < 0 || indices[k] >= length)
+            throw InvalidArgument("nonzero " + std::to_string(k) + " has index " + std::to_string(indices[k]) + " in mode " +
+                                  std::to_string(mode) + " of length " + std::to_string(length) + "; indices begin at 0");
+}
+
+/// Distinct indices, ascending. An array of the mode's length is made only where the nonzeros take as much memory.
+std::vector<std::int64_t> distinct(std::span<const std::int64_t> indices, std::int64_t length) {
+    std::vector<std::int64_t> result;
+    if (length / 16 > static_cast<std::int64_t>(indices.size())) {
+        result.assign(indices.begin(), indices.end());
+        std::sort(result.begin(), result.end());
+        result.erase(std::unique(result.begin(), result.end()), result.end());
+        return result;
+    }
+    std::vector<char> seen(static_cast<std::size_t>(length), 0);
+    for (auto i : indices) seen[static_cast<std::size_t>(i)] = 1;
+    for (std::int64_t i = 0; i < length; ++i)
+        if (seen[static_cast<std::size_t>(i)] != 0) result.push_back(i);
+    return result;
+}
+
+/// Positions of the indices among the distinct ones.
+std::vector<std::uint32_t> positions(std::span<const std::int64_t> indices, const std::vector<std::int64_t>& slices,
+                                     std::int64_t length) {
+    std::vector<std::uint32_t> result(indices.size());
+    if (length / 16 > static_cast<std::int64_t>(indices.size())) {
+        for (std::size_t k = 0; k < indices.size(); ++k)
+            result[k] = static_cast<std::uint32_t>(std::lower_bound(slices.begin(), slices.end(), indices[k]) - slices.begin());
+        return result;
+    }
+    std::vector<std::uint32_t> position(static_cast<std::size_t>(length), 0);
+    for (std::size_t s = 0; s < slices.size(); ++s) position[static_cast<std::size_t>(slices[s])] = static_cast<std::uint32_t>(s);
+    for (std::size_t k = 0; k < indices.size(); ++k) result[k] = position[static_cast<std::size_t>(indices[k])];
+    return result;
+}
+
+ModeSlices slices_of(std::span<const std::int64_t> indices, std::int64_t length) {
+    ModeSlices mode;
+    mode.length = length;
+    mode.slices = distinct(indices, length);
+    mode.slice = positions(indices, mode.slices, length);
+    mode.start.assign(mode.slices.size() + 1, 0);
+    for (auto s : mode.slice) ++mode.start[s + 1];
+    for (std::size_t s = 0; s < mode.slices.size(); ++s) mode.start[s + 1] += mode.start[s];
+    mode.order.resize(indices.size());
+    auto next = mode.start;
+    for (std::size_t k = 0; k < indices.size(); ++k)
+        mode.order[static_cast<std::size_t>(next[mode.slice[k]]++)] = static_cast<std::uint32_t>(k);
+    return mode;
+}
+
+}  // namespace
+
+std::int64_t ModeSlices::nonzeros_between(std::int64_t begin, std::int64_t end) const {
+    const auto first = std::lower_bound(slices.begin(), slices.end(), begin) - slices.begin();
+    const auto last = std::lower_bound(slices.begin(), slices.end(), std::max(begin, end)) - slices.begin();
+    return start[static_cast<std::size_t>(last)] - start[static_cast<std::size_t>(first)];
+}
+
+SliceTable::SliceTable(const IndexView& view) : nonzeros(view.count()) {
+    if (nonzeros > std::numeric_limits<std::uint32_t>::max())
+        throw Unsupported("distributions are counted for less than 2^32 nonzeros, not for " + std::to_string(nonzeros) +
+                          "; count them from a sample of the nonzeros");
+    if (view.indices.size() != view.lengths.size())
+        throw InvalidArgument("there are indices for " + std::to_string(view.indices.size()) + " modes and lengths for " +
+                              std::to_string(view.lengths.size()));
+    for (std::size_t n = 0; n < view.indices.size(); ++n) {
+        if (static_cast<std::int64_t>(view.indices[n].size()) != nonzeros)
+            throw InvalidArgument("mode " + std::to_string(n) + " has " + std::to_string(view.indices[n].size()) +
+                                  " indices, mode 0 has " + std::to_string(nonzeros));
+        check_indices(view.indices[n], view.lengths[n], n);
+        modes.push_back(slices_of(view.indices[n], view.lengths[n]));
+    }
+}
+
+LayerCounts layer_counts(const SliceTable& table) {
+    return [&table](int mode, std::int64_t layers) {
+        const auto& slices = table.modes[static_cast<std::size_t>(mode)];
+        const auto boundaries = equal_layers(slices.length, layers);
+        std::vector<std::int64_t> counts;
+        for (std::size_t l = 0; l + 1 < boundaries.size(); ++l)
+            counts.push_back(slices.nonzeros_between(boundaries[l], boundaries[l + 1]));
+        return counts;
+    };
+}
+
+Boundaries cut_mode(const ModeSlices& mode, const LayerRule& rule, std::int64_t layers) {
+    if (rule.policy == LayerPolicy::nonzeros) {
+        LayerChain chain(mode.length, mode.start.back(), layers);
+        for (std::size_t s = 0; s < mode.slices.size(); ++s) chain.feed(mode.slices[s], mode.start[s + 1] - mode.start[s]);
+        return chain.finish();
+    }
+    const auto equal = equal_layers(mode.length, layers);
+    std::vector<std::int64_t> counts;
+    for (std::size_t l = 0; l + 1 < equal.size(); ++l) counts.push_back(mode.nonzeros_between(equal[l], equal[l + 1]));
+    return corrected_layers(rule, mode.length, counts);
+}
+
+std::vector<std::int32_t> layers_of_slices(const std::vector<std::int64_t>& slices, const Boundaries& boundaries) {
+    std::vector<std::int32_t> result(slices.size());
+    std::int32_t layer = 0;
+    for (std::size_t s = 0; s < result.size(); ++s) {
+        while (boundaries[static_cast<std::size_t>(layer) + 1] <= slices[s]) ++layer;
+        result[s] = layer;
+    }
+    return result;
+}
+
+}  // namespace arges::partition

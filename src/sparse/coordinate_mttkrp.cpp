@@ -1,0 +1,48 @@
+#include "sparse/fiber_tree.hpp"
+#include "sparse/index_sort.hpp"
+#include "sparse/stream_mttkrp.hpp"
+
+#include <cstring>
+
+namespace arges::sparse {
+
+namespace {
+
+/// Sorted by the shortest mode, then the next longer one, and so on: many nonzeros in a row share the rows of the short modes.
+template <class T>
+struct Coordinates {
+    static constexpr Format format = Format::coordinates;
+    std::vector<std::vector<std::uint32_t>> indices;
+    std::vector<T> values;
+
+    explicit Coordinates(const LocalNonzeros<T>& nonzeros) {
+        const auto order = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes_from(-1, nonzeros.rows));
+        for (const auto& index : nonzeros.indices) indices.push_back(reordered(index, order));
+        values = reordered(nonzeros.values, order);
+    }
+
+    std::int64_t bytes() const {
+        return static_cast<std::int64_t>(values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t)));
+    }
+
+    struct Reader {
+        const std::vector<std::vector<std::uint32_t>>& indices;
+        void read(std::int64_t x, int count, Batch& batch) const {
+            for (std::size_t m = 0; m < indices.size(); ++m)
+                std::memcpy(batch.index(static_cast<int>(m)), indices[m].data() + x, static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+        }
+    };
+    Reader reader(std::int64_t) const { return {indices}; }
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Mttkrp<T>> make_coordinates(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
+    return std::make_unique<StreamMttkrp<T, Coordinates<T>>>(nonzeros, modes, Coordinates<T>(nonzeros));
+}
+
+template std::unique_ptr<Mttkrp<float>> make_coordinates(const LocalNonzeros<float>&, std::span<const int>);
+template std::unique_ptr<Mttkrp<double>> make_coordinates(const LocalNonzeros<double>&, std::span<const int>);
+
+}  // namespace arges::sparse

@@ -1,0 +1,113 @@
+#include "sparse/mttkrp_formats.hpp"
+#include "sparse/tree_walk.hpp"
+
+#include <numeric>
+
+namespace arges::sparse {
+
+namespace {
+
+/// A tree for all modes, two, or one for each mode.
+template <class T>
+class CsfMttkrp final : public FormatBase<T> {
+public:
+    CsfMttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes)
+        : FormatBase<T>(nonzeros, modes), format_(format), tree_of_(nonzeros.rows.size(), 0) {
+        const auto by_length = modes_from(-1, nonzeros.rows);
+        std::vector<int> roots;
+        if (format == Format::csf_one) roots = {by_length.front()};
+        if (format == Format::csf_two) roots = {by_length.front(), by_length.back()};
+        if (format == Format::csf_all) roots.assign(modes.begin(), modes.end());
+        for (int root : roots) {
+            const auto known = [root](const FiberTree<T>& tree) { return tree.modes.front() == root; };
+            if (std::any_of(trees_.begin(), trees_.end(), known)) continue;
+            tree_of_[static_cast<std::size_t>(root)] = trees_.size();
+            trees_.emplace_back(nonzeros, modes_from(root, nonzeros.rows));
+        }
+    }
+
+    Format format() const override { return format_; }
+    std::int64_t bytes() const override {
+        return std::accumulate(trees_.begin(), trees_.end(), std::int64_t{0}, [](auto sum, const auto& t) { return sum + t.bytes(); });
+    }
+
+private:
+    void multiply_checked(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) override {
+        const auto& tree = trees_[tree_of_[static_cast<std::size_t>(mode)]];
+        int position = 0, others = 0;
+        for (int p = 0; p < static_cast<int>(tree.modes.size()); ++p) {
+            if (tree.modes[static_cast<std::size_t>(p)] == mode)
+                position = p;
+            else if (p >= tree.depth())
+                ++others;
+        }
+        for_column_chunks(out.columns, [&](auto r, int first, int columns) {
+            std::vector<RowMatrix<const T>> chunk;
+            for (int m : tree.modes) chunk.push_back(columns_of(factors[static_cast<std::size_t>(m)], first, columns));
+            with_number(others, [&](auto n) {
+                using Walk = TreeWalk<T, decltype(r)::value, decltype(n)::value>;
+                if (position == 0)
+                    multiply_root<Walk>(tree, chunk, columns_of(out, first, columns));
+                else
+                    multiply_below_root<Walk>(tree, chunk, position, columns_of(out, first, columns));
+            });
+        });
+    }
+
+    template <class Walk>
+    void multiply_root(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) {
+        const int parts = this->parts();
+        const auto& level = tree.levels[0];
+        std::vector<T> first_rows(static_cast<std::size_t>(parts * out.columns));
+        std::vector<std::int64_t> continued(static_cast<std::size_t>(parts), -1);  // node that an earlier part began
+        const auto nodes = level.nodes();
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+        for (int p = 0; p < parts; ++p) {
+            const auto range = tree.part(p, parts);
+            if (range.begin[0] == range.end[0]) continue;
+            const bool shared = tree.first_nonzero(range.begin[0]) < this->first_nonzero(p, parts);
+            if (shared) continued[static_cast<std::size_t>(p)] = range.begin[0];
+            Walk(tree, range, factors, 0, out.columns).root(out, shared ? first_rows.data() + p * out.columns : nullptr);
+        }
+        const auto end = nodes == 0 ? 0 : static_cast<std::int64_t>(level.ids[static_cast<std::size_t>(nodes - 1)]) + 1;
+        for (auto i = end; i < out.rows; ++i) std::fill_n(out.row(i), out.columns, T(0));
+        for (int p = 0; p < parts; ++p) {
+            const auto node = continued[static_cast<std::size_t>(p)];
+            if (node < 0) continue;
+            T* to = out.row(level.ids[static_cast<std::size_t>(node)]);
+            for (int r = 0; r < out.columns; ++r) to[r] += first_rows[static_cast<std::size_t>(p * out.columns + r)];
+        }
+    }
+
+    template <class Walk>
+    void multiply_below_root(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors, int position, RowMatrix<T> out) {
+        const auto p = static_cast<std::size_t>(position);
+        const auto depth = static_cast<std::size_t>(tree.depth());
+        auto& rows = this->thread_rows(tree.modes[p], [&, parts = this->parts()](int part, const auto& add) {
+            const auto range = tree.part(part, parts);
+            const auto at = std::min(p, depth);
+            const auto& ids = p < depth ? tree.levels[p].ids : tree.flat[p - depth];
+            add(ids.data() + range.begin[at], range.end[at] - range.begin[at]);
+        });
+        rows.run(out, [&](int part, const RowTarget<T>& target) {
+            const auto range = tree.part(part, rows.parts());
+            Walk(tree, range, factors, position, out.columns).below_root(target);
+        });
+    }
+
+    const Format format_;
+    std::vector<FiberTree<T>> trees_;
+    std::vector<std::size_t> tree_of_;  // by mode
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Mttkrp<T>> make_csf(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes) {
+    return std::make_unique<CsfMttkrp<T>>(nonzeros, format, modes);
+}
+
+template std::unique_ptr<Mttkrp<float>> make_csf(const LocalNonzeros<float>&, Format, std::span<const int>);
+template std::unique_ptr<Mttkrp<double>> make_csf(const LocalNonzeros<double>&, Format, std::span<const int>);
+
+}  // namespace arges::sparse

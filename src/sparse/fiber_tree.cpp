@@ -1,0 +1,99 @@
+#include "sparse/fiber_tree.hpp"
+
+#include "sparse/index_sort.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace arges::sparse {
+
+namespace {
+
+/// For each nonzero the first position in `modes` at which it differs from its predecessor; 0 for the first nonzero.
+std::vector<std::uint8_t> first_differences(const std::vector<std::vector<std::uint32_t>>& sorted, std::int64_t count) {
+    std::vector<std::uint8_t> result(static_cast<std::size_t>(count), 0);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t i = 1; i < count; ++i) {
+        const auto x = static_cast<std::size_t>(i);
+        std::size_t level = 0;
+        while (level + 1 < sorted.size() && sorted[level][x] == sorted[level][x - 1]) ++level;
+        result[x] = static_cast<std::uint8_t>(level);
+    }
+    return result;
+}
+
+}  // namespace
+
+template <class T>
+FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_order, double least_fill)
+    : modes(std::move(mode_order)), count(nonzeros.count()) {
+    const auto positions = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes);
+    std::vector<std::vector<std::uint32_t>> sorted;
+    for (int mode : modes) sorted.push_back(reordered(nonzeros.indices[static_cast<std::size_t>(mode)], positions, padding));
+    values = reordered(nonzeros.values, positions, padding);
+
+    const auto difference = first_differences(sorted, count);
+    std::vector<std::int64_t> nodes(modes.size(), 0);
+    for (auto d : difference) ++nodes[d];
+    std::partial_sum(nodes.begin(), nodes.end(), nodes.begin());
+    std::size_t depth = 1;
+    while (depth + 1 < modes.size() && static_cast<double>(count) >= least_fill * static_cast<double>(nodes[depth])) ++depth;
+
+    levels.resize(depth);
+    for (std::size_t l = 0; l < depth; ++l) {
+        levels[l].ids.reserve(static_cast<std::size_t>(nodes[l]) + padding);
+        levels[l].starts.reserve(static_cast<std::size_t>(nodes[l]) + 1);
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+        const auto x = static_cast<std::size_t>(i);
+        for (std::size_t l = difference[x]; l < depth; ++l) {
+            levels[l].ids.push_back(sorted[l][x]);
+            levels[l].starts.push_back(l + 1 < depth ? static_cast<std::int64_t>(levels[l + 1].ids.size()) : i);
+        }
+    }
+    for (std::size_t l = 0; l < depth; ++l) {
+        levels[l].starts.push_back(l + 1 < depth ? nodes[l + 1] : count);
+        levels[l].ids.resize(levels[l].ids.size() + padding, 0);
+    }
+    for (auto l = depth; l < modes.size(); ++l) flat.push_back(std::move(sorted[l]));
+}
+
+template <class T>
+std::int64_t FiberTree<T>::bytes() const {
+    auto total = values.size() * sizeof(T);
+    for (const auto& level : levels) total += level.ids.size() * sizeof(std::uint32_t) + level.starts.size() * sizeof(std::int64_t);
+    for (const auto& index : flat) total += index.size() * sizeof(std::uint32_t);
+    return static_cast<std::int64_t>(total);
+}
+
+template <class T>
+typename FiberTree<T>::Range FiberTree<T>::range(std::int64_t begin, std::int64_t end) const {
+    const auto depth = levels.size();
+    Range result{std::vector<std::int64_t>(depth + 1, 0), std::vector<std::int64_t>(depth + 1, 0)};
+    if (begin >= end) return result;
+    const auto parent = [](const Level& level, std::int64_t child) {
+        return std::upper_bound(level.starts.begin(), level.starts.end(), child) - level.starts.begin() - 1;
+    };
+    result.begin[depth] = begin;
+    result.end[depth] = end;
+    for (auto l = depth; l-- > 0;) {
+        result.begin[l] = parent(levels[l], result.begin[l + 1]);
+        result.end[l] = parent(levels[l], result.end[l + 1] - 1) + 1;
+    }
+    return result;
+}
+
+std::vector<int> modes_from(int root, std::span<const std::int64_t> rows) {
+    std::vector<int> modes(rows.size());
+    std::iota(modes.begin(), modes.end(), 0);
+    std::stable_sort(modes.begin(), modes.end(), [&](int a, int b) {
+        if ((a == root) != (b == root)) return a == root;
+        return rows[static_cast<std::size_t>(a)] < rows[static_cast<std::size_t>(b)];
+    });
+    return modes;
+}
+
+template struct FiberTree<float>;
+template struct FiberTree<double>;
+
+}  // namespace arges::sparse

@@ -1,0 +1,106 @@
+#include "sparse/index_sort.hpp"
+#include "sparse/linear_key.hpp"
+#include "sparse/stream_mttkrp.hpp"
+
+namespace arges::sparse {
+
+namespace {
+
+/// Blocks of 2^7 indices in each mode (Li, Sun and Vuduc, *HiCOO: hierarchical storage of sparse tensors*, 2018): a nonzero has one byte for each
+/// mode, a block its position. Blocks, and nonzeros in a block, are in the order of their interleaved bits.
+template <class T>
+struct BlockedNonzeros {
+    static constexpr Format format = Format::hicoo;
+    static constexpr int block_bits = 7;
+    std::vector<std::vector<std::uint32_t>> bases;   ///< by mode: first index of each block
+    std::vector<std::int64_t> starts;                ///< first nonzero of each block, and the end
+    std::vector<std::vector<std::uint8_t>> offsets;  ///< by mode
+    std::vector<T> values;
+
+    explicit BlockedNonzeros(const LocalNonzeros<T>& nonzeros) {
+        const auto positions = by_block(nonzeros);
+        const auto order = nonzeros.indices.size();
+        bases.resize(order);
+        offsets.resize(order, std::vector<std::uint8_t>(positions.size()));
+        for (std::size_t x = 0; x < positions.size(); ++x) {
+            bool same = x > 0;
+            for (std::size_t m = 0; m < order; ++m) {
+                const auto index = nonzeros.indices[m][static_cast<std::size_t>(positions[x])];
+                same = same && bases[m].back() == index >> block_bits << block_bits;
+                offsets[m][x] = static_cast<std::uint8_t>(index & ((1u << block_bits) - 1));
+            }
+            if (same) continue;
+            starts.push_back(static_cast<std::int64_t>(x));
+            for (std::size_t m = 0; m < order; ++m)
+                bases[m].push_back(nonzeros.indices[m][static_cast<std::size_t>(positions[x])] >> block_bits << block_bits);
+        }
+        starts.push_back(static_cast<std::int64_t>(positions.size()));
+        values = reordered(nonzeros.values, positions);
+    }
+
+    std::int64_t bytes() const {
+        return static_cast<std::int64_t>(values.size() * (sizeof(T) + offsets.size()) + starts.size() * sizeof(std::int64_t) +
+                                         bases.size() * (starts.size() - 1) * sizeof(std::uint32_t));
+    }
+
+    struct Reader {
+        const BlockedNonzeros& nonzeros;
+        std::size_t block;
+        void read(std::int64_t x, int count, Batch& batch) {
+            for (int i = 0; i < count;) {
+                while (nonzeros.starts[block + 1] <= x + i) ++block;
+                const int end = static_cast<int>(std::min<std::int64_t>(count, nonzeros.starts[block + 1] - x));
+                for (std::size_t m = 0; m < nonzeros.bases.size(); ++m) {
+                    const auto base = nonzeros.bases[m][block];
+                    const auto* offset = nonzeros.offsets[m].data() + x;
+                    auto* index = batch.index(static_cast<int>(m));
+                    for (int j = i; j < end; ++j) index[j] = base + offset[j];
+                }
+                i = end;
+            }
+        }
+    };
+    Reader reader(std::int64_t first) const {
+        const auto next = std::upper_bound(starts.begin(), starts.end(), first) - starts.begin();
+        return {*this, static_cast<std::size_t>(std::max<std::int64_t>(next - 1, 0))};
+    }
+
+private:
+    /// Sorted by the interleaved bits of all blocks' positions, then by those of the offsets.
+    static std::vector<std::int64_t> by_block(const LocalNonzeros<T>& nonzeros) {
+        std::vector<std::int64_t> blocks, inside(nonzeros.rows.size(), std::int64_t{1} << block_bits);
+        for (auto rows : nonzeros.rows) blocks.push_back((rows >> block_bits) + 1);
+        const LinearKey block_key(blocks), inside_key(inside);
+        std::vector<KeyWord> words;
+        std::vector<int> bits;
+        const auto add_words = [&](const LinearKey& key, int shift, std::uint32_t mask) {
+            for (int w = key.words(); w-- > 0;) {
+                words.emplace_back([&nonzeros, &key, shift, mask, w](std::span<const std::int64_t> positions, std::span<std::uint64_t> keys) {
+                    for (std::size_t i = 0; i < positions.size(); ++i) {
+                        keys[i] = 0;
+                        for (std::size_t m = 0; m < nonzeros.indices.size(); ++m) {
+                            const auto index = nonzeros.indices[m][static_cast<std::size_t>(positions[i])];
+                            keys[i] |= key.encode(static_cast<int>(m), index >> shift & mask, w);
+                        }
+                    }
+                });
+                bits.push_back(key.bits(w));
+            }
+        };
+        add_words(block_key, block_bits, ~0u);
+        add_words(inside_key, 0, (1u << block_bits) - 1);
+        return sorted_positions(nonzeros.count(), words, bits);
+    }
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Mttkrp<T>> make_hicoo(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
+    return std::make_unique<StreamMttkrp<T, BlockedNonzeros<T>>>(nonzeros, modes, BlockedNonzeros<T>(nonzeros));
+}
+
+template std::unique_ptr<Mttkrp<float>> make_hicoo(const LocalNonzeros<float>&, std::span<const int>);
+template std::unique_ptr<Mttkrp<double>> make_hicoo(const LocalNonzeros<double>&, std::span<const int>);
+
+}  // namespace arges::sparse

@@ -1,0 +1,123 @@
+#include "sparse/index_sort.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+#include <omp.h>
+#include <utility>
+
+namespace arges::sparse {
+
+namespace {
+
+constexpr int digit_bits = 11;
+constexpr std::size_t digits = std::size_t{1} << digit_bits;
+
+/// Keys and the positions that they belong to; sorted together.
+struct Keyed {
+    std::vector<std::uint64_t> keys;
+    std::vector<std::int64_t> positions;
+
+    explicit Keyed(std::int64_t count) : keys(static_cast<std::size_t>(count)), positions(static_cast<std::size_t>(count)) {}
+};
+
+/// One stable pass by the digit at `shift`, from `in` to `out`.
+void sort_by_digit(const Keyed& in, Keyed& out, int shift) {
+    const auto count = in.keys.size();
+    const auto parts = static_cast<std::size_t>(omp_get_max_threads());
+    std::vector<std::array<std::size_t, digits>> starts(parts);
+    const auto digit = [&](std::size_t x) { return static_cast<std::size_t>(in.keys[x] >> shift) & (digits - 1); };
+    const auto number = static_cast<int>(parts);
+#pragma omp parallel for schedule(static, 1) num_threads(number)
+    for (std::size_t p = 0; p < parts; ++p) {
+        starts[p].fill(0);
+        for (auto x = count * p / parts; x < count * (p + 1) / parts; ++x) ++starts[p][digit(x)];
+    }
+    std::size_t total = 0;
+    for (std::size_t d = 0; d < digits; ++d)
+        for (auto& start : starts) total += std::exchange(start[d], total);
+#pragma omp parallel for schedule(static, 1) num_threads(number)
+    for (std::size_t p = 0; p < parts; ++p)
+        for (auto x = count * p / parts; x < count * (p + 1) / parts; ++x) {
+            const auto to = starts[p][digit(x)]++;
+            out.keys[to] = in.keys[x];
+            out.positions[to] = in.positions[x];
+        }
+}
+
+/// Where clearing the counters of the digits would take longer than the sort.
+void sort_few(Keyed& keyed) {
+    std::vector<std::pair<std::uint64_t, std::int64_t>> pairs;
+    for (std::size_t x = 0; x < keyed.keys.size(); ++x) pairs.emplace_back(keyed.keys[x], keyed.positions[x]);
+    std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t x = 0; x < pairs.size(); ++x) keyed.positions[x] = pairs[x].second;
+}
+
+}  // namespace
+
+int index_bits(std::int64_t length) {
+    return length <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(length - 1)));
+}
+
+std::vector<std::int64_t> sorted_positions(std::int64_t count, std::span<const KeyWord> words, std::span<const int> bits) {
+    Keyed now(count), next(count);
+    std::iota(now.positions.begin(), now.positions.end(), std::int64_t{0});
+    for (auto w = words.size(); w-- > 0;) {
+        if (bits[w] == 0) continue;
+        words[w](now.positions, now.keys);
+        if (count < static_cast<std::int64_t>(2 * digits)) {
+            sort_few(now);
+            continue;
+        }
+        for (int shift = 0; shift < bits[w]; shift += digit_bits) {
+            sort_by_digit(now, next, shift);
+            std::swap(now, next);
+        }
+    }
+    return std::move(now.positions);
+}
+
+template <class Index>
+std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices, std::span<const std::int64_t> lengths,
+                                                  std::span<const int> modes) {
+    struct Word {
+        std::vector<int> modes;
+        int bits = 0;
+    };
+    std::vector<Word> groups(1);
+    for (int mode : modes) {
+        const int bits = index_bits(lengths[static_cast<std::size_t>(mode)]);
+        if (groups.back().bits + bits > 64) groups.emplace_back();
+        groups.back().modes.push_back(mode);
+        groups.back().bits += bits;
+    }
+    std::vector<KeyWord> words;
+    std::vector<int> bits;
+    for (const auto& group : groups) {
+        words.emplace_back([&indices, &lengths, group](std::span<const std::int64_t> order, std::span<std::uint64_t> keys) {
+            std::fill(keys.begin(), keys.end(), 0);
+            for (int mode : group.modes) {
+                const auto m = static_cast<std::size_t>(mode);
+                const int shift = index_bits(lengths[m]);
+                const auto* index = indices[m].data();
+                const auto n = static_cast<std::int64_t>(order.size());
+#pragma omp parallel for schedule(static)
+                for (std::int64_t i = 0; i < n; ++i) {
+                    const auto x = static_cast<std::size_t>(i);
+                    keys[x] = (shift < 64 ? keys[x] << shift : 0) | static_cast<std::uint64_t>(index[order[x]]);
+                }
+            }
+        });
+        bits.push_back(group.bits);
+    }
+    const auto count = indices.empty() ? 0 : static_cast<std::int64_t>(indices[0].size());
+    return sorted_positions(count, words, bits);
+}
+
+template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::uint32_t>>&, std::span<const std::int64_t>,
+                                                           std::span<const int>);
+template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::int64_t>>&, std::span<const std::int64_t>,
+                                                           std::span<const int>);
+
+}  // namespace arges::sparse

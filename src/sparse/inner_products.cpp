@@ -1,0 +1,82 @@
+#include "sparse/inner_products.hpp"
+
+#include "base/math.hpp"
+#include "sparse/merged_positions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace arges::sparse {
+
+namespace {
+
+/// Sum of term(x) for 0 <= x < count: blocks of a fixed size on the threads, then the blocks in their order.
+template <class F>
+double blocked_sum(std::int64_t count, F&& term) {
+    constexpr std::int64_t block = 4096;
+    std::vector<double> sums(static_cast<std::size_t>(ceil_div(count, block)), 0);
+    const auto blocks = static_cast<std::int64_t>(sums.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t b = 0; b < blocks; ++b) {
+        double sum = 0;
+        for (auto x = b * block; x < std::min(count, (b + 1) * block); ++x) sum += term(x);
+        sums[static_cast<std::size_t>(b)] = sum;
+    }
+    double total = 0;
+    for (double sum : sums) total += sum;
+    return total;
+}
+
+}  // namespace
+
+template <class T>
+double norm(std::span<const T> values) {
+    return std::sqrt(blocked_sum(static_cast<std::int64_t>(values.size()), [&](std::int64_t x) {
+        const auto value = static_cast<double>(values[static_cast<std::size_t>(x)]);
+        return value * value;
+    }));
+}
+
+template <class T>
+double inner_product(const Nonzeros<T>& a, const Nonzeros<T>& b) {
+    double total = 0;
+    for_each_pair(a, b, [&](std::int64_t x, std::int64_t y) {
+        if (x >= 0 && y >= 0)
+            total += static_cast<double>(a.values[static_cast<std::size_t>(x)]) * static_cast<double>(b.values[static_cast<std::size_t>(y)]);
+    });
+    return total;
+}
+
+template <class T>
+double inner_product(const LocalNonzeros<T>& nonzeros, std::span<const T> weights, std::span<const RowMatrix<const T>> factors) {
+    const auto order = nonzeros.indices.size();
+    if (factors.size() != order)
+        throw InvalidArgument("inner product with a Kruskal tensor: " + std::to_string(factors.size()) + " factors for a tensor of order " +
+                              std::to_string(order));
+    for (std::size_t m = 0; m < order; ++m)
+        if (factors[m].rows < nonzeros.rows[m] || factors[m].columns != static_cast<int>(weights.size()))
+            throw InvalidArgument("inner product with a Kruskal tensor: factor " + std::to_string(m) + " is " +
+                                  std::to_string(factors[m].rows) + " x " + std::to_string(factors[m].columns) + "; needed: " +
+                                  std::to_string(nonzeros.rows[m]) + " x " + std::to_string(weights.size()));
+    return blocked_sum(nonzeros.count(), [&](std::int64_t p) {
+        const auto x = static_cast<std::size_t>(p);
+        double element = 0;
+        for (std::size_t r = 0; r < weights.size(); ++r) {
+            double term = static_cast<double>(weights[r]);
+            for (std::size_t m = 0; m < order; ++m) term *= static_cast<double>(factors[m].row(nonzeros.indices[m][x])[r]);
+            element += term;
+        }
+        return static_cast<double>(nonzeros.values[x]) * element;
+    });
+}
+
+#define ARGES_INSTANTIATE(T)                                            \
+    template double norm(std::span<const T>);                           \
+    template double inner_product(const Nonzeros<T>&, const Nonzeros<T>&); \
+    template double inner_product(const LocalNonzeros<T>&, std::span<const T>, std::span<const RowMatrix<const T>>);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
+
+}  // namespace arges::sparse

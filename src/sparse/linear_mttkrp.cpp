@@ -1,0 +1,72 @@
+#include "sparse/index_sort.hpp"
+#include "sparse/linear_key.hpp"
+#include "sparse/stream_mttkrp.hpp"
+
+namespace arges::sparse {
+
+namespace {
+
+/// Keys of one or more words and values, sorted by key.
+template <class T>
+struct LinearNonzeros {
+    static constexpr Format format = Format::linear;
+    LinearKey key;
+    int order;
+    std::vector<std::vector<std::uint64_t>> words;  ///< by word
+    std::vector<T> values;
+
+    explicit LinearNonzeros(const LocalNonzeros<T>& nonzeros) : key(nonzeros.rows), order(nonzeros.order()) {
+        std::vector<KeyWord> key_words;
+        std::vector<int> bits;
+        for (int w = key.words(); w-- > 0;) {
+            key_words.emplace_back([&, w](std::span<const std::int64_t> positions, std::span<std::uint64_t> keys) {
+                encode(nonzeros, positions, w, keys);
+            });
+            bits.push_back(key.bits(w));
+        }
+        const auto positions = sorted_positions(nonzeros.count(), key_words, bits);
+        words.resize(static_cast<std::size_t>(key.words()), std::vector<std::uint64_t>(positions.size()));
+        for (int w = 0; w < key.words(); ++w) encode(nonzeros, positions, w, words[static_cast<std::size_t>(w)]);
+        values = reordered(nonzeros.values, positions);
+    }
+
+    std::int64_t bytes() const { return static_cast<std::int64_t>(values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t))); }
+
+    struct Reader {
+        const LinearNonzeros& nonzeros;
+        void read(std::int64_t x, int count, Batch& batch) const {
+            for (int m = 0; m < nonzeros.order; ++m) {
+                auto* index = batch.index(m);
+                nonzeros.key.template decode<false>(m, 0, nonzeros.words[0].data() + x, count, index);
+                for (int w = 1; w < nonzeros.key.words(); ++w)
+                    nonzeros.key.template decode<true>(m, w, nonzeros.words[static_cast<std::size_t>(w)].data() + x, count, index);
+            }
+        }
+    };
+    Reader reader(std::int64_t) const { return {*this}; }
+
+private:
+    void encode(const LocalNonzeros<T>& nonzeros, std::span<const std::int64_t> positions, int word, std::span<std::uint64_t> keys) const {
+        const auto n = static_cast<std::int64_t>(positions.size());
+#pragma omp parallel for schedule(static)
+        for (std::int64_t i = 0; i < n; ++i) {
+            const auto x = static_cast<std::size_t>(i);
+            std::uint64_t bits = 0;
+            for (int m = 0; m < order; ++m)
+                bits |= key.encode(m, nonzeros.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(positions[x])], word);
+            keys[x] = bits;
+        }
+    }
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<Mttkrp<T>> make_linear(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
+    return std::make_unique<StreamMttkrp<T, LinearNonzeros<T>>>(nonzeros, modes, LinearNonzeros<T>(nonzeros));
+}
+
+template std::unique_ptr<Mttkrp<float>> make_linear(const LocalNonzeros<float>&, std::span<const int>);
+template std::unique_ptr<Mttkrp<double>> make_linear(const LocalNonzeros<double>&, std::span<const int>);
+
+}  // namespace arges::sparse

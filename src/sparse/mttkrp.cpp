@@ -1,0 +1,113 @@
+#include "sparse/mttkrp.hpp"
+
+#include "arges/error.hpp"
+#include "sparse/mttkrp_formats.hpp"
+
+#include <utility>
+
+namespace arges::sparse {
+
+namespace {
+
+constexpr std::array<std::pair<Format, const char*>, 7> format_names{{{Format::automatic, "auto"},
+                                                                     {Format::coordinates, "coo"},
+                                                                     {Format::csf_one, "csf-one"},
+                                                                     {Format::csf_two, "csf-two"},
+                                                                     {Format::csf_all, "csf-all"},
+                                                                     {Format::hicoo, "hicoo"},
+                                                                     {Format::linear, "linear"}}};
+
+template <class T>
+void check_nonzeros(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
+    if (nonzeros.order() < 1 || nonzeros.indices.size() != nonzeros.rows.size())
+        throw InvalidArgument("sparse MTTKRP: " + std::to_string(nonzeros.rows.size()) + " lengths for indices of " +
+                              std::to_string(nonzeros.indices.size()) + " modes; give one length and one index array for each mode");
+    for (std::size_t m = 0; m < nonzeros.rows.size(); ++m) {
+        const auto where = "sparse MTTKRP, mode " + std::to_string(m) + ": ";
+        if (nonzeros.rows[m] < 0 || nonzeros.rows[m] > std::int64_t{1} << 32)
+            throw InvalidArgument(where + std::to_string(nonzeros.rows[m]) + " rows; a rank can have 0 to 2^32, use more ranks");
+        if (nonzeros.indices[m].size() != nonzeros.values.size())
+            throw InvalidArgument(where + std::to_string(nonzeros.indices[m].size()) + " indices for " +
+                                  std::to_string(nonzeros.values.size()) + " values; give one index for each value");
+        for (auto index : nonzeros.indices[m])
+            if (index >= nonzeros.rows[m])
+                throw InvalidArgument(where + "index " + std::to_string(index) + " is not below the number of rows, " +
+                                      std::to_string(nonzeros.rows[m]));
+    }
+    for (int mode : modes)
+        if (mode < 0 || mode >= nonzeros.order())
+            throw InvalidArgument("sparse MTTKRP: mode " + std::to_string(mode) + " of a tensor of order " +
+                                  std::to_string(nonzeros.order()) + "; modes count from 0");
+}
+
+}  // namespace
+
+std::string to_string(Format format) {
+    for (const auto& [value, name] : format_names)
+        if (value == format) return name;
+    throw InvalidArgument("no format has the number " + std::to_string(static_cast<int>(format)));
+}
+
+Format parse_format(const std::string& name) {
+    std::string known;
+    for (const auto& [value, text] : format_names) {
+        if (name == text) return value;
+        known += std::string(known.empty() ? "" : ", ") + text;
+    }
+    throw InvalidArgument("unknown sparse format '" + name + "'; use one of " + known);
+}
+
+template <class T>
+FormatBase<T>::FormatBase(const LocalNonzeros<T>& nonzeros, std::span<const int> modes)
+    : rows_(nonzeros.rows), count_(nonzeros.count()), called_with_(rows_.size(), false), thread_rows_(rows_.size()) {
+    for (int mode : modes) called_with_[static_cast<std::size_t>(mode)] = true;
+}
+
+template <class T>
+void FormatBase<T>::multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) {
+    const auto m = static_cast<std::size_t>(mode);
+    const auto where = [&] { return "sparse MTTKRP, mode " + std::to_string(mode) + ": "; };
+    if (mode < 0 || m >= rows_.size() || !called_with_[m])
+        throw InvalidArgument(where() + "the format was not made for this mode; name it among the modes of make_mttkrp()");
+    if (factors.size() != rows_.size())
+        throw InvalidArgument(where() + std::to_string(factors.size()) + " factors for a tensor of order " + std::to_string(rows_.size()));
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+        const RowMatrix<const T> matrix = k == m ? RowMatrix<const T>(out) : factors[k];
+        if (matrix.rows < rows_[k] || matrix.columns != out.columns || matrix.stride < matrix.columns)
+            throw InvalidArgument(where() + "the " + (k == m ? "result" : "factor " + std::to_string(k)) + " has " +
+                                  std::to_string(matrix.rows) + " rows, " + std::to_string(matrix.columns) + " columns, stride " +
+                                  std::to_string(matrix.stride) + "; needed: " + std::to_string(rows_[k]) + " rows, " +
+                                  std::to_string(out.columns) + " columns and a stride of at least that");
+    }
+    out.rows = rows_[m];
+    multiply_checked(mode, factors, out);
+}
+
+template <class T>
+ThreadRows<T>& FormatBase<T>::thread_rows(int mode, const typename ThreadRows<T>::EachRow& each_row) {
+    auto& kept = thread_rows_[static_cast<std::size_t>(mode)];
+    if (!kept || kept->parts() != parts())
+        kept = std::make_unique<ThreadRows<T>>(parts(), rows_[static_cast<std::size_t>(mode)], each_row);
+    return *kept;
+}
+
+template <class T>
+std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes, int columns) {
+    check_nonzeros(nonzeros, modes);
+    if (format == Format::automatic) format = choose_format(nonzeros, modes, columns);
+    switch (format) {
+        case Format::coordinates: return make_coordinates(nonzeros, modes);
+        case Format::hicoo: return make_hicoo(nonzeros, modes);
+        case Format::linear: return make_linear(nonzeros, modes);
+        default: return make_csf(nonzeros, format, modes);
+    }
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                             \
+    template class FormatBase<T>;                                                                                                        \
+    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>, int);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
+
+}  // namespace arges::sparse

@@ -1,0 +1,54 @@
+/// The matricized tensor times Khatri-Rao product of a rank's nonzeros, in several formats.
+#pragma once
+
+#include "sparse/nonzeros.hpp"
+#include "sparse/row_matrix.hpp"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace arges::sparse {
+
+/// How nonzeros are stored.
+enum class Format : std::uint8_t {
+    automatic,    ///< chosen by choose_format()
+    coordinates,  ///< index tuples
+    csf_one,      ///< compressed sparse fibers, one tree for all modes
+    csf_two,      ///< two trees: one with the shortest mode first, one with the longest
+    csf_all,      ///< a tree for every mode, which is its root
+    hicoo,        ///< blocks of coordinates with short offsets
+    linear        ///< one integer of interleaved index bits for each nonzero, as ALTO has it
+};
+
+std::string to_string(Format format);
+/// @throws InvalidArgument for a name that to_string() does not give; the message lists those that there are
+Format parse_format(const std::string& name);
+
+/// Nonzeros made ready for MTTKRP.
+template <class T>
+class Mttkrp {
+public:
+    virtual ~Mttkrp() = default;
+
+    /// out(i, r) = sum over the nonzeros x of slice i of `mode` of value(x) * product over the other modes m of factors[m](x_m, r).
+    /// Rows without nonzeros become zero. factors[mode] is not read. All matrices have the same number of columns. Uses the threads
+    /// that OpenMP gives; the same number of threads gives the same result to the bit.
+    virtual void multiply(int mode, std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) = 0;
+
+    virtual Format format() const = 0;
+    /// Memory that the format takes, without the buffers of multiply().
+    virtual std::int64_t bytes() const = 0;
+};
+
+/// Makes nonzeros ready. `modes` are those that multiply() will be called with; `columns` is the usual number of columns.
+/// Coordinates must be distinct.
+template <class T>
+std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes, int columns);
+
+/// The format that `automatic` stands for. The rules and the measurements behind them: docs/sparse_formats.md.
+template <class T>
+Format choose_format(const LocalNonzeros<T>& nonzeros, std::span<const int> modes, int columns);
+
+}  // namespace arges::sparse

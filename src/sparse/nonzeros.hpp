@@ -1,0 +1,33 @@
+/// Sparse tensors by coordinates, on one rank.
+#pragma once
+
+#include "arges/scalar.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace arges::sparse {
+
+/// Nonzeros with their indices in the whole tensor, zero-based, in any order. A coordinate may occur once.
+template <class T>
+struct Nonzeros {
+    std::vector<std::int64_t> lengths;               ///< of the tensor, by mode
+    std::vector<std::vector<std::int64_t>> indices;  ///< by mode, one for each nonzero
+    std::vector<T> values;
+
+    int order() const { return static_cast<int>(lengths.size()); }
+    std::int64_t count() const { return static_cast<std::int64_t>(values.size()); }
+};
+
+/// Nonzeros with indices into the rows that a rank has of each factor matrix.
+template <class T>
+struct LocalNonzeros {
+    std::vector<std::int64_t> rows;                   ///< by mode, below 2^32
+    std::vector<std::vector<std::uint32_t>> indices;  ///< by mode, one for each nonzero
+    std::vector<T> values;
+
+    int order() const { return static_cast<int>(rows.size()); }
+    std::int64_t count() const { return static_cast<std::int64_t>(values.size()); }
+};
+
+}  // namespace arges::sparse

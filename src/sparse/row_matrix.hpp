@@ -1,0 +1,20 @@
+/// Views of matrices whose rows are contiguous, as factor matrices are.
+#pragma once
+
+#include <cstdint>
+
+namespace arges::sparse {
+
+/// rows x columns elements; element (i, r) is data[i * stride + r].
+template <class T>
+struct RowMatrix {
+    T* data = nullptr;
+    std::int64_t rows = 0;
+    int columns = 0;
+    std::int64_t stride = 0;  ///< at least `columns`
+
+    T* row(std::int64_t i) const { return data + i * stride; }
+    operator RowMatrix<const T>() const { return {data, rows, columns, stride}; }
+};
+
+}  // namespace arges::sparse

@@ -1,0 +1,126 @@
+#include "sparse/ttmc.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace arges::sparse {
+
+namespace {
+
+/// `mode`, then the others in their order. @throws InvalidArgument for a wrong mode
+std::vector<int> root_and_others(int mode, int order) {
+    if (mode < 0 || mode >= order)
+        throw InvalidArgument("sparse TTMc: mode " + std::to_string(mode) + " of a tensor of order " + std::to_string(order) +
+                              "; modes count from 0");
+    std::vector<int> modes{mode};
+    for (int m = 0; m < order; ++m)
+        if (m != mode) modes.push_back(m);
+    return modes;
+}
+
+/// Sums of Kronecker products below the nodes of a tree, with a buffer for each level.
+template <class T>
+class KroneckerSums {
+public:
+    /// `factors` by position in tree.modes.
+    KroneckerSums(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors) : tree_(tree), factors_(factors) {
+        widths_.resize(factors.size(), 1);
+        for (auto p = factors.size(); p-- > 1;) widths_[p - 1] = widths_[p] * factors[p].columns;
+        for (auto width : widths_) buffers_.emplace_back(static_cast<std::size_t>(width));
+    }
+
+    /// Number of columns below level l.
+    std::int64_t width(std::size_t l) const { return widths_[l]; }
+
+    /// sum[0 .. width(l)) += what is below a node of level l.
+    void add(std::size_t l, std::int64_t node, T* sum) {
+        const auto& level = tree_.levels[l];
+        const auto begin = level.starts[static_cast<std::size_t>(node)], end = level.starts[static_cast<std::size_t>(node + 1)];
+        if (l + 1 == tree_.levels.size()) {
+            for (auto x = begin; x < end; ++x) add_nonzero(static_cast<std::size_t>(x), sum);
+            return;
+        }
+        auto& below = buffers_[l + 1];
+        for (auto child = begin; child < end; ++child) {
+            std::fill(below.begin(), below.end(), T(0));
+            add(l + 1, child, below.data());
+            add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[static_cast<std::size_t>(child)]), factors_[l + 1].columns, below, sum);
+        }
+    }
+
+private:
+    /// The flat modes, from the last one: the product grows from the value.
+    void add_nonzero(std::size_t x, T* sum) {
+        const auto depth = tree_.levels.size(), last = factors_.size() - 1;
+        if (depth > last) {
+            sum[0] += tree_.values[x];
+            return;
+        }
+        buffers_[last][0] = tree_.values[x];
+        for (auto p = last; p >= depth; --p) {
+            const T* row = factors_[p].row(tree_.flat[p - depth][x]);
+            T* to = p == depth ? sum : buffers_[p - 1].data();
+            if (p != depth) std::fill_n(to, widths_[p - 1], T(0));
+            add_outer(row, factors_[p].columns, buffers_[p], to);
+        }
+    }
+
+    /// to += row (outer) below
+    static void add_outer(const T* row, int columns, const std::vector<T>& below, T* to) {
+        const auto width = static_cast<std::int64_t>(below.size());
+        for (int c = 0; c < columns; ++c, to += width) {
+            const T scale = row[c];
+            const T* from = below.data();
+#pragma omp simd
+            for (std::int64_t k = 0; k < width; ++k) to[k] += scale * from[k];
+        }
+    }
+
+    const FiberTree<T>& tree_;
+    std::span<const RowMatrix<const T>> factors_;
+    std::vector<std::int64_t> widths_;     // by position: product of the columns behind it
+    std::vector<std::vector<T>> buffers_;  // by position, widths_ long
+};
+
+}  // namespace
+
+template <class T>
+Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode)
+    : rows_(nonzeros.rows), tree_(nonzeros, root_and_others(mode, nonzeros.order())) {}
+
+template <class T>
+void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const {
+    const auto mode = static_cast<std::size_t>(tree_.modes[0]);
+    if (factors.size() != rows_.size())
+        throw InvalidArgument("sparse TTMc: " + std::to_string(factors.size()) + " factors for a tensor of order " + std::to_string(rows_.size()));
+    std::int64_t width = 1;
+    for (std::size_t m = 0; m < rows_.size(); ++m) {
+        if (m == mode) continue;
+        width *= factors[m].columns;
+        if (factors[m].rows < rows_[m])
+            throw InvalidArgument("sparse TTMc: factor " + std::to_string(m) + " has " + std::to_string(factors[m].rows) + " rows; needed: " +
+                                  std::to_string(rows_[m]));
+    }
+    if (out.rows < rows_[mode] || out.columns != width || out.stride < width)
+        throw InvalidArgument("sparse TTMc: the result is " + std::to_string(out.rows) + " x " + std::to_string(out.columns) + "; needed: " +
+                              std::to_string(rows_[mode]) + " x " + std::to_string(width) + ", the product of the other factors' columns");
+    std::vector<RowMatrix<const T>> by_position;
+    for (int m : tree_.modes) by_position.push_back(factors[static_cast<std::size_t>(m)]);
+    const auto& root = tree_.levels[0];
+    const auto nodes = root.nodes();
+#pragma omp parallel
+    {
+        KroneckerSums<T> sums(tree_, by_position);
+#pragma omp for schedule(static)
+        for (std::int64_t i = 0; i < rows_[mode]; ++i) std::fill_n(out.row(i), width, T(0));
+#pragma omp for schedule(dynamic, 8)
+        for (std::int64_t node = 0; node < nodes; ++node) sums.add(0, node, out.row(root.ids[static_cast<std::size_t>(node)]));
+    }
+}
+
+template class Ttmc<float>;
+template class Ttmc<double>;
+
+}  // namespace arges::sparse

@@ -1,0 +1,66 @@
+#include "support/program_run.hpp"
+
+#include "io/temporary_folder.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+namespace arges::test {
+namespace {
+
+const char* const yago = "test/data/yago-4d.tns.gz";
+
+TEST(Convert, goes_from_text_to_binary_and_back) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto text = folder.write("x.tns", "# three\n1 1 4 1.5\n2 3 4 -2\n1 1 4 0.5\n"), binary = folder / "x.atns", again = folder / "y.tns";
+    const auto first = run_program({"convert", text.c_str(), binary.c_str(), "--json"});
+    ASSERT_EQ(first.code, cli::exit_success) << first.err;
+    const auto object = nlohmann::json::parse(first.out);
+    EXPECT_EQ(object["form"], "text");
+    EXPECT_EQ(object["lines"], 4);
+    EXPECT_EQ(object["index_base"], 1);
+    EXPECT_EQ(object["duplicates"], 1);
+    EXPECT_EQ(object["nonzeros"], 2);
+    EXPECT_EQ(object["lengths"], (std::vector<int>{2, 3, 4}));
+    EXPECT_EQ(object["nonempty_slices"], (std::vector<int>{2, 2, 1}));
+    const auto second = run_program({"convert", binary.c_str(), again.c_str(), "--output-base", "zero"});
+    ASSERT_EQ(second.code, cli::exit_success) << second.err;
+    EXPECT_NE(second.out.find("nonempty slices"), std::string::npos);
+    EXPECT_EQ(TemporaryFolder::read(again), "0 0 3 2\n1 2 3 -2\n");
+}
+
+TEST(Convert, removes_empty_slices_and_writes_maps) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto text = folder.write("x.tns", "1 50 1\n900 7 2\n"), compact = folder / "c.tns";
+    const auto outcome = run_program({"convert", text.c_str(), compact.c_str(), "--compact"});
+    ASSERT_EQ(outcome.code, cli::exit_success) << outcome.err;
+    EXPECT_EQ(TemporaryFolder::read(compact), "1 2 1\n2 1 2\n");
+    EXPECT_EQ(TemporaryFolder::read(folder / "mode_1.map"), "1\n900\n");
+    EXPECT_EQ(TemporaryFolder::read(folder / "mode_2.map"), "7\n50\n");
+}
+
+TEST(Convert, answers_a_wrong_command_with_one_line) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto twice = folder.write("x.tns", "1 1 4\n1 1 5\n"), out = folder / "x.atns";
+    check_wrong_lines({
+        {{"convert"}, cli::exit_usage, "IN"},
+        {{"convert", yago}, cli::exit_usage, "OUT"},
+        {{"convert", yago, "x.bin"}, cli::exit_usage, "end it with .tns or .tns.gz (text) or .atns"},
+        {{"convert", yago, out.c_str(), "--base", "two"}, cli::exit_usage, "two"},
+        {{"convert", yago, out.c_str(), "--duplicates", "never"}, cli::exit_usage, "never"},
+        {{"convert", yago, out.c_str(), "--lengths", "3x"}, cli::exit_usage, "'3x' must be lengths"},
+        {{"convert", yago, out.c_str(), "--lengths", "3x4"}, cli::exit_error, "5 columns, but 2 lengths are demanded"},
+        {{"convert", yago, out.c_str(), "--maps", "/tmp"}, cli::exit_usage, "--compact"},
+        {{"convert", "none.tns", out.c_str()}, cli::exit_error, "none.tns: there is no such file"},
+        {{"convert", twice.c_str(), out.c_str(), "--duplicates", "refuse"}, cli::exit_error, "line 2: a second value for element (1, 1)"},
+        {{"convert", twice.c_str(), "/none/x.atns"}, cli::exit_error, "/none/x.atns: cannot be made"},
+    });
+    EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+}  // namespace
+}  // namespace arges::test

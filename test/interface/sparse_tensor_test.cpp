@@ -1,0 +1,317 @@
+// Sparse tensors against a map from indices to values that every rank keeps.
+#include "arges/error.hpp"
+#include "arges/sparse_tensor.hpp"
+#include "base/splitmix.hpp"
+#include "interface/sparse_state.hpp"
+#include "interface/sparse_tensor_merge.hpp"
+#include "interface/sparse_tensor_slices.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace arges::test {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// The same numbers on every rank.
+class Random {
+public:
+    explicit Random(std::uint64_t seed) : state_(seed << 32) {}
+    std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(splitmix(state_++) % static_cast<std::uint64_t>(n)); }
+
+private:
+    std::uint64_t state_;
+};
+
+/// Entries that one call of write gives: all of them, with the rank that gives each.
+struct Batch {
+    std::vector<Numbers> index;
+    std::vector<double> value;
+    std::vector<std::int64_t> rank;
+};
+
+Batch random_batch(Random& random, const Numbers& lengths, std::int64_t count, std::int64_t ranks) {
+    Batch batch;
+    if (std::find(lengths.begin(), lengths.end(), 0) != lengths.end()) return batch;
+    for (std::int64_t i = 0; i < count; ++i) {
+        Numbers index;
+        for (auto n : lengths) index.push_back(random.below(3) == 0 ? random.below(1 + n / 5) : random.below(n));
+        batch.index.push_back(index);
+        batch.value.push_back(static_cast<double>(random.below(2000) - 1000) / 8);
+        batch.rank.push_back(random.below(ranks));
+    }
+    return batch;
+}
+
+void write_batch(SparseTensor<double>& X, const Batch& batch, bool by_key, Duplicates duplicates) {
+    Numbers tuples, keys;
+    std::vector<double> values;
+    for (std::size_t i = 0; i < batch.index.size(); ++i) {
+        if (batch.rank[i] != X.world().rank()) continue;
+        tuples.insert(tuples.end(), batch.index[i].begin(), batch.index[i].end());
+        std::int64_t key = 0;
+        for (std::size_t m = batch.index[i].size(); by_key && m-- > 0;) key = key * X.lengths()[m] + batch.index[i][m];
+        keys.push_back(key);
+        values.push_back(batch.value[i]);
+    }
+    by_key ? X.write(keys, values, duplicates) : X.write_at(tuples, values, duplicates);
+}
+
+/// By ascending index, the last mode first, as gather() does.
+struct LastModeFirst {
+    bool operator()(const Numbers& a, const Numbers& b) const {
+        return std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
+    }
+};
+using Map = std::map<Numbers, double, LastModeFirst>;
+
+SparseEntries<double> entries_of(const Map& map, std::size_t order) {
+    SparseEntries<double> entries;
+    entries.indices.resize(order);
+    for (const auto& [index, value] : map) {
+        for (std::size_t m = 0; m < order; ++m) entries.indices[m].push_back(index[m]);
+        entries.values.push_back(value);
+    }
+    return entries;
+}
+
+/// What sum or keep_first make of a batch; entries of lower ranks come first.
+void apply(Map& map, const Batch& batch, Duplicates duplicates, std::int64_t ranks) {
+    for (std::int64_t r = 0; r < ranks; ++r)
+        for (std::size_t i = 0; i < batch.index.size(); ++i) {
+            if (batch.rank[i] != r) continue;
+            const auto [place, is_new] = map.emplace(batch.index[i], batch.value[i]);
+            if (!is_new && duplicates == Duplicates::sum) place->second += batch.value[i];
+        }
+}
+
+const std::vector<Numbers> shapes{{7}, {1}, {13, 11}, {5, 0, 3}, {31, 2, 17}, {4, 5, 3, 6}, {2, 3, 2, 5, 3}, {3, 2, 2, 3, 2, 4},
+                                  {1, 1, 1}, {1000003, 999983, 7}};
+
+TEST(SparseTensor, HoldsWhatIsWrittenFromAnyRank) {
+    const World world;
+    for (std::size_t s = 0; s < shapes.size(); ++s)
+        for (auto duplicates : {Duplicates::sum, Duplicates::keep_first}) {
+            SCOPED_TRACE(s);
+            Random random(10 * s + (duplicates == Duplicates::sum ? 1 : 2));
+            SparseTensor<double> X(world, shapes[s], "X");
+            Map map;
+            for (int round = 0; round < 4; ++round) {
+                const auto batch = random_batch(random, shapes[s], round == 2 ? 0 : 1 + random.below(60), world.size());
+                write_batch(X, batch, round % 2 == 0, duplicates);
+                apply(map, batch, duplicates, world.size());
+                EXPECT_EQ(X.gather(), entries_of(map, shapes[s].size()));
+                EXPECT_EQ(X.nonzeros(), static_cast<std::int64_t>(map.size()));
+                double sum = 0, squares = 0, size = 1;
+                for (const auto& [index, value] : map) sum += value, squares += value * value;
+                for (auto n : shapes[s]) size *= static_cast<double>(n);
+                EXPECT_EQ(X.sum(), sum);  // exact: eighths
+                EXPECT_NEAR(X.norm(), std::sqrt(squares), 1e-12 * (1 + std::sqrt(squares)));
+                EXPECT_DOUBLE_EQ(X.density(), size > 0 ? static_cast<double>(map.size()) / size : 0);
+            }
+        }
+}
+
+TEST(SparseTensor, RefusesASecondValueAndStaysAsItWas) {
+    const World world;
+    SparseTensor<double> X(world, {6, 5}, "X");
+    X.write_at(world.rank() == 0 ? Numbers{1, 2, 3, 4} : Numbers{}, world.rank() == 0 ? std::vector<double>{1, 2} : std::vector<double>{});
+    const auto before = X.gather();
+    const auto last = world.size() - 1;
+    const auto message_of = [&](const Numbers& tuples, const std::vector<double>& values) {
+        const bool mine = world.rank() == last;
+        try {
+            X.write_at(mine ? tuples : Numbers{}, mine ? values : std::vector<double>{});
+        } catch (const InvalidArgument& error) {
+            return std::string(error.what());
+        }
+        return std::string("no exception");
+    };
+    EXPECT_EQ(message_of({0, 0, 3, 4}, {1, 1}),
+              "X: element (3, 4) is stored already; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+    EXPECT_EQ(message_of({5, 0, 5, 0}, {1, 1}),
+              "X: element (5, 0) is given more than once; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+    EXPECT_EQ(message_of({0, 5}, {1}), "X: index 5 in mode 2 of length 5; indices run from 0");
+    EXPECT_EQ(message_of({-1, 4}, {1}), "X: index -1 in mode 1 of length 6; indices run from 0");
+    EXPECT_EQ(message_of({1, 1, 1}, {1}), "X: 3 indices for 1 values; give 2 for each");
+    EXPECT_EQ(X.gather(), before);
+}
+
+TEST(SparseTensor, RefusesWrongShapesKeysAndWorlds) {
+    const World world;
+    EXPECT_THROW(SparseTensor<double>(world, {}), InvalidArgument);
+    EXPECT_THROW(SparseTensor<double>(world, Numbers(17, 2)), InvalidArgument);
+    EXPECT_THROW(SparseTensor<double>(world, {3, -1}), InvalidArgument);
+    EXPECT_THROW(SparseTensor<double>(world, {(std::int64_t{1} << 62) + 1}), InvalidArgument);
+    EXPECT_THROW(SparseTensor<double>(World::dry_run(4), {3}), InvalidArgument);
+    EXPECT_THROW(SparseTensor<double>(World::outside(), {3}), InvalidArgument);
+    EXPECT_THROW(SparseTensor<double>().nonzeros(), InvalidArgument);
+    SparseTensor<double> X(world, {6, 5});
+    EXPECT_THROW(X.write(Numbers{30}, std::vector<double>{1}), InvalidArgument);
+    EXPECT_THROW(X.write(Numbers{-1}, std::vector<double>{1}), InvalidArgument);
+    EXPECT_THROW(X.write(Numbers{1, 2}, std::vector<double>{1}), InvalidArgument);
+    EXPECT_THROW(X.local_indices(2), InvalidArgument);
+}
+
+TEST(SparseTensor, HasLengthsUpTo2To62AndThenNoKeys) {
+    const World world;
+    const auto huge = std::int64_t{1} << 62;
+    SparseTensor<double> X(world, Numbers(16, huge), "X");
+    EXPECT_FALSE(X.has_keys());
+    Numbers tuple(16, huge - 1);
+    tuple[3] = 5;
+    X.write_at(world.rank() == 0 ? tuple : Numbers{}, world.rank() == 0 ? std::vector<double>{3} : std::vector<double>{});
+    const auto all = X.gather();
+    ASSERT_EQ(all.values, (std::vector<double>{3}));
+    EXPECT_EQ(all.indices[3][0], 5);
+    EXPECT_EQ(all.indices[15][0], huge - 1);
+    EXPECT_THROW(X.write(Numbers{0}, std::vector<double>{1}), InvalidArgument);
+    EXPECT_THROW(X.to_dense(), InvalidArgument);
+    EXPECT_TRUE(SparseTensor<double>(world, {huge, 1}).has_keys());
+}
+
+TEST(SparseTensor, FillsDropsErasesAndCopies) {
+    const World world;
+    SparseTensor<float> X(world, {40});
+    const Numbers keys{3, 9, 20};
+    const std::vector<float> values{0.5F, -2, 0};
+    const bool first = world.rank() == 0;
+    X.write(first ? keys : Numbers{}, first ? values : std::vector<float>{});
+    SparseTensor<float> copy = X;
+    copy.drop();
+    EXPECT_EQ(copy.gather().indices[0], (Numbers{3, 9}));
+    copy.drop(0.5F);
+    EXPECT_EQ(copy.gather().indices[0], (Numbers{9}));
+    copy.fill(7);
+    EXPECT_EQ(copy.gather().values, (std::vector<float>{7}));
+    copy.erase();
+    EXPECT_EQ(copy.nonzeros(), 0);
+    EXPECT_EQ(X.gather().values, values);
+    for (auto& value : X.local_values()) value *= 2;
+    EXPECT_EQ(X.gather().values, (std::vector<float>{1, -4, 0}));
+    EXPECT_EQ(X.local_indices(0).size(), X.local_values().size());
+    const SparseTensor<float> moved = std::move(X);
+    EXPECT_EQ(moved.nonzeros(), 3);
+    EXPECT_THROW(X.order(), InvalidArgument);
+}
+
+TEST(SparseTensor, ComesFromDenseTensorsAndGoesBack) {
+    const World world;
+    for (const auto& lengths : {Numbers{6}, Numbers{4, 5}, Numbers{3, 2, 4}, Numbers{2, 0, 3}}) {
+        Tensor<double> A(world, lengths, "A");
+        A.fill_random(5);
+        const auto X = SparseTensor<double>::from_dense(A, 0.2);
+        const auto all = A.gather();
+        Tensor<double> expected = A;
+        expected.for_each_local([](Index, double& value) { value = std::abs(value) > 0.2 ? value : 0; });
+        EXPECT_EQ(X.to_dense().gather(), expected.gather());
+        EXPECT_EQ(X.nonzeros(), std::count_if(all.begin(), all.end(), [](double v) { return std::abs(v) > 0.2; }));
+    }
+    Tensor<double> S(world, {5, 5, 3}, "abi", "antisym(a,b)");
+    S.fill_random(6);
+    EXPECT_EQ(SparseTensor<double>::from_dense(S).nonzeros(), 60);
+    EXPECT_EQ(SparseTensor<double>::from_dense(S).to_dense().gather(), S.gather());
+    auto X = SparseTensor<double>::from_dense(S);  // not at home: writing must still find what is stored
+    X.write(world.rank() == 0 ? Numbers{1} : Numbers{}, world.rank() == 0 ? std::vector<double>{100} : std::vector<double>{},
+            Duplicates::keep_first);
+    EXPECT_EQ(X.to_dense().gather(), S.gather());
+}
+
+TEST(SparseTensor, IsAccountedForAndLimited) {
+    World world;
+    const auto before = world.memory_in_use();
+    const auto limit = world.memory_limit();
+    {
+        SparseTensor<double> X(world, {1000, 1000});
+        Numbers keys(100);
+        std::iota(keys.begin(), keys.end(), 100 * world.rank());
+        X.write(keys, std::vector<double>(100, 1));
+        EXPECT_GE(world.memory_in_use() - before, 100 * 24);
+        EXPECT_EQ(X.state()->comm().minimum(world.memory_in_use()), X.state()->comm().maximum(world.memory_in_use()));
+        world.set_memory_limit(world.memory_in_use() + 10);
+        for (auto& key : keys) key += 1000 * world.size();
+        EXPECT_THROW(X.write(keys, std::vector<double>(100, 1)), OutOfMemory);
+        EXPECT_EQ(X.nonzeros(), 100 * world.size());
+        EXPECT_THROW(SparseTensor<double>(static_cast<const SparseTensor<double>&>(X)), OutOfMemory);
+        world.set_memory_limit(limit);
+    }
+    EXPECT_EQ(world.memory_in_use(), before);
+}
+
+TEST(MergeInPlace, KeepsTheFirstPlaceOfEachElement) {
+    const World world;
+    const auto& comm = world.state()->communicator();
+    for (std::uint64_t seed = 0; seed < 40; ++seed)
+        for (auto duplicates : {Duplicates::sum, Duplicates::keep_first, Duplicates::refuse}) {
+            SCOPED_TRACE(seed);
+            Random random(seed);
+            const Numbers lengths{1 + random.below(8), 1 + random.below(6), 1 + random.below(seed % 3 == 0 ? 2 : 50)};
+            auto batch = random_batch(random, lengths, seed % 7 == 0 ? 0 : random.below(80), world.size());
+            std::sort(batch.rank.begin(), batch.rank.end());  // numbers ascend over the ranks
+            auto mine = no_nonzeros<double>(lengths);
+            Numbers numbers;
+            std::vector<Numbers> kept;  // of this rank, expected
+            std::map<Numbers, std::pair<std::size_t, double>> first;
+            std::int64_t second = -1;
+            for (std::size_t i = 0; i < batch.index.size(); ++i) {
+                const auto [place, is_new] = first.emplace(batch.index[i], std::pair{i, batch.value[i]});
+                if (!is_new && duplicates == Duplicates::sum) place->second.second += batch.value[i];
+                if (!is_new && second < 0) second = static_cast<std::int64_t>(3 * i + 1);
+                if (batch.rank[i] != world.rank()) continue;
+                if (is_new) kept.push_back(batch.index[i]);
+                for (std::size_t m = 0; m < 3; ++m) mine.indices[m].push_back(batch.index[i][m]);
+                mine.values.push_back(batch.value[i]);
+                numbers.push_back(static_cast<std::int64_t>(3 * i + 1));
+            }
+            const auto count = mine.count();
+            const auto report = merge_in_place(comm, mine, duplicates, numbers);
+            if (duplicates == Duplicates::refuse) {
+                EXPECT_EQ(report.second, second);
+                if (second < 0) continue;
+                EXPECT_EQ(mine.count(), count);
+                EXPECT_EQ(report.where, batch.index[static_cast<std::size_t>(second / 3)]);
+                EXPECT_EQ(report.first, static_cast<std::int64_t>(3 * first.at(report.where).first + 1));
+                continue;
+            }
+            EXPECT_EQ(report.duplicates, static_cast<std::int64_t>(batch.index.size() - first.size()));
+            ASSERT_EQ(mine.values.size(), kept.size());
+            for (std::size_t i = 0; i < kept.size(); ++i) {
+                EXPECT_EQ((Numbers{mine.indices[0][i], mine.indices[1][i], mine.indices[2][i]}), kept[i]);
+                EXPECT_EQ(mine.values[i], first.at(kept[i]).second);
+            }
+        }
+}
+
+TEST(NonemptySlices, AreListedAndNumberedOverAllRanks) {
+    const World world;
+    const auto& comm = world.state()->communicator();
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        Random random(seed);
+        const auto length = seed % 4 == 0 ? std::int64_t{1} << 62 : 1 + random.below(seed % 4 == 1 ? 5 : 5000);
+        Numbers mine;
+        std::set<std::int64_t> all;
+        for (auto i = seed % 5 == 0 ? 0 : random.below(3000); i > 0; --i) {
+            const auto index = random.below(2) == 0 ? random.below(length) : random.below(1 + length / 100);
+            all.insert(index);
+            if (random.below(world.size()) == world.rank()) mine.push_back(index);
+        }
+        // Every index is somewhere: the owner draws the same numbers on all ranks.
+        const auto list = nonempty_slices(comm, mine);
+        EXPECT_EQ(list.total(), static_cast<std::int64_t>(all.size()));
+        EXPECT_EQ(from_bytes<std::int64_t>(comm.all_gather(to_bytes(list.mine))), Numbers(all.begin(), all.end()));
+        const auto numbers = renumbered(comm, list, mine);
+        for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(numbers[i], std::distance(all.begin(), all.find(mine[i])));
+        for (auto index : list.mine) EXPECT_EQ(list.owner(index), static_cast<std::size_t>(comm.rank()));
+    }
+    EXPECT_EQ(distinct(Numbers{8, 3, 8, 7, 3}), (Numbers{3, 7, 8}));
+}
+
+}  // namespace
+}  // namespace arges::test

@@ -1,0 +1,166 @@
+// Factor matrices and Kruskal tensors in files, with rows from and for any ranks.
+#include "io/matrix_files_kruskal.hpp"
+
+#include "io/sparse_files.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace arges::test {
+namespace {
+
+using io::MatrixForm;
+
+/// A matrix of which every row belongs to one rank or to none, then zero.
+template <class T>
+struct Matrix {
+    io::MatrixShape shape;
+    std::vector<T> all;       // with zeros
+    Numbers rows;             // of this rank
+    std::vector<T> values;    // theirs
+
+    Matrix(const World& world, std::uint64_t seed, std::int64_t row_count, std::int64_t columns) : shape{row_count, columns} {
+        Random random(seed);
+        all.assign(static_cast<std::size_t>(row_count * columns), T(0));
+        for (auto row = row_count - 1; row >= 0; --row) {  // descending: rows may come in any order
+            const auto owner = random.below(world.size() + 1);
+            const bool crowded = random.below(4) == 0;
+            for (std::int64_t c = 0; c < columns; ++c) {
+                const auto value = static_cast<T>(crowded ? random.unit() / 3 : random.unit() * 1e-20 - 3);
+                if (owner == world.size()) continue;
+                all[static_cast<std::size_t>(row * columns + c)] = value;
+                if (owner == world.rank()) values.push_back(value);
+            }
+            if (owner == world.rank()) rows.push_back(row);
+        }
+    }
+    io::MatrixRows<T> mine() const { return {rows, values}; }
+};
+
+template <class T>
+void expect_round_trips(MatrixForm form, const char* name) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const Communicator comm(world.communicator());
+    for (std::int64_t rows : {1, 2, 17, 1000})
+        for (std::int64_t columns : {1, 3, 16}) {
+            SCOPED_TRACE(rows);
+            const Matrix<T> A(world, static_cast<std::uint64_t>(rows + columns), rows, columns);
+            const auto path = folder / name;
+            io::write_matrix(comm, path, A.shape, A.mine(), form);
+            EXPECT_EQ(io::matrix_shape(comm, path), A.shape);
+            Numbers wanted;
+            std::vector<T> expected;
+            Random random(static_cast<std::uint64_t>(world.rank()) + 7);
+            for (auto i = random.below(2 * rows); i >= 0; --i) {  // any rows, some twice
+                wanted.push_back(random.below(rows));
+                for (std::int64_t c = 0; c < columns; ++c) expected.push_back(A.all[static_cast<std::size_t>(wanted.back() * columns + c)]);
+            }
+            EXPECT_EQ(io::read_matrix<T>(comm, path, wanted), expected);
+            EXPECT_EQ(io::read_matrix<T>(comm, path, Numbers{}), std::vector<T>{});
+        }
+    EXPECT_EQ(folder.files(), 1);
+}
+
+TEST(MatrixFiles, RoundTripAsTextOfDoubles) { expect_round_trips<double>(MatrixForm::text, "a.txt"); }
+TEST(MatrixFiles, RoundTripAsTextOfFloats) { expect_round_trips<float>(MatrixForm::text, "a.txt"); }
+TEST(MatrixFiles, RoundTripAsNpyOfDoubles) { expect_round_trips<double>(MatrixForm::npy, "a.npy"); }
+TEST(MatrixFiles, RoundTripAsNpyOfFloats) { expect_round_trips<float>(MatrixForm::npy, "a.npy"); }
+
+TEST(MatrixFiles, HaveTheBytesThatOthersRead) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const Communicator comm(world.communicator());
+    const std::vector<double> row{0.1, -2};
+    const bool last = world.rank() + 1 == world.size();
+    const auto mine = io::MatrixRows<double>::contiguous(1, last ? std::span<const double>(row) : std::span<const double>(), 2);
+    io::write_matrix(comm, folder / "a.txt", {3, 2}, mine, MatrixForm::text);
+    EXPECT_EQ(TemporaryFolder::read(folder / "a.txt"), "0 0\n0.1 -2\n0 0\n");
+    io::write_matrix(comm, folder / "a.npy", {3, 2}, mine, MatrixForm::npy);
+    const auto bytes = TemporaryFolder::read(folder / "a.npy");
+    ASSERT_EQ(bytes.size(), 128U + 48U);
+    EXPECT_EQ(bytes.substr(0, 10), std::string("\x93NUMPY\x01\x00\x76\x00", 10));
+    EXPECT_EQ(bytes.substr(10, 59), "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }");
+    EXPECT_EQ(bytes[127], '\n');
+    double value = 0;
+    std::memcpy(&value, bytes.data() + 128 + 16, 8);
+    EXPECT_EQ(value, 0.1);
+}
+
+/// Calls that must throw InvalidArgument on every rank with such a message.
+template <class F>
+void expect_refused(const F& call, const std::string& part) {
+    try {
+        call();
+        ADD_FAILURE() << "no exception instead of: " << part;
+    } catch (const InvalidArgument& error) {
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+}
+
+TEST(MatrixFiles, RefuseWrongRowsAndFiles) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const Communicator comm(world.communicator());
+    const std::vector<double> row{1, 2};
+    const auto write = [&](Numbers rows, io::MatrixShape shape) {
+        for (auto form : {MatrixForm::text, MatrixForm::npy}) {
+            io::MatrixRows<double> mine{world.rank() == 0 ? rows : Numbers{}, world.rank() == 0 ? std::span<const double>(row) : std::span<const double>()};
+            io::write_matrix(comm, folder / "a", shape, mine, form);
+        }
+    };
+    expect_refused([&] { write({3}, {3, 2}); }, "row 3 of a matrix of 3 rows");
+    expect_refused([&] { write({0, 0}, {3, 1}); }, "2 rows are given, but only 1 different ones");
+    expect_refused([&] { write({0}, {3, 3}); }, "2 values for 1 rows of 3 columns");
+    EXPECT_EQ(folder.files(), 0);
+    write({1}, {3, 2});
+    const auto read = [&](const std::string& path) { io::read_matrix<double>(comm, path, Numbers{5}); };
+    expect_refused([&] { read(folder / "a"); }, "row 5 is wanted, but the matrix has 3 rows");
+    expect_refused([&] { read(folder / "none"); }, "there is no such file");
+    const auto good = TemporaryFolder::read(folder / "a");
+    expect_refused([&] { read(folder.write("b", good.substr(0, good.size() - 1))); }, "47 bytes of elements do not make 3 x 2");
+    expect_refused([&] { read(folder.write("b", good.substr(0, 40))); }, "the header of the .npy file is damaged");
+    auto integers = good;
+    integers.replace(integers.find("<f8"), 3, "<i8");
+    expect_refused([&] { read(folder.write("b", integers)); }, "not of float32 or float64 in C order");
+    expect_refused([&] { read(folder.write("b", "1 2\n3 4\n5 x\n")); }, "b, line 3: value 'x' is not a number");
+    expect_refused([&] { read(folder.write("b", "# a\n1 2\n3\n5 6\n")); }, "b, line 3: 1 columns where the first row has 2");
+    expect_refused([&] { read(folder.write("b", "1 nan\n")); }, "b, line 1: value 'nan' is not finite");
+    expect_refused([&] { read(folder.write("b", "# none\n")); }, "there is no row in the file");
+}
+
+TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const Communicator comm(world.communicator());
+    const auto path = folder / "cp/run";
+    for (auto form : {MatrixForm::npy, MatrixForm::text, MatrixForm::npy}) {
+        const std::int64_t components = form == MatrixForm::npy ? 3 : 2;
+        const std::vector<double> weights{3, 2.5, 0.1};
+        std::vector<Matrix<double>> factors;
+        io::KruskalRows<double> tensor;
+        tensor.weights = std::span<const double>(weights).first(static_cast<std::size_t>(components));
+        for (std::int64_t length : form == MatrixForm::npy ? Numbers{5, 1, 40} : Numbers{6, 9}) tensor.lengths.push_back(length);
+        for (auto length : tensor.lengths) factors.emplace_back(world, static_cast<std::uint64_t>(length), length, components);
+        for (const auto& factor : factors) tensor.factors.push_back(factor.mine());
+        io::write_kruskal(comm, path, tensor, form);
+        const auto shape = io::kruskal_shape(comm, path);
+        EXPECT_EQ(shape.form, form);
+        EXPECT_EQ(shape.components, components);
+        EXPECT_EQ(shape.lengths, tensor.lengths);
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}), 2 + static_cast<std::ptrdiff_t>(tensor.lengths.size()));
+        EXPECT_EQ(io::read_matrix<double>(comm, io::kruskal_path(path, 0, form), Numbers{0, 1}), (std::vector<double>{3, 2.5}));
+        for (std::size_t m = 0; m < factors.size(); ++m)
+            EXPECT_EQ(io::read_matrix<double>(comm, io::kruskal_path(path, static_cast<int>(m) + 1, form), factors[m].rows), factors[m].values);
+        EXPECT_NE(TemporaryFolder::read(path + "/description.json").find("\"components\": " + std::to_string(components)), std::string::npos);
+        comm.barrier();
+    }
+    expect_refused([&] { io::kruskal_shape(comm, folder / "none"); }, "there is no such folder");
+    expect_refused([&] { io::kruskal_shape(comm, folder / "cp"); }, "name a folder that a decomposition wrote");
+    folder.write("cp/run/mode_2.npy", TemporaryFolder::read(path + "/lambda.npy"));
+    expect_refused([&] { io::kruskal_shape(comm, path); }, "1 columns, but there are 3 weights");
+}
+
+}  // namespace
+}  // namespace arges::test
