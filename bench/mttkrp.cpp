@@ -1,12 +1,13 @@
 // Every format's MTTKRP in each mode, beside the memory bandwidth of the machine.
 //   mttkrp FILE.tns [COLUMNS] [REPEATS] [FORMAT ...]
-// The file has 1-based indices and a value on each line; empty slices are removed first. Prints for each format the bytes that it takes, the seconds
-// to make it, the least seconds of REPEATS runs in each mode and their sum, nonzeros per second, and the bandwidth: bytes that have to be
-// moved if no row of a factor is found in a cache (the format once, a row of each other factor for each nonzero, the result once) over
-// the seconds, absolute and as a share of a triad a = b + s c on all threads. A share above 1 means that caches served rows.
+// The file has 1-based indices and a value on each line; empty slices are removed first. Prints for each format the bytes that it
+// takes, the seconds to make it, the least seconds of REPEATS runs in each mode and their sum, nonzeros per second, and the
+// bandwidth: bytes that have to be moved if no row of a factor is found in a cache (the format once, a row of each other factor
+// for each nonzero, the result once) over the seconds, absolute and as a share of a triad a = b + s c on all threads. A share
+// above 1 means that caches served rows.
+#include "sparse/mttkrp.hpp"
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
-#include "sparse/mttkrp.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +25,9 @@ namespace {
 using namespace arges::sparse;
 using Nonzeros = LocalNonzeros<double>;
 
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 /// Numbers the indices of a mode that occur 0, 1, ..., in their order, and returns how many there are.
 std::int64_t compact(std::vector<std::uint32_t>& index) {
@@ -49,7 +52,8 @@ Nonzeros read(const char* path) {
             numbers.push_back(number);
         }
         if (result.indices.empty()) result.indices.resize(numbers.size() - 1);
-        for (std::size_t m = 0; m < result.indices.size(); ++m) result.indices[m].push_back(static_cast<std::uint32_t>(numbers.at(m) - 1));
+        for (std::size_t m = 0; m < result.indices.size(); ++m)
+            result.indices[m].push_back(static_cast<std::uint32_t>(numbers.at(m) - 1));
         result.values.push_back(numbers.back());
     }
     for (auto& index : result.indices) result.rows.push_back(compact(index));
@@ -64,7 +68,8 @@ double triad() {
     for (int repeat = 0; repeat < 6; ++repeat) {
         const double start = now();
 #pragma omp parallel for schedule(static)
-        for (std::int64_t i = 0; i < n; ++i) a[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] + 3 * c[static_cast<std::size_t>(i)];
+        for (std::int64_t i = 0; i < n; ++i)
+            a[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] + 3 * c[static_cast<std::size_t>(i)];
         best = std::min(best, now() - start);
     }
     return 24.0 * static_cast<double>(n) / best;
@@ -77,7 +82,8 @@ struct Factors {
     Factors(const Nonzeros& nonzeros, int columns) {
         for (auto rows : nonzeros.rows) {
             data.emplace_back(rows * columns);
-            for (std::int64_t i = 0; i < rows * columns; ++i) data.back()[i] = 0.5 + static_cast<double>(i * 2654435761 % 1024) / 1024;
+            for (std::int64_t i = 0; i < rows * columns; ++i)
+                data.back()[i] = 0.5 + static_cast<double>(i * 2654435761 % 1024) / 1024;
             views.push_back({data.back().data(), rows, columns, columns});
         }
     }
@@ -105,14 +111,16 @@ void measure(const Nonzeros& nonzeros, Format format, int columns, int repeats, 
         sum += best;
         const double copies = format == Format::csf_all ? static_cast<double>(modes.size()) : 1;
         moved += static_cast<double>(made->bytes()) / copies +
-                 8.0 * columns * (static_cast<double>(nonzeros.count()) * static_cast<double>(modes.size() - 1) + static_cast<double>(rows));
+                 8.0 * columns *
+                     (static_cast<double>(nonzeros.count()) * static_cast<double>(modes.size() - 1) + static_cast<double>(rows));
         char text[32];
         std::snprintf(text, sizeof text, " %9.5f", best);
         per_mode += text;
     }
-    std::printf("%-12s %8.1f %6.2f %s %9.5f %8.1f %7.1f %6.2f\n", to_string(made->format()).c_str(), 1e-6 * static_cast<double>(made->bytes()),
-                making, per_mode.c_str(), sum, 1e-6 * static_cast<double>(nonzeros.count()) * static_cast<double>(modes.size()) / sum,
-                1e-9 * moved / sum, moved / sum / bandwidth);
+    std::printf("%-12s %8.1f %6.2f %s %9.5f %8.1f %7.1f %6.2f\n", to_string(made->format()).c_str(),
+                1e-6 * static_cast<double>(made->bytes()), making, per_mode.c_str(), sum,
+                1e-6 * static_cast<double>(nonzeros.count()) * static_cast<double>(modes.size()) / sum, 1e-9 * moved / sum,
+                moved / sum / bandwidth);
 }
 
 }  // namespace
@@ -127,10 +135,11 @@ int main(int argc, char** argv) try {
     const double bandwidth = triad();
     std::printf("%s: ", argv[1]);
     for (auto rows : nonzeros.rows) std::printf("%lld ", static_cast<long long>(rows));
-    std::printf("rows, %lld nonzeros, %d columns, %d threads, triad %.1f GB/s\n", static_cast<long long>(nonzeros.count()), columns,
-                omp_get_max_threads(), 1e-9 * bandwidth);
+    std::printf("rows, %lld nonzeros, %d columns, %d threads, triad %.1f GB/s\n", static_cast<long long>(nonzeros.count()),
+                columns, omp_get_max_threads(), 1e-9 * bandwidth);
     std::printf("%-12s %8s %6s  seconds by mode, their sum, million nonzeros/s, GB/s, share of triad\n", "format", "MB", "make");
-    std::vector<Format> formats{Format::coordinates, Format::csf_one, Format::csf_two, Format::csf_all, Format::hicoo, Format::linear};
+    std::vector<Format> formats{Format::coordinates, Format::csf_one, Format::csf_two,
+                                Format::csf_all,     Format::hicoo,   Format::linear};
     if (argc > 4) formats.clear();
     for (int i = 4; i < argc; ++i) formats.push_back(parse_format(argv[i]));
     for (auto format : formats) measure(nonzeros, format, columns, repeats, bandwidth);

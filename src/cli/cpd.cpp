@@ -16,7 +16,10 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <omp.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -110,10 +113,21 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     out << object.dump(2) << std::endl;
 }
 
+/// Makes the folder before the work, so that results have a place. @throws InvalidArgument
+void make_folder(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (!error && access(path.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
+    if (error) throw InvalidArgument("--output: " + path + " cannot be written to (" + error.message() + "); name a folder that can");
+}
+
 template <class T>
 void decompose(const CpdCommand& command, const Console& console) {
     const World world = command.world.make_world();
     const auto& comm = world.state()->communicator();
+    comm.agree([&] {
+        if (comm.rank() == 0 && !command.output.empty()) make_folder(command.output);
+    });
     Stopwatch watch;
     const auto input = read_sparse<T>(world, command.file, command.input.read_options());
     const Preparation before{watch.lap(), input.tensor.nonzeros(), input.report};

@@ -98,11 +98,16 @@ void start_from(const Communicator& comm, const CpModel<T>& model, SparseOperato
     }
 }
 
+std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
+    std::string text;
+    for (auto n : lengths) text += (text.empty() ? "" : " x ") + std::to_string(n);
+    return text + " of rank " + std::to_string(rank);
+}
+
 void check_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank) {
     if (start_lengths != lengths || start_rank != rank)
-        throw InvalidArgument("CP decomposition: the factors to start from are those of another tensor or rank: they have " +
-                              std::to_string(start_rank) + " components and " + std::to_string(start_lengths.size()) + " modes" +
-                              (start_lengths.size() == lengths.size() ? " of other lengths" : ""));
+        throw InvalidArgument("CP decomposition: the factors to start from are for " + shape_text(start_lengths, start_rank) + ", not for " +
+                              shape_text(lengths, rank) + "; give those of this tensor and rank, or start from a seed");
 }
 
 /// Runs the iterations and keeps times.

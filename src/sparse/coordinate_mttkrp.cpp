@@ -29,7 +29,8 @@ struct Coordinates {
         const std::vector<std::vector<std::uint32_t>>& indices;
         void read(std::int64_t x, int count, Batch& batch) const {
             for (std::size_t m = 0; m < indices.size(); ++m)
-                std::memcpy(batch.index(static_cast<int>(m)), indices[m].data() + x, static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+                std::memcpy(batch.index(static_cast<int>(m)), indices[m].data() + x,
+                            static_cast<std::size_t>(count) * sizeof(std::uint32_t));
         }
     };
     Reader reader(std::int64_t) const { return {indices}; }

@@ -15,11 +15,13 @@ enum class Duplicates {
     keep_first  ///< the one that stands first is kept
 };
 
-/// Sorts by the index in modes[0], then in modes[1], and so on; equal ones keep their order. @throws InvalidArgument for a wrong mode
+/// Sorts by the index in modes[0], then in modes[1], and so on; equal ones keep their order. @throws InvalidArgument for a wrong
+/// mode
 template <class T>
 void sort_nonzeros(Nonzeros<T>& nonzeros, std::span<const int> modes);
 
-/// Sorts by all modes, mode 0 first, and leaves each coordinate once. Returns how many nonzeros are gone. Values that become zero are kept.
+/// Sorts by all modes, mode 0 first, and leaves each coordinate once. Returns how many nonzeros are gone. Values that become zero
+/// are kept.
 template <class T>
 std::int64_t merge_duplicates(Nonzeros<T>& nonzeros, Duplicates duplicates);
 
@@ -32,7 +34,8 @@ void apply(Nonzeros<T>& nonzeros, const std::function<T(T, std::span<const std::
 template <class T>
 Nonzeros<T> sum(T alpha, const Nonzeros<T>& a, T beta, const Nonzeros<T>& b);
 
-/// a times b element by element, sorted by all modes: a nonzero wherever both have one. Both have distinct coordinates and the same lengths.
+/// a times b element by element, sorted by all modes: a nonzero wherever both have one. Both have distinct coordinates and the
+/// same lengths.
 /// @throws InvalidArgument for different lengths
 template <class T>
 Nonzeros<T> product(const Nonzeros<T>& a, const Nonzeros<T>& b);

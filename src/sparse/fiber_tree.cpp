@@ -61,7 +61,8 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
 template <class T>
 std::int64_t FiberTree<T>::bytes() const {
     auto total = values.size() * sizeof(T);
-    for (const auto& level : levels) total += level.ids.size() * sizeof(std::uint32_t) + level.starts.size() * sizeof(std::int64_t);
+    for (const auto& level : levels)
+        total += level.ids.size() * sizeof(std::uint32_t) + level.starts.size() * sizeof(std::int64_t);
     for (const auto& index : flat) total += index.size() * sizeof(std::uint32_t);
     return static_cast<std::int64_t>(total);
 }

@@ -9,12 +9,13 @@
 
 namespace arges::sparse {
 
-/// A compressed sparse fiber tree (Smith and Karypis, *Tensor-matrix products with a compressed sparse tensor*, 2015): level 0 has a node for
-/// each nonempty slice of the first mode, level 1 one for each nonempty (first, second) index pair, and so on. Unlike there, a level stays
-/// a level only while its nodes have `least_fill` nonzeros or more on average; the modes below the last level stand beside each nonzero
-/// (they are *flat*), since a node with one child costs more memory and time than an index. The last mode is always flat. Example:
-/// (0,0,1), (0,0,2), (0,1,1), (3,0,0), least_fill = 1: level 0 is {0, 3} with children [0,2), [2,3); level 1 is {0, 1, 0} with nonzeros [0,2),
-/// [2,3), [3,4); the third index is flat. With least_fill = 2 only level 0 is left, with nonzeros [0,3), [3,4).
+/// A compressed sparse fiber tree (Smith and Karypis, *Tensor-matrix products with a compressed sparse tensor*, 2015): level 0
+/// has a node for each nonempty slice of the first mode, level 1 one for each nonempty (first, second) index pair, and so on.
+/// Unlike there, a level stays a level only while its nodes have `least_fill` nonzeros or more on average; the modes below the
+/// last level stand beside each nonzero (they are *flat*), since a node with one child costs more memory and time than an index.
+/// The last mode is always flat. Example: (0,0,1), (0,0,2), (0,1,1), (3,0,0), least_fill = 1: level 0 is {0, 3} with children
+/// [0,2), [2,3); level 1 is {0, 1, 0} with nonzeros [0,2), [2,3), [3,4); the third index is flat. With least_fill = 2 only level
+/// 0 is left, with nonzeros [0,3), [3,4).
 template <class T>
 struct FiberTree {
     struct Level {

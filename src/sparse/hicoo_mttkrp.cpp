@@ -6,8 +6,8 @@ namespace arges::sparse {
 
 namespace {
 
-/// Blocks of 2^7 indices in each mode (Li, Sun and Vuduc, *HiCOO: hierarchical storage of sparse tensors*, 2018): a nonzero has one byte for each
-/// mode, a block its position. Blocks, and nonzeros in a block, are in the order of their interleaved bits.
+/// Blocks of 2^7 indices in each mode (Li, Sun and Vuduc, *HiCOO: hierarchical storage of sparse tensors*, 2018): a nonzero has
+/// one byte for each mode, a block its position. Blocks, and nonzeros in a block, are in the order of their interleaved bits.
 template <class T>
 struct BlockedNonzeros {
     static constexpr Format format = Format::hicoo;
@@ -75,15 +75,16 @@ private:
         std::vector<int> bits;
         const auto add_words = [&](const LinearKey& key, int shift, std::uint32_t mask) {
             for (int w = key.words(); w-- > 0;) {
-                words.emplace_back([&nonzeros, &key, shift, mask, w](std::span<const std::int64_t> positions, std::span<std::uint64_t> keys) {
-                    for (std::size_t i = 0; i < positions.size(); ++i) {
-                        keys[i] = 0;
-                        for (std::size_t m = 0; m < nonzeros.indices.size(); ++m) {
-                            const auto index = nonzeros.indices[m][static_cast<std::size_t>(positions[i])];
-                            keys[i] |= key.encode(static_cast<int>(m), index >> shift & mask, w);
+                words.emplace_back(
+                    [&nonzeros, &key, shift, mask, w](std::span<const std::int64_t> positions, std::span<std::uint64_t> keys) {
+                        for (std::size_t i = 0; i < positions.size(); ++i) {
+                            keys[i] = 0;
+                            for (std::size_t m = 0; m < nonzeros.indices.size(); ++m) {
+                                const auto index = nonzeros.indices[m][static_cast<std::size_t>(positions[i])];
+                                keys[i] |= key.encode(static_cast<int>(m), index >> shift & mask, w);
+                            }
                         }
-                    }
-                });
+                    });
                 bits.push_back(key.bits(w));
             }
         };

@@ -79,8 +79,8 @@ std::vector<std::int64_t> sorted_positions(std::int64_t count, std::span<const K
 }
 
 template <class Index>
-std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices, std::span<const std::int64_t> lengths,
-                                                  std::span<const int> modes) {
+std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices,
+                                                  std::span<const std::int64_t> lengths, std::span<const int> modes) {
     struct Word {
         std::vector<int> modes;
         int bits = 0;
@@ -115,9 +115,9 @@ std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<
     return sorted_positions(count, words, bits);
 }
 
-template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::uint32_t>>&, std::span<const std::int64_t>,
-                                                           std::span<const int>);
-template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::int64_t>>&, std::span<const std::int64_t>,
-                                                           std::span<const int>);
+template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::uint32_t>>&,
+                                                           std::span<const std::int64_t>, std::span<const int>);
+template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::int64_t>>&,
+                                                           std::span<const std::int64_t>, std::span<const int>);
 
 }  // namespace arges::sparse

@@ -14,15 +14,16 @@ int index_bits(std::int64_t length);
 /// Fills keys[x] with one word of the key of nonzero order[x].
 using KeyWord = std::function<void(std::span<const std::int64_t> order, std::span<std::uint64_t> keys)>;
 
-/// The positions 0 .. count - 1, sorted by keys of one or more words; equal keys keep their order. Word `w` fills the low bits[w] bits
-/// of its keys; word 0 is the most significant. A threaded radix sort, least significant digit first; the result does not depend
-/// on the number of threads.
+/// The positions 0 .. count - 1, sorted by keys of one or more words; equal keys keep their order. Word `w` fills the low bits[w]
+/// bits of its keys; word 0 is the most significant. A threaded radix sort, least significant digit first; the result does not
+/// depend on the number of threads.
 std::vector<std::int64_t> sorted_positions(std::int64_t count, std::span<const KeyWord> words, std::span<const int> bits);
 
-/// The positions of nonzeros sorted by their index in modes[0], then modes[1], and so on. `indices` is by mode, `lengths` as well.
+/// The positions of nonzeros sorted by their index in modes[0], then modes[1], and so on. `indices` is by mode, `lengths` as
+/// well.
 template <class Index>
-std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices, std::span<const std::int64_t> lengths,
-                                                  std::span<const int> modes);
+std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices,
+                                                  std::span<const std::int64_t> lengths, std::span<const int> modes);
 
 /// All values of `source` in a new order, with `padding` zeros behind them.
 template <class V>

@@ -12,12 +12,13 @@ namespace arges::sparse {
 template <class T>
 double norm(std::span<const T> values);
 
-/// Sum over the common coordinates of the product of the values. Both have distinct coordinates. @throws InvalidArgument for different lengths
+/// Sum over the common coordinates of the product of the values. Both have distinct coordinates. @throws InvalidArgument for
+/// different lengths
 template <class T>
 double inner_product(const Nonzeros<T>& a, const Nonzeros<T>& b);
 
-/// Sum over the nonzeros x of value(x) times the element of a Kruskal tensor, sum over r of weights[r] * product over the modes m of
-/// factors[m](x_m, r). @throws InvalidArgument if the factors do not fit
+/// Sum over the nonzeros x of value(x) times the element of a Kruskal tensor, sum over r of weights[r] * product over the modes m
+/// of factors[m](x_m, r). @throws InvalidArgument if the factors do not fit
 template <class T>
 double inner_product(const LocalNonzeros<T>& nonzeros, std::span<const T> weights, std::span<const RowMatrix<const T>> factors);
 

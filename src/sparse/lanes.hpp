@@ -10,8 +10,8 @@ namespace arges::sparse {
 /// Columns that one pass over the nonzeros works on at most, unless their number is known when compiling.
 constexpr int max_lane_columns = 64;
 
-/// R columns, R a multiple of 4 known when compiling: arithmetic on vectors of at most 32 bytes, which GCC and Clang map to whatever the
-/// processor has.
+/// R columns, R a multiple of 4 known when compiling: arithmetic on vectors of at most 32 bytes, which GCC and Clang map to
+/// whatever the processor has.
 template <class T, int R>
 class Lanes {
     static constexpr int width = std::min(R, static_cast<int>(32 / sizeof(T)));
@@ -159,8 +159,8 @@ template <int R, class T>
     }
 }
 
-/// Calls f(std::integral_constant<int, R>, first column, number of columns) until all columns are done. R is their number (4, 8, 16 or
-/// 32), or 0 for another number below max_lane_columns. Example: 80 columns are 32, 32 and 16; 17 columns are 17 (R = 0).
+/// Calls f(std::integral_constant<int, R>, first column, number of columns) until all columns are done. R is their number (4, 8,
+/// 16 or 32), or 0 for another number below max_lane_columns. Example: 80 columns are 32, 32 and 16; 17 columns are 17 (R = 0).
 template <class F>
 void for_column_chunks(int columns, F&& f) {
     for (int first = 0; first < columns;) {

@@ -8,11 +8,11 @@
 
 namespace arges::sparse {
 
-/// Which bits of a key belong to which mode, as in ALTO (Helal et al., *ALTO: adaptive linearized storage of sparse tensors*, 2021): bits are dealt
-/// out from the least significant one, in turn to each mode that still has some, the shortest mode first. So every mode has its low bits
-/// in the low bits of the key, near nonzeros have near indices in all modes, and the highest bits are those of the longest modes. A key
-/// has as many 64-bit words as the bits need; word 0 has the lowest bits. Example: lengths 4, 2, 8 need 2, 1, 3 bits; from the lowest bit on
-/// they are 1 0 2 0 2 2 (the modes), so (3, 1, 5) is 101111 in binary: 47.
+/// Which bits of a key belong to which mode, as in ALTO (Helal et al., *ALTO: adaptive linearized storage of sparse tensors*,
+/// 2021): bits are dealt out from the least significant one, in turn to each mode that still has some, the shortest mode first.
+/// So every mode has its low bits in the low bits of the key, near nonzeros have near indices in all modes, and the highest bits
+/// are those of the longest modes. A key has as many 64-bit words as the bits need; word 0 has the lowest bits. Example: lengths
+/// 4, 2, 8 need 2, 1, 3 bits; from the lowest bit on they are 1 0 2 0 2 2 (the modes), so (3, 1, 5) is 101111 in binary: 47.
 class LinearKey {
 public:
     explicit LinearKey(std::span<const std::int64_t> lengths);
@@ -39,7 +39,9 @@ private:
         int index_shift = 0;
         std::vector<Segment> segments;
     };
-    const Field& field(int mode, int word) const { return fields_[static_cast<std::size_t>(word)][static_cast<std::size_t>(mode)]; }
+    const Field& field(int mode, int word) const {
+        return fields_[static_cast<std::size_t>(word)][static_cast<std::size_t>(mode)];
+    }
 
     std::vector<int> bits_;
     std::vector<std::vector<Field>> fields_;  // by word, mode
@@ -66,7 +68,8 @@ void LinearKey::decode(int mode, int word, const std::uint64_t* keys, int count,
 #else
     if (!Add) std::fill_n(index, count, 0u);
     for (const auto s : f.segments)
-        for (int i = 0; i < count; ++i) index[i] |= static_cast<std::uint32_t>((keys[i] >> s.key_shift & s.mask) << s.index_shift);
+        for (int i = 0; i < count; ++i)
+            index[i] |= static_cast<std::uint32_t>((keys[i] >> s.key_shift & s.mask) << s.index_shift);
 #endif
 }
 

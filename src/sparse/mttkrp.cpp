@@ -10,18 +10,19 @@ namespace arges::sparse {
 namespace {
 
 constexpr std::array<std::pair<Format, const char*>, 7> format_names{{{Format::automatic, "auto"},
-                                                                     {Format::coordinates, "coo"},
-                                                                     {Format::csf_one, "csf-one"},
-                                                                     {Format::csf_two, "csf-two"},
-                                                                     {Format::csf_all, "csf-all"},
-                                                                     {Format::hicoo, "hicoo"},
-                                                                     {Format::linear, "linear"}}};
+                                                                      {Format::coordinates, "coo"},
+                                                                      {Format::csf_one, "csf-one"},
+                                                                      {Format::csf_two, "csf-two"},
+                                                                      {Format::csf_all, "csf-all"},
+                                                                      {Format::hicoo, "hicoo"},
+                                                                      {Format::linear, "linear"}}};
 
 template <class T>
 void check_nonzeros(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
     if (nonzeros.order() < 1 || nonzeros.indices.size() != nonzeros.rows.size())
         throw InvalidArgument("sparse MTTKRP: " + std::to_string(nonzeros.rows.size()) + " lengths for indices of " +
-                              std::to_string(nonzeros.indices.size()) + " modes; give one length and one index array for each mode");
+                              std::to_string(nonzeros.indices.size()) +
+                              " modes; give one length and one index array for each mode");
     for (std::size_t m = 0; m < nonzeros.rows.size(); ++m) {
         const auto where = "sparse MTTKRP, mode " + std::to_string(m) + ": ";
         if (nonzeros.rows[m] < 0 || nonzeros.rows[m] > std::int64_t{1} << 32)
@@ -70,7 +71,8 @@ void FormatBase<T>::multiply(int mode, std::span<const RowMatrix<const T>> facto
     if (mode < 0 || m >= rows_.size() || !called_with_[m])
         throw InvalidArgument(where() + "the format was not made for this mode; name it among the modes of make_mttkrp()");
     if (factors.size() != rows_.size())
-        throw InvalidArgument(where() + std::to_string(factors.size()) + " factors for a tensor of order " + std::to_string(rows_.size()));
+        throw InvalidArgument(where() + std::to_string(factors.size()) + " factors for a tensor of order " +
+                              std::to_string(rows_.size()));
     for (std::size_t k = 0; k < rows_.size(); ++k) {
         const RowMatrix<const T> matrix = k == m ? RowMatrix<const T>(out) : factors[k];
         if (matrix.rows < rows_[k] || matrix.columns != out.columns || matrix.stride < matrix.columns)
@@ -96,15 +98,19 @@ std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format 
     check_nonzeros(nonzeros, modes);
     if (format == Format::automatic) format = choose_format(nonzeros, modes, columns);
     switch (format) {
-        case Format::coordinates: return make_coordinates(nonzeros, modes);
-        case Format::hicoo: return make_hicoo(nonzeros, modes);
-        case Format::linear: return make_linear(nonzeros, modes);
-        default: return make_csf(nonzeros, format, modes);
+    case Format::coordinates:
+        return make_coordinates(nonzeros, modes);
+    case Format::hicoo:
+        return make_hicoo(nonzeros, modes);
+    case Format::linear:
+        return make_linear(nonzeros, modes);
+    default:
+        return make_csf(nonzeros, format, modes);
     }
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                             \
-    template class FormatBase<T>;                                                                                                        \
+#define ARGES_INSTANTIATE(T)                                                                                                     \
+    template class FormatBase<T>;                                                                                                \
     template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

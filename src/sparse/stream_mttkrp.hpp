@@ -18,8 +18,8 @@ struct Batch {
     std::vector<std::uint32_t> data;  ///< mode by mode
 };
 
-/// One thread's part of the nonzeros and one mode. Others: number of other modes if it is 1, 2 or 3, else 0. With Runs, nonzeros in a
-/// row that have the same index are added up in registers first.
+/// One thread's part of the nonzeros and one mode. Others: number of other modes if it is 1, 2 or 3, else 0. With Runs, nonzeros
+/// in a row that have the same index are added up in registers first.
 template <class T, int R, int Others, bool Runs, class Reader>
 class StreamWalk {
     using L = Lanes<T, R>;
@@ -59,8 +59,8 @@ private:
         if (Runs) sum.add_to(target.row(row));
     }
 
-    /// Adds a batch while the rows of the next one are fetched. Stores to rows may alias anything, so whatever the loop needs is copied to
-    /// local variables: fewer instructions for a nonzero let the processor work on more of them at a time.
+    /// Adds a batch while the rows of the next one are fetched. Stores to rows may alias anything, so whatever the loop needs is
+    /// copied to local variables: fewer instructions for a nonzero let the processor work on more of them at a time.
     template <bool Compact>
     void add_batch(const Batch& now, const Batch& next, int size, int next_size, const T* values, const RowTarget<T>& to, L& sum,
                    std::uint32_t& row) const {
@@ -125,8 +125,8 @@ private:
     int others_[3] = {};
 };
 
-/// Storage has: Reader reader(std::int64_t first nonzero) const, values, bytes(), and Format format. A Reader reads ascending batches with
-/// read(first nonzero, count, batch).
+/// Storage has: Reader reader(std::int64_t first nonzero) const, values, bytes(), and Format format. A Reader reads ascending
+/// batches with read(first nonzero, count, batch).
 template <class T, class Storage>
 class StreamMttkrp final : public FormatBase<T> {
 public:
@@ -174,7 +174,8 @@ private:
                     using Walk = StreamWalk<T, decltype(r)::value, decltype(n)::value, decltype(runs)::value, Reader>;
                     const Walk walk(storage_.values, chunk, mode, columns);
                     rows.run(columns_of(out, first, columns), [&](int part, const RowTarget<T>& target) {
-                        const auto begin = this->first_nonzero(part, rows.parts()), end = this->first_nonzero(part + 1, rows.parts());
+                        const auto begin = this->first_nonzero(part, rows.parts()),
+                                   end = this->first_nonzero(part + 1, rows.parts());
                         walk.add(storage_.reader(begin), begin, end, target);
                     });
                 };

@@ -27,9 +27,9 @@ struct RowTarget {
     }
 };
 
-/// Thread 0 adds to the result itself, every other thread to a buffer of its own, and the buffers are added in the order of the threads. A
-/// buffer has a row for each row of the result if the thread touches at least half of them, else only for those that it touches:
-/// never more than twice as many rows as the thread has nonzeros. Which rows a thread touches costs one bit per row.
+/// Thread 0 adds to the result itself, every other thread to a buffer of its own, and the buffers are added in the order of the
+/// threads. A buffer has a row for each row of the result if the thread touches at least half of them, else only for those that
+/// it touches: never more than twice as many rows as the thread has nonzeros. Which rows a thread touches costs one bit per row.
 template <class T>
 class ThreadRows {
 public:
@@ -41,8 +41,8 @@ public:
 
     int parts() const { return static_cast<int>(parts_.size()) + 1; }
 
-    /// Calls work(part, target) on the threads, one part each, for a result of at most max_lane_columns columns, and adds up. `out`
-    /// is overwritten.
+    /// Calls work(part, target) on the threads, one part each, for a result of at most max_lane_columns columns, and adds up.
+    /// `out` is overwritten.
     void run(RowMatrix<T> out, const std::function<void(int, const RowTarget<T>&)>& work);
 
 private:

@@ -46,7 +46,8 @@ public:
         for (auto child = begin; child < end; ++child) {
             std::fill(below.begin(), below.end(), T(0));
             add(l + 1, child, below.data());
-            add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[static_cast<std::size_t>(child)]), factors_[l + 1].columns, below, sum);
+            add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[static_cast<std::size_t>(child)]), factors_[l + 1].columns,
+                      below, sum);
         }
     }
 
@@ -94,18 +95,20 @@ template <class T>
 void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const {
     const auto mode = static_cast<std::size_t>(tree_.modes[0]);
     if (factors.size() != rows_.size())
-        throw InvalidArgument("sparse TTMc: " + std::to_string(factors.size()) + " factors for a tensor of order " + std::to_string(rows_.size()));
+        throw InvalidArgument("sparse TTMc: " + std::to_string(factors.size()) + " factors for a tensor of order " +
+                              std::to_string(rows_.size()));
     std::int64_t width = 1;
     for (std::size_t m = 0; m < rows_.size(); ++m) {
         if (m == mode) continue;
         width *= factors[m].columns;
         if (factors[m].rows < rows_[m])
-            throw InvalidArgument("sparse TTMc: factor " + std::to_string(m) + " has " + std::to_string(factors[m].rows) + " rows; needed: " +
-                                  std::to_string(rows_[m]));
+            throw InvalidArgument("sparse TTMc: factor " + std::to_string(m) + " has " + std::to_string(factors[m].rows) +
+                                  " rows; needed: " + std::to_string(rows_[m]));
     }
     if (out.rows < rows_[mode] || out.columns != width || out.stride < width)
-        throw InvalidArgument("sparse TTMc: the result is " + std::to_string(out.rows) + " x " + std::to_string(out.columns) + "; needed: " +
-                              std::to_string(rows_[mode]) + " x " + std::to_string(width) + ", the product of the other factors' columns");
+        throw InvalidArgument("sparse TTMc: the result is " + std::to_string(out.rows) + " x " + std::to_string(out.columns) +
+                              "; needed: " + std::to_string(rows_[mode]) + " x " + std::to_string(width) +
+                              ", the product of the other factors' columns");
     std::vector<RowMatrix<const T>> by_position;
     for (int m : tree_.modes) by_position.push_back(factors[static_cast<std::size_t>(m)]);
     const auto& root = tree_.levels[0];

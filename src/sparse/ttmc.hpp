@@ -9,18 +9,21 @@
 
 namespace arges::sparse {
 
-/// The chain of tensor-times-matrix products of higher-order orthogonal iteration (De Lathauwer et al., 2000; on fiber trees: Smith and
-/// Karypis, *Accelerating the Tucker decomposition with compressed sparse tensors*, 2017). Made once for a mode, used in each iteration.
+/// The chain of tensor-times-matrix products of higher-order orthogonal iteration (De Lathauwer et al., 2000; on fiber trees:
+/// Smith and Karypis, *Accelerating the Tucker decomposition with compressed sparse tensors*, 2017). Made once for a mode, used
+/// in each iteration.
 template <class T>
 class Ttmc {
 public:
-    /// Sorts the nonzeros into a fiber tree with `mode` as root. Coordinates must be distinct. @throws InvalidArgument for a wrong mode
+    /// Sorts the nonzeros into a fiber tree with `mode` as root. Coordinates must be distinct. @throws InvalidArgument for a
+    /// wrong mode
     Ttmc(const LocalNonzeros<T>& nonzeros, int mode);
 
-    /// out(i, r) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, r_m). The column r
-    /// runs over all tuples of the other modes' columns, the last mode fastest. Example: mode 1 of order 3 with 4 columns in mode 0 and 5 in
-    /// mode 2: r = r_0 * 5 + r_2, and out has 20 columns. factors[mode] is not read. Rows without nonzeros become zero. The result does
-    /// not depend on the number of threads. @throws InvalidArgument if factors or out do not fit
+    /// out(i, r) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, r_m). The
+    /// column r runs over all tuples of the other modes' columns, the last mode fastest. Example: mode 1 of order 3 with 4
+    /// columns in mode 0 and 5 in mode 2: r = r_0 * 5 + r_2, and out has 20 columns. factors[mode] is not read. Rows without
+    /// nonzeros become zero. The result does not depend on the number of threads. @throws InvalidArgument if factors or out do
+    /// not fit
     void multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const;
 
     std::int64_t bytes() const { return tree_.bytes(); }

@@ -11,7 +11,7 @@
 namespace arges::sparse::test {
 namespace {
 
-constexpr Format formats[] = {Format::coordinates, Format::csf_one, Format::csf_two, Format::csf_all,
+constexpr Format formats[] = {Format::coordinates, Format::csf_one, Format::csf_two,  Format::csf_all,
                               Format::hicoo,       Format::linear,  Format::automatic};
 
 /// Sets the number of threads until the end of the scope.
@@ -37,7 +37,8 @@ std::vector<double> reference(const LocalNonzeros<T>& x, int mode, const Matrice
                 const auto k = static_cast<std::size_t>(m);
                 if (m != mode) product *= static_cast<double>(factors.views[k].row(x.indices[k][i])[r]);
             }
-            result[x.indices[static_cast<std::size_t>(mode)][i] * static_cast<std::size_t>(columns) + static_cast<std::size_t>(r)] += product;
+            result[x.indices[static_cast<std::size_t>(mode)][i] * static_cast<std::size_t>(columns) +
+                   static_cast<std::size_t>(r)] += product;
         }
     return result;
 }
@@ -87,9 +88,10 @@ TYPED_TEST(MttkrpTest, EqualsTheDefinition) {
                         const auto m = static_cast<std::size_t>(mode);
                         const auto result = multiplied(*made, mode, factors, x.rows[m], columns);
                         for (std::size_t i = 0; i < result.size(); ++i)
-                            ASSERT_NEAR(static_cast<double>(result[i]), expected[m][i], tolerance * (10 + std::abs(expected[m][i])))
-                                << name(shape) << ", " << to_string(format) << ", mode " << mode << ", " << columns << " columns, " << threads
-                                << " threads, element " << i;
+                            ASSERT_NEAR(static_cast<double>(result[i]), expected[m][i],
+                                        tolerance * (10 + std::abs(expected[m][i])))
+                                << name(shape) << ", " << to_string(format) << ", mode " << mode << ", " << columns
+                                << " columns, " << threads << " threads, element " << i;
                     }
                 }
             }
@@ -116,8 +118,8 @@ TYPED_TEST(MttkrpTest, RepeatsToTheBit) {
         }
 }
 
-/// Indices up to 2^32 - 1 in three modes: 98 bits. The results of these modes would be too long, and that of the short one reads rows that do
-/// not exist, so that it can only be asked for with no column.
+/// Indices up to 2^32 - 1 in three modes: 98 bits. The results of these modes would be too long, and that of the short one reads
+/// rows that do not exist, so that it can only be asked for with no column.
 TYPED_TEST(MttkrpTest, LongModes) {
     using T = TypeParam;
     LocalNonzeros<T> x;
@@ -162,7 +164,9 @@ TEST(Mttkrp, AutomaticKeepsToItsMemory) {
         EXPECT_LE(made->bytes(), 3 * x.count() * (8 + 4 * x.order()) + prefetch_padding) << name(shape);
         EXPECT_TRUE(made->format() == Format::csf_all || made->format() == Format::linear);
     }
-    const auto hypersparse = [](std::size_t order) { return random_nonzeros<double>({std::vector<std::int64_t>(order, 100), 400}, 8); };
+    const auto hypersparse = [](std::size_t order) {
+        return random_nonzeros<double>({std::vector<std::int64_t>(order, 100), 400}, 8);
+    };
     EXPECT_EQ(choose_format(hypersparse(3), all_modes(3), 16), Format::csf_all);
     EXPECT_EQ(choose_format(hypersparse(5), all_modes(5), 16), Format::linear);
     EXPECT_EQ(choose_format(hypersparse(5), std::vector<int>{2}, 16), Format::csf_all);

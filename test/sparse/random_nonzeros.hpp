@@ -40,7 +40,8 @@ struct Shape {
 inline std::string name(const Shape& shape) {
     std::string result;
     for (auto n : shape.rows) result += std::to_string(n) + " x ";
-    return result + std::to_string(shape.nonzeros) + (shape.giant_mode < 0 ? "" : ", giant slice in mode " + std::to_string(shape.giant_mode));
+    return result + std::to_string(shape.nonzeros) +
+           (shape.giant_mode < 0 ? "" : ", giant slice in mode " + std::to_string(shape.giant_mode));
 }
 
 /// Distinct coordinates in no order.
@@ -79,7 +80,8 @@ struct Matrices {
     }
 };
 
-/// Shapes of orders 1 to 8: empty rows, lengths 1 and prime, 0 and 1 nonzeros, skew, dense and hypersparse, more than 64 index bits.
+/// Shapes of orders 1 to 8: empty rows, lengths 1 and prime, 0 and 1 nonzeros, skew, dense and hypersparse, more than 64 index
+/// bits.
 inline std::vector<Shape> shapes() {
     return {{{17}, 9},
             {{7, 5}, 0},
