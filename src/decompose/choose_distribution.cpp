@@ -112,13 +112,15 @@ private:
 
     /// The best grid and policy of those that agree with what is given.
     void find_best(std::string& grid, std::string& policy) {
-        const auto indices = gather_indices(comm_, nonzeros_);
+        auto indices = gather_indices(comm_, nonzeros_);
         comm_.agree([&] {
             if (comm_.rank() != 0) return;
+            const partition::SliceTable table(view_of(nonzeros_.lengths, indices));
+            indices = {};  // the table has all that is counted
             partition::ChoiceOptions options;
             options.rows = chosen_.plan.row_rule;
             options.costs.bytes_per_element = sizeof(T);
-            for (const auto& choice : partition::choose_medium(view_of(nonzeros_.lengths, indices), comm_.size(), request_.columns, options)) {
+            for (const auto& choice : partition::choose_medium(table, comm_.size(), request_.columns, options)) {
                 const auto its_grid = partition::to_string(choice.distribution.grid), its_policy = partition::to_string(choice.distribution.layers);
                 if ((!grid.empty() && grid != its_grid) || (!policy.empty() && policy != its_policy)) continue;
                 grid = its_grid;

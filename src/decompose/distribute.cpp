@@ -23,7 +23,6 @@ void append(std::vector<std::byte>& bytes, const V* values, std::size_t count) {
 /// Sends each nonzero to its rank; what comes is ordered by sender.
 template <class T>
 sparse::Nonzeros<T> routed(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::vector<std::int32_t>& rank_of) {
-    if (comm.size() == 1) return nonzeros;
     const auto ranks = static_cast<std::size_t>(comm.size());
     std::vector<std::size_t> start(ranks + 1, 0);
     for (auto r : rank_of) ++start[static_cast<std::size_t>(r) + 1];
@@ -137,10 +136,10 @@ std::vector<std::int32_t> ranks_of(const sparse::Nonzeros<T>& nonzeros, const Di
 
 /// Rows of a mode that some set has nonzeros in, ascending; or those of all ranks.
 template <class T>
-std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::Nonzeros<T>>& sets, std::size_t mode, bool of_all_ranks) {
+std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<const sparse::Nonzeros<T>*>& sets, std::size_t mode, bool of_all_ranks) {
     std::vector<std::int64_t> held;
-    for (const auto& set : sets) {
-        const auto more = distinct(set.indices[mode]);
+    for (const auto* set : sets) {
+        const auto more = distinct(set->indices[mode]);
         held.insert(held.end(), more.begin(), more.end());
     }
     held = distinct(held);
@@ -192,13 +191,16 @@ Distributed<T> distribute(const Communicator& comm, const sparse::Nonzeros<T>& n
     const bool coarse = plan.grain == Grain::coarse;
     Distributed<T> result;
     result.folds = !coarse;
-    std::vector<sparse::Nonzeros<T>> moved;
+    std::vector<sparse::Nonzeros<T>> storage;
+    std::vector<const sparse::Nonzeros<T>*> moved;
+    storage.reserve(nonzeros.lengths.size());
     for (int s = 0; s < (coarse ? order : 1); ++s) {
-        moved.push_back(routed(comm, nonzeros, ranks_of(nonzeros, plan, static_cast<std::size_t>(s))));
+        if (comm.size() > 1) storage.push_back(routed(comm, nonzeros, ranks_of(nonzeros, plan, static_cast<std::size_t>(s))));
+        moved.push_back(comm.size() > 1 ? &storage.back() : &nonzeros);
         result.sets.emplace_back();
         auto& modes = result.sets.back().modes;
         for (int m = coarse ? s : 0; m < (coarse ? s + 1 : order); ++m) modes.push_back(m);
-        result.sets.back().nonzeros.values = moved.back().values;
+        result.sets.back().nonzeros.values = moved.back()->values;
     }
     for (int m = 0; m < order; ++m) {
         const auto place = static_cast<std::size_t>(m);
@@ -213,7 +215,7 @@ Distributed<T> distribute(const Communicator& comm, const sparse::Nonzeros<T>& n
         const RowFinder finder(result.rows.back());
         for (std::size_t s = 0; s < moved.size(); ++s) {
             result.sets[s].nonzeros.rows.push_back(result.rows.back().count());
-            result.sets[s].nonzeros.indices.push_back(finder.find(moved[s].indices[place]));
+            result.sets[s].nonzeros.indices.push_back(finder.find(moved[s]->indices[place]));
         }
     }
     return result;

@@ -10,11 +10,11 @@
 namespace arges::partition {
 
 /// What a rank pays for in one ALS iteration. The defaults are rounded from single-core measurements of MTTKRP and of the dense
-/// work per row with 16 columns, and from a network of 5 GB/s per rank; only their ratios matter for the choice.
+/// work per row with 16 columns, and of messages between two ranks of a node, packing and waiting included; only their ratios matter for the choice.
 struct IterationCosts {
     double per_nonzero_column = 1e-9;  ///< seconds of MTTKRP in one mode for a nonzero and a column
-    double per_row_column = 6e-9;      ///< seconds of solve, norm and Gram matrix for an owned row and a column
-    double per_byte = 3e-10;           ///< seconds for a byte sent or received, packing included
+    double per_row_column = 4e-9;      ///< seconds of solve, norm and Gram matrix for an owned row and a column
+    double per_byte = 8e-10;           ///< seconds for a byte sent or received, packing included
     double per_message = 2e-6;         ///< seconds for a message sent
     double bytes_per_element = 8;
 };
