@@ -112,6 +112,9 @@ using CpProgress = std::function<void(const CpIteration&, const std::function<Cp
 template <class T>
 CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options,
                          const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
+/// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
+template <class T>
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
 
 /// Files of a saved model: NumPy's .npy, or text with a row on each line.
 enum class ModelForm : std::uint8_t { npy, text };

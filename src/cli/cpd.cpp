@@ -129,7 +129,7 @@ void decompose(const CpdCommand& command, const Console& console) {
         if (comm.rank() == 0 && !command.output.empty()) make_folder(command.output);
     });
     Stopwatch watch;
-    const auto input = read_sparse<T>(world, command.file, command.input.read_options());
+    auto input = read_sparse<T>(world, command.file, command.input.read_options());
     const Preparation before{watch.lap(), input.tensor.nonzeros(), input.report};
     if (!command.json) print_tensor(console.out, command, before, world);
     std::unique_ptr<const CpModel<T>> start;
@@ -139,7 +139,7 @@ void decompose(const CpdCommand& command, const Console& console) {
         if (!command.json) print_iteration(console.out, now);
         if (command.save_every > 0 && now.number % command.save_every == 0) save_model(model(), command.output, form);
     };
-    const auto result = cp_decompose(input.tensor, command.cp, progress, start.get());
+    const auto result = cp_decompose(std::move(input.tensor), command.cp, progress, start.get());
     if (!command.output.empty()) save_model(result.model, command.output, form);
     const auto peak = comm.maximum(peak_process_memory());
     command.json ? print_json(console.out, command, before, result, peak) : print_result(console.out, result, peak);

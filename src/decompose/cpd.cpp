@@ -53,8 +53,10 @@ std::vector<std::size_t> falling(const std::vector<double>& lambda) {
     return order;
 }
 
+/// @param releases the factors' memory, one after the other
 template <class T>
-CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, SparseOperator<T>& tensor, CpState<T>& state) {
+CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, SparseOperator<T>& tensor, CpState<T>& state,
+                    bool releases = false) {
     const auto order = falling(state.lambda);
     std::vector<double> lambda;
     for (auto c : order) lambda.push_back(state.lambda[c]);
@@ -68,6 +70,7 @@ CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths
         factors.back().reserve(static_cast<std::size_t>(owned.rows * owned.columns));
         for (std::int64_t i = 0; i < owned.rows; ++i)
             for (auto c : order) factors.back().push_back(owned.row(i)[c]);
+        if (releases) state.factors.release(m);
     }
     return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
 }
@@ -160,6 +163,47 @@ private:
     Stopwatch watch_;
 };
 
+/// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been dealt out.
+template <class T>
+CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options, const CpProgress<T>& progress,
+                             const CpModel<T>* start) {
+    auto& source = state_of(tensor, "cp_decompose");
+    const auto& comm = source.comm();
+    const auto nonzeros = comm.sum(source.local().count());
+    comm.agree([&] {
+        check(options);
+        if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
+        if (tensor.order() < 2) throw InvalidArgument(source.title() + " has one mode; a CP decomposition needs at least two");
+        sparse::parse_format(options.format);
+        if (start) check_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
+    });
+    Stopwatch watch;
+    auto chosen = decompose::choose_distribution(
+        comm, source.local(),
+        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed});
+    auto distributed = decompose::distribute(comm, source.local(), chosen.plan);
+    const bool folds = distributed.folds;
+    if (gives_up) source.take();
+    SparseOperator<T> op(comm, std::move(distributed), sparse::parse_format(options.format), options.rank);
+    if (!(op.norm_squared() > 0) || !std::isfinite(op.norm_squared()))
+        throw InvalidArgument(source.title() + ": the sum of the squares of its values is " + (op.norm_squared() > 0 ? "infinite" : "zero") +
+                              "; scale the values, or give some that are not zero");
+    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
+    if (start) start_from(comm, *start, op, state);
+    CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
+    result.setup_seconds = watch.lap();
+    result.distribution = chosen.distribution;
+    result.grid = chosen.grid;
+    result.policy = chosen.policy;
+    result.rows = chosen.rows;
+    const std::function<CpModel<T>()> model = [&] { return model_of(tensor.world(), tensor.lengths(), op, state); };
+    Runner<T>(op, state, options, progress, model).run(result);
+    fill_figures(comm, op, state.factors, folds, result);
+    op.drop_nonzeros();
+    result.model = model_of(tensor.world(), tensor.lengths(), op, state, true);
+    return result;
+}
+
 }  // namespace
 
 template <class T>
@@ -186,44 +230,18 @@ std::vector<T> CpModel<T>::gather(int mode) const {
 
 template <class T>
 CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress, const CpModel<T>* start) {
-    const auto& source = state_of(tensor, "cp_decompose");
-    const auto& comm = source.comm();
-    const auto nonzeros = comm.sum(source.local().count());
-    comm.agree([&] {
-        check(options);
-        if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
-        if (tensor.order() < 2) throw InvalidArgument(source.title() + " has one mode; a CP decomposition needs at least two");
-        sparse::parse_format(options.format);
-        if (start) check_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
-    });
-    Stopwatch watch;
-    auto chosen = decompose::choose_distribution(
-        comm, source.local(),
-        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed});
-    auto distributed = decompose::distribute(comm, source.local(), chosen.plan);
-    const bool folds = distributed.folds;
-    SparseOperator<T> op(comm, std::move(distributed), sparse::parse_format(options.format), options.rank);
-    if (!(op.norm_squared() > 0) || !std::isfinite(op.norm_squared()))
-        throw InvalidArgument(source.title() + ": the sum of the squares of its values is " + (op.norm_squared() > 0 ? "infinite" : "zero") +
-                              "; scale the values, or give some that are not zero");
-    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
-    if (start) start_from(comm, *start, op, state);
-    CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
-    result.setup_seconds = watch.lap();
-    result.distribution = chosen.distribution;
-    result.grid = chosen.grid;
-    result.policy = chosen.policy;
-    result.rows = chosen.rows;
-    const std::function<CpModel<T>()> model = [&] { return model_of(tensor.world(), tensor.lengths(), op, state); };
-    Runner<T>(op, state, options, progress, model).run(result);
-    result.model = model();
-    fill_figures(comm, op, state.factors, folds, result);
-    return result;
+    return decompose_tensor(tensor, false, options, progress, start);
+}
+
+template <class T>
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress, const CpModel<T>* start) {
+    return decompose_tensor(tensor, true, options, progress, start);
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                             \
     template class CpModel<T>;                                                                                                           \
-    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);
+    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*); \
+    template CpResult<T> cp_decompose(SparseTensor<T>&&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

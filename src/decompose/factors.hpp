@@ -22,6 +22,8 @@ public:
     /// All rows that this rank has of a mode, those of other owners last.
     sparse::RowMatrix<T> matrix(int mode);
     sparse::RowMatrix<T> owned(int mode);
+    /// Frees a matrix, which must not be used any more.
+    void release(int mode) { data_[static_cast<std::size_t>(mode)] = {}; }
     /// Views of all modes, for MTTKRP.
     std::vector<sparse::RowMatrix<const T>> views() const;
     /// A^T A over all ranks.

@@ -36,6 +36,9 @@ public:
     void start_expand(int mode, sparse::RowMatrix<T> factor);
     void finish_expand(int mode);
 
+    /// Frees the nonzeros; there can be no mttkrp() any more. Local.
+    void drop_nonzeros() { kernels_.clear(); }
+
     /// Nonzeros of this rank, the largest set.
     std::int64_t nonzeros() const;
     sparse::Format format() const { return kernels_[0]->format(); }
