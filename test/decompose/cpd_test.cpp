@@ -4,10 +4,12 @@
 #include "arges/error.hpp"
 #include "arges/tucker.hpp"
 #include "interface/sparse_state.hpp"
+#include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 
@@ -75,6 +77,40 @@ TEST(CpDecompose, GivesTheSameInEveryDistributionAndFormat) {
     for (const char* format : {"auto", "coo", "csf-one", "csf-two", "csf-all", "hicoo", "linear"}) {
         options.format = format;
         EXPECT_NEAR(cp_decompose(X, options).fit, wanted.fit, 1e-9) << format;
+    }
+}
+
+/// The rows that a run moves, and the nonzeros of the busiest rank, are those that a dry run counts.
+TEST(CpDecompose, MovesWhatTheDryRunCounts) {
+    const World world;
+    for (std::uint64_t seed : {3U, 5U, 6U, 8U}) {
+        const auto whole = random_sparse(seed);
+        const auto X = tensor_of<double>(world, whole);
+        partition::IndexView view{whole.lengths, {}};
+        for (const auto& indices : whole.indices) view.indices.emplace_back(indices);
+        const partition::SliceTable table(view);
+        auto options = small();
+        options.max_iterations = 1;
+        const auto compare = [&](const partition::DistributionCounts& counts) {
+            const auto result = cp_decompose(X, options);
+            EXPECT_EQ(result.volume_rows_max, partition::max_mean(partition::total_volume(counts)).max) << options.distribution << options.policy << options.rows;
+            const auto loads = partition::total(counts, &partition::ModeCounts::nonzeros);
+            if (options.distribution == "medium") {
+                EXPECT_EQ(result.nonzeros_max * X.order(), *std::max_element(loads.begin(), loads.end()));
+            }
+        };
+        options.distribution = "medium";
+        options.grid = "greedy";
+        const auto grid = partition::greedy_grid(world.size(), whole.lengths);
+        for (const char* policy : {"nnz", "set", "ordered-2", "max-min"})
+            for (const char* rows : {"even", "claim", "holders"}) {
+                options.policy = policy;
+                options.rows = rows;
+                compare(partition::count_distribution(table, partition::MediumGrain{grid, partition::parse_layer_rule(policy), partition::parse_row_rule(rows)}));
+            }
+        options.grid = options.policy = "";
+        options.distribution = "coarse";
+        compare(partition::count_distribution(table, partition::coarse_blocks(table, world.size())));
     }
 }
 
