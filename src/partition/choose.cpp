@@ -114,16 +114,16 @@ void count_first(std::span<Candidate> candidates, const SliceTable& table, int c
 }  // namespace
 
 double iteration_seconds(const DistributionCounts& counts, int columns, const IterationCosts& costs) {
-    const auto nonzeros = total(counts, &ModeCounts::nonzeros), rows = total(counts, &ModeCounts::owned),
-               volume = total_volume(counts), messages = total(counts, &ModeCounts::messages);
-    double largest = 0;
-    for (std::size_t p = 0; p < nonzeros.size(); ++p) {
-        const double per_column = static_cast<double>(nonzeros[p]) * costs.per_nonzero_column +
-                                  static_cast<double>(rows[p]) * costs.per_row_column +
-                                  static_cast<double>(volume[p]) * costs.bytes_per_element * costs.per_byte;
-        largest = std::max(largest, columns * per_column + static_cast<double>(messages[p]) * costs.per_message);
+    const auto largest = [](const std::vector<std::int64_t>& by_rank) { return static_cast<double>(max_mean(by_rank).max); };
+    double seconds = 0;
+    for (const auto& mode : counts.modes) {
+        std::int64_t volume = 0;
+        for (std::size_t p = 0; p < mode.sent.size(); ++p) volume = std::max(volume, mode.volume(p));
+        const double per_column = largest(mode.nonzeros) * costs.per_nonzero_column + largest(mode.owned) * costs.per_row_column +
+                                  static_cast<double>(volume) * costs.bytes_per_element * costs.per_byte;
+        seconds += columns * per_column + largest(mode.messages) * costs.per_message;
     }
-    return largest;
+    return seconds;
 }
 
 std::vector<MediumChoice> choose_medium(const SliceTable& table, std::int64_t ranks, int columns, const ChoiceOptions& options) {

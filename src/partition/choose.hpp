@@ -19,7 +19,8 @@ struct IterationCosts {
     double bytes_per_element = 8;
 };
 
-/// Predicted seconds of one ALS iteration of the slowest rank.
+/// Predicted seconds of one ALS iteration: in each mode the products with nonzeros, the work on rows and the movement of rows are done one after
+/// the other, and each waits for the rank that has most of it.
 double iteration_seconds(const DistributionCounts& counts, int columns, const IterationCosts& costs = {});
 
 /// How choose_medium() works.
