@@ -39,7 +39,7 @@ TEST(PlanProduct, LeavesRanksIdleWhereFewerMoveLess) {
     }
 }
 
-/// The columns "default" and "plan" of the notes on lower bounds, section 2.5.
+/// From balanced layouts in the first run, and what the best grid moves when operands lie as it wants them in the second.
 TEST(PlanProduct, MovesWhatTheBestGridMovesFromTheSecondRunOn) {
     struct Row {
         std::string text;
