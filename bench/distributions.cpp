@@ -7,11 +7,11 @@
 #include "partition/statistics.hpp"
 
 #include "arges/error.hpp"
+#include "base/stopwatch.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -60,14 +60,6 @@ Indices read(const std::string& path) {
     return result;
 }
 
-class Clock {
-public:
-    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
-private:
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 void print_header() {
     std::printf("%-34s %6s %6s %6s %11s %11s %11s %11s %9s\n", "distribution", "r_nnz", "r_vol", "r_Ip", "nnz max", "nnz mean",
                 "volume max", "volume mean", "ms/iter");
@@ -109,7 +101,7 @@ void run(const SliceTable& table, std::int64_t ranks) {
     for (const auto& mode : table.modes) lengths.push_back(mode.length);
     const auto layer_counts = partition::layer_counts(table);
     const auto splatt = partition::greedy_grid(ranks, lengths), predicted = partition::predicted_grid(ranks, lengths, layer_counts);
-    const Clock choosing;
+    const arges::Stopwatch choosing;
     const auto choices = partition::choose_medium(table, ranks, columns);
     const double choice_seconds = choosing.seconds();
     const auto& best = choices.front().distribution;
@@ -145,7 +137,7 @@ int main(int argc, char** argv) {
     }
     try {
         const auto indices = read(argv[1]);
-        const Clock clock;
+        const arges::Stopwatch clock;
         const SliceTable table(indices.view());
         std::printf("%s: %s nonzeros, sorted by slices in %.3f s\n", argv[1], arges::with_commas(table.nonzeros).c_str(),
                     clock.seconds());

@@ -5,9 +5,12 @@
 
 namespace arges {
 
+/// From one state to the next.
+inline constexpr std::uint64_t splitmix_step = 0x9e3779b97f4a7c15U;
+
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): the number that follows the state `x`. Good as a hash, too.
 constexpr std::uint64_t splitmix(std::uint64_t x) {
-    auto z = x + 0x9e3779b97f4a7c15U;
+    auto z = x + splitmix_step;
     z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
     z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
     return z ^ (z >> 31U);

@@ -1,25 +1,16 @@
 #include "chemistry/ccsd.hpp"
 
+#include "base/stopwatch.hpp"
 #include "chemistry/diis.hpp"
 #include "chemistry/mp2.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 
 namespace arges::chemistry {
 
 namespace {
-
-class Stopwatch {
-public:
-    double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
-};
 
 std::string progress_text(const IterationReport& last, const CcsdOptions& options) {
     char text[160] = {};

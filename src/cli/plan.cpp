@@ -1,6 +1,7 @@
 // arges plan EINSUM: what a product would move and compute on a machine that need not be there.
 #include "arges/error.hpp"
 #include "base/options.hpp"
+#include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/plan_input.hpp"
 #include "cli/plan_tables.hpp"
@@ -9,7 +10,6 @@
 #include "topology/unfold.hpp"
 
 #include <bit>
-#include <chrono>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -62,9 +62,9 @@ PlanSummary make_plan(const PlanCommand& command) {
         options.memory_limit = working_memory(*summary.memory_limit, spec);
     }
     for (auto& factor : spec.factors) factor.is_lasting = true;
-    auto start = std::chrono::steady_clock::now();
+    Stopwatch watch;
     auto plan = plan_product(spec, options);
-    std::chrono::duration<double> planning = std::chrono::steady_clock::now() - start;
+    summary.planning_seconds = watch.lap();
     int in_place = 1;  // runs with the tensors where they are
     for (int run = 1; run < command.run; ++run) {
         auto next = settled(plan, spec);
@@ -73,15 +73,13 @@ PlanSummary make_plan(const PlanCommand& command) {
         if (next == spec && expected == options.expected_runs) continue;
         spec = std::move(next);
         options.expected_runs = expected;
-        start = std::chrono::steady_clock::now();
+        watch.lap();
         plan = plan_product(spec, options);
-        planning = std::chrono::steady_clock::now() - start;
+        summary.planning_seconds = watch.lap();
     }
-    summary.planning_seconds = planning.count();
-    start = std::chrono::steady_clock::now();
+    watch.lap();
     summary.report = plan_report(plan, spec, options);
-    const std::chrono::duration<double> reporting = std::chrono::steady_clock::now() - start;
-    summary.reporting_seconds = reporting.count();
+    summary.reporting_seconds = watch.lap();
     return summary;
 }
 

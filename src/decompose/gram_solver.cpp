@@ -109,8 +109,8 @@ GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns)
         most = std::max(most, d * d);
     }
     const double cut = noise * rounding * columns;
-    definite_ = info == 0 && least > most * cut;
-    if (definite_) {
+    const bool definite = info == 0 && least > most * cut;
+    if (definite) {
         dpotri_("L", &columns_, inverse_.data(), &columns_, &info);
         mirror(inverse_, columns_);
     } else {

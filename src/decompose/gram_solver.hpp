@@ -29,7 +29,6 @@ public:
     /// @throws InvalidArgument if V has an element that is not finite
     GramSolver(Gram v, int columns, double rounding);
 
-    bool is_definite() const { return definite_; }
     /// rows = rows * V^-1, in place. The stride is the number of columns. On one thread.
     template <class T>
     void solve(sparse::RowMatrix<T> rows) const;
@@ -38,7 +37,6 @@ private:
     void invert_by_eigenvectors(const Gram& v, double cut);
 
     int columns_;
-    bool definite_ = false;
     Gram inverse_;
     std::vector<float> inverse_float_;
 };

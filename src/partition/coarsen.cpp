@@ -160,10 +160,10 @@ public:
     std::uint32_t find_or_add(std::uint32_t last) {
         const auto pins = pins_of(last);
         std::uint64_t hash = pins.size();
-        for (auto pin : pins) hash += RandomNumbers::mix(pin + 0x9e3779b97f4a7c15);
+        for (auto pin : pins) hash += splitmix(pin);
         hashes_.push_back(hash);
         const auto mask = slots_.size() - 1;
-        for (auto slot = RandomNumbers::mix(hash) & mask;; slot = (slot + 1) & mask) {
+        for (auto slot = splitmix(hash) & mask;; slot = (slot + 1) & mask) {
             const auto other = slots_[slot];
             if (other == nobody) return slots_[slot] = last;
             if (hashes_[other] != hash || !same(pins, pins_of(other))) continue;

@@ -1,6 +1,8 @@
 /// Random numbers and counted work for hypergraph partitioning.
 #pragma once
 
+#include "base/splitmix.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -8,12 +10,16 @@
 
 namespace arges::partition {
 
-/// splitmix64: the same numbers with every library.
+/// The same numbers with every library.
 class RandomNumbers {
 public:
     explicit RandomNumbers(std::uint64_t seed) : state_(seed) {}
 
-    std::uint64_t next() { return mix(state_ += 0x9e3779b97f4a7c15); }
+    std::uint64_t next() {
+        const auto number = splitmix(state_);
+        state_ += splitmix_step;
+        return number;
+    }
     /// Below n, which is below 2^32.
     std::uint32_t below(std::uint64_t n) { return static_cast<std::uint32_t>((next() >> 32) * n >> 32); }
 
@@ -23,12 +29,6 @@ public:
         std::iota(result.begin(), result.end(), 0u);
         for (auto i = result.size(); i > 1; --i) std::swap(result[i - 1], result[below(i)]);
         return result;
-    }
-
-    static std::uint64_t mix(std::uint64_t z) {
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-        z = (z ^ z >> 27) * 0x94d049bb133111eb;
-        return z ^ z >> 31;
     }
 
 private:

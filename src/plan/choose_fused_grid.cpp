@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -42,10 +43,13 @@ public:
         order_torus();
     }
 
-    std::optional<RankedPlan> best() const {
+    /// None if no plan fits, or if block sizes alone take as long as `bound`.
+    std::optional<RankedPlan> best(double bound = std::numeric_limits<double>::infinity()) const {
         std::optional<RankedPlan> best;
         std::size_t looked_at = 0;
-        for (const auto& state : candidates()) {
+        const auto states = candidates();
+        if (states.front().seconds >= bound) return best;
+        for (const auto& state : states) {
             if (looked_at++ >= max_full_estimates && best) break;
             auto plan = fused_with_mapping(spec_, grid_, mapping_of(state), options_);
             slice_to_fit(plan, options_);
@@ -261,8 +265,7 @@ std::optional<FusedPlan> plan_fused(const FusedSpec& spec, const PlanOptions& op
     auto best = FusedGridSearch(spec, options.whole_grid(spec.output.layout), options).best();
     for (std::size_t g = 1; g < options.grids.size(); ++g) {
         const FusedGridSearch search(spec, options.grids[g], options);
-        if (best && search.quick() >= best->average_seconds) continue;
-        auto plan = search.best();
+        auto plan = best ? search.best(best->average_seconds) : search.best();
         if (plan && (!best || plan->average_seconds < best->average_seconds * (1 - 1e-9))) best = std::move(plan);
     }
     if (!best) return std::nullopt;

@@ -18,7 +18,7 @@ public:
     /// Between 0 and 1, both excluded.
     double uniform() {
         const auto z = splitmix(state_);
-        state_ += 0x9e3779b97f4a7c15;
+        state_ += splitmix_step;
         return (static_cast<double>(z >> 12) + 0.5) * 0x1p-52;
     }
     double log_uniform(double low, double high) { return low * std::pow(high / low, uniform()); }
