@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 
 namespace arges {
@@ -230,6 +231,16 @@ void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) 
               "MPI_Bcast");
 }
 
+void Communicator::broadcast(std::string& text, std::int64_t root) const {
+    text.resize(static_cast<std::size_t>(value_of(static_cast<std::int64_t>(text.size()), root)));
+    broadcast(text.data(), static_cast<std::int64_t>(text.size()), root);
+}
+
+std::int64_t Communicator::value_of(std::int64_t value, std::int64_t root) const {
+    broadcast(&value, sizeof value, root);
+    return value;
+}
+
 namespace {
 std::int64_t all_reduce(std::int64_t value, MPI_Op op, MPI_Comm comm) {
     std::int64_t result = 0;
@@ -242,12 +253,41 @@ std::int64_t Communicator::maximum(std::int64_t value) const { return all_reduce
 std::int64_t Communicator::minimum(std::int64_t value) const { return all_reduce(value, MPI_MIN, raw()); }
 std::int64_t Communicator::sum(std::int64_t value) const { return all_reduce(value, MPI_SUM, raw()); }
 
-void Communicator::sum(double* values, std::int64_t count) const {
-    const auto all = from_bytes<double>(all_gather(to_bytes(std::vector<double>(values, values + count))));
-    for (std::int64_t i = 0; i < count; ++i) {
-        values[i] = 0;
-        for (std::int64_t r = 0; r < size_; ++r) values[i] += all[static_cast<std::size_t>(r * count + i)];
+void Communicator::sum(std::int64_t* values, std::int64_t count) const {
+    const auto limit = std::max<std::int64_t>(handle_->message_limit / static_cast<std::int64_t>(sizeof(std::int64_t)), 1);
+    std::vector<std::int64_t> mine;  // MPICH's in-place reductions crashed on two ranks
+    for (std::int64_t done = 0; done < count; done += limit) {
+        const auto part = std::min(limit, count - done);
+        mine.assign(values + done, values + done + part);
+        check(MPI_Allreduce(mine.data(), values + done, static_cast<int>(part), MPI_INT64_T, MPI_SUM, raw()), "MPI_Allreduce");
     }
+}
+
+void Communicator::sum(double* values, std::int64_t count) const {
+    const auto bytes = count * static_cast<std::int64_t>(sizeof(double));
+    auto* own = reinterpret_cast<std::byte*>(values);
+    std::vector<double> other(size_ > 1 ? static_cast<std::size_t>(count) : 0);
+    auto* received = reinterpret_cast<std::byte*>(other.data());
+    auto add = [&] {
+        for (std::int64_t i = 0; i < count; ++i) values[i] += other[static_cast<std::size_t>(i)];
+    };
+    // The ranks from the largest power of two on give what they have to the first ones and get the sums from them.
+    const auto paired = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(size_)));
+    if (rank_ >= paired) {
+        exchange({{rank_ - paired, own, bytes}}, {});
+        exchange({}, {{rank_ - paired, own, bytes}});
+        return;
+    }
+    const bool has_guest = rank_ + paired < size_;
+    if (has_guest) {
+        exchange({}, {{rank_ + paired, received, bytes}});
+        add();
+    }
+    for (std::int64_t distance = 1; distance < paired; distance *= 2) {
+        exchange({{rank_ ^ distance, own, bytes}}, {{rank_ ^ distance, received, bytes}});
+        add();  // both of a pair add the same two values
+    }
+    if (has_guest) exchange({{rank_ + paired, own, bytes}}, {});
 }
 
 void Communicator::barrier() const { check(MPI_Barrier(raw()), "MPI_Barrier"); }
@@ -260,11 +300,10 @@ void Communicator::agree(const std::function<void()>& work) const {
     }
     const auto lowest = minimum(failure.kind == ErrorKind::none ? size_ : rank_);
     if (lowest == size_) return;
-    std::int64_t header[2] = {static_cast<std::int64_t>(failure.kind), static_cast<std::int64_t>(failure.text.size())};
-    broadcast(header, sizeof header, lowest);
-    failure.text.resize(static_cast<std::size_t>(header[1]));
-    broadcast(failure.text.data(), header[1], lowest);
-    raise(static_cast<ErrorKind>(header[0]), failure.text);
+    auto kind = failure.kind;
+    broadcast(&kind, sizeof kind, lowest);
+    broadcast(failure.text, lowest);
+    raise(kind, failure.text);
 }
 
 std::int64_t process_number() {

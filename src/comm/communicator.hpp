@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace arges {
@@ -62,10 +63,22 @@ public:
     /// Contributions of all ranks, concatenated by rank, on `root`; empty elsewhere.
     std::vector<std::byte> gather(const std::vector<std::byte>& mine, std::int64_t root) const;
     void broadcast(void* data, std::int64_t bytes, std::int64_t root) const;
+    /// Gives every rank the root's text or values, whatever their number. Collective.
+    void broadcast(std::string& text, std::int64_t root) const;
+    template <class V>
+    void broadcast(std::vector<V>& values, std::int64_t root) const {
+        static_assert(std::is_trivially_copyable_v<V>);
+        values.resize(static_cast<std::size_t>(value_of(static_cast<std::int64_t>(values.size()), root)));
+        broadcast(values.data(), static_cast<std::int64_t>(values.size() * sizeof(V)), root);
+    }
     std::int64_t maximum(std::int64_t value) const;
     std::int64_t minimum(std::int64_t value) const;
     std::int64_t sum(std::int64_t value) const;
-    /// Sums of `count` doubles, in rank order, so that the result does not depend on MPI's reduction tree.
+    /// Sums over ranks of `count` integers, of the same number on every rank. Not counted as traffic, as the calls on single values. Collective.
+    void sum(std::int64_t* values, std::int64_t count) const;
+    /// Sums over ranks of `count` doubles by recursive doubling: about log2(P) messages of `count` doubles per rank, counted as traffic. Which values
+    /// are added to which depends on P only, as MPI does not promise for its own reduction, so the result is bitwise the same on every rank and
+    /// each time. Collective.
     void sum(double* values, std::int64_t count) const;
     void barrier() const;
 
@@ -75,6 +88,9 @@ public:
     const Traffic& traffic() const;
 
 private:
+    /// The root's value, on every rank.
+    std::int64_t value_of(std::int64_t value, std::int64_t root) const;
+
     struct Handle;
     std::shared_ptr<Handle> handle_;
     std::int64_t rank_ = 0, size_ = 1;
