@@ -149,9 +149,9 @@ LabelClasses classes_of(const ExchangeSpec& spec) {
 
 }  // namespace
 
-LabelTerm ExchangeSpec::identity() const {
+LabelTerm identity_term(std::size_t labels) {
     LabelTerm term;
-    term.image.resize(label_extents.size());
+    term.image.resize(labels);
     std::iota(term.image.begin(), term.image.end(), 0);
     return term;
 }

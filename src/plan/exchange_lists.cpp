@@ -37,6 +37,7 @@ struct CopyChoice {
             copies *= source.grid().lengths[static_cast<std::size_t>(t)];
         }
     }
+    bool is_along(int t) const { return std::find(torus.begin(), torus.end(), t) != torus.end(); }
     /// Writes the coordinates of the copy that sends to `rank`.
     void set_coordinates(const RankGrid& grid, std::int64_t rank, Coordinates& result) const {
         auto number = rank % copies;
@@ -80,10 +81,7 @@ public:
 private:
     void combine(const std::vector<ComponentLists>& lists, std::size_t i, Coordinates& c, const ExchangeMessage& so_far) {
         if (i == lists.size()) {
-            if (one_grid_)
-                spread(0, c, so_far);
-            else
-                spread_over_other_grid(0, c, so_far);
+            spread(0, c, so_far);
             return;
         }
         const auto& slots = sending_ ? components_[i].to_slots : components_[i].from_slots;
@@ -96,44 +94,29 @@ private:
         }
     }
 
-    /// Fills the coordinates that the peer's layout leaves open: copies of the target all receive; of copies of the source the
-    /// one with the target's own coordinate sends; every part of a sum sends.
+    /// Fills the coordinates that the peer's layout leaves open: copies of the target all receive; every part of a sum sends; of
+    /// copies of the source one sends, on one grid that with the target's own coordinates, else the one of CopyChoice.
     void spread(int t, Coordinates& c, ExchangeMessage message) {
-        const auto& grid = spec_.from.grid();
-        if (t == grid.dimensions()) {
-            message.peer = rank_at(c);
-            messages_.push_back(std::move(message));
-            return;
-        }
-        const auto mine = grid.coordinate(rank_, t);
-        const bool source_copies = spec_.from.slot_of_torus(t) < 0 && !spec_.from.is_partial(t);
-        const bool open = peer_side_.slot_of_torus(t) < 0;
-        if (!open) {
-            if (!sending_ || !source_copies || c[static_cast<std::size_t>(t)] == mine) spread(t + 1, c, message);
-            return;
-        }
-        const bool only_mine = source_copies;
-        for (std::int64_t x = 0; x < grid.lengths[static_cast<std::size_t>(t)]; ++x) {
-            if (only_mine && x != mine) continue;
-            c[static_cast<std::size_t>(t)] = x;
-            spread(t + 1, c, message);
-        }
-    }
-
-    /// The same where the peer's coordinates are not those of this rank's grid.
-    void spread_over_other_grid(int t, Coordinates& c, ExchangeMessage message) {
         const auto& grid = peer_side_.grid();
         if (t == grid.dimensions()) {
-            if (!sending_) choice_.set_coordinates(grid, rank_, c);
+            if (!one_grid_ && !sending_) choice_.set_coordinates(grid, rank_, c);
             message.peer = rank_at(c);
-            if (!sending_ || message.peer % choice_.copies == choice_.number_of(spec_.from.grid(), rank_))
+            if (one_grid_ || !sending_ || message.peer % choice_.copies == choice_.number_of(spec_.from.grid(), rank_))
                 messages_.push_back(std::move(message));
             return;
         }
-        const bool all = peer_side_.slot_of_torus(t) < 0 && (sending_ || peer_side_.is_partial(t));
+        auto& own = c[static_cast<std::size_t>(t)];
+        const bool open = peer_side_.slot_of_torus(t) < 0;
+        if (one_grid_ && choice_.is_along(t)) {
+            const auto mine = grid.coordinate(rank_, t);
+            if (open) own = mine;
+            if (own == mine) spread(t + 1, c, message);
+            return;
+        }
+        const bool all = open && (sending_ || peer_side_.is_partial(t));
         for (std::int64_t x = 0; x < (all ? grid.lengths[static_cast<std::size_t>(t)] : 1); ++x) {
-            if (all) c[static_cast<std::size_t>(t)] = x;
-            spread_over_other_grid(t + 1, c, message);
+            if (all) own = x;
+            spread(t + 1, c, message);
         }
     }
 

@@ -17,6 +17,9 @@ struct LabelTerm {
     bool operator==(const LabelTerm&) const = default;
 };
 
+/// The term that changes no label.
+LabelTerm identity_term(std::size_t labels);
+
 /// to(v) = sum over terms of (+-) from(term v), for all label values v. A label that occurs twice on one side is a diagonal;
 /// a label that only the target has is broadcast. Labels that only the source has are not allowed (contract them first).
 /// The two sides may lie on different grids of the same ranks.
@@ -30,8 +33,7 @@ struct ExchangeSpec {
 
     /// Ranks that hold something on either side.
     std::int64_t ranks() const { return std::max(from.grid().ranks(), to.grid().ranks()); }
-    /// The identity term.
-    LabelTerm identity() const;
+    LabelTerm identity() const { return identity_term(label_extents.size()); }
     bool operator==(const ExchangeSpec&) const = default;
 };
 

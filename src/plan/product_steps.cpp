@@ -19,12 +19,6 @@ Symmetry raw_symmetry(const ContractionSpec& spec) {
     return Symmetry(static_cast<int>(labels.size()), product(slots));
 }
 
-LabelTerm identity(std::size_t labels) {
-    LabelTerm term;
-    for (std::size_t l = 0; l < labels; ++l) term.image.push_back(static_cast<int>(l));
-    return term;
-}
-
 }  // namespace
 
 ProductSteps::ProductSteps(const ProductSpec& spec, const PlanOptions& options)
@@ -89,7 +83,7 @@ ProductNode ProductSteps::intermediate(const std::vector<ProductNode>& inputs, c
     for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
     product_.intermediates.push_back(new_layout(extents, raw_symmetry(spec)));
     spec.output.layout = product_.intermediates.back();
-    spec.terms = {identity(spec_.label_extents.size())};
+    spec.terms = {identity_term(spec_.label_extents.size())};
     const int id = next_id_++;
     push_contraction(spec, inputs, id);
     return {id, spec.output};
@@ -121,7 +115,7 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
         for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
         spec.output.layout = default_layout(options_.whole_grid(spec_.output.layout), extents, Symmetry::none(static_cast<int>(extents.size())));
         spec.output_is_free = true;
-        spec.terms = {identity(spec_.label_extents.size())};
+        spec.terms = {identity_term(spec_.label_extents.size())};
     }
     auto plan = plan_fused(spec, options_);
     if (!plan) return false;
