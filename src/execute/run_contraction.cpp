@@ -2,6 +2,7 @@
 
 #include "arges/scalar.hpp"
 #include "base/instantiate.hpp"
+#include "layout/orbit_sizes.hpp"
 #include "local/contract.hpp"
 
 #include <omp.h>
@@ -92,11 +93,8 @@ void ContractionRun::apply_weights(Operand o, Working<T>& w) const {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         if (!groups_[g].needs_weights()) continue;
         const int s = slot_of(o, g);
-        std::vector<real_of<T>> weights(static_cast<std::size_t>(sizes[static_cast<std::size_t>(s)]), 0);
-        const auto& slot = w.layout.slot(s);
-        slot.for_each(w.layout.place(rank_, s), [&](std::int64_t i, const std::int64_t* x) {
-            weights[static_cast<std::size_t>(i)] = static_cast<real_of<T>>(slot.orbit_size(x));
-        });
+        const auto all = orbit_sizes(w.layout.slot(s), w.layout.place(rank_, s));
+        const std::vector<real_of<T>> weights(all.begin(), all.end());
         local::scale_along<T>(sizes, w.strides, s, weights, w.copy);
     }
 }

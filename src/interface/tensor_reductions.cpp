@@ -1,6 +1,7 @@
 // Sums, norms, extrema and printing. Each orbit is stored once, so elements are weighted by orbit sizes.
 #include "base/instantiate.hpp"
 #include "interface/tensor_state.hpp"
+#include "layout/orbit_sizes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,23 +11,12 @@ namespace arges {
 
 namespace {
 
-/// Orbit sizes of a slot's local indices on a rank; zero for padding.
-std::vector<double> slot_weights(const Layout& layout, std::int64_t rank, int s) {
-    const auto place = layout.place(rank, s);
-    const auto& slot = layout.slot(s);
-    std::vector<double> weights(static_cast<std::size_t>(slot.local_size(place)), 0);
-    slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
-        weights[static_cast<std::size_t>(i)] = static_cast<double>(slot.orbit_size(x));
-    });
-    return weights;
-}
-
 /// Sums weight * f(offset) over the elements of a rank; the fastest slot is the inner loop.
 template <class F>
 auto weighted_sum(const Layout& layout, std::int64_t rank, F&& f) {
     using Sum = decltype(f(std::int64_t{0}));
     std::vector<std::vector<double>> weights;
-    for (int s = 0; s < layout.slots(); ++s) weights.push_back(slot_weights(layout, rank, s));
+    for (int s = 0; s < layout.slots(); ++s) weights.push_back(orbit_sizes(layout.slot(s), layout.place(rank, s)));
     const auto strides = layout.strides(rank);
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> Sum {
         if (s < 0) return f(offset);

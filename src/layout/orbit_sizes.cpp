@@ -1,0 +1,47 @@
+#include "layout/orbit_sizes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace arges {
+
+namespace {
+
+/// True if no dimensions below the node can be exchanged.
+bool is_rigid(const PackedNode& node) {
+    if (node.kind() == NodeKind::leaf) return true;
+    return node.kind() == NodeKind::product && std::all_of(node.children().begin(), node.children().end(), is_rigid);
+}
+
+/// Two for a pair of rigid children, one where they are equal: only those are looked at.
+std::vector<double> sizes_of_pairs(const SlotLayout& slot, std::int64_t place) {
+    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(place)), 2);
+    if (slot.node().strict()) return sizes;
+    const auto& child = slot.node().children()[0];
+    std::array<std::int64_t, max_slot_order> x{};
+    for (std::int64_t c = 0; c < child.size(); ++c) {
+        child.unpack(c, x.data());
+        child.unpack(c, x.data() + child.width());
+        const auto at = slot.locate(x.data());
+        if (at.place == place && !at.outside) sizes[static_cast<std::size_t>(at.index)] = 1;
+    }
+    return sizes;
+}
+
+}  // namespace
+
+std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t place) {
+    const auto& node = slot.node();
+    if (!slot.is_blocks()) {
+        if (is_rigid(node)) return std::vector<double>(static_cast<std::size_t>(slot.local_size(place)), 1);
+        if (node.kind() != NodeKind::product && node.children().size() == 2 && is_rigid(node.children()[0]))
+            return sizes_of_pairs(slot, place);
+    }
+    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(place)), 0);
+    slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
+        sizes[static_cast<std::size_t>(i)] = static_cast<double>(slot.orbit_size(x));
+    });
+    return sizes;
+}
+
+}  // namespace arges

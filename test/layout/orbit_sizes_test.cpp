@@ -1,0 +1,72 @@
+// Orbit sizes of stored elements against counting the elements of the full tensor.
+#include "layout/orbit_sizes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace arges::test {
+namespace {
+
+/// For each place and local index, how many index tuples of the slot are found there; zeros by symmetry are nowhere.
+std::vector<std::vector<double>> counted(const SlotLayout& slot, const std::vector<std::int64_t>& extents) {
+    std::vector<std::vector<double>> sizes;
+    for (std::int64_t place = 0; place < slot.places(); ++place)
+        sizes.emplace_back(static_cast<std::size_t>(slot.local_size(place)), 0);
+    std::int64_t all = 1;
+    for (const auto n : extents) all *= n;
+    for (std::int64_t key = 0; key < all; ++key) {
+        std::vector<std::int64_t> x;
+        for (auto rest = key; const auto n : extents) {
+            x.push_back(rest % n);
+            rest /= n;
+        }
+        const auto at = slot.locate(x.data());
+        if (!at.zero && !at.outside) sizes[static_cast<std::size_t>(at.place)][static_cast<std::size_t>(at.index)] += 1;
+    }
+    return sizes;
+}
+
+void expect_counted(const SlotLayout& slot, const std::vector<std::int64_t>& extents) {
+    const auto wanted = counted(slot, extents);
+    for (std::int64_t place = 0; place < slot.places(); ++place)
+        EXPECT_EQ(orbit_sizes(slot, place), wanted[static_cast<std::size_t>(place)]) << "place " << place;
+}
+
+struct Slot {
+    std::string names, tree;
+    std::vector<std::int64_t> extents;  // by dimension, which is by position here
+};
+
+TEST(OrbitSizes, AreThoseThatCountingGives) {
+    const std::vector<Slot> slots{{"a", "", {5}},
+                                  {"ab", "sym(a,b)", {4, 4}},
+                                  {"ab", "antisym(a,b)", {5, 5}},
+                                  {"ab", "hollow(a,b)", {3, 3}},
+                                  {"abc", "sym(a,b,c)", {3, 3, 3}},
+                                  {"aibj", "sym(product(a,i),product(b,j))", {3, 2, 3, 2}},
+                                  {"aibj", "antisym(product(a,i),product(b,j))", {2, 3, 2, 3}},
+                                  {"pqrs", "sym(sym(p,q),sym(r,s))", {3, 3, 3, 3}},
+                                  {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", {2, 2, 2, 2, 2, 2}},
+                                  {"ab", "sym(a,b)", {0, 0}}};
+    for (const auto& [names, tree, extents] : slots) {
+        SCOPED_TRACE(tree);
+        const auto node = Symmetry::parse(names, tree).slots()[0];
+        for (const std::int64_t places : {1, 2, 3, 7}) {
+            expect_counted(SlotLayout::packed(node, extents, places), extents);
+            if (node.children.size() == 2) expect_counted(SlotLayout::rows(node, extents, places), extents);
+        }
+        const auto size = SlotLayout::packed(node, extents, 1).size();
+        if (size > 2) expect_counted(SlotLayout::packed(node, extents, 2, 1, size - 1), extents);
+    }
+}
+
+TEST(OrbitSizes, AreZeroForPadding) {
+    const auto node = Symmetry::parse("ab", "antisym(a,b)").slots()[0];
+    const std::vector<std::int64_t> extents{5, 5};
+    expect_counted(SlotLayout::blocks(node, extents, {2, 1}, {1, 2}), extents);
+}
+
+}  // namespace
+}  // namespace arges::test
