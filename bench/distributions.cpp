@@ -96,13 +96,13 @@ void print_medium(const SliceTable& table, const Grid& grid, const std::string& 
                       partition::count_distribution(table, MediumGrain{grid, partition::parse_layer_rule(layers), rows}));
 }
 
-void run(const SliceTable& table, std::int64_t ranks) {
+void run(const SliceTable& table, const partition::TensorPart& tensor, std::int64_t ranks) {
     std::vector<std::int64_t> lengths;
     for (const auto& mode : table.modes) lengths.push_back(mode.length);
     const auto layer_counts = partition::layer_counts(table);
     const auto splatt = partition::greedy_grid(ranks, lengths), predicted = partition::predicted_grid(ranks, lengths, layer_counts);
     const arges::Stopwatch choosing;
-    const auto choices = partition::choose_medium(table, ranks, columns);
+    const auto choices = partition::choose_medium(partition::Team(), tensor, ranks, columns);
     const double choice_seconds = choosing.seconds();
     const auto& best = choices.front().distribution;
     std::printf("\nP = %lld: %zu grids; SPLATT %s, predicted %s (r_layer %.4f), best %s %s\n", static_cast<long long>(ranks),
@@ -139,12 +139,13 @@ int main(int argc, char** argv) {
         const auto indices = read(argv[1]);
         const arges::Stopwatch clock;
         const SliceTable table(indices.view());
+        const auto tensor = partition::whole_tensor(indices.view(), table);
         std::printf("%s: %s nonzeros, sorted by slices in %.3f s\n", argv[1], arges::with_commas(table.nonzeros).c_str(),
                     clock.seconds());
         for (const auto& mode : table.modes)
             std::printf("  length %s, %s slices with nonzeros\n", arges::with_commas(mode.length).c_str(),
                         arges::with_commas(mode.count()).c_str());
-        for (int i = 2; i < argc; ++i) run(table, std::stoll(argv[i]));
+        for (int i = 2; i < argc; ++i) run(table, tensor, std::stoll(argv[i]));
     } catch (const std::exception& error) {
         std::fprintf(stderr, "distributions: %s\n", error.what());
         return 1;

@@ -8,8 +8,7 @@
 #include "decompose/choose_distribution.hpp"
 #include "interface/sparse_state.hpp"
 #include "partition/choose.hpp"
-#include "partition/hypergraph_models.hpp"
-#include "partition/partition_hypergraph.hpp"
+#include "partition/hypergraph_distributions.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -28,8 +27,6 @@ using Json = nlohmann::ordered_json;
 using partition::DistributionCounts;
 using partition::ModeCounts;
 using partition::SliceTable;
-
-constexpr double hypergraph_imbalance = 0.05;
 
 struct StatsCommand {
     std::string file;
@@ -79,7 +76,7 @@ struct Row {
 class DistributionTable {
 public:
     DistributionTable(const SliceTable& table, const partition::IndexView& view, const StatsCommand& command)
-        : table_(table), view_(view), command_(command), row_rule_(partition::parse_row_rule(command.rows)) {}
+        : table_(table), whole_(partition::whole_tensor(view, table)), view_(view), command_(command), row_rule_(partition::parse_row_rule(command.rows)) {}
 
     std::vector<Row> rows(std::int64_t ranks) {
         rows_.clear();
@@ -94,7 +91,7 @@ public:
         }
         partition::ChoiceOptions options;
         options.rows = row_rule_;
-        const auto best = partition::choose_medium(table_, ranks, command_.rank, options).front().distribution;
+        const auto best = partition::choose_medium(partition::Team(), whole_, ranks, command_.rank, options).front().distribution;
         add_medium("medium, best", best.grid, to_string(best.layers));
         add("fine", count_distribution(table_, with_rule(partition::fine_random(table_.nonzeros, ranks))));
         if (command_.hypergraph) add_hypergraphs(ranks);
@@ -115,21 +112,13 @@ private:
         add(name, count_distribution(table_, medium), partition::to_string(grid), policy);
     }
     void add_hypergraphs(std::int64_t ranks) {
-        partition::PartitionOptions options;
-        options.imbalance = hypergraph_imbalance;
         const auto rows = partition::nonempty_rows(view_);
-        partition::FineGrain fine{ranks, partition_hypergraph(partition::fine_grain_hypergraph(view_, rows), ranks, options), row_rule_};
-        add("fine-hypergraph", count_distribution(table_, fine));
-        const auto parts = partition_hypergraph(partition::coarse_grain_hypergraph(view_, rows), ranks, options);
-        partition::CoarseGrain coarse{ranks, {}};
-        for (int m = 0; m < view_.order(); ++m) {
-            const auto first = rows.first[static_cast<std::size_t>(m)], last = rows.first[static_cast<std::size_t>(m) + 1];
-            coarse.owner.emplace_back(parts.begin() + first, parts.begin() + last);
-        }
-        add("coarse-hypergraph", count_distribution(table_, coarse));
+        add("fine-hypergraph", count_distribution(table_, with_rule(partition::fine_by_hypergraph(view_, rows, ranks))));
+        add("coarse-hypergraph", count_distribution(table_, partition::coarse_by_hypergraph(view_, rows, ranks)));
     }
 
     const SliceTable& table_;
+    const partition::TensorPart whole_;
     const partition::IndexView& view_;
     const StatsCommand& command_;
     partition::RowRule row_rule_;
@@ -256,10 +245,7 @@ void run(const StatsCommand& command, const Console& console) {
         for (const auto& list : indices) view.indices.emplace_back(list);
         text = report(command, input.report, view);
     });
-    auto size = static_cast<std::int64_t>(text.size());
-    comm.broadcast(&size, sizeof size, 0);
-    text.resize(static_cast<std::size_t>(size));
-    comm.broadcast(text.data(), size, 0);
+    comm.broadcast(text, 0);
     console.out << text << std::flush;
 }
 

@@ -2,37 +2,21 @@
 
 #include "arges/error.hpp"
 #include "base/splitmix.hpp"
+#include "base/stopwatch.hpp"
 #include "decompose/slice_counts.hpp"
 #include "partition/choose.hpp"
 #include "partition/hmetis.hpp"
-#include "partition/hypergraph_models.hpp"
-#include "partition/partition_hypergraph.hpp"
+#include "partition/hypergraph_distributions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
+#include <limits>
+#include <optional>
 
 namespace arges::decompose {
 
 namespace {
-
-/// Nonzeros up to which rank 0 looks at all of them to choose.
-constexpr std::int64_t max_counted = std::int64_t{1} << 25;
-constexpr double hypergraph_imbalance = 0.05;
-
-void broadcast(const Communicator& comm, std::string& text) {
-    auto size = static_cast<std::int64_t>(text.size());
-    comm.broadcast(&size, sizeof size, 0);
-    text.resize(static_cast<std::size_t>(size));
-    comm.broadcast(text.data(), size, 0);
-}
-
-template <class V>
-void broadcast(const Communicator& comm, std::vector<V>& values) {
-    auto size = static_cast<std::int64_t>(values.size());
-    comm.broadcast(&size, sizeof size, 0);
-    values.resize(static_cast<std::size_t>(size));
-    comm.broadcast(values.data(), size * static_cast<std::int64_t>(sizeof(V)), 0);
-}
 
 partition::IndexView view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::vector<std::int64_t>>& indices) {
     partition::IndexView view{lengths, {}};
@@ -48,6 +32,7 @@ public:
         : comm_(comm), nonzeros_(nonzeros), request_(request), count_(comm.sum(nonzeros.count())) {}
 
     ChosenDistribution choose() {
+        const Stopwatch watch;
         comm_.agree([&] { check(); });
         chosen_.plan.row_rule = partition::parse_row_rule(request_.rows);
         chosen_.rows = partition::to_string(chosen_.plan.row_rule);
@@ -59,6 +44,7 @@ public:
             choose_fine();
         else
             choose_medium_grain();
+        chosen_.seconds = watch.seconds();
         return std::move(chosen_);
     }
 
@@ -73,6 +59,9 @@ private:
             throw InvalidArgument("a grid and a policy are for the medium distribution, not for " + request_.distribution);
         if (!request_.partition_file.empty() && request_.distribution != "fine")
             throw InvalidArgument("a partition file is for the fine distribution, not for " + request_.distribution);
+        if (request_.distribution.ends_with("-hypergraph") && count_ > std::numeric_limits<std::uint32_t>::max())
+            throw Unsupported("the distribution " + request_.distribution + " is found by one rank, for less than 2^32 nonzeros, but the tensor has " +
+                              std::to_string(count_) + "; choose auto or medium");
         partition::parse_row_rule(request_.rows);
         if (!request_.policy.empty()) partition::parse_layer_rule(request_.policy);
         if (has_given_grid()) {
@@ -88,63 +77,64 @@ private:
     }
 
     void choose_medium_grain() {
-        auto grid = request_.grid, policy = request_.policy;
-        if (grid == "greedy" || (count_ > max_counted && (grid.empty() || grid == "best")))
-            grid = partition::to_string(partition::greedy_grid(comm_.size(), nonzeros_.lengths));
-        else if (grid == "predicted")
-            grid = partition::to_string(partition::predicted_grid(comm_.size(), nonzeros_.lengths, [&](int mode, std::int64_t layers) {
-                const auto m = static_cast<std::size_t>(mode);
-                return count_equal_layers(comm_, nonzeros_.lengths[m], layers, nonzeros_.indices[m]);
-            }));
-        if (grid == "best") grid.clear();
-        if (policy.empty() && (count_ > max_counted || comm_.size() == 1)) policy = "nnz";
-        if (grid.empty() && comm_.size() == 1) grid = partition::to_string(partition::Grid(nonzeros_.lengths.size(), 1));
-        if (grid.empty() || policy.empty()) find_best(grid, policy);
-        chosen_.grid = grid;
-        chosen_.policy = policy;
+        partition::ChoiceOptions options;
+        options.rows = chosen_.plan.row_rule;
+        options.costs.bytes_per_element = sizeof(T);
+        if (!request_.policy.empty()) options.layers = partition::parse_layer_rule(request_.policy);
         auto& plan = chosen_.plan;
         plan.grain = Grain::medium;
-        plan.grid = partition::parse_grid(grid, nonzeros_.order());
-        const auto rule = partition::parse_layer_rule(policy);
-        for (std::size_t m = 0; m < nonzeros_.lengths.size(); ++m)
-            plan.boundaries.push_back(cut_layers(comm_, rule, nonzeros_.lengths[m], plan.grid[m], nonzeros_.indices[m]));
+        if (comm_.size() == 1) {  // one layer in each mode by any policy
+            plan.grid.assign(nonzeros_.lengths.size(), 1);
+            for (auto length : nonzeros_.lengths) plan.boundaries.push_back({0, length});
+            name_choice(options.layers.value_or(partition::LayerRule{}));
+            return;
+        }
+        const RankTeam team(comm_);
+        const auto tensor = count_slices(comm_, nonzeros_);
+        options.grid = wanted_grid(team, tensor);
+        if (options.grid && options.layers) {
+            plan.grid = *options.grid;
+            plan.boundaries = cut(team, tensor, *options.layers, plan.grid);
+        } else {
+            auto best = partition::choose_medium(team, tensor, comm_.size(), request_.columns, options).front();
+            plan.grid = best.distribution.grid;
+            plan.boundaries = std::move(best.boundaries);
+            options.layers = best.distribution.layers;
+        }
+        name_choice(*options.layers);
     }
 
-    /// The best grid and policy of those that agree with what is given.
-    void find_best(std::string& grid, std::string& policy) {
-        auto indices = gather_indices(comm_, nonzeros_);
-        comm_.agree([&] {
-            if (comm_.rank() != 0) return;
-            const partition::SliceTable table(view_of(nonzeros_.lengths, indices));
-            indices = {};  // the table has all that is counted
-            partition::ChoiceOptions options;
-            options.rows = chosen_.plan.row_rule;
-            options.costs.bytes_per_element = sizeof(T);
-            for (const auto& choice : partition::choose_medium(table, comm_.size(), request_.columns, options)) {
-                const auto its_grid = partition::to_string(choice.distribution.grid), its_policy = partition::to_string(choice.distribution.layers);
-                if ((!grid.empty() && grid != its_grid) || (!policy.empty() && policy != its_policy)) continue;
-                grid = its_grid;
-                policy = its_policy;
-                break;
-            }
-            // What is given may be no candidate of its own, as a policy that cuts the same layers as another one.
-            if (grid.empty()) grid = partition::to_string(partition::greedy_grid(comm_.size(), nonzeros_.lengths));
-            if (policy.empty()) policy = "nnz";
-        });
-        broadcast(comm_, grid);
-        broadcast(comm_, policy);
+    void name_choice(const partition::LayerRule& layers) {
+        chosen_.grid = partition::to_string(chosen_.plan.grid);
+        chosen_.policy = partition::to_string(layers);
+    }
+
+    /// The grid that the request names or describes.
+    std::optional<partition::Grid> wanted_grid(const partition::Team& team, const partition::TensorPart& tensor) const {
+        if (request_.grid == "greedy") return partition::greedy_grid(comm_.size(), nonzeros_.lengths);
+        if (request_.grid == "predicted")
+            return partition::predicted_grid(comm_.size(), nonzeros_.lengths, [&](int mode, std::int64_t layers) {
+                return partition::count_layers(team, tensor, static_cast<std::size_t>(mode), layers);
+            });
+        if (has_given_grid()) return partition::parse_grid(request_.grid, nonzeros_.order());
+        return std::nullopt;
+    }
+
+    static std::vector<partition::Boundaries> cut(const partition::Team& team, const partition::TensorPart& tensor, const partition::LayerRule& rule,
+                                                  const partition::Grid& grid) {
+        std::vector<partition::LayerCut> cuts;
+        for (std::size_t m = 0; m < grid.size(); ++m) cuts.push_back({m, grid[m], rule});
+        return cut_modes(team, tensor, cuts);
     }
 
     void choose_coarse() {
         auto& plan = chosen_.plan;
         plan.grain = Grain::coarse;
         plan.rows_everywhere = request_.distribution == "coarse-allgather";
-        if (request_.distribution == "coarse-hypergraph") {
+        if (request_.distribution == "coarse-hypergraph")
             find_slice_owners();
-            return;
-        }
-        for (std::size_t m = 0; m < nonzeros_.lengths.size(); ++m)
-            plan.boundaries.push_back(cut_layers(comm_, {}, nonzeros_.lengths[m], comm_.size(), nonzeros_.indices[m]));
+        else
+            plan.boundaries = cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {}, partition::Grid(nonzeros_.lengths.size(), comm_.size()));
     }
 
     void find_slice_owners() {
@@ -154,22 +144,14 @@ private:
         comm_.agree([&] {
             if (comm_.rank() != 0) return;
             const auto view = view_of(nonzeros_.lengths, indices);
-            const auto rows = partition::nonempty_rows(view);
-            const auto parts = partition::partition_hypergraph(partition::coarse_grain_hypergraph(view, rows), comm_.size(), partition_options());
-            for (std::size_t m = 0; m < owners.size(); ++m)
-                owners[m] = {rows.rows[m], {parts.begin() + rows.first[m], parts.begin() + rows.first[m + 1]}};
+            auto rows = partition::nonempty_rows(view);
+            auto coarse = partition::coarse_by_hypergraph(view, rows, comm_.size(), request_.seed);
+            for (std::size_t m = 0; m < owners.size(); ++m) owners[m] = {std::move(rows.rows[m]), std::move(coarse.owner[m])};
         });
         for (auto& mode : owners) {
-            broadcast(comm_, mode.slices);
-            broadcast(comm_, mode.owner);
+            comm_.broadcast(mode.slices, 0);
+            comm_.broadcast(mode.owner, 0);
         }
-    }
-
-    partition::PartitionOptions partition_options() const {
-        partition::PartitionOptions options;
-        options.imbalance = hypergraph_imbalance;
-        options.seed = request_.seed;
-        return options;
     }
 
     void choose_fine() {
@@ -201,8 +183,7 @@ private:
                 parts = partition::read_partition(file, request_.partition_file, count_, comm_.size());
             } else {
                 const auto view = view_of(nonzeros_.lengths, indices);
-                parts = partition::partition_hypergraph(partition::fine_grain_hypergraph(view, partition::nonempty_rows(view)), comm_.size(),
-                                                        partition_options());
+                parts = partition::fine_by_hypergraph(view, partition::nonempty_rows(view), comm_.size(), request_.seed).part;
             }
         });
         // Rank r's nonzeros follow those of the ranks before.

@@ -18,15 +18,17 @@ struct DistributionRequest {
 struct ChosenDistribution {
     DistributionPlan plan;
     std::string distribution, grid, policy, rows;
+    double seconds = 0;  ///< that the choice took, on this rank
 };
 
 /// Reads the request and fills in what it leaves open.
 ///
-/// "auto" and a medium-grain distribution without grid or policy take the best of partition::choose_medium(), which rank 0 counts from all
-/// nonzeros' indices; with more than 2^25 nonzeros SPLATT's grid and layers are taken instead. The hypergraph distributions are
-/// partitioned on rank 0, too. Collective.
+/// "auto" and a medium-grain distribution without grid or policy take the best of partition::choose_medium() among those that agree with what is given; all
+/// ranks work on it, each with its share. The hypergraph distributions are partitioned by rank 0 alone, which gathers all indices: it needs about 100 bytes
+/// of memory per nonzero and mode, and minutes for ten million nonzeros. Collective.
 /// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and partition files of
 ///         another tensor
+/// @throws Unsupported for a hypergraph distribution of 2^32 nonzeros or more
 template <class T>
 ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request);
 

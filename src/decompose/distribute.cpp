@@ -1,64 +1,16 @@
 #include "decompose/distribute.hpp"
 
 #include "arges/error.hpp"
-#include "decompose/slice_counts.hpp"
+#include "interface/sparse_tensor_exchange.hpp"
+#include "interface/sparse_tensor_slices.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
 namespace arges::decompose {
 
 namespace {
-
-/// Appends the bytes of an array.
-template <class V>
-void append(std::vector<std::byte>& bytes, const V* values, std::size_t count) {
-    const auto old = bytes.size();
-    bytes.resize(old + count * sizeof(V));
-    if (count > 0) std::memcpy(bytes.data() + old, values, count * sizeof(V));
-}
-
-/// Sends each nonzero to its rank; what comes is ordered by sender.
-template <class T>
-sparse::Nonzeros<T> routed(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::vector<std::int32_t>& rank_of) {
-    const auto ranks = static_cast<std::size_t>(comm.size());
-    std::vector<std::size_t> start(ranks + 1, 0);
-    for (auto r : rank_of) ++start[static_cast<std::size_t>(r) + 1];
-    std::partial_sum(start.begin(), start.end(), start.begin());
-    std::vector<std::size_t> order(rank_of.size());
-    auto next = start;
-    for (std::size_t x = 0; x < rank_of.size(); ++x) order[next[static_cast<std::size_t>(rank_of[x])]++] = x;
-    std::vector<std::vector<std::byte>> outgoing(ranks);
-    for (std::size_t r = 0; r < ranks; ++r) {
-        const auto count = start[r + 1] - start[r];
-        std::vector<std::int64_t> column(count);
-        for (const auto& indices : nonzeros.indices) {
-            for (std::size_t i = 0; i < count; ++i) column[i] = indices[order[start[r] + i]];
-            append(outgoing[r], column.data(), count);
-        }
-        std::vector<T> values(count);
-        for (std::size_t i = 0; i < count; ++i) values[i] = nonzeros.values[order[start[r] + i]];
-        append(outgoing[r], values.data(), count);
-    }
-    sparse::Nonzeros<T> result{nonzeros.lengths, std::vector<std::vector<std::int64_t>>(nonzeros.indices.size()), {}};
-    const auto modes = result.indices.size();
-    for (const auto& bytes : comm.all_to_all(outgoing)) {
-        const auto count = bytes.size() / (modes * sizeof(std::int64_t) + sizeof(T));
-        const auto* at = bytes.data();
-        for (auto& indices : result.indices) {
-            const auto old = indices.size();
-            indices.resize(old + count);
-            if (count > 0) std::memcpy(indices.data() + old, at, count * sizeof(std::int64_t));
-            at += count * sizeof(std::int64_t);
-        }
-        const auto old = result.values.size();
-        result.values.resize(old + count);
-        if (count > 0) std::memcpy(result.values.data() + old, at, count * sizeof(T));
-    }
-    return result;
-}
 
 /// The ranks that share a layer of a mode: those of the same coordinate, or all.
 struct LayerGroup {
@@ -136,10 +88,10 @@ std::vector<std::int32_t> ranks_of(const sparse::Nonzeros<T>& nonzeros, const Di
 
 /// Rows of a mode that some set has nonzeros in, ascending; or those of all ranks.
 template <class T>
-std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<const sparse::Nonzeros<T>*>& sets, std::size_t mode, bool of_all_ranks) {
+std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::Nonzeros<T>>& sets, std::size_t mode, bool of_all_ranks) {
     std::vector<std::int64_t> held;
-    for (const auto* set : sets) {
-        const auto more = distinct(set->indices[mode]);
+    for (const auto& set : sets) {
+        const auto more = distinct(set.indices[mode]);
         held.insert(held.end(), more.begin(), more.end());
     }
     held = distinct(held);
@@ -186,21 +138,21 @@ void check_size(const ModeRows& rows, int mode) {
 }  // namespace
 
 template <class T>
-Distributed<T> distribute(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionPlan& plan) {
+Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan) {
     const int order = nonzeros.order();
+    const auto lengths = nonzeros.lengths;
     const bool coarse = plan.grain == Grain::coarse;
     Distributed<T> result;
     result.folds = !coarse;
-    std::vector<sparse::Nonzeros<T>> storage;
-    std::vector<const sparse::Nonzeros<T>*> moved;
-    storage.reserve(nonzeros.lengths.size());
-    for (int s = 0; s < (coarse ? order : 1); ++s) {
-        if (comm.size() > 1) storage.push_back(routed(comm, nonzeros, ranks_of(nonzeros, plan, static_cast<std::size_t>(s))));
-        moved.push_back(comm.size() > 1 ? &storage.back() : &nonzeros);
+    std::vector<sparse::Nonzeros<T>> moved;
+    const int sets = coarse ? order : 1;
+    for (int s = 0; s < sets; ++s) {
+        const auto to = ranks_of(nonzeros, plan, static_cast<std::size_t>(s));
+        moved.push_back(route(comm, s + 1 == sets ? std::move(nonzeros) : nonzeros, to));
         result.sets.emplace_back();
-        auto& modes = result.sets.back().modes;
-        for (int m = coarse ? s : 0; m < (coarse ? s + 1 : order); ++m) modes.push_back(m);
-        result.sets.back().nonzeros.values = moved.back()->values;
+        auto& set = result.sets.back();
+        for (int m = coarse ? s : 0; m < (coarse ? s + 1 : order); ++m) set.modes.push_back(m);
+        set.nonzeros.values = std::move(moved.back().values);
     }
     for (int m = 0; m < order; ++m) {
         const auto place = static_cast<std::size_t>(m);
@@ -209,19 +161,20 @@ Distributed<T> distribute(const Communicator& comm, const sparse::Nonzeros<T>& n
         if (coarse)
             for (auto row : held) owner.push_back(slice_owner(plan, place, row));
         else
-            owner = owners_in_layers(comm, plan, m, nonzeros.lengths[place], held);
+            owner = owners_in_layers(comm, plan, m, lengths[place], held);
         result.rows.push_back(match_rows(comm, held, owner));
         comm.agree([&] { check_size(result.rows.back(), m); });
         const RowFinder finder(result.rows.back());
         for (std::size_t s = 0; s < moved.size(); ++s) {
             result.sets[s].nonzeros.rows.push_back(result.rows.back().count());
-            result.sets[s].nonzeros.indices.push_back(finder.find(moved[s]->indices[place]));
+            result.sets[s].nonzeros.indices.push_back(finder.find(moved[s].indices[place]));
+            moved[s].indices[place] = {};
         }
     }
     return result;
 }
 
-template Distributed<float> distribute(const Communicator&, const sparse::Nonzeros<float>&, const DistributionPlan&);
-template Distributed<double> distribute(const Communicator&, const sparse::Nonzeros<double>&, const DistributionPlan&);
+template Distributed<float> distribute(const Communicator&, sparse::Nonzeros<float>, const DistributionPlan&);
+template Distributed<double> distribute(const Communicator&, sparse::Nonzeros<double>, const DistributionPlan&);
 
 }  // namespace arges::decompose

@@ -53,8 +53,9 @@ struct Distributed {
     bool folds = true;                ///< results of MTTKRP are partial: they are folded to the owners of rows
 };
 
-/// Moves nonzeros and finds owners of rows. Rows of empty slices are owned by nobody. Collective.
+/// Moves nonzeros and finds owners of rows. Rows of empty slices are owned by nobody. Nonzeros move column by column, and no column
+/// is kept that has moved: give them up by std::move() where memory is short. Collective.
 template <class T>
-Distributed<T> distribute(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionPlan& plan);
+Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan);
 
 }  // namespace arges::decompose

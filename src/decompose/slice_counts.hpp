@@ -1,34 +1,30 @@
-/// Counts of nonzeros by slice, kept in pieces by all ranks, and layers cut from them.
+/// The nonempty slices of a tensor whose nonzeros lie on all ranks, for those who cut layers and choose distributions.
 #pragma once
 
 #include "comm/communicator.hpp"
-#include "partition/layers.hpp"
-
-#include <cstdint>
-#include <span>
-#include <vector>
+#include "partition/tensor_part.hpp"
+#include "sparse/nonzeros.hpp"
 
 namespace arges::decompose {
 
-/// Slices with nonzeros, ascending, and how many they have.
-struct SliceCounts {
-    std::vector<std::int64_t> slices, counts;
+/// The ranks of a communicator.
+class RankTeam : public partition::Team {
+public:
+    explicit RankTeam(const Communicator& comm) : comm_(comm) {}
+    std::int64_t size() const override { return comm_.size(); }
+    std::int64_t rank() const override { return comm_.rank(); }
+    void sum(Numbers& values) const override { comm_.sum(values.data(), static_cast<std::int64_t>(values.size())); }
+    Numbers all_gather(const Numbers& mine) const override { return from_bytes<std::int64_t>(comm_.all_gather(to_bytes(mine))); }
+    std::vector<Numbers> all_to_all(std::vector<Numbers> to_rank) const override;
+    Numbers pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const override;
+
+private:
+    const Communicator& comm_;
 };
 
-/// The counts of the slices whose home is this rank: rank r has those from r * length / P on. No array is longer than the number of slices with
-/// nonzeros of this rank or of its home. Collective.
-/// @param indices of this rank's nonzeros in the mode
-SliceCounts count_slices(const Communicator& comm, std::int64_t length, std::span<const std::int64_t> indices);
-
-/// Sorted distinct values.
-std::vector<std::int64_t> distinct(std::span<const std::int64_t> values);
-
-/// Layers of a mode by a policy, from the counts of all ranks' nonzeros; the same on every rank. Collective.
-partition::Boundaries cut_layers(const Communicator& comm, const partition::LayerRule& rule, std::int64_t length, std::int64_t layers,
-                                 std::span<const std::int64_t> indices);
-
-/// Nonzeros of each of `layers` equal layers, of all ranks. Collective.
-std::vector<std::int64_t> count_equal_layers(const Communicator& comm, std::int64_t length, std::int64_t layers,
-                                             std::span<const std::int64_t> indices);
+/// This rank's nonzeros, and its part of the nonempty slices with the nonzeros that all ranks have of them. No array is longer than the number of
+/// slices with nonzeros of this rank or in its part. Looks at `nonzeros` as long as it lives. Collective.
+template <class T>
+partition::TensorPart count_slices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
 
 }  // namespace arges::decompose

@@ -1,4 +1,4 @@
-/// Which slices of a mode have nonzeros, over all ranks, without anything as long as the mode.
+/// Which slices of a mode have nonzeros, and how many, over all ranks, without anything as long as the mode.
 #pragma once
 
 #include "comm/communicator.hpp"
@@ -12,6 +12,7 @@ namespace arges {
 /// The nonempty slices of a mode in ascending order, in parts: rank r holds numbers first[r] to first[r + 1] - 1.
 struct SliceList {
     std::vector<std::int64_t> mine;     ///< indices of this rank's part, ascending
+    std::vector<std::int64_t> counts;   ///< nonzeros of all ranks in each of them
     std::vector<std::int64_t> first;    ///< by rank, and the number of all at the end
     std::vector<std::int64_t> bounds;   ///< rank r holds indices below bounds[r] and not below bounds[r - 1]; one fewer than ranks
 
@@ -23,7 +24,7 @@ struct SliceList {
 /// Different values in ascending order. Local.
 std::vector<std::int64_t> distinct(std::span<const std::int64_t> values);
 
-/// The slices that the indices of all ranks name. Collective.
+/// The slices that the indices of all ranks name, and how often. Collective.
 SliceList nonempty_slices(const Communicator& comm, std::span<const std::int64_t> indices);
 
 /// Each index replaced by its number in the list; all of them must be in it. Collective.

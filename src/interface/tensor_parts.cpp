@@ -262,10 +262,7 @@ Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& t
         shape.insert(shape.begin(), source.order());
         write_tree(product(source.symmetry().slots()), shape);
     }
-    auto length = static_cast<std::int64_t>(shape.size());
-    comm.broadcast(&length, sizeof length, giver);
-    shape.resize(static_cast<std::size_t>(length));
-    comm.broadcast(shape.data(), length * static_cast<std::int64_t>(sizeof(std::int64_t)), giver);
+    comm.broadcast(shape, giver);
     const auto order = static_cast<std::size_t>(shape[0]);
     const std::vector<std::int64_t> extents(shape.begin() + 1, shape.begin() + 1 + static_cast<std::ptrdiff_t>(order));
     std::size_t at = 1 + order;

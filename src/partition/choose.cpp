@@ -4,9 +4,9 @@
 #include "partition/choose_sample.hpp"
 
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <bit>
 #include <map>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -14,102 +14,225 @@ namespace arges::partition {
 
 namespace {
 
-constexpr std::array<LayerRule, 5> policies{{{LayerPolicy::nonzeros, 1},
-                                             {LayerPolicy::set, 1},
-                                             {LayerPolicy::ordered, 1},
-                                             {LayerPolicy::ordered, 2},
-                                             {LayerPolicy::max_min, 1}}};
+const std::vector<LayerRule> policies{{LayerPolicy::nonzeros, 1},
+                                      {LayerPolicy::set, 1},
+                                      {LayerPolicy::ordered, 1},
+                                      {LayerPolicy::ordered, 2},
+                                      {LayerPolicy::max_min, 1}};
 
 struct Candidate {
-    Grid grid;
-    std::size_t policy = 0;  // in `policies`
-    std::vector<Boundaries> boundaries;
+    LayerRule rule;
+    GridLayers layers;
+    double touched = 0;       // rows, for ties
     double seconds = 0;
-    int stage = 0;  // how well `seconds` is known: from the small sample, the large one, or all nonzeros
-};
-constexpr int small_sample = 1, large_sample = 2, all_nonzeros = 3;
+    std::int64_t volume = 0;  // rows of the busiest rank
+    int stage = 0;            // how well both are known: the number of the sample
 
-std::vector<Grid> possible_grids(const SliceTable& table, std::int64_t ranks) {
-    const auto grids = all_grids(ranks, table.order());
-    std::vector<Grid> result;
-    for (const auto& grid : grids) {
-        bool possible = true;
-        for (std::size_t n = 0; n < grid.size(); ++n) possible = possible && grid[n] <= table.modes[n].count();
-        if (possible) result.push_back(grid);
+    const Grid& grid() const { return layers.grid; }
+    bool has_layers_of(const Candidate& other) const {
+        return std::equal(layers.finders.begin(), layers.finders.end(), other.layers.finders.begin(),
+                          [](const auto& a, const auto& b) { return a == b || a->boundaries() == b->boundaries(); });
     }
-    return result.empty() ? grids : result;
-}
+};
 
-/// Every grid with every policy that gives it other layers.
-std::vector<Candidate> all_candidates(const SliceTable& table, std::int64_t ranks) {
-    std::map<std::tuple<std::size_t, std::int64_t, std::size_t>, Boundaries> cuts;
-    std::vector<Candidate> candidates;
-    for (const auto& grid : possible_grids(table, ranks)) {
-        const auto first_of_grid = candidates.size();
-        for (std::size_t policy = 0; policy < policies.size(); ++policy) {
-            Candidate candidate{grid, policy, {}};
-            for (std::size_t n = 0; n < grid.size(); ++n) {
-                const auto [cut, missing] = cuts.try_emplace({n, grid[n], policy});
-                if (missing) cut->second = cut_mode(table.modes[n], policies[policy], grid[n]);
-                candidate.boundaries.push_back(cut->second);
-            }
-            const auto same = [&](const Candidate& other) { return other.boundaries == candidate.boundaries; };
-            if (std::none_of(candidates.begin() + static_cast<std::ptrdiff_t>(first_of_grid), candidates.end(), same))
-                candidates.push_back(std::move(candidate));
+/// Chooses for one number of ranks.
+class Chooser {
+public:
+    Chooser(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns, const ChoiceOptions& options)
+        : team_(team), tensor_(tensor), ranks_(ranks), columns_(columns), options_(options), heavy_(std::max(options.sample / 4, 8 * ranks)) {
+        Team::Numbers sums{tensor.view.count()};
+        for (const auto& mode : tensor.modes) {
+            sums.push_back(static_cast<std::int64_t>(mode.slices.size()));
+            std::int64_t nonzeros = 0;
+            for (std::size_t i = 0; i + 1 < mode.start.size(); ++i) nonzeros += std::min(heavy_, mode.start[i + 1] - mode.start[i]);
+            sums.push_back(nonzeros);
+        }
+        team.sum(sums);
+        totals_.nonzeros = sums[0];
+        for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
+            totals_.slices.push_back(sums[2 * m + 1]);
+            light_.push_back(sums[2 * m + 2]);
         }
     }
-    return candidates;
-}
 
-MediumGrain distribution_of(const Candidate& candidate, const ChoiceOptions& options) {
-    return {candidate.grid, policies[candidate.policy], options.rows, options.excess};
-}
+    std::vector<MediumChoice> choose() {
+        find_candidates();
+        const auto sizes = sample_sizes();
+        TensorSample sample(team_, tensor_, sizes);
+        for (std::size_t stage = 0; stage < sizes.size(); ++stage) {
+            if (sizes.size() > 1) sample.look_at(sizes[stage]);
+            const auto count = stage == 0 ? candidates_.size() : kept(stage + least_stage(sizes));
+            const auto forward = bring_forward(count);
+            const auto batch = batch_size(sizes[stage]);
+            for (std::size_t first = 0; first < count; first += batch) predict(sample, forward.subspan(first, std::min(batch, count - first)));
+            for (auto& c : forward) c.stage = static_cast<int>(stage) + 1;
+        }
+        rank();
+        std::vector<MediumChoice> result;
+        for (const auto& c : candidates_) {
+            const bool counted = c.stage == static_cast<int>(sizes.size()) && sizes.back().is_everything();
+            result.push_back({{c.grid(), c.rule, options_.rows, options_.excess}, {}, c.seconds, c.volume, counted});
+            for (const auto& finder : c.layers.finders) result.back().boundaries.push_back(finder->boundaries());
+        }
+        return result;
+    }
 
-/// Those known better first, then by seconds. Ties go to the grid with the least touched rows, then to the first grid and policy.
-void rank(std::vector<Candidate>& candidates, const SliceTable& table) {
-    std::vector<std::int64_t> lengths;
-    for (const auto& mode : table.modes) lengths.push_back(mode.count());
-    const auto key = [&](const Candidate& c) { return std::tuple(-c.stage, c.seconds, touched_rows(c.grid, lengths)); };
-    std::stable_sort(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
-}
+private:
+    /// Candidates that the second and the third of three samples are for.
+    std::size_t kept(std::size_t stage) const {
+        const auto all = candidates_.size();
+        return std::min(all, stage == 1 ? std::clamp<std::size_t>(all / 16, 16, 64) : 4);
+    }
+    static std::size_t least_stage(const std::vector<SampleSize>& sizes) { return 3 - sizes.size(); }
 
-void estimate(std::span<Candidate> candidates, const SliceSample& sample, int stage, int columns, const ChoiceOptions& options) {
+    std::vector<Grid> possible_grids() const {
+        if (options_.grid) return {*options_.grid};
+        const auto grids = all_grids(ranks_, tensor_.order());
+        std::vector<Grid> result;
+        for (const auto& grid : grids) {
+            bool possible = true;
+            for (std::size_t n = 0; n < grid.size(); ++n) possible = possible && grid[n] <= totals_.slices[n];
+            if (possible) result.push_back(grid);
+        }
+        return result.empty() ? grids : result;
+    }
+
+    /// Every grid with every policy that gives it other layers.
+    void find_candidates() {
+        const auto grids = possible_grids();
+        const auto rules = options_.layers ? std::vector{*options_.layers} : policies;
+        std::set<LayerCut> needed;
+        for (const auto& grid : grids)
+            for (std::size_t n = 0; n < grid.size(); ++n)
+                for (const auto& rule : rules) needed.insert({n, grid[n], rule});
+        const std::vector<LayerCut> cuts(needed.begin(), needed.end());
+        const auto boundaries = cut_modes(team_, tensor_, cuts);
+        std::map<LayerCut, std::shared_ptr<const LayerFinder>> finders;
+        for (std::size_t i = 0; i < cuts.size(); ++i) finders.emplace(cuts[i], std::make_shared<const LayerFinder>(boundaries[i]));
+        for (const auto& grid : grids) {
+            const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
+            for (const auto& rule : rules) {
+                Candidate candidate{rule, {grid, {}}, touched_rows(grid, totals_.slices)};
+                for (std::size_t n = 0; n < grid.size(); ++n) candidate.layers.finders.push_back(finders.at({n, grid[n], rule}));
+                const auto same = [&](const Candidate& other) { return other.has_layers_of(candidate); };
+                if (std::none_of(candidates_.begin() + first, candidates_.end(), same)) candidates_.push_back(std::move(candidate));
+            }
+        }
+    }
+
+    /// One, two or three samples, ascending, as are needed to find the best candidates.
+    std::vector<SampleSize> sample_sizes() const {
+        const auto small = std::max(options_.sample, 4 * ranks_);
+        const double order = tensor_.order(), all = static_cast<double>(candidates_.size());
+        std::vector<SampleSize> sizes;
+        if (all * order * 2 * static_cast<double>(totals_.nonzeros) > options_.look_ups) {
+            if (candidates_.size() > kept(1)) sizes.push_back(sample_of(small));
+            if (candidates_.size() > kept(2)) sizes.push_back(sample_of(8 * small));
+            sizes.push_back(sample_of(std::clamp(totals_.nonzeros / 16, 16 * small, 256 * small)));
+        } else {
+            sizes.push_back(sample_of(totals_.nonzeros));
+        }
+        sizes.back().nonzeros = 1;
+        return sizes;
+    }
+
+    /// A sample with about so many nonzeros for each mode. Short modes have at least some slices in it.
+    SampleSize sample_of(std::int64_t nonzeros) const {
+        constexpr double least_slices = 64;
+        SampleSize size;
+        size.slices.assign(tensor_.modes.size(), 1);
+        if (nonzeros >= totals_.nonzeros) return size;
+        size.heavy = heavy_;
+        size.nonzeros = std::min(1.0, 2 * static_cast<double>(nonzeros) / static_cast<double>(totals_.nonzeros));
+        for (std::size_t m = 0; m < size.slices.size(); ++m)
+            size.slices[m] = std::min(1.0, std::max(static_cast<double>(nonzeros) / static_cast<double>(light_[m]),
+                                                    least_slices / static_cast<double>(totals_.slices[m])));
+        return size;
+    }
+
+    /// Puts the candidates that are worth a better prediction first: half of them those with the least time, half those with the least volume of the
+    /// others that are not much slower.
+    std::span<Candidate> bring_forward(std::size_t count) {
+        const auto by_time = [](const Candidate& a, const Candidate& b) { return std::tuple(a.seconds, a.touched) < std::tuple(b.seconds, b.touched); };
+        const auto by_volume = [](const Candidate& a, const Candidate& b) { return std::tuple(a.volume, a.seconds) < std::tuple(b.volume, b.seconds); };
+        if (count == candidates_.size()) return candidates_;
+        std::stable_sort(candidates_.begin(), candidates_.end(), by_time);
+        const auto limit = (1 + 2 * (options_.near - 1)) * candidates_[0].seconds;
+        const auto rest = candidates_.begin() + static_cast<std::ptrdiff_t>(count + 1) / 2;
+        const auto slow = std::find_if(rest, candidates_.end(), [&](const Candidate& c) { return c.seconds > limit; });
+        std::stable_sort(rest, slow, by_volume);
+        return std::span(candidates_).first(count);
+    }
+
+    /// Candidates that are looked at together: at least one for each rank, more as long as what is sent for all stays small.
+    std::size_t batch_size(const SampleSize& size) const {
+        double nonzeros = 1;
+        for (std::size_t m = 0; m < size.slices.size(); ++m) nonzeros += size.slices[m] * static_cast<double>(light_[m]);
+        constexpr double together = 1 << 22;
+        return static_cast<std::size_t>(std::max(static_cast<double>(team_.size()), together / nonzeros) + 1);
+    }
+
+    /// Predicts times and volumes. Each rank looks at its share of the sample for all candidates, and puts together the shares for some of them.
+    void predict(const TensorSample& sample, std::span<Candidate> candidates) {
+        const auto members = static_cast<std::size_t>(team_.size()), me = static_cast<std::size_t>(team_.rank());
+        std::vector<Team::Numbers> shares(candidates.size());
 #pragma omp parallel for schedule(dynamic)
-    for (auto& c : candidates) {
-        c.seconds = iteration_seconds(sample.estimate(c.grid, c.boundaries, options.rows, options.excess), columns, options.costs);
-        c.stage = stage;
-    }
-}
-
-/// Ranks all candidates by a small sample and the best of them by a larger one.
-void rank_by_samples(std::vector<Candidate>& candidates, const SliceTable& table, std::int64_t ranks, int columns,
-                     const ChoiceOptions& options) {
-    const auto small = std::max<std::int64_t>(1 << 12, 4 * ranks), large = 16 * small, heavy = small;
-    estimate(candidates, SliceSample(table, small, heavy), small_sample, columns, options);
-    rank(candidates, table);
-    const auto kept = std::min(candidates.size(), std::clamp<std::size_t>(candidates.size() / 8, 32, 128));
-    estimate(std::span(candidates).first(kept), SliceSample(table, large, heavy), large_sample, columns, options);
-    rank(candidates, table);
-}
-
-void count(std::span<Candidate> candidates, const SliceTable& table, int columns, const ChoiceOptions& options) {
+        for (std::size_t i = 0; i < candidates.size(); ++i) shares[i] = sample.share(candidates[i].layers);
+        // Candidate i is put together by member i modulo their number; a share goes there behind its length.
+        std::vector<Team::Numbers> outgoing(members);
+        for (std::size_t i = 0; i < shares.size(); ++i) {
+            auto& numbers = outgoing[i % members];
+            numbers.push_back(static_cast<std::int64_t>(shares[i].size()));
+            numbers.insert(numbers.end(), shares[i].begin(), shares[i].end());
+            shares[i] = {};
+        }
+        const auto incoming = team_.all_to_all(std::move(outgoing));
+        std::vector<std::vector<std::span<const std::int64_t>>> parts;  // by candidate of this member, by rank
+        std::vector<std::size_t> at(members, 0);
+        for (auto i = me; i < candidates.size(); i += members) {
+            auto& shares_of_all = parts.emplace_back();
+            for (std::size_t r = 0; r < members; ++r) {
+                shares_of_all.push_back(std::span(incoming[r]).subspan(at[r] + 1, static_cast<std::size_t>(incoming[r][at[r]])));
+                at[r] += shares_of_all.back().size() + 1;
+            }
+        }
+        Team::Numbers results(2 * parts.size());
 #pragma omp parallel for schedule(dynamic)
-    for (auto& c : candidates) {
-        c.seconds = iteration_seconds(count_distribution(table, distribution_of(c, options)), columns, options.costs);
-        c.stage = all_nonzeros;
+        for (std::size_t j = 0; j < parts.size(); ++j) {
+            const auto counts = counts_of_shares(candidates[me + j * members].layers, parts[j], totals_, options_.rows, options_.excess);
+            results[2 * j] = std::bit_cast<std::int64_t>(iteration_seconds(counts, columns_, options_.costs));
+            results[2 * j + 1] = max_mean(total_volume(counts)).max;
+        }
+        const auto all = team_.all_gather(results);
+        std::size_t next = 0;
+        for (std::size_t r = 0; r < members; ++r)
+            for (auto i = r; i < candidates.size(); i += members) {
+                candidates[i].seconds = std::bit_cast<double>(all[next++]);
+                candidates[i].volume = all[next++];
+            }
     }
-}
 
-/// Counts ranked candidates, two at a time, until the next ones are estimated to be worse than the best one so far.
-void count_first(std::span<Candidate> candidates, const SliceTable& table, int columns, const ChoiceOptions& options) {
-    constexpr double near = 1.05;
-    double best = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < candidates.size() && candidates[i].seconds < near * best; i += 2) {
-        const auto two = candidates.subspan(i, std::min<std::size_t>(2, candidates.size() - i));
-        count(two, table, columns, options);
-        for (const auto& c : two) best = std::min(best, c.seconds);
+    /// Those known better first, then by seconds; among the best known ones that are as good as equally fast, by volume.
+    void rank() {
+        const auto key = [](const Candidate& c) { return std::tuple(-c.stage, c.seconds, c.touched); };
+        std::stable_sort(candidates_.begin(), candidates_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+        const auto stage = candidates_[0].stage;
+        const auto limit = options_.near * candidates_[0].seconds;
+        const auto slower = std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& c) { return c.stage != stage || c.seconds > limit; });
+        const auto by_volume = [](const auto& a, const auto& b) { return std::tuple(a.volume, a.seconds) < std::tuple(b.volume, b.seconds); };
+        std::stable_sort(candidates_.begin(), slower, by_volume);
     }
-}
+
+    const Team& team_;
+    const TensorPart& tensor_;
+    std::int64_t ranks_;
+    int columns_;
+    const ChoiceOptions& options_;
+    std::int64_t heavy_;                 // nonzeros of a slice that samples take at most
+    TensorTotals totals_;
+    std::vector<std::int64_t> light_;    // by mode, nonzeros of all slices, each with at most `heavy_`
+    std::vector<Candidate> candidates_;
+};
 
 }  // namespace
 
@@ -126,27 +249,17 @@ double iteration_seconds(const DistributionCounts& counts, int columns, const It
     return seconds;
 }
 
-std::vector<MediumChoice> choose_medium(const SliceTable& table, std::int64_t ranks, int columns, const ChoiceOptions& options) {
+std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns, const ChoiceOptions& options) {
     if (ranks < 1 || columns < 1)
         throw InvalidArgument("a distribution over " + std::to_string(ranks) + " ranks for " + std::to_string(columns) +
                               " columns cannot be chosen; there must be at least one of each");
-    auto candidates = all_candidates(table, ranks);
-    const double order = table.order(), nonzeros = static_cast<double>(table.nonzeros);
-    if (static_cast<double>(candidates.size()) * order * 2 * nonzeros > options.look_ups) {
-        rank_by_samples(candidates, table, ranks, columns, options);
-        const auto most = static_cast<std::size_t>(std::max(1, options.counted_in_full));
-        count_first(std::span(candidates).first(std::min(candidates.size(), most)), table, columns, options);
-    } else {
-        count(candidates, table, columns, options);
-    }
-    rank(candidates, table);
-    std::vector<MediumChoice> result;
-    for (const auto& c : candidates) result.push_back({distribution_of(c, options), c.seconds, c.stage == all_nonzeros});
-    return result;
+    if (options.grid && partition::ranks(*options.grid) != ranks)
+        throw InvalidArgument("the grid " + to_string(*options.grid) + " is not one of " + std::to_string(ranks) + " ranks");
+    return Chooser(team, tensor, ranks, columns, options).choose();
 }
 
 std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns, const ChoiceOptions& options) {
-    return choose_medium(SliceTable(view), ranks, columns, options);
+    return choose_medium(Team(), whole_tensor(view, SliceTable(view)), ranks, columns, options);
 }
 
 }  // namespace arges::partition

@@ -3,8 +3,10 @@
 
 #include "partition/index_view.hpp"
 #include "partition/statistics.hpp"
+#include "partition/tensor_part.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace arges::partition {
@@ -27,30 +29,35 @@ double iteration_seconds(const DistributionCounts& counts, int columns, const It
 struct ChoiceOptions {
     IterationCosts costs;
     RowRule rows = RowRule::holders;
-    double excess = 0.1;      ///< as in assign_rows()
-    int counted_in_full = 6;  ///< candidates that are counted from all nonzeros, if samples must rank them first
-    double look_ups = 2e7;    ///< of indices that counting all candidates may take; samples rank them where it takes more
+    double excess = 0.1;               ///< as in assign_rows()
+    std::optional<Grid> grid;          ///< the only one, of as many ranks; else all
+    std::optional<LayerRule> layers;   ///< the only policy; else nnz, set, ordered-1, ordered-2 and max-min
+    double near = 1.05;                ///< distributions are equally fast within this factor of the predicted time
+    double look_ups = 4e6;             ///< of indices that counting all candidates in full may take; samples rank them where it takes more
+    std::int64_t sample = 1 << 12;     ///< nonzeros for each mode in the smallest sample; the largest has 16 to 256 times as many
 };
 
 struct MediumChoice {
     MediumGrain distribution;
-    double seconds = 0;    ///< of an iteration
-    bool counted = false;  ///< from all nonzeros; else estimated from a sample
+    std::vector<Boundaries> boundaries;  ///< by mode
+    double seconds = 0;                  ///< of an iteration
+    std::int64_t volume_rows_max = 0;    ///< rows that the busiest rank sends and receives in an iteration
+    bool counted = false;                ///< from all nonzeros; else estimated from a sample
 };
 
-/// All grids, each with the policies nnz, set, ordered-1, ordered-2 and max-min in all modes, from the best to the worst. Those
-/// that are counted in full come first, then those estimated from the larger sample. The same input gives the same ranking,
-/// whatever the number of threads.
+/// All grids, each with all policies in all modes, from the best to the worst: of those whose predicted times are within `near` of the least, the one with
+/// the least largest volume comes first, since predictions are not better than that; the others follow by time. Collective for the team that holds the
+/// tensor; the result is the same on all its ranks, and does not depend on how many they are, nor on threads.
 ///
-/// Where there is too much to count, a small sample ranks all candidates, a larger one the best of them, and the first are
-/// counted in full as long as their estimates are near the best count. A sample has those slices whose hashed index is small,
-/// with all their nonzeros (with several thousand of a heavy slice), and every so many-th nonzero of the tensor for the loads.
-/// Grids with more layers than slices with nonzeros are left out unless all have some; of policies that give a grid the same
-/// layers the first is kept.
-/// @throws InvalidArgument for less than one rank or column
-std::vector<MediumChoice> choose_medium(const SliceTable& table, std::int64_t ranks, int columns,
-                                        const ChoiceOptions& options = {});
-std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns,
-                                        const ChoiceOptions& options = {});
+/// Where there is too much to count, a small sample ranks all candidates, a larger one the best of them, and one of a sixteenth of the nonzeros (within
+/// bounds; all nonzeros of small tensors) the best four, whose loads are counted in full. A sample has the slices whose hashed index is small, with
+/// their nonzeros (no more than a thousand, or eight for each rank, of a heavy slice); each rank of the team looks at the nonzeros of some of these slices,
+/// and one rank puts together what all found for a candidate. No rank gets more than its share of a sample. Grids with more layers than slices with
+/// nonzeros are left out unless all have some; of policies that give a grid the same layers the first is kept.
+/// @param ranks for which a distribution is wanted; the team may have another number
+/// @throws InvalidArgument for less than one rank or column, and for a grid of another number of ranks
+std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns, const ChoiceOptions& options = {});
+/// The same for a tensor on one rank.
+std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns, const ChoiceOptions& options = {});
 
 }  // namespace arges::partition

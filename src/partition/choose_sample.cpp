@@ -1,27 +1,112 @@
 #include "partition/choose_sample.hpp"
 
-#include "base/math.hpp"
 #include "base/splitmix.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 namespace arges::partition {
 
 namespace {
 
-/// Ranks of tuples, as sums of one number for each mode.
-class RankOfTuple {
+std::uint64_t hash_of(std::int64_t slice) { return splitmix(static_cast<std::uint64_t>(slice) + 1); }
+
+/// Adds the hash of an index to that of the nonzero's indices in the modes before.
+std::uint64_t combined(std::uint64_t hash, std::uint64_t index_hash) { return std::rotl(hash, 23) ^ index_hash; }
+
+/// The hash of a nonzero.
+std::uint64_t hash_of(std::span<const std::int64_t> indices) {
+    std::uint64_t hash = 0;
+    for (auto index : indices) hash = combined(hash, hash_of(index));
+    return splitmix(hash);
+}
+
+/// The same for consecutive nonzeros from `begin` on, and the hashes of their indices.
+void hash_nonzeros(const IndexView& view, std::size_t begin, std::span<std::uint64_t> hashes, std::vector<std::vector<std::uint64_t>>& by_mode) {
+    std::fill(hashes.begin(), hashes.end(), 0);
+    for (std::size_t m = 0; m < by_mode.size(); ++m)
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+            by_mode[m][i] = hash_of(view.indices[m][begin + i]);
+            hashes[i] = combined(hashes[i], by_mode[m][i]);
+        }
+    for (auto& hash : hashes) hash = splitmix(hash);
+}
+
+/// Whether a hash belongs to a sample of some fraction of all.
+bool is_sampled(std::uint64_t hash, double fraction) { return unit_interval(hash) < fraction; }
+
+/// What each rank does not send of slices that have more nonzeros than a sample takes.
+class HeavySlices {
 public:
-    explicit RankOfTuple(const std::vector<std::vector<std::int32_t>>& offsets) : offsets_(offsets) {}
-    std::int32_t operator()(const std::vector<std::vector<std::uint32_t>>& tuples, std::size_t k) const {
+    HeavySlices(const Team& team, const TensorPart& tensor, const SampleSize& size) : heavy_(size.heavy), counts_(tensor.modes.size()) {
+        Team::Numbers mine;
+        for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
+            const auto& part = tensor.modes[m];
+            for (std::size_t i = 0; i < part.slices.size(); ++i) {
+                const auto count = part.start[i + 1] - part.start[i];
+                if (count > heavy_ && is_sampled(hash_of(part.slices[i]), size.slices[m]))
+                    mine.insert(mine.end(), {static_cast<std::int64_t>(m), part.slices[i], count});
+            }
+        }
+        const auto all = team.all_gather(mine);
+        for (std::size_t k = 0; k < all.size(); k += 3) counts_[static_cast<std::size_t>(all[k])].emplace(all[k + 1], all[k + 2]);
+    }
+    /// Whether the nonzero with this hash in a slice is looked at: of heavy slices about as many as may be.
+    bool takes(std::size_t mode, std::int64_t slice, std::uint64_t hash) const {
+        if (counts_[mode].empty()) return true;
+        const auto found = counts_[mode].find(slice);
+        return found == counts_[mode].end() || unit_interval(hash) * static_cast<double>(found->second) < static_cast<double>(heavy_);
+    }
+
+private:
+    std::int64_t heavy_;
+    std::vector<std::map<std::int64_t, std::int64_t>> counts_;
+};
+
+/// Positions ordered by value, for values in a range that is not much longer than their number by counting.
+std::vector<std::uint32_t> ordered_by(const std::vector<std::int64_t>& values) {
+    constexpr std::int64_t dense_range = 32;
+    std::vector<std::uint32_t> order(values.size());
+    if (values.empty()) return order;
+    const auto [least, largest] = std::minmax_element(values.begin(), values.end());
+    const auto begin = *least, range = *largest - begin + 1;
+    if (range / dense_range > static_cast<std::int64_t>(values.size())) {
+        std::iota(order.begin(), order.end(), 0U);
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return values[a] < values[b]; });
+        return order;
+    }
+    std::vector<std::uint32_t> next(static_cast<std::size_t>(range) + 1, 0);
+    for (auto value : values) ++next[static_cast<std::size_t>(value - begin) + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (std::size_t k = 0; k < values.size(); ++k) order[next[static_cast<std::size_t>(values[k] - begin)]++] = static_cast<std::uint32_t>(k);
+    return order;
+}
+
+/// Ranks of a grid that nonzeros go to, from the modes that the grid cuts.
+class RankFinder {
+public:
+    /// @param known a mode whose layer is left out; beyond the last mode for none
+    RankFinder(const GridLayers& layers, std::span<const std::span<const std::int64_t>> indices, std::size_t known) {
+        std::int64_t stride = 1;
+        for (auto n = layers.grid.size(); n-- > 0; stride *= layers.grid[n])
+            if (n != known && layers.grid[n] > 1) cuts_.push_back({layers.finders[n].get(), indices[n].data(), static_cast<std::int32_t>(stride)});
+    }
+    std::int32_t operator()(std::size_t k) const {
         std::int32_t rank = 0;
-        for (std::size_t n = 0; n < offsets_.size(); ++n) rank += offsets_[n][tuples[n][k]];
+        for (const auto& cut : cuts_) rank += (*cut.finder)(cut.indices[k]) * cut.stride;
         return rank;
     }
 
 private:
-    const std::vector<std::vector<std::int32_t>>& offsets_;
+    struct Cut {
+        const LayerFinder* finder;
+        const std::int64_t* indices;
+        std::int32_t stride;
+    };
+    std::vector<Cut> cuts_;
 };
 
 void scale(std::vector<std::int64_t>& counts, double factor) {
@@ -36,97 +121,197 @@ void scale_messages(std::vector<std::int64_t>& messages, std::int64_t ranks_in_l
         if (count > 0) count = std::llround(most * (1 - std::pow(1 - static_cast<double>(count) / most, factor)));
 }
 
+/// Reads numbers one after the other.
+class Reader {
+public:
+    explicit Reader(std::span<const std::int64_t> numbers) : at_(numbers.data()) {}
+    std::int64_t next() { return *at_++; }
+    std::span<const std::int64_t> next(std::int64_t count) {
+        at_ += count;
+        return {at_ - count, static_cast<std::size_t>(count)};
+    }
+
+private:
+    const std::int64_t* at_;
+};
+
+/// Appends the rows of a rank's share to those of the ranks before.
+void append_rows(HolderLists& lists, Reader& share) {
+    const auto rows = share.next();
+    const auto numbers = share.next(rows), counts = share.next(rows);
+    lists.rows.insert(lists.rows.end(), numbers.begin(), numbers.end());
+    for (auto count : counts) lists.start.push_back(lists.start.back() + count);
+    for (auto rank : share.next(share.next())) lists.ranks.push_back(static_cast<std::int32_t>(rank));
+}
+
 }  // namespace
 
-SliceSample::SliceSample(const SliceTable& table, std::int64_t nonzeros, std::int64_t heavy) {
-    sample_nonzeros(table, nonzeros);
-    const double fraction = std::min(1.0, static_cast<double>(nonzeros) / std::max(1.0, static_cast<double>(table.nonzeros)));
-    for (std::size_t n = 0; n < table.modes.size(); ++n) modes_.push_back(sampled_slices(table, n, fraction, heavy));
-    renumber(table);
+bool SampleSize::is_everything() const {
+    return heavy == no_limit && nonzeros >= 1 && std::all_of(slices.begin(), slices.end(), [](double fraction) { return fraction >= 1; });
 }
 
-void SliceSample::sample_nonzeros(const SliceTable& table, std::int64_t nonzeros) {
-    tuples_.resize(table.modes.size());
-    const auto step = std::max<std::int64_t>(1, table.nonzeros / std::max<std::int64_t>(1, nonzeros));
-    for (std::size_t n = 0; n < table.modes.size(); ++n)
-        for (std::int64_t k = 0; k < table.nonzeros; k += step)
-            tuples_[n].push_back(table.modes[n].slice[static_cast<std::size_t>(k)]);
-    if (!tuples_[0].empty()) tuples_scale_ = static_cast<double>(table.nonzeros) / static_cast<double>(tuples_[0].size());
-}
-
-SliceSample::Mode SliceSample::sampled_slices(const SliceTable& table, std::size_t mode, double fraction,
-                                              std::int64_t heavy) const {
-    const auto& slices = table.modes[mode];
-    Mode result;
-    result.tuples.resize(table.modes.size());
-    result.start.push_back(0);
-    std::int64_t tuples = 0;
-    for (std::size_t s = 0; s < slices.slices.size(); ++s) {
-        const auto hash = splitmix(static_cast<std::uint64_t>(slices.slices[s]) + 1);
-        if (fraction < 1 && static_cast<double>(hash) >= fraction * 0x1p64) continue;
-        const auto step = ceil_div(slices.start[s + 1] - slices.start[s], heavy);
-        for (auto k = slices.start[s]; k < slices.start[s + 1]; k += step, ++tuples)
-            for (std::size_t n = 0; n < table.modes.size(); ++n)
-                result.tuples[n].push_back(table.modes[n].slice[slices.order[static_cast<std::size_t>(k)]]);
-        result.rows.push_back(slices.slices[s]);
-        result.start.push_back(tuples);
+TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes) : tensor_(tensor) {
+    const auto& largest = sizes.back();
+    double listed = 0;
+    auto heavy = SampleSize::no_limit;
+    for (const auto& size : sizes) {
+        if (size.nonzeros < 1) listed = std::max(listed, size.nonzeros);
+        heavy = std::min(heavy, size.heavy);
     }
-    if (!result.rows.empty()) result.scale = static_cast<double>(slices.count()) / static_cast<double>(result.rows.size());
+    const auto incoming = team.all_to_all(sort_out(team, largest, listed));
+    const auto order = static_cast<std::size_t>(tensor.order());
+    std::vector<std::vector<const std::int64_t*>> nonzeros(order);
+    for (const auto& list : incoming)
+        for (std::size_t k = 0; k < list.size(); k += order + 1) nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
+    for (std::size_t m = 0; m < order; ++m) modes_.push_back(grouped(nonzeros[m], m, heavy));
+    look_at(largest);
+}
+
+/// Finds this rank's nonzeros for the loads; returns those of sampled slices by the rank that they go to, each behind the mode of the slice.
+std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const SampleSize& largest, double listed) {
+    const HeavySlices heavy(team, tensor_, largest);
+    const auto& indices = tensor_.view.indices;
+    const auto order = indices.size(), count = static_cast<std::size_t>(tensor_.view.count());
+    listed_.indices.resize(order);
+    std::vector<Team::Numbers> outgoing(static_cast<std::size_t>(team.size()));
+    constexpr std::size_t block = 1024;  // hashes in cache
+    std::vector<std::vector<std::uint64_t>> by_mode(order, std::vector<std::uint64_t>(block));
+    std::vector<std::uint64_t> hashes(block);
+    for (std::size_t begin = 0; begin < count; begin += block) {
+        const auto size = std::min(block, count - begin);
+        hash_nonzeros(tensor_.view, begin, std::span(hashes).first(size), by_mode);
+        for (std::size_t i = 0; i < size; ++i) {
+            if (!is_sampled(hashes[i], listed)) continue;
+            listed_.hashes.push_back(hashes[i]);
+            for (std::size_t n = 0; n < order; ++n) listed_.indices[n].push_back(indices[n][begin + i]);
+        }
+        for (std::size_t m = 0; m < order; ++m)
+            for (std::size_t i = 0; i < size; ++i) {
+                const auto slice = indices[m][begin + i];
+                if (!is_sampled(by_mode[m][i], largest.slices[m]) || !heavy.takes(m, slice, hashes[i])) continue;
+                auto& numbers = outgoing[tensor_.modes[m].owner(slice)];
+                numbers.push_back(static_cast<std::int64_t>(m));
+                for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);
+            }
+    }
+    return outgoing;
+}
+
+/// Orders nonzeros by row, and those of a row with more than `heavy` by hash, so that every sample takes the same first ones.
+/// @param nonzeros the indices of each in all modes
+TensorSample::Mode TensorSample::grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode, std::int64_t heavy) const {
+    const auto order = static_cast<std::size_t>(tensor_.order());
+    const auto count = nonzeros.size();
+    std::vector<std::int64_t> rows(count);
+    for (std::size_t k = 0; k < count; ++k) rows[k] = nonzeros[k][mode];
+    auto position = ordered_by(rows);
+    Mode result;
+    result.start.push_back(0);
+    for (std::size_t k = 0; k < count;) {
+        auto end = k;
+        while (end < count && rows[position[end]] == rows[position[k]]) ++end;
+        if (static_cast<std::int64_t>(end - k) > heavy) {
+            std::vector<std::pair<std::uint64_t, std::uint32_t>> by_hash;
+            for (auto i = k; i < end; ++i) by_hash.emplace_back(hash_of(std::span(nonzeros[position[i]], order)), position[i]);
+            std::sort(by_hash.begin(), by_hash.end());
+            for (auto i = k; i < end; ++i) position[i] = by_hash[i - k].second;
+        }
+        result.rows.push_back(rows[position[k]]);
+        result.start.push_back(static_cast<std::int64_t>(end));
+        k = end;
+    }
+    result.indices.resize(order);
+    for (std::size_t n = 0; n < order; ++n)
+        if (n != mode) result.indices[n].resize(count);
+    for (std::size_t k = 0; k < count; ++k)
+        for (std::size_t n = 0; n < order; ++n)
+            if (n != mode) result.indices[n][k] = nonzeros[position[k]][n];
     return result;
 }
 
-/// Numbers the slices that occur, so that tables over them are short.
-void SliceSample::renumber(const SliceTable& table) {
-    constexpr auto unused = static_cast<std::uint32_t>(-1);
-    for (std::size_t n = 0; n < table.modes.size(); ++n) {
-        std::vector<std::uint32_t> number(table.modes[n].slices.size(), unused);
-        const auto for_each_list = [&](auto&& f) {
-            f(tuples_[n]);
-            for (auto& mode : modes_) f(mode.tuples[n]);
-        };
-        for_each_list([&](auto& list) {
-            for (auto s : list) number[s] = 0;
-        });
-        auto& used = slices_.emplace_back();
-        for (std::size_t s = 0; s < number.size(); ++s) {
-            if (number[s] == unused) continue;
-            number[s] = static_cast<std::uint32_t>(used.size());
-            used.push_back(table.modes[n].slices[s]);
-        }
-        for_each_list([&](auto& list) {
-            for (auto& s : list) s = number[s];
-        });
+void TensorSample::look_at(const SampleSize& size) {
+    size_ = size;
+    for (std::size_t m = 0; m < modes_.size(); ++m) {
+        auto& mode = modes_[m];
+        mode.used.clear();
+        for (std::size_t r = 0; r < mode.rows.size(); ++r)
+            if (is_sampled(hash_of(mode.rows[r]), size.slices[m])) mode.used.push_back(r);
+    }
+    used_ = {{}, std::vector<std::vector<std::int64_t>>(modes_.size())};
+    if (size.nonzeros >= 1) return;
+    for (std::size_t i = 0; i < listed_.hashes.size(); ++i) {
+        if (!is_sampled(listed_.hashes[i], size.nonzeros)) continue;
+        used_.hashes.push_back(listed_.hashes[i]);
+        for (std::size_t n = 0; n < modes_.size(); ++n) used_.indices[n].push_back(listed_.indices[n][i]);
     }
 }
 
-DistributionCounts SliceSample::estimate(const Grid& grid, const std::vector<Boundaries>& boundaries, RowRule rule,
-                                         double excess) const {
-    DistributionCounts result{ranks(grid), {}};
-    std::vector<ModeLayers> layers;
-    std::vector<std::vector<std::int32_t>> offsets;
-    for (std::size_t n = 0; n < grid.size(); ++n) {
-        layers.push_back(mode_layers(grid, n, boundaries[n]));
-        offsets.push_back(layers_of_slices(slices_[n], boundaries[n]));
-        for (auto& layer : offsets[n]) layer *= static_cast<std::int32_t>(layers[n].inner);
+Team::Numbers TensorSample::share(const GridLayers& layers) const {
+    Team::Numbers numbers;
+    append_loads(numbers, layers);
+    for (std::size_t m = 0; m < modes_.size(); ++m) append_holders(numbers, layers, m);
+    return numbers;
+}
+
+/// The number of ranks that get some of this rank's nonzeros, then each with how many.
+void TensorSample::append_loads(Team::Numbers& numbers, const GridLayers& layers) const {
+    std::vector<std::int64_t> loads(static_cast<std::size_t>(ranks(layers.grid)), 0);
+    const bool all = size_.nonzeros >= 1;
+    const std::vector<std::span<const std::int64_t>> sampled(used_.indices.begin(), used_.indices.end());
+    const RankFinder rank_of(layers, all ? tensor_.view.indices : sampled, layers.grid.size());
+    const auto count = all ? static_cast<std::size_t>(tensor_.view.count()) : used_.hashes.size();
+    for (std::size_t x = 0; x < count; ++x) ++loads[static_cast<std::size_t>(rank_of(x))];
+    numbers.push_back(std::count_if(loads.begin(), loads.end(), [](auto load) { return load > 0; }));
+    for (std::size_t p = 0; p < loads.size(); ++p)
+        if (loads[p] > 0) numbers.insert(numbers.end(), {static_cast<std::int64_t>(p), loads[p]});
+}
+
+/// The number of rows, the rows, their numbers of holders, the number of all holders, the holders.
+void TensorSample::append_holders(Team::Numbers& numbers, const GridLayers& layers, std::size_t mode) const {
+    const auto& sample = modes_[mode];
+    const std::vector<std::span<const std::int64_t>> indices(sample.indices.begin(), sample.indices.end());
+    const RankFinder rank_of(layers, indices, mode);
+    std::int64_t stride = 1;
+    for (auto n = mode + 1; n < layers.grid.size(); ++n) stride *= layers.grid[n];
+    HolderCollector collector(ranks(layers.grid));
+    for (auto r : sample.used) {
+        const auto first = static_cast<std::int32_t>((*layers.finders[mode])(sample.rows[r]) * stride);
+        const auto begin = sample.start[r], end = begin + std::min(size_.heavy, sample.start[r + 1] - begin);
+        for (auto k = begin; k < end; ++k) collector.add(first + rank_of(static_cast<std::size_t>(k)));
+        collector.end_row(sample.rows[r]);
     }
-    const RankOfTuple rank_of(offsets);
-    std::vector<std::int64_t> nonzeros(static_cast<std::size_t>(result.ranks), 0);
-    for (std::size_t k = 0; k < tuples_[0].size(); ++k) ++nonzeros[static_cast<std::size_t>(rank_of(tuples_, k))];
-    scale(nonzeros, tuples_scale_);
-    for (std::size_t n = 0; n < grid.size(); ++n) {
-        const auto& mode = modes_[n];
-        HolderCollector collector(result.ranks);
-        for (std::size_t row = 0; row < mode.rows.size(); ++row) {
-            for (auto k = mode.start[row]; k < mode.start[row + 1]; ++k)
-                collector.add(rank_of(mode.tuples, static_cast<std::size_t>(k)));
-            collector.end_row(mode.rows[row]);
+    const auto lists = collector.take();
+    numbers.push_back(static_cast<std::int64_t>(lists.rows.size()));
+    numbers.insert(numbers.end(), lists.rows.begin(), lists.rows.end());
+    for (std::size_t r = 0; r < lists.rows.size(); ++r) numbers.push_back(lists.start[r + 1] - lists.start[r]);
+    numbers.push_back(static_cast<std::int64_t>(lists.ranks.size()));
+    numbers.insert(numbers.end(), lists.ranks.begin(), lists.ranks.end());
+}
+
+DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const std::span<const std::int64_t>> shares, const TensorTotals& totals, RowRule rule,
+                                    double excess) {
+    DistributionCounts result{ranks(layers.grid), {}};
+    std::vector<Reader> readers;
+    for (const auto& share : shares) readers.emplace_back(share);
+    std::vector<std::int64_t> loads(static_cast<std::size_t>(result.ranks), 0);
+    std::int64_t sampled = 0;
+    for (auto& share : readers)
+        for (auto left = share.next(); left > 0; --left) {
+            const auto rank = share.next(), load = share.next();
+            loads[static_cast<std::size_t>(rank)] += load;
+            sampled += load;
         }
-        const auto holders = collector.take();
-        auto counts = count_rows(holders, row_owners(holders, layers[n], rule, excess), result.ranks, Phases::fold_and_expand);
-        for (auto* list : {&counts.owned, &counts.held, &counts.sent, &counts.received}) scale(*list, mode.scale);
-        scale_messages(counts.messages, layers[n].ranks_in_layer(), mode.scale);
-        counts.connectivity = std::llround(static_cast<double>(counts.connectivity) * mode.scale);
-        counts.nonzeros = nonzeros;
+    if (sampled > 0) scale(loads, static_cast<double>(totals.nonzeros) / static_cast<double>(sampled));
+    for (std::size_t n = 0; n < layers.grid.size(); ++n) {
+        HolderLists holders;
+        for (auto& share : readers) append_rows(holders, share);
+        const auto mode = mode_layers(layers.grid, n, layers.finders[n]->boundaries());
+        auto counts = count_rows(holders, row_owners(holders, mode, rule, excess), result.ranks, Phases::fold_and_expand);
+        const auto factor = holders.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / static_cast<double>(holders.rows.size());
+        for (auto* list : {&counts.owned, &counts.held, &counts.sent, &counts.received}) scale(*list, factor);
+        scale_messages(counts.messages, mode.ranks_in_layer(), factor);
+        counts.connectivity = std::llround(static_cast<double>(counts.connectivity) * factor);
+        counts.nonzeros = loads;
         result.modes.push_back(std::move(counts));
     }
     return result;

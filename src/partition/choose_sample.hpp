@@ -1,39 +1,78 @@
-/// Counts of medium-grain distributions estimated from a sample of slices and nonzeros. Pure.
+/// Counts of medium-grain distributions from a sample of slices and nonzeros that all ranks share. Pure.
 #pragma once
 
+#include "partition/layer_finder.hpp"
 #include "partition/statistics.hpp"
+#include "partition/tensor_part.hpp"
 
 #include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
 #include <vector>
 
 namespace arges::partition {
 
-/// A sample of a tensor.
-class SliceSample {
-public:
-    /// About `nonzeros` nonzeros for each mode, in slices whose hashed index is below a bound; of a slice, no more than `heavy`.
-    SliceSample(const SliceTable& table, std::int64_t nonzeros, std::int64_t heavy);
+/// How much is sampled. Of smaller samples, every one is part of the larger ones.
+struct SampleSize {
+    static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+    std::vector<double> slices;      ///< by mode, the fraction of the nonempty slices
+    double nonzeros = 1;             ///< the fraction of the nonzeros, for the loads
+    std::int64_t heavy = no_limit;   ///< of a sampled slice no more nonzeros
+    bool is_everything() const;
+};
 
-    /// Estimated counts of a distribution whose layers are given for all modes.
-    DistributionCounts estimate(const Grid& grid, const std::vector<Boundaries>& boundaries, RowRule rule, double excess) const;
+/// The layers of a medium-grain distribution.
+struct GridLayers {
+    Grid grid;
+    std::vector<std::shared_ptr<const LayerFinder>> finders;  ///< by mode
+};
+
+/// A rank's share of a sample: those sampled slices that SlicePart gives to the rank, with nonzeros of all ranks; and those sampled nonzeros that the
+/// rank has anyway. What is sampled is decided by hashes of indices, so that it does not depend on how many ranks there are and which nonzeros they have.
+class TensorSample {
+public:
+    /// Moves the nonzeros of sampled slices. Collective.
+    /// @param sizes ascending, those that will be looked at: each sample is part of the next one. The last one is looked at first.
+    TensorSample(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes);
+
+    /// Makes share() look at a sample of one of the sizes. Local.
+    void look_at(const SampleSize& size);
+    /// What this rank adds to the counts of a distribution: loads by rank, and the holders of each sampled slice. Local.
+    Team::Numbers share(const GridLayers& layers) const;
 
 private:
-    /// Nonzeros: by mode, the number of each one's slice among slices_.
-    using Tuples = std::vector<std::vector<std::uint32_t>>;
     struct Mode {
-        std::vector<std::int64_t> rows;   // sampled slices
-        std::vector<std::int64_t> start;  // row r has the tuples [start[r], start[r + 1])
-        Tuples tuples;
-        double scale = 0;                 // slices with nonzeros per sampled one
+        std::vector<std::int64_t> rows;                  // sampled slices, ascending
+        std::vector<std::int64_t> start;                 // row r has the nonzeros [start[r], start[r + 1]); those of heavy rows by hash
+        std::vector<std::vector<std::int64_t>> indices;  // by mode, one for each nonzero; empty for the mode itself
+        std::vector<std::size_t> used;                   // rows of the sample that is looked at
     };
-    void sample_nonzeros(const SliceTable& table, std::int64_t nonzeros);
-    Mode sampled_slices(const SliceTable& table, std::size_t mode, double fraction, std::int64_t heavy) const;
-    void renumber(const SliceTable& table);
+    struct Nonzeros {
+        std::vector<std::uint64_t> hashes;
+        std::vector<std::vector<std::int64_t>> indices;  // by mode, one for each nonzero
+    };
+    std::vector<Team::Numbers> sort_out(const Team& team, const SampleSize& largest, double listed);
+    Mode grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode, std::int64_t heavy) const;
+    void append_loads(Team::Numbers& numbers, const GridLayers& layers) const;
+    void append_holders(Team::Numbers& numbers, const GridLayers& layers, std::size_t mode) const;
 
-    std::vector<std::vector<std::int64_t>> slices_;  // by mode, slices that some tuple has, ascending
+    const TensorPart& tensor_;
     std::vector<Mode> modes_;
-    Tuples tuples_;  // of every so many-th nonzero
-    double tuples_scale_ = 0;
+    Nonzeros listed_;  // this rank's nonzeros in the largest sample that has not all
+    Nonzeros used_;    // those of the sample that is looked at, if it has not all
+    SampleSize size_;
 };
+
+/// Totals of a tensor that samples are scaled to.
+struct TensorTotals {
+    std::int64_t nonzeros = 0;
+    std::vector<std::int64_t> slices;  ///< by mode, nonempty ones
+};
+
+/// The counts of a distribution, from the shares of all ranks in order of ranks; exact if the sample is everything. Owners of sampled rows are assigned
+/// as those of all rows are. Pure.
+DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const std::span<const std::int64_t>> shares, const TensorTotals& totals, RowRule rule,
+                                    double excess);
 
 }  // namespace arges::partition

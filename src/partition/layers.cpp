@@ -157,6 +157,25 @@ void LayerChain::feed(std::int64_t slice, std::int64_t count) {
     slice_ = slice;
 }
 
+void LayerChain::feed(std::span<const std::int64_t> slices, std::span<const std::int64_t> start) {
+    std::size_t i = 0;
+    // Slices before the one with which the goal is reached begin no layer: only the last of them matters.
+    while (i < slices.size() && !all_placed()) {
+        const auto missing = last_ + target_ - counted_;
+        const auto next = start.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        const auto reached = missing <= 0 ? i : static_cast<std::size_t>(std::lower_bound(next, start.end(), start[i] + missing) - start.begin()) - 1;
+        if (const auto last = std::min(reached, slices.size()); last > i) {
+            counted_ += start[last] - start[i];
+            slice_count_ = start[last] - start[last - 1];
+            slice_ = slices[last - 1];
+            i = last;
+            continue;
+        }
+        feed(slices[i], start[i + 1] - start[i]);
+        ++i;
+    }
+}
+
 Boundaries LayerChain::finish() {
     pass_to(length_ - 1);
     for (auto l = static_cast<std::int64_t>(boundaries_.size()); l <= layers_; ++l) boundaries_.push_back(length_);

@@ -2,6 +2,7 @@
 #include "decompose/distribute.hpp"
 
 #include "decompose/slice_counts.hpp"
+#include "interface/sparse_tensor_slices.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>
@@ -29,9 +30,10 @@ protected:
         const partition::LayerRule rules[] = {{partition::LayerPolicy::nonzeros, 1}, {partition::LayerPolicy::set, 1},
                                               {partition::LayerPolicy::ordered, 2}, {partition::LayerPolicy::max_min, 1}};
         const auto& rule = rules[random() % 4];
+        std::vector<partition::LayerCut> cuts;
         for (std::size_t m = 0; m < mine.lengths.size(); ++m)
-            plan.boundaries.push_back(decompose::cut_layers(comm_, plan.grain == Grain::coarse ? rules[0] : rule, mine.lengths[m],
-                                                            plan.grain == Grain::coarse ? comm_.size() : plan.grid[m], mine.indices[m]));
+            cuts.push_back(plan.grain == Grain::coarse ? partition::LayerCut{m, comm_.size(), rules[0]} : partition::LayerCut{m, plan.grid[m], rule});
+        plan.boundaries = partition::cut_modes(decompose::RankTeam(comm_), decompose::count_slices(comm_, mine), cuts);
         std::mt19937_64 own(seed + static_cast<std::uint64_t>(comm_.rank()));
         for (std::int64_t x = 0; x < mine.count(); ++x)
             plan.parts.push_back(static_cast<std::int32_t>(own() % static_cast<std::uint64_t>(comm_.size())));
@@ -78,7 +80,7 @@ TEST_F(Distribution, KeepsEveryNonzeroAndGivesEveryRowOneOwner) {
             EXPECT_TRUE(std::is_sorted(owned.begin(), owned.end()));
             auto all = from_bytes<std::int64_t>(comm_.all_gather(to_bytes(owned)));
             std::sort(all.begin(), all.end());
-            EXPECT_EQ(all, decompose::distinct(whole.indices[static_cast<std::size_t>(m)])) << "mode " << m;
+            EXPECT_EQ(all, distinct(whole.indices[static_cast<std::size_t>(m)])) << "mode " << m;
         }
         for (int m = 0; m < whole.order() && plan.grain == Grain::coarse; ++m)
             for (auto i : d.sets[static_cast<std::size_t>(m)].nonzeros.indices[static_cast<std::size_t>(m)])
@@ -120,14 +122,16 @@ TEST_F(Distribution, CutsTheSameLayersOnAnyNumberOfRanks) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         const auto whole = random_sparse(seed);
         const auto mine = part_of(whole, comm_);
+        partition::IndexView view{whole.lengths, {whole.indices.begin(), whole.indices.end()}};
+        const partition::SliceTable table(view);
+        std::vector<partition::LayerCut> cuts;
         for (std::size_t m = 0; m < whole.lengths.size(); ++m)
-            for (std::int64_t layers : {1, 2, 3, 7}) {
-                partition::LayerChain chain(whole.lengths[m], whole.count(), layers);
-                std::map<std::int64_t, std::int64_t> counts;
-                for (auto i : whole.indices[m]) ++counts[i];
-                for (const auto& [slice, count] : counts) chain.feed(slice, count);
-                EXPECT_EQ(decompose::cut_layers(comm_, {}, whole.lengths[m], layers, mine.indices[m]), chain.finish());
-            }
+            for (std::int64_t layers : {1, 2, 3, 7, 50})
+                for (const char* rule : {"nnz", "set", "ordered-1", "ordered-2", "max-min"}) cuts.push_back({m, layers, partition::parse_layer_rule(rule)});
+        const auto boundaries = partition::cut_modes(decompose::RankTeam(comm_), decompose::count_slices(comm_, mine), cuts);
+        ASSERT_EQ(boundaries.size(), cuts.size());
+        for (std::size_t i = 0; i < cuts.size(); ++i)
+            EXPECT_EQ(boundaries[i], partition::cut_mode(table.modes[cuts[i].mode], cuts[i].rule, cuts[i].layers)) << "seed " << seed << ", cut " << i;
     }
 }
 

@@ -296,16 +296,22 @@ TEST(NonemptySlices, AreListedAndNumberedOverAllRanks) {
         Random random(seed);
         const auto length = seed % 4 == 0 ? std::int64_t{1} << 62 : 1 + random.below(seed % 4 == 1 ? 5 : 5000);
         Numbers mine;
-        std::set<std::int64_t> all;
+        std::map<std::int64_t, std::int64_t> all;
         for (auto i = seed % 5 == 0 ? 0 : random.below(3000); i > 0; --i) {
             const auto index = random.below(2) == 0 ? random.below(length) : random.below(1 + length / 100);
-            all.insert(index);
+            ++all[index];
             if (random.below(world.size()) == world.rank()) mine.push_back(index);
         }
         // Every index is somewhere: the owner draws the same numbers on all ranks.
         const auto list = nonempty_slices(comm, mine);
         EXPECT_EQ(list.total(), static_cast<std::int64_t>(all.size()));
-        EXPECT_EQ(from_bytes<std::int64_t>(comm.all_gather(to_bytes(list.mine))), Numbers(all.begin(), all.end()));
+        Numbers expected, counts;
+        for (const auto& [index, count] : all) {
+            expected.push_back(index);
+            counts.push_back(count);
+        }
+        EXPECT_EQ(from_bytes<std::int64_t>(comm.all_gather(to_bytes(list.mine))), expected);
+        EXPECT_EQ(from_bytes<std::int64_t>(comm.all_gather(to_bytes(list.counts))), counts);
         const auto numbers = renumbered(comm, list, mine);
         for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(numbers[i], std::distance(all.begin(), all.find(mine[i])));
         for (auto index : list.mine) EXPECT_EQ(list.owner(index), static_cast<std::size_t>(comm.rank()));

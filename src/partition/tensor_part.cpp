@@ -1,0 +1,102 @@
+#include "partition/tensor_part.hpp"
+
+#include <algorithm>
+
+namespace arges::partition {
+
+namespace {
+
+bool is_chain(const LayerCut& cut) { return cut.rule.policy == LayerPolicy::nonzeros; }
+
+/// Appends this rank's nonzeros in each of `layers` equal layers.
+void append_layer_counts(Team::Numbers& counts, const TensorPart& tensor, std::size_t mode, std::int64_t layers) {
+    const auto equal = equal_layers(tensor.view.lengths[mode], layers);
+    for (std::size_t l = 0; l + 1 < equal.size(); ++l) counts.push_back(tensor.modes[mode].nonzeros_between(equal[l], equal[l + 1]));
+}
+
+/// Nonzeros of the equal layers of all cuts that need them, one cut behind the other.
+Team::Numbers count_equal_layers(const Team& team, const TensorPart& tensor, const std::vector<LayerCut>& cuts) {
+    Team::Numbers counts;
+    for (const auto& cut : cuts)
+        if (!is_chain(cut)) append_layer_counts(counts, tensor, cut.mode, cut.layers);
+    team.sum(counts);
+    return counts;
+}
+
+/// Appends a chain's state with its length in front.
+void append(Team::Numbers& states, const LayerChain& chain) {
+    const auto state = chain.state();
+    states.push_back(static_cast<std::int64_t>(state.size()));
+    states.insert(states.end(), state.begin(), state.end());
+}
+
+/// Takes the chain whose state begins at `at`, and moves on.
+LayerChain next_chain(const Team::Numbers& states, std::size_t& at) {
+    const auto begin = states.begin() + static_cast<std::ptrdiff_t>(at) + 1, end = begin + states[at];
+    at += static_cast<std::size_t>(states[at]) + 1;
+    return LayerChain::from_state({begin, end});
+}
+
+/// Runs the chains of all cuts that need one over the slices of all ranks.
+Team::Numbers run_chains(const Team& team, const TensorPart& tensor, const std::vector<LayerCut>& cuts) {
+    Team::Numbers nonzeros, states;
+    for (const auto& mode : tensor.modes) nonzeros.push_back(mode.start.back());
+    team.sum(nonzeros);
+    for (const auto& cut : cuts)
+        if (is_chain(cut)) append(states, LayerChain(tensor.view.lengths[cut.mode], nonzeros[cut.mode], cut.layers));
+    return team.pass_along(std::move(states), [&](const Team::Numbers& before) {
+        Team::Numbers after;
+        std::size_t at = 0;
+        for (const auto& cut : cuts) {
+            if (!is_chain(cut)) continue;
+            auto chain = next_chain(before, at);
+            chain.feed(tensor.modes[cut.mode].slices, tensor.modes[cut.mode].start);
+            append(after, chain);
+        }
+        return after;
+    });
+}
+
+}  // namespace
+
+std::int64_t SlicePart::nonzeros_between(std::int64_t begin, std::int64_t end) const {
+    const auto first = std::lower_bound(slices.begin(), slices.end(), begin) - slices.begin();
+    const auto last = std::lower_bound(slices.begin(), slices.end(), std::max(begin, end)) - slices.begin();
+    return start[static_cast<std::size_t>(last)] - start[static_cast<std::size_t>(first)];
+}
+
+std::size_t SlicePart::owner(std::int64_t slice) const {
+    return static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), slice) - bounds.begin());
+}
+
+TensorPart whole_tensor(const IndexView& view, const SliceTable& table) {
+    TensorPart result{view, {}};
+    for (const auto& mode : table.modes) result.modes.push_back({mode.slices, mode.start, {}});
+    return result;
+}
+
+std::vector<std::int64_t> count_layers(const Team& team, const TensorPart& tensor, std::size_t mode, std::int64_t layers) {
+    Team::Numbers counts;
+    append_layer_counts(counts, tensor, mode, layers);
+    team.sum(counts);
+    return counts;
+}
+
+std::vector<Boundaries> cut_modes(const Team& team, const TensorPart& tensor, const std::vector<LayerCut>& cuts) {
+    const auto counts = count_equal_layers(team, tensor, cuts);
+    const auto chains = run_chains(team, tensor, cuts);
+    std::vector<Boundaries> result;
+    auto count = counts.begin();
+    std::size_t at = 0;
+    for (const auto& cut : cuts) {
+        if (is_chain(cut)) {
+            result.push_back(next_chain(chains, at).finish());
+            continue;
+        }
+        result.push_back(corrected_layers(cut.rule, tensor.view.lengths[cut.mode], {count, count + cut.layers}));
+        count += cut.layers;
+    }
+    return result;
+}
+
+}  // namespace arges::partition

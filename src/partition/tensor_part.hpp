@@ -1,0 +1,67 @@
+/// A tensor whose nonzeros lie on several ranks, seen from one of them, and layers cut from it. Pure: what ranks tell each other goes through Team.
+#pragma once
+
+#include "partition/layers_of_tensor.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace arges::partition {
+
+/// The ranks that hold a tensor's nonzeros and work together. This one is alone; others override how numbers move. All calls are collective.
+class Team {
+public:
+    using Numbers = std::vector<std::int64_t>;
+    virtual ~Team() = default;
+    virtual std::int64_t size() const { return 1; }
+    virtual std::int64_t rank() const { return 0; }
+    /// Sums over the ranks, of as many numbers on each.
+    virtual void sum(Numbers& /*values*/) const {}
+    /// The numbers of all ranks, by rank, one list behind the other.
+    virtual Numbers all_gather(const Numbers& mine) const { return mine; }
+    /// Numbers for each rank; returns what each rank sends to this one.
+    virtual std::vector<Numbers> all_to_all(std::vector<Numbers> to_rank) const { return to_rank; }
+    /// Each rank in turn makes a new state of the one that it gets from the rank before; returns the last one, on all ranks.
+    virtual Numbers pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const { return step(state); }
+};
+
+/// Nonempty slices of a mode, ascending, with their nonzeros on all ranks. Each rank has some; those of a rank lie above those of the ranks before.
+struct SlicePart {
+    std::vector<std::int64_t> slices;
+    std::vector<std::int64_t> start{0};  ///< slice i has start[i + 1] - start[i] nonzeros
+    std::vector<std::int64_t> bounds;    ///< rank r has the slices below bounds[r], not below bounds[r - 1]; one fewer than ranks
+
+    /// Nonzeros in this rank's slices begin <= i < end.
+    std::int64_t nonzeros_between(std::int64_t begin, std::int64_t end) const;
+    /// The rank that has a slice.
+    std::size_t owner(std::int64_t slice) const;
+};
+
+/// What a rank has of a tensor.
+struct TensorPart {
+    IndexView view;                ///< lengths of the tensor, indices of the rank's nonzeros
+    std::vector<SlicePart> modes;  ///< its part of the nonempty slices, whichever rank their nonzeros are on
+    int order() const { return view.order(); }
+};
+
+/// A tensor that lies on one rank.
+TensorPart whole_tensor(const IndexView& view, const SliceTable& table);
+
+/// Nonzeros of each of `layers` equal layers of a mode, on all ranks. Collective.
+std::vector<std::int64_t> count_layers(const Team& team, const TensorPart& tensor, std::size_t mode, std::int64_t layers);
+
+/// A mode to cut.
+struct LayerCut {
+    std::size_t mode = 0;
+    std::int64_t layers = 1;
+    LayerRule rule;
+    auto operator<=>(const LayerCut&) const = default;
+};
+
+/// The boundaries of cuts, the same on all ranks, and the same as those of cut_mode() on one. One sum over the ranks and one pass along them, whatever
+/// the number of cuts. Collective.
+std::vector<Boundaries> cut_modes(const Team& team, const TensorPart& tensor, const std::vector<LayerCut>& cuts);
+
+}  // namespace arges::partition

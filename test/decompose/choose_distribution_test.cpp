@@ -1,0 +1,166 @@
+// The choice of a distribution by all ranks together: it is what one rank with all nonzeros chooses, and what a run then does.
+#include "decompose/choose_distribution.hpp"
+
+#include "base/splitmix.hpp"
+#include "decompose/slice_counts.hpp"
+#include "partition/choose.hpp"
+#include "partition/choose_sample.hpp"
+#include "support/sparse_tensors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace arges::test {
+namespace {
+
+using namespace partition;
+using decompose::RankTeam;
+using sparse::Nonzeros;
+
+IndexView view_of(const Nonzeros<double>& whole) { return {whole.lengths, {whole.indices.begin(), whole.indices.end()}}; }
+
+/// 3 modes of 700, 5000 and 31 slices, crowded at low indices, with slices that most samples find heavy; about 12,000 nonzeros.
+Nonzeros<double> skewed_tensor(std::uint64_t seed) {
+    std::map<std::vector<std::int64_t>, double> values;
+    std::uint64_t state = seed;
+    const auto index = [&](std::int64_t length) {
+        state = splitmix(state);
+        const auto x = unit_interval(state);
+        return static_cast<std::int64_t>(x * x * x * static_cast<double>(length));
+    };
+    for (int x = 0; x < 16000; ++x) values[{index(700), index(5000), index(31)}] = 1;
+    Nonzeros<double> result{{700, 5000, 31}, std::vector<std::vector<std::int64_t>>(3), {}};
+    for (const auto& [indices, value] : values) {
+        for (std::size_t m = 0; m < 3; ++m) result.indices[m].push_back(indices[m]);
+        result.values.push_back(value);
+    }
+    return result;
+}
+
+void expect_equal(const DistributionCounts& a, const DistributionCounts& b) {
+    ASSERT_EQ(a.modes.size(), b.modes.size());
+    for (std::size_t m = 0; m < a.modes.size(); ++m) {
+        EXPECT_EQ(a.modes[m].nonzeros, b.modes[m].nonzeros);
+        EXPECT_EQ(a.modes[m].owned, b.modes[m].owned);
+        EXPECT_EQ(a.modes[m].held, b.modes[m].held);
+        EXPECT_EQ(a.modes[m].sent, b.modes[m].sent);
+        EXPECT_EQ(a.modes[m].received, b.modes[m].received);
+        EXPECT_EQ(a.modes[m].messages, b.modes[m].messages);
+        EXPECT_EQ(a.modes[m].connectivity, b.modes[m].connectivity);
+    }
+}
+
+class ChooseDistribution : public testing::Test {
+protected:
+    /// Rank 0's counts of a distribution, from a sample.
+    static DistributionCounts estimate(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes, const SampleSize& size,
+                                       const GridLayers& layers, const TensorTotals& totals) {
+        TensorSample sample(team, tensor, sizes);
+        sample.look_at(size);
+        std::vector<Team::Numbers> outgoing(static_cast<std::size_t>(team.size()));
+        outgoing[0] = sample.share(layers);
+        const auto shares = team.all_to_all(std::move(outgoing));
+        if (team.rank() != 0) return {};
+        return counts_of_shares(layers, std::vector<std::span<const std::int64_t>>(shares.begin(), shares.end()), totals, RowRule::holders, 0.1);
+    }
+
+    void expect_same_choice(const Nonzeros<double>& whole, std::int64_t ranks, const ChoiceOptions& options) const {
+        const auto mine = part_of(whole, comm_);
+        const auto expected = choose_medium(view_of(whole), ranks, 16, options);
+        const auto found = choose_medium(RankTeam(comm_), decompose::count_slices(comm_, mine), ranks, 16, options);
+        ASSERT_EQ(found.size(), expected.size());
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            EXPECT_EQ(to_string(found[i].distribution.grid), to_string(expected[i].distribution.grid));
+            EXPECT_EQ(to_string(found[i].distribution.layers), to_string(expected[i].distribution.layers));
+            EXPECT_EQ(found[i].boundaries, expected[i].boundaries);
+            EXPECT_EQ(found[i].seconds, expected[i].seconds);
+            EXPECT_EQ(found[i].volume_rows_max, expected[i].volume_rows_max);
+            EXPECT_EQ(found[i].counted, expected[i].counted);
+        }
+    }
+
+    Communicator comm_{MPI_COMM_WORLD};
+};
+
+TEST_F(ChooseDistribution, EstimatesAreThoseOfOneRank) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        const auto whole = seed < 4 ? random_sparse(seed) : skewed_tensor(seed);
+        const auto mine = part_of(whole, comm_);
+        const SliceTable table(view_of(whole));
+        TensorTotals totals{whole.count(), {}};
+        for (const auto& mode : table.modes) totals.slices.push_back(mode.count());
+        const auto grids = all_grids(12, whole.order());
+        GridLayers layers{grids[seed % grids.size()], {}};
+        const LayerRule rule{seed % 2 == 0 ? LayerPolicy::nonzeros : LayerPolicy::set, 1};
+        for (std::size_t m = 0; m < table.modes.size(); ++m)
+            layers.finders.push_back(std::make_shared<const LayerFinder>(cut_mode(table.modes[m], rule, layers.grid[m])));
+        const std::vector<double> few(table.modes.size(), 0.1), more(table.modes.size(), 0.5), all(table.modes.size(), 1);
+        const std::vector<SampleSize> sizes{{few, 0.2, 30}, {more, 0.4, 30}, {all, 1, SampleSize::no_limit}};
+        const auto whole_part = whole_tensor(view_of(whole), table);
+        const auto part = decompose::count_slices(comm_, mine);
+        for (std::size_t last = 0; last < sizes.size(); ++last)
+            for (std::size_t s = 0; s <= last; s += 1 + last / 2) {
+                SCOPED_TRACE("seed " + std::to_string(seed) + " sizes " + std::to_string(s) + " of " + std::to_string(last));
+                const std::span wanted(sizes.data(), last + 1);
+                const auto found = estimate(RankTeam(comm_), part, wanted, sizes[s], layers, totals);
+                if (comm_.rank() == 0) expect_equal(found, estimate(Team(), whole_part, wanted, sizes[s], layers, totals));
+                if (comm_.rank() == 0 && sizes[s].is_everything()) expect_equal(found, count_distribution(table, MediumGrain{layers.grid, rule}));
+            }
+    }
+}
+
+TEST_F(ChooseDistribution, DoesNotDependOnWhoHasTheNonzeros) {
+    for (std::uint64_t seed = 0; seed < 6; ++seed)
+        for (const double look_ups : {0.0, std::numeric_limits<double>::infinity()}) {
+            SCOPED_TRACE("seed " + std::to_string(seed));
+            ChoiceOptions options;
+            options.look_ups = look_ups;
+            options.sample = 16;
+            expect_same_choice(random_sparse(seed), seed % 2 == 0 ? comm_.size() : 6, options);
+        }
+    ChoiceOptions small;
+    small.look_ups = 0;
+    small.sample = 64;
+    expect_same_choice(skewed_tensor(1), comm_.size(), {});
+    expect_same_choice(skewed_tensor(3), 12, small);
+    expect_same_choice(skewed_tensor(4), 48, small);
+}
+
+TEST_F(ChooseDistribution, ARunHasTheLoadsAndVolumesOfTheChoice) {
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        const auto whole = seed == 0 ? skewed_tensor(5) : random_sparse(seed);
+        if (whole.count() == 0) continue;
+        const auto mine = part_of(whole, comm_);
+        const auto expected = choose_medium(view_of(whole), comm_.size(), 10, ChoiceOptions{}).front();
+        const auto chosen = decompose::choose_distribution(comm_, mine, {});
+        if (comm_.size() > 1) {
+            EXPECT_EQ(chosen.grid, to_string(expected.distribution.grid)) << "seed " << seed;
+            EXPECT_EQ(chosen.policy, to_string(expected.distribution.layers)) << "seed " << seed;
+        }
+        EXPECT_GE(chosen.seconds, 0);
+        const auto d = decompose::distribute(comm_, mine, chosen.plan);
+        std::int64_t moved = 0;
+        for (const auto& rows : d.rows) moved += 2 * (rows.rows_shared() + rows.rows_needed());
+        EXPECT_EQ(comm_.maximum(moved), expected.volume_rows_max) << "seed " << seed;
+    }
+}
+
+TEST_F(ChooseDistribution, KeepsWhatTheRequestGives) {
+    const auto mine = part_of(skewed_tensor(6), comm_);
+    for (const char* policy : {"nnz", "ordered-3", "max-min"}) {
+        decompose::DistributionRequest request;
+        request.policy = policy;
+        EXPECT_EQ(decompose::choose_distribution(comm_, mine, request).policy, policy);
+        request.grid = "1x" + std::to_string(comm_.size()) + "x1";
+        EXPECT_EQ(decompose::choose_distribution(comm_, mine, request).grid, request.grid);
+    }
+    for (const char* grid : {"best", "greedy", "predicted"}) {
+        decompose::DistributionRequest request;
+        request.grid = grid;
+        EXPECT_EQ(ranks(parse_grid(decompose::choose_distribution(comm_, mine, request).grid, 3)), comm_.size());
+    }
+}
+
+}  // namespace
+}  // namespace arges::test
