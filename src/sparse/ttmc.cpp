@@ -1,13 +1,18 @@
 #include "sparse/ttmc.hpp"
 
 #include "arges/error.hpp"
+#include "base/buffer.hpp"
 
 #include <algorithm>
+#include <omp.h>
 #include <string>
 
 namespace arges::sparse {
 
 namespace {
+
+/// Slices with more nonzeros than a piece are cut into pieces, which threads share: of the nonzeros a 256th each, at least 512.
+constexpr std::int64_t pieces_of_all = 256, least_piece = 512;
 
 /// `mode`, then the others in their order. @throws InvalidArgument for a wrong mode
 std::vector<int> root_and_others(int mode, int order) {
@@ -34,10 +39,11 @@ public:
     /// Number of columns below level l.
     std::int64_t width(std::size_t l) const { return widths_[l]; }
 
-    /// sum[0 .. width(l)) += what is below a node of level l.
-    void add(std::size_t l, std::int64_t node, T* sum) {
+    /// sum[0 .. width(l)) += what is below a node of level l and on the paths of `range`.
+    void add(const typename FiberTree<T>::Range& range, std::size_t l, std::int64_t node, T* sum) {
         const auto& level = tree_.levels[l];
-        const auto begin = level.starts[static_cast<std::size_t>(node)], end = level.starts[static_cast<std::size_t>(node + 1)];
+        const auto begin = std::max(level.starts[static_cast<std::size_t>(node)], range.begin[l + 1]);
+        const auto end = std::min(level.starts[static_cast<std::size_t>(node + 1)], range.end[l + 1]);
         if (l + 1 == tree_.levels.size()) {
             for (auto x = begin; x < end; ++x) add_nonzero(static_cast<std::size_t>(x), sum);
             return;
@@ -45,7 +51,7 @@ public:
         auto& below = buffers_[l + 1];
         for (auto child = begin; child < end; ++child) {
             std::fill(below.begin(), below.end(), T(0));
-            add(l + 1, child, below.data());
+            add(range, l + 1, child, below.data());
             add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[static_cast<std::size_t>(child)]), factors_[l + 1].columns,
                       below, sum);
         }
@@ -89,7 +95,19 @@ private:
 
 template <class T>
 Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode)
-    : rows_(nonzeros.rows), tree_(nonzeros, root_and_others(mode, nonzeros.order())) {}
+    : rows_(nonzeros.rows), tree_(nonzeros, root_and_others(mode, nonzeros.order())) {
+    const auto piece = std::max(least_piece, tree_.count / pieces_of_all);
+    for (std::int64_t node = 0; node < tree_.levels[0].nodes(); ++node) {
+        const auto begin = tree_.first_nonzero(node), end = tree_.first_nonzero(node + 1);
+        if (end - begin <= piece) {
+            light_.push_back(node);
+            continue;
+        }
+        heavy_.push_back({node, static_cast<std::int64_t>(pieces_.size()), 0});
+        for (auto x = begin; x < end; x += piece) pieces_.push_back(tree_.range(x, std::min(end, x + piece)));
+        heavy_.back().last_piece = static_cast<std::int64_t>(pieces_.size());
+    }
+}
 
 template <class T>
 void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const {
@@ -111,15 +129,31 @@ void Ttmc<T>::multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T>
                               ", the product of the other factors' columns");
     std::vector<RowMatrix<const T>> by_position;
     for (int m : tree_.modes) by_position.push_back(factors[static_cast<std::size_t>(m)]);
-    const auto& root = tree_.levels[0];
-    const auto nodes = root.nodes();
+    // What may throw comes before the threads.
+    std::vector<KroneckerSums<T>> sums(static_cast<std::size_t>(omp_get_max_threads()), KroneckerSums<T>(tree_, by_position));
+    const auto whole = tree_.range(0, tree_.count);
+    const auto piece_count = static_cast<std::int64_t>(pieces_.size());
+    Buffer<T> partial(piece_count * width);
+    const auto row_of = [&](std::int64_t node) { return out.row(tree_.levels[0].ids[static_cast<std::size_t>(node)]); };
 #pragma omp parallel
     {
-        KroneckerSums<T> sums(tree_, by_position);
+        auto& mine = sums[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(static)
         for (std::int64_t i = 0; i < rows_[mode]; ++i) std::fill_n(out.row(i), width, T(0));
+#pragma omp for schedule(dynamic, 1) nowait
+        for (std::int64_t p = 0; p < piece_count; ++p) {
+            const auto& piece = pieces_[static_cast<std::size_t>(p)];
+            std::fill_n(partial.data() + p * width, width, T(0));
+            mine.add(piece, 0, piece.begin[0], partial.data() + p * width);
+        }
 #pragma omp for schedule(dynamic, 8)
-        for (std::int64_t node = 0; node < nodes; ++node) sums.add(0, node, out.row(root.ids[static_cast<std::size_t>(node)]));
+        for (std::size_t n = 0; n < light_.size(); ++n) mine.add(whole, 0, light_[n], row_of(light_[n]));
+#pragma omp for schedule(static)
+        for (std::size_t h = 0; h < heavy_.size(); ++h) {
+            T* const to = row_of(heavy_[h].node);
+            for (auto p = heavy_[h].first_piece; p < heavy_[h].last_piece; ++p)
+                for (std::int64_t r = 0; r < width; ++r) to[r] += partial[p * width + r];
+        }
     }
 }
 
