@@ -6,7 +6,7 @@ PREFIX    ?= /usr/local
 BUILD     := build/$(OPT)
 LIBRARY   := $(BUILD)/libarges.a
 YIELD     := $(BUILD)/libyield.so
-LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(ZLIB_LIBS)
+LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS)
 MAKEFLAGS += --no-print-directory
 
 # What there is to build. A folder without files adds nothing.
@@ -23,7 +23,7 @@ planted         := $(BUILD)/planted_failure
 test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
 
 # The scripts read their settings from the environment, so run them through these targets.
-export MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES
+export MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
 .PHONY: all lib arges tests examples bench check check-built run-tests demo demo-built docs \
@@ -40,7 +40,7 @@ bench: $(benches)              ## the programs in bench/
 
 # Compiling. The command line is kept in a stamp, so that a changed setting rebuilds.
 INCLUDES := -Iinclude -Isrc
-COMPILE   = $(MPICXX) $(CXXFLAGS) $(MPI_CFLAGS) $(BLAS_CFLAGS) $(INCLUDES) -MMD -MP
+COMPILE   = $(MPICXX) $(CXXFLAGS) $(MPI_CFLAGS) $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(INCLUDES) -MMD -MP
 $(BUILD)/obj/test/%.o:     INCLUDES += -Itest
 $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
 

@@ -1,4 +1,4 @@
-# Arges build settings, in five steps. Edit them here, or override one on the command line:
+# Arges build settings, in six steps. Edit them here, or override one on the command line:
 #     make OPT=checked        make MPICXX=mpicxx MPIEXEC=mpiexec
 
 # 1. MPI. MPICH by its own name where that exists (Debian points `mpicxx` at Open MPI as soon as
@@ -18,15 +18,23 @@ BLAS_CFLAGS   :=
 BLAS_LIBS     := -lopenblas
 BLAS_PACKAGES := libopenblas-openmp-dev
 
-# 3. ScaLAPACK. Empty now: nothing calls it yet. The linear-algebra layer (src/linalg) will be
-#    linked from here, with for example -lscalapack-mpich (package libscalapack-mpich-dev).
-SCALAPACK_LIBS     :=
-SCALAPACK_PACKAGES :=
+# 3. ScaLAPACK, for the linear-algebra layer (src/linalg), built for the same MPI. For Open MPI:
+#        SCALAPACK_LIBS := -lscalapack-openmpi  SCALAPACK_PACKAGES := libscalapack-openmpi-dev
+#    LAPACK itself comes with OpenBLAS; with another BLAS, add -llapack in front of it.
+SCALAPACK_LIBS     := -lscalapack-mpich
+SCALAPACK_PACKAGES := libscalapack-mpich-dev
 
-# 4. OpenMP.
+# 4. HDF5, built for the MPI above: Debian has one for each, side by side. For Open MPI: openmpi.
+#    Elsewhere, give the folders of hdf5.h and libhdf5 of a parallel HDF5.
+HDF5_MPI      := mpich
+HDF5_CFLAGS   := -I/usr/include/hdf5/$(HDF5_MPI)
+HDF5_LIBS     := $(addprefix -L,$(wildcard /usr/lib/*/hdf5/$(HDF5_MPI))) -lhdf5
+HDF5_PACKAGES := libhdf5-$(HDF5_MPI)-dev
+
+# 5. OpenMP.
 OPENMP_FLAGS := -fopenmp
 
-# 5. Flags. OPT=fast is for this machine's processor; OPT=checked asserts and sanitizes.
+# 6. Flags. OPT=fast is for this machine's processor; OPT=checked asserts and sanitizes.
 OPT ?= fast
 ifeq ($(OPT),fast)
   OPT_FLAGS := -O3 -march=native -DNDEBUG -g1

@@ -6,8 +6,8 @@ set -euo pipefail
 data=examples/data
 input=h2o_sto3g.fcidump
 
-on_ranks 600 2 "$BUILD/arges" ccsd "$data/$input"
-json=$(on_ranks 600 2 "$BUILD/arges" ccsd "$data/$input" --json)
+on_ranks 600 2 "$BUILD/arges" cc "$data/$input"
+json=$(on_ranks 600 2 "$BUILD/arges" cc "$data/$input" --json)
 
 echo
 printf '%-9s %20s %20s %10s\n' "$input" "Arges (hartree)" reference difference

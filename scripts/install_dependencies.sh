@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # install_dependencies.sh build|check: installs the Debian or Ubuntu packages that are missing for
 # building Arges, or for checking it as well. Says and does nothing when all are there.
-# ARGES_SKIP_INSTALL=1 leaves everything as it is. config.mk chooses the MPI and BLAS packages.
+# ARGES_SKIP_INSTALL=1 leaves everything as it is. config.mk chooses the MPI, BLAS,
+# ScaLAPACK and HDF5 packages.
 set -euo pipefail
 if [ "${ARGES_SKIP_INSTALL:-0}" = 1 ]; then exit 0; fi
 
 packages="g++ make libfmt-dev libcli11-dev nlohmann-json3-dev zlib1g-dev"
 packages+=" ${MPI_PACKAGES-mpich libmpich-dev}"
-packages+=" ${BLAS_PACKAGES-libopenblas-openmp-dev} ${SCALAPACK_PACKAGES-}"
+packages+=" ${BLAS_PACKAGES-libopenblas-openmp-dev} ${SCALAPACK_PACKAGES-libscalapack-mpich-dev}"
+packages+=" ${HDF5_PACKAGES-libhdf5-mpich-dev}"
 case ${1:-} in
     build) ;;
     check) packages+=" libgtest-dev doxygen cmake pkg-config" ;;
@@ -17,8 +19,8 @@ esac
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     cat >&2 <<'MESSAGE'
 This is not Debian or Ubuntu, so nothing is installed. Arges needs
-  to build:  make, a C++20 compiler, an MPI (MPICH, Open MPI), a BLAS with cblas.h (OpenBLAS), fmt,
-             CLI11, nlohmann-json, zlib
+  to build:  make, a C++20 compiler, an MPI (MPICH, Open MPI), a BLAS with cblas.h and LAPACK (OpenBLAS),
+             ScaLAPACK and HDF5 built for that MPI, fmt, CLI11, nlohmann-json, zlib
   to check:  GoogleTest, Doxygen, CMake, pkg-config, as well
 Bring them, name them in config.mk, and set ARGES_SKIP_INSTALL=1.
 MESSAGE

@@ -1,9 +1,15 @@
 #include "io/matrix_files_kruskal.hpp"
 
 #include "arges/error.hpp"
+#include "io/checksum.hpp"
+#include "io/kruskal_description.hpp"
 #include "io/tns_writer.hpp"
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
 
 namespace arges::io {
 
@@ -11,40 +17,140 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string file_name(int mode, MatrixForm form) {
-    return (mode == 0 ? std::string("lambda") : "mode_" + std::to_string(mode)) + (form == MatrixForm::npy ? ".npy" : ".txt");
-}
-
-template <class T>
-std::string description(const KruskalRows<T>& tensor, MatrixForm form) {
-    const auto quote = [](const std::string& text) { return "\"" + text + "\""; };
-    std::string lengths, factors;
-    for (std::size_t m = 0; m < tensor.lengths.size(); ++m) {
-        lengths += (m == 0 ? "" : ", ") + std::to_string(tensor.lengths[m]);
-        factors += (m == 0 ? "" : ", ") + quote(file_name(static_cast<int>(m) + 1, form));
-    }
-    return "{\n  \"kind\": \"Kruskal tensor\",\n"
-           "  \"meaning\": \"X(i1,...,iN) = sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
-           "  \"order\": " +
-           std::to_string(tensor.lengths.size()) + ",\n  \"components\": " + std::to_string(tensor.weights.size()) +
-           ",\n  \"lengths\": [" + lengths + "],\n  \"element_type\": " + quote(sizeof(T) == 4 ? "float32" : "float64") +
-           ",\n  \"weights\": " + quote(file_name(0, form)) + ",\n  \"factors\": [" + factors + "]\n}\n";
-}
+std::string path_in(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
+std::string path_of(const std::string& folder, int mode, MatrixForm form) { return path_in(folder, kruskal_file_name(mode, form)); }
+std::string description_path(const std::string& folder) { return path_in(folder, "description.json"); }
 
 /// Removes what an older set has and this one has not. On one rank.
 void remove_older(const std::string& folder, int order, MatrixForm form) {
-    const auto other = form == MatrixForm::npy ? MatrixForm::text : MatrixForm::npy;
+    std::set<std::string> kept, others;
+    for (int mode = 0; mode <= order; ++mode) kept.insert(kruskal_file_name(mode, form));
+    const std::regex of_a_set("((lambda|mode_[0-9]+)\\.(npy|txt))(\\.arges-part-.*)?");
     std::error_code ignored;
-    for (int mode = 0; mode <= order; ++mode) fs::remove(kruskal_path(folder, mode, other), ignored);
-    for (auto each : {form, other})
-        for (int mode = order + 1; fs::remove(kruskal_path(folder, mode, each), ignored); ++mode) {}
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        std::smatch parts;
+        const auto name = entry.path().filename().string();
+        if (std::regex_match(name, parts, of_a_set) && kept.count(parts[1]) == 0) others.insert(parts[1]);
+    }
+    for (const auto& name : others) {
+        remove_dead_parts(path_in(folder, name));
+        fs::remove(path_in(folder, name), ignored);
+    }
+}
+
+/// A file of a set.
+struct SetFile {
+    std::string path, temporary;  ///< temporary: where a writer that was killed may have left it; empty: nowhere
+    std::int64_t checksum = -1;   ///< that it must have; -1: any
+};
+
+struct FileSet {
+    MatrixForm form = MatrixForm::npy;
+    std::vector<SetFile> files;  ///< lambda, then the factors by mode
+};
+
+FileSet described_set(const std::string& folder, const std::string& text) {
+    const auto description = parse_description(text, description_path(folder));
+    FileSet set{description.form, {}};
+    for (std::size_t k = 0; k < description.checksums.size(); ++k)
+        set.files.push_back({path_of(folder, static_cast<int>(k), set.form), path_in(folder, description.temporary[k]), description.checksums[k]});
+    return set;
+}
+
+/// The description's text, of which rank 0 sees the file; empty if there is none. Collective.
+std::string description_text(const Communicator& comm, const std::string& folder) {
+    std::string text;
+    if (comm.rank() == 0) {
+        std::ifstream stream(description_path(folder), std::ios::binary);
+        text.assign(std::istreambuf_iterator<char>(stream), {});
+    }
+    comm.broadcast(text, 0);
+    return text;
+}
+
+/// For each file whether it is there under its own name, and whether under the temporary one, as rank 0 sees it. Collective.
+struct Presence {
+    bool named = false, temporary = false;
+};
+std::vector<Presence> look_for(const Communicator& comm, const FileSet& set) {
+    std::vector<Presence> result;
+    for (const auto& file : set.files)
+        if (comm.rank() == 0) result.push_back({fs::exists(file.path), !file.temporary.empty() && fs::exists(file.temporary)});
+    comm.broadcast(result, 0);
+    return result;
+}
+
+bool has_checksum(const Communicator& comm, const std::string& path, std::int64_t checksum) {
+    return file_checksum(InputFile(comm, path)) == checksum;
+}
+
+/// Gives the files their names that a writer left without which was killed after it had written the description. Collective.
+void finish_renaming(const Communicator& comm, const std::string& folder) {
+    const auto text = description_text(comm, folder);
+    FileSet set;
+    try {
+        if (!text.empty()) set = described_set(folder, text);
+    } catch (const InvalidArgument&) {
+        return;  // no file depends on it, and it will be replaced
+    }
+    const auto presence = look_for(comm, set);
+    for (std::size_t k = 0; k < set.files.size(); ++k) {
+        const auto& file = set.files[k];
+        if (!presence[k].temporary || (presence[k].named && has_checksum(comm, file.path, file.checksum)) ||
+            !has_checksum(comm, file.temporary, file.checksum))
+            continue;
+        comm.agree([&] {
+            std::error_code code;
+            if (comm.rank() == 0) fs::rename(file.temporary, file.path, code);
+            if (code) throw InvalidArgument(file.temporary + ": the file cannot be renamed (" + code.message() + "); check that the folder may be written");
+        });
+    }
+}
+
+/// A folder whose files others have made. On one rank.
+FileSet named_set(const std::string& folder) {
+    FileSet set;
+    set.form = fs::exists(path_of(folder, 0, MatrixForm::npy)) ? MatrixForm::npy : MatrixForm::text;
+    if (!fs::exists(path_of(folder, 0, set.form)) || !fs::exists(path_of(folder, 1, set.form)))
+        throw InvalidArgument(folder + ": there is no " + kruskal_file_name(0, set.form) + " with " + kruskal_file_name(1, set.form) +
+                              "; name a folder that a decomposition wrote");
+    for (int mode = 0; fs::exists(path_of(folder, mode, set.form)); ++mode) set.files.push_back({path_of(folder, mode, set.form), "", -1});
+    return set;
+}
+
+/// The same on all ranks. Collective.
+FileSet find_set(const Communicator& comm, const std::string& folder) {
+    comm.agree([&] {
+        if (comm.rank() == 0 && !fs::is_directory(folder)) throw InvalidArgument(folder + ": there is no such folder; check the path");
+    });
+    if (const auto text = description_text(comm, folder); !text.empty()) return described_set(folder, text);
+    FileSet set;
+    std::int64_t found[2] = {0, 0};  // files, form
+    comm.agree([&] {
+        if (comm.rank() != 0) return;
+        set = named_set(folder);
+        found[0] = static_cast<std::int64_t>(set.files.size());
+        found[1] = static_cast<std::int64_t>(set.form);
+    });
+    comm.broadcast(found, sizeof found, 0);
+    set = {static_cast<MatrixForm>(found[1]), {}};
+    for (int mode = 0; mode < found[0]; ++mode) set.files.push_back({path_of(folder, mode, set.form), "", -1});
+    return set;
+}
+
+/// Where the file that the description means is. Collective. @throws InvalidArgument on every rank if it is nowhere
+std::string present_path(const Communicator& comm, const SetFile& file, Presence presence) {
+    if (file.checksum < 0) return file.path;
+    if (presence.named && has_checksum(comm, file.path, file.checksum)) return file.path;
+    if (presence.temporary && has_checksum(comm, file.temporary, file.checksum)) return file.temporary;
+    if (!presence.named)
+        throw InvalidArgument(file.path + ": there is no such file, but description.json names it; the folder is not complete: copy or save it again");
+    throw InvalidArgument(file.path + ": this is not the file that description.json was written for (its checksum differs): the folder mixes files of "
+                          "two decompositions, or the file is damaged or was changed; save the decomposition again, or, if the file is as you "
+                          "want it, remove description.json");
 }
 
 }  // namespace
-
-std::string kruskal_path(const std::string& folder, int mode, MatrixForm form) {
-    return (fs::path(folder) / file_name(mode, form)).string();
-}
 
 template <class T>
 void write_kruskal(const Communicator& comm, const std::string& folder, const KruskalRows<T>& mine, MatrixForm form) {
@@ -59,47 +165,42 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
             throw InvalidArgument(folder + ": the folder cannot be made" + (code ? " (" + code.message() + ")" : "") +
                                   "; name one that may be written");
     });
+    finish_renaming(comm, folder);
     const auto components = static_cast<std::int64_t>(mine.weights.size());
     std::vector<std::unique_ptr<OutputFile>> files;
-    for (std::size_t m = 0; m < mine.factors.size(); ++m)
-        files.push_back(prepare_matrix(comm, kruskal_path(folder, static_cast<int>(m) + 1, form), {mine.lengths[m], components},
-                                       mine.factors[m], form));
     const auto weights = MatrixRows<T>::contiguous(0, comm.rank() == 0 ? mine.weights : std::span<const T>(), 1);
-    files.push_back(prepare_matrix(comm, kruskal_path(folder, 0, form), {components, 1}, weights, form));
-    files.push_back(prepare_text(comm, (fs::path(folder) / "description.json").string(), false,
-                                 [&](const std::function<void(std::string_view)>& take) {
-                                     if (comm.rank() == 0) take(description(mine, form));
-                                 }));
+    files.push_back(prepare_matrix(comm, path_of(folder, 0, form), {components, 1}, weights, form));
+    for (std::size_t m = 0; m < mine.factors.size(); ++m)
+        files.push_back(prepare_matrix(comm, path_of(folder, static_cast<int>(m) + 1, form), {mine.lengths[m], components}, mine.factors[m], form));
+    KruskalDescription description{form, mine.lengths, components, sizeof(T) == 4, {}, {}};
+    for (const auto& file : files) {
+        description.checksums.push_back(file_checksum(InputFile(comm, file->temporary())));
+        description.temporary.push_back(fs::path(file->temporary()).filename().string());
+    }
+    const auto text = to_text(description);
+    const auto last = prepare_text(comm, description_path(folder), false, [&](const std::function<void(std::string_view)>& take) {
+        if (comm.rank() == 0) take(text);
+    });
+    last->publish();
+    for (auto& file : files) file->keep();  // the description names them
     for (auto& file : files) file->publish();
     if (comm.rank() == 0) remove_older(folder, static_cast<int>(mine.lengths.size()), form);
     comm.barrier();
 }
 
 KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) {
-    KruskalShape shape;
-    std::int64_t found[2] = {0, 0};  // order, form
-    comm.agree([&] {
-        if (comm.rank() != 0) return;
-        if (!fs::is_directory(folder)) throw InvalidArgument(folder + ": there is no such folder; check the path");
-        const bool binary = fs::exists(kruskal_path(folder, 0, MatrixForm::npy));
-        const auto form = binary ? MatrixForm::npy : MatrixForm::text;
-        if (!fs::exists(kruskal_path(folder, 0, form)) || !fs::exists(kruskal_path(folder, 1, form)))
-            throw InvalidArgument(folder + ": there is no " + file_name(0, form) + " with " + file_name(1, form) +
-                                  "; name a folder that a decomposition wrote");
-        while (fs::exists(kruskal_path(folder, static_cast<int>(found[0]) + 1, form))) ++found[0];
-        found[1] = binary ? 1 : 0;
-    });
-    comm.broadcast(found, sizeof found, 0);
-    shape.form = found[1] == 1 ? MatrixForm::npy : MatrixForm::text;
-    const auto weights = matrix_shape(comm, kruskal_path(folder, 0, shape.form));
+    const auto set = find_set(comm, folder);
+    const auto presence = look_for(comm, set);
+    KruskalShape shape{set.form, {}, 0, {}};
+    for (std::size_t k = 0; k < set.files.size(); ++k) shape.paths.push_back(present_path(comm, set.files[k], presence[k]));
+    const auto weights = matrix_shape(comm, shape.paths[0]);
     shape.components = weights.rows;
-    for (int mode = 1; mode <= found[0]; ++mode) {
-        const auto path = kruskal_path(folder, mode, shape.form);
-        const auto factor = matrix_shape(comm, path);
+    for (std::size_t mode = 1; mode < shape.paths.size(); ++mode) {
+        const auto factor = matrix_shape(comm, shape.paths[mode]);
         shape.lengths.push_back(factor.rows);
         if (factor.columns != shape.components || weights.columns != 1)
-            throw InvalidArgument(path + ": " + std::to_string(factor.columns) + " columns, but there are " +
-                                  std::to_string(shape.components) + " weights in " + file_name(0, shape.form) +
+            throw InvalidArgument(shape.paths[mode] + ": " + std::to_string(factor.columns) + " columns, but there are " +
+                                  std::to_string(shape.components) + " weights in " + kruskal_file_name(0, shape.form) +
                                   "; use files of one decomposition");
     }
     return shape;

@@ -1,7 +1,8 @@
-/// The header of .npy files (NumPy Enhancement Proposal 1: version, length, a Python dictionary).
+/// Matrices among the arrays of .npy files.
 #pragma once
 
 #include "io/matrix_files.hpp"
+#include "io/npy_array.hpp"
 
 #include <string>
 
@@ -15,9 +16,6 @@ struct NpyHeader {
 
 /// The bytes of a header, a multiple of 64.
 std::string npy_header(MatrixShape shape, std::int64_t element_bytes);
-
-/// True if a file begins like .npy. Local.
-bool is_npy(const InputFile& file);
 
 /// Reads a header and checks it against the size of the file. Local.
 /// @throws InvalidArgument if the file is damaged, or is another kind of array than a matrix of float32 or float64

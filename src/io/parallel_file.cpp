@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -15,6 +17,7 @@ namespace arges::io {
 
 namespace {
 
+constexpr char part_suffix[] = ".arges-part-";
 constexpr std::size_t largest_call = std::size_t{1} << 30;  // Linux moves at most 2^31 bytes in a call
 
 /// Opens a file for reading, or says why not.
@@ -33,6 +36,13 @@ std::pair<int, std::string> opened(const std::string& path, std::int64_t& size) 
     if (status.st_size == 0) return {-1, "the file is empty; check how it was made"};
     size = status.st_size;
     return {::dup(number), ""};
+}
+
+/// Waits until the disk has a folder's names, where it can.
+void flush_folder_of(const std::string& path) {
+    const auto parent = std::filesystem::path(path).parent_path();
+    const Descriptor folder(::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder.number() >= 0) (void)::fsync(folder.number());
 }
 
 }  // namespace
@@ -81,18 +91,28 @@ void InputFile::read_exactly(std::int64_t offset, void* data, std::size_t bytes)
                               " bytes; it is truncated: copy or make it again");
 }
 
+/// Those that can be locked.
+void remove_dead_parts(const std::string& path) {
+    const std::filesystem::path whole(path);
+    const auto beginning = whole.filename().string() + part_suffix;
+    const auto folder = whole.has_parent_path() ? whole.parent_path() : std::filesystem::path(".");
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        const auto name = entry->path().filename().string();
+        if (!name.starts_with(beginning) || name.find_first_not_of("0123456789", beginning.size()) != std::string::npos) continue;
+        const Descriptor file(::open(entry->path().c_str(), O_RDWR | O_CLOEXEC));
+        if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    }
+}
+
 OutputFile::OutputFile(const Communicator& comm, const std::string& path) : comm_(comm), path_(path) {
-    std::int64_t process = ::getpid();
-    comm_.broadcast(&process, sizeof process, 0);
-    temporary_ = path + ".part-" + std::to_string(process);
     comm_.agree([&] {
-        if (comm_.rank() != 0) return;
-        struct stat status {};
-        if (::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-            throw InvalidArgument(path + ": this is a directory; name a file in it");
-        file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-        if (file_.number() < 0) fail("cannot be made", errno);
+        if (comm_.rank() == 0) make_temporary();
     });
+    auto length = static_cast<std::int64_t>(temporary_.size());
+    comm_.broadcast(&length, sizeof length, 0);
+    temporary_.resize(static_cast<std::size_t>(length));
+    comm_.broadcast(temporary_.data(), length, 0);
     try {
         comm_.agree([&] {
             if (comm_.rank() == 0) return;
@@ -103,6 +123,24 @@ OutputFile::OutputFile(const Communicator& comm, const std::string& path) : comm
         if (comm_.rank() == 0) ::unlink(temporary_.c_str());
         throw;
     }
+}
+
+void OutputFile::make_temporary() {
+    struct stat status {};
+    if (::stat(path_.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+        throw InvalidArgument(path_ + ": this is a directory; name a file in it");
+    remove_dead_parts(path_);
+    const auto base = path_ + part_suffix;
+    for (std::int64_t number = ::getpid();; ++number) {
+        temporary_ = base + std::to_string(number);
+        file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+        if (file_.number() < 0 && errno == EEXIST) continue;  // of a writer that lives, on another node perhaps
+        if (file_.number() < 0) fail("cannot be made", errno);
+        (void)::flock(file_.number(), LOCK_EX | LOCK_NB);  // a file system without locks keeps what dead writers leave
+        // Another writer may have taken it for a dead one's between the two calls.
+        if (::fstat(file_.number(), &status) == 0 && status.st_nlink > 0) break;
+    }
+    lock_ = Descriptor(::dup(file_.number()));  // the lock outlives complete()
 }
 
 OutputFile::~OutputFile() {
@@ -129,6 +167,11 @@ void OutputFile::set_size(std::int64_t bytes) {
     if (::ftruncate(file_.number(), bytes) != 0) fail("the file cannot be made " + std::to_string(bytes) + " bytes long", errno);
 }
 
+void OutputFile::reserve(std::int64_t bytes) {
+    if (::fallocate(file_.number(), 0, 0, bytes) != 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
+        fail(std::to_string(bytes) + " bytes cannot be written", errno);
+}
+
 void OutputFile::complete() {
     comm_.agree([&] {
         if (::fsync(file_.number()) != 0 && errno != EINVAL) fail("writing failed", errno);
@@ -138,7 +181,10 @@ void OutputFile::complete() {
 
 void OutputFile::publish() {
     comm_.agree([&] {
-        if (comm_.rank() == 0 && std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot get its name", errno);
+        if (comm_.rank() != 0) return;
+        if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot get its name", errno);
+        flush_folder_of(path_);
+        lock_.close();
     });
     published_ = true;
 }

@@ -49,8 +49,12 @@ private:
     std::int64_t size_ = 0;
 };
 
+/// Removes unfinished files for a name whose writers have ended. Local; on one rank.
+void remove_dead_parts(const std::string& path);
+
 /// A file that every rank writes its part of. It gets its name at publish(), and replaces an older file of that name then; before,
-/// it leaves nothing behind if it is destroyed.
+/// it leaves nothing behind if it is destroyed. Until then it lies beside that name as NAME.arges-part-N, under a lock that the system
+/// takes from a process that ends. What a writer that was killed has left is removed by the next one for the same name.
 class OutputFile {
 public:
     /// Collective. @throws InvalidArgument on every rank if the file cannot be made
@@ -60,12 +64,19 @@ public:
     OutputFile& operator=(const OutputFile&) = delete;
 
     const Communicator& comm() const { return comm_; }
+    /// The name that it has before publish().
+    const std::string& temporary() const { return temporary_; }
     /// Writes at a place. Local. @throws InvalidArgument if the system cannot write, for example on a full disk
     void write(std::int64_t offset, const void* data, std::size_t bytes);
     /// Sets the length; what nobody writes is zero. Local; on one rank.
     void set_size(std::int64_t bytes);
+    /// Makes the file at least so long, with room for it on the disk if the file system can promise that. Local; on one rank.
+    /// @throws InvalidArgument if there is no room
+    void reserve(std::int64_t bytes);
     /// Nothing more will be written; waits until the disk has all. Collective. @throws InvalidArgument on every rank
     void complete();
+    /// From now on the file stays, under its present name if it gets no other.
+    void keep() { published_ = true; }
     /// Gives the file its name. Collective; after complete(). @throws InvalidArgument on every rank
     void publish();
     /// complete() and publish().
@@ -73,10 +84,11 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& what, int error) const;
+    void make_temporary();
 
     Communicator comm_;
     std::string path_, temporary_;
-    Descriptor file_;
+    Descriptor file_, lock_;  // lock_: on rank 0, until publish()
     bool published_ = false;
 };
 

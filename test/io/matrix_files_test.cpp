@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 namespace arges::test {
 namespace {
@@ -150,16 +152,121 @@ TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
         EXPECT_EQ(shape.components, components);
         EXPECT_EQ(shape.lengths, tensor.lengths);
         EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}), 2 + static_cast<std::ptrdiff_t>(tensor.lengths.size()));
-        EXPECT_EQ(io::read_matrix<double>(comm, io::kruskal_path(path, 0, form), Numbers{0, 1}), (std::vector<double>{3, 2.5}));
+        EXPECT_EQ(io::read_matrix<double>(comm, shape.paths[0], Numbers{0, 1}), (std::vector<double>{3, 2.5}));
         for (std::size_t m = 0; m < factors.size(); ++m)
-            EXPECT_EQ(io::read_matrix<double>(comm, io::kruskal_path(path, static_cast<int>(m) + 1, form), factors[m].rows), factors[m].values);
+            EXPECT_EQ(io::read_matrix<double>(comm, shape.paths[m + 1], factors[m].rows), factors[m].values);
         EXPECT_NE(TemporaryFolder::read(path + "/description.json").find("\"components\": " + std::to_string(components)), std::string::npos);
         comm.barrier();
     }
     expect_refused([&] { io::kruskal_shape(comm, folder / "none"); }, "there is no such folder");
     expect_refused([&] { io::kruskal_shape(comm, folder / "cp"); }, "name a folder that a decomposition wrote");
-    folder.write("cp/run/mode_2.npy", TemporaryFolder::read(path + "/lambda.npy"));
+    const auto lambda = TemporaryFolder::read(path + "/lambda.npy");
+    comm.barrier();
+    folder.write("cp/run/mode_2.npy", lambda);
+    expect_refused([&] { io::kruskal_shape(comm, path); }, "mode_2.npy: this is not the file that description.json was written for");
+    comm.barrier();
+    if (comm.rank() == 0) std::filesystem::remove(path + "/description.json");
+    comm.barrier();
     expect_refused([&] { io::kruskal_shape(comm, path); }, "1 columns, but there are 3 weights");
+    folder.write("cp/run/description.json", "{\"kind\": \"anything\"}\n");
+    expect_refused([&] { io::kruskal_shape(comm, path); }, "this is no description of a decomposition");
+}
+
+/// Two sets of files, and folders as a writer leaves them that is killed while it replaces the first by the second.
+class ReplacedFolder : public testing::Test {
+protected:
+    void SetUp() override {
+        write("old", {5, 7}, 2, 1);
+        write("new", {4, 6, 3}, 3, 2);
+    }
+
+    void write(const std::string& name, const Numbers& lengths, std::int64_t components, std::uint64_t seed) {
+        const std::vector<double> weights{static_cast<double>(seed), 2.5, 0.1};
+        std::vector<Matrix<double>> factors;
+        io::KruskalRows<double> tensor{std::span<const double>(weights).first(static_cast<std::size_t>(components)), lengths, {}};
+        for (auto length : lengths) factors.emplace_back(world_, seed, length, components);
+        for (const auto& factor : factors) tensor.factors.push_back(factor.mine());
+        io::write_kruskal(comm_, folder_ / name, tensor, MatrixForm::npy);
+    }
+
+    /// A folder with the old files, in which the writer of the new ones has come to give names to so many; -1: not even to the description.
+    std::string killed_after(int renamed) {
+        namespace fs = std::filesystem;
+        const auto run = folder_ / "run";
+        comm_.barrier();
+        if (comm_.rank() == 0) {
+            fs::remove_all(run);
+            fs::copy(folder_ / "old", run);
+            const auto text = TemporaryFolder::read(folder_ / "new/description.json");
+            const std::vector<std::string> names{"lambda.npy", "mode_1.npy", "mode_2.npy", "mode_3.npy"};
+            for (std::size_t k = 0; k < names.size(); ++k) {
+                const auto at = text.find(names[k] + ".arges-part-");
+                EXPECT_NE(at, std::string::npos);
+                const auto temporary = text.substr(at, text.find('"', at) - at);
+                fs::copy(folder_ / ("new/" + names[k]), run + "/" + (static_cast<int>(k) < renamed ? names[k] : temporary), fs::copy_options::overwrite_existing);
+            }
+            fs::copy(folder_ / "new/description.json", run + (renamed < 0 ? "/description.json.arges-part-77" : "/description.json"),
+                     fs::copy_options::overwrite_existing);
+        }
+        comm_.barrier();
+        return run;
+    }
+
+    std::vector<std::string> names_in(const std::string& path) {
+        comm_.barrier();
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(path)) names.push_back(entry.path().filename().string());
+        std::sort(names.begin(), names.end());
+        comm_.barrier();
+        return names;
+    }
+
+    World world_;
+    TemporaryFolder folder_{world_};
+    Communicator comm_{world_.communicator()};
+};
+
+TEST_F(ReplacedFolder, IsTheOldOneOrTheNewOneWhereverTheWriterWasKilled) {
+    for (int renamed = -1; renamed <= 4; ++renamed) {
+        SCOPED_TRACE(renamed);
+        const auto run = killed_after(renamed);
+        const auto shape = io::kruskal_shape(comm_, run);
+        EXPECT_EQ(shape.lengths, renamed < 0 ? (Numbers{5, 7}) : (Numbers{4, 6, 3}));
+        const auto set = folder_ / (renamed < 0 ? "old" : "new");
+        const char* const names[] = {"/lambda.npy", "/mode_1.npy", "/mode_2.npy", "/mode_3.npy"};
+        for (std::size_t k = 0; k < shape.paths.size(); ++k) EXPECT_EQ(TemporaryFolder::read(shape.paths[k]), TemporaryFolder::read(set + names[k]));
+    }
+}
+
+TEST_F(ReplacedFolder, IsCleanAfterTheNextWriter) {
+    for (int renamed = -1; renamed <= 4; ++renamed) {
+        SCOPED_TRACE(renamed);
+        const auto run = killed_after(renamed);
+        write("run", {2, 3}, 1, 9);
+        EXPECT_EQ(io::kruskal_shape(comm_, run).lengths, (Numbers{2, 3}));
+        EXPECT_EQ(names_in(run), (std::vector<std::string>{"description.json", "lambda.npy", "mode_1.npy", "mode_2.npy"}));
+    }
+}
+
+/// A writer that fails leaves the set in order that it found half named.
+TEST_F(ReplacedFolder, StaysWholeIfTheNextWriterFails) {
+    const auto run = killed_after(2);
+    const std::vector<double> weights{1};
+    io::KruskalRows<double> wrong{weights, {3}, {{Numbers{world_.rank() == 0 ? 7 : 0}, weights}}};
+    expect_refused([&] { io::write_kruskal(comm_, run, wrong, MatrixForm::npy); }, world_.size() == 1 ? "row 7" : "row");
+    const auto shape = io::kruskal_shape(comm_, run);
+    EXPECT_EQ(shape.lengths, (Numbers{4, 6, 3}));
+    for (std::size_t k = 0; k < shape.paths.size(); ++k)
+        EXPECT_EQ(shape.paths[k], run + (k == 0 ? "/lambda.npy" : "/mode_" + std::to_string(k) + ".npy")) << "the names are given";
+}
+
+TEST_F(ReplacedFolder, KeepsFilesThatAreNotOfASet) {
+    folder_.write("old/notes.txt", "mine");
+    folder_.write("old/mode_9.npy", "of an older set");
+    folder_.write("old/mode_x.npy", "mine");
+    write("old", {5, 7}, 2, 3);
+    EXPECT_EQ(names_in(folder_ / "old"),
+              (std::vector<std::string>{"description.json", "lambda.npy", "mode_1.npy", "mode_2.npy", "mode_x.npy", "notes.txt"}));
 }
 
 }  // namespace

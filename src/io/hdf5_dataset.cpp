@@ -1,0 +1,143 @@
+#include "io/hdf5_dataset.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace arges::io {
+
+namespace {
+
+constexpr char copy_again[] = "copy or make the file again";
+constexpr std::size_t chunk_cache_bytes = std::size_t{1} << 26;
+
+Hdf5Handle opened(const std::string& path) {
+    auto file = open_hdf5(path);
+    if (!file) throw_hdf5(path, "the HDF5 file is truncated or damaged", copy_again);
+    return file;
+}
+
+/// Paths of all datasets, in the order of names.
+std::vector<std::string> dataset_names(const std::string& path, const Hdf5Handle& file) {
+    std::vector<std::string> names;
+    const auto note = [](hid_t, const char* name, const H5O_info_t* info, void* list) {
+        if (info->type == H5O_TYPE_DATASET) static_cast<std::vector<std::string>*>(list)->push_back(std::string("/") + name);
+        return herr_t{0};
+    };
+    if (H5Ovisit2(file.id(), H5_INDEX_NAME, H5_ITER_INC, note, &names, H5O_INFO_BASIC) < 0)
+        throw_hdf5(path, "the names in the HDF5 file cannot be read", copy_again);
+    return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, names.size()); ++i) text += (i > 0 ? ", " : "") + names[i];
+    return text + (names.size() > most ? ", ..." : "");
+}
+
+std::string the_only_name(const std::string& path, const Hdf5Handle& file) {
+    const auto names = dataset_names(path, file);
+    if (names.empty()) throw InvalidArgument(path + ": there is no dataset in the HDF5 file; check how it was made");
+    if (names.size() > 1)
+        throw InvalidArgument(path + ": there are " + std::to_string(names.size()) + " datasets in the HDF5 file (" + joined(names) +
+                              "); name one, for example " + path + ":" + names.front());
+    return names.front();
+}
+
+Hdf5Handle open_dataset(const std::string& path, const Hdf5Handle& file, const std::string& name) {
+    const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+    H5Pset_chunk_cache(access.id(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, chunk_cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+    Hdf5Handle data(H5Dopen2(file.id(), name.c_str(), access.id()), H5Dclose);
+    if (!data) {
+        const auto names = dataset_names(path, file);
+        throw_hdf5(path, "there is no dataset " + name, names.empty() ? "the file has none" : "the file has " + joined(names));
+    }
+    return data;
+}
+
+/// Begin and length along each axis.
+struct Block {
+    std::vector<hsize_t> start, length;
+    std::int64_t count = 0;
+};
+
+/// The largest block that begins at element `first` and lies in [first, end): some of one axis, all of those behind it.
+Block next_block(const std::vector<std::int64_t>& extents, std::int64_t first, std::int64_t end) {
+    Block block;
+    std::int64_t stride = 1;
+    for (auto n : extents) stride *= n;
+    auto rest = first;
+    for (auto n : extents) {
+        stride /= n;
+        const auto index = rest / stride;
+        rest %= stride;
+        block.start.push_back(static_cast<hsize_t>(index));
+        block.length.push_back(1);
+        if (rest != 0 || end - first < stride) continue;
+        const auto steps = std::min(n - index, (end - first) / stride);
+        block.length.back() = static_cast<hsize_t>(steps);
+        block.count = steps * stride;
+        break;
+    }
+    for (auto d = block.start.size(); d < extents.size(); ++d) {
+        block.start.push_back(0);
+        block.length.push_back(static_cast<hsize_t>(extents[d]));
+    }
+    return block;
+}
+
+}  // namespace
+
+bool is_hdf5(const InputFile& file) {
+    constexpr char signature[] = "\x89HDF\r\n\x1a\n";
+    char here[8];
+    for (std::int64_t at = 0; at < file.size(); at = at == 0 ? 512 : 2 * at)
+        if (file.read(at, here, sizeof here) == sizeof here && std::memcmp(here, signature, sizeof here) == 0) return true;
+    return false;
+}
+
+Hdf5Array find_hdf5_array(const std::string& path, const std::string& name) {
+    const auto file = opened(path);
+    Hdf5Array array;
+    array.name = name.empty() ? the_only_name(path, file) : name;
+    const auto data = open_dataset(path, file, array.name);
+    const Hdf5Handle type(H5Dget_type(data.id()), H5Tclose);
+    const auto number_type = number_type_of(type.id());
+    const auto extents = hdf5_extents({H5Dget_space(data.id()), H5Sclose});
+    if (!number_type || !extents)
+        throw_hdf5(path, "the elements of dataset " + array.name + " are not numbers that can be read",
+                   "store float32, float64, integers, or complex numbers with the parts r and i");
+    array.type = *number_type;
+    array.extents = *extents;
+    const auto offset = H5Dget_offset(data.id());
+    if (offset != HADDR_UNDEF) array.data = static_cast<std::int64_t>(offset);
+    return array;
+}
+
+Hdf5Reader::Hdf5Reader(const std::string& path, const Hdf5Array& array)
+    : path_(path),
+      array_(array),
+      file_(opened(path)),
+      data_(open_dataset(path, file_, array.name)),
+      type_(hdf5_type(array.type)) {}
+
+void Hdf5Reader::read(std::int64_t first, std::int64_t count, std::byte* numbers) const {
+    for (auto end = first + count; first < end;) {
+        const Hdf5Handle there(H5Dget_space(data_.id()), H5Sclose);
+        hsize_t length = 1;
+        if (!array_.extents.empty()) {
+            const auto block = next_block(array_.extents, first, end);
+            H5Sselect_hyperslab(there.id(), H5S_SELECT_SET, block.start.data(), nullptr, block.length.data(), nullptr);
+            length = static_cast<hsize_t>(block.count);
+        }
+        const Hdf5Handle here(H5Screate_simple(1, &length, nullptr), H5Sclose);
+        if (H5Dread(data_.id(), type_.id(), here.id(), there.id(), H5P_DEFAULT, numbers) < 0)
+            throw_hdf5(path_, "dataset " + array_.name + " cannot be read", "check that HDF5 has the filters it was stored with, or copy it again");
+        first += static_cast<std::int64_t>(length);
+        numbers += length * static_cast<hsize_t>(array_.type.bytes);
+    }
+}
+
+}  // namespace arges::io

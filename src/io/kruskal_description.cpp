@@ -1,0 +1,73 @@
+#include "io/kruskal_description.hpp"
+
+#include "arges/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <stdexcept>
+
+namespace arges::io {
+
+namespace {
+
+std::string hexadecimal(std::uint32_t checksum) {
+    char text[9];
+    std::snprintf(text, sizeof text, "%08x", checksum);
+    return text;
+}
+
+std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+
+/// "a, b, c" of f(0), f(1), ...
+template <class F>
+std::string listed(std::size_t count, const F& f) {
+    std::string list;
+    for (std::size_t i = 0; i < count; ++i) list += (i == 0 ? "" : ", ") + f(i);
+    return list;
+}
+
+}  // namespace
+
+std::string kruskal_file_name(int mode, MatrixForm form) {
+    return (mode == 0 ? std::string("lambda") : "mode_" + std::to_string(mode)) + (form == MatrixForm::npy ? ".npy" : ".txt");
+}
+
+std::string to_text(const KruskalDescription& d) {
+    const auto name = [&](std::size_t mode) { return quoted(kruskal_file_name(static_cast<int>(mode), d.form)); };
+    const auto order = d.lengths.size();
+    return "{\n  \"kind\": \"Kruskal tensor\",\n"
+           "  \"meaning\": \"X(i1,...,iN) = sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
+           "  \"order\": " + std::to_string(order) +
+           ",\n  \"components\": " + std::to_string(d.components) +
+           ",\n  \"lengths\": [" + listed(order, [&](std::size_t m) { return std::to_string(d.lengths[m]); }) +
+           "],\n  \"element_type\": " + quoted(d.single ? "float32" : "float64") +
+           ",\n  \"weights\": " + name(0) +
+           ",\n  \"factors\": [" + listed(order, [&](std::size_t m) { return name(m + 1); }) +
+           "],\n  \"crc32\": {" + listed(order + 1, [&](std::size_t k) { return name(k) + ": " + quoted(hexadecimal(d.checksums[k])); }) +
+           "},\n  \"temporary_names\": [" + listed(order + 1, [&](std::size_t k) { return quoted(d.temporary[k]); }) + "]\n}\n";
+}
+
+KruskalDescription parse_description(const std::string& text, const std::string& path) {
+    try {
+        const auto object = nlohmann::json::parse(text);
+        KruskalDescription d;
+        d.form = object.at("weights") == kruskal_file_name(0, MatrixForm::npy) ? MatrixForm::npy : MatrixForm::text;
+        d.lengths = object.at("lengths").get<std::vector<std::int64_t>>();
+        d.components = object.at("components").get<std::int64_t>();
+        d.single = object.at("element_type") == "float32";
+        for (std::size_t k = 0; k <= d.lengths.size(); ++k) {
+            const auto name = kruskal_file_name(static_cast<int>(k), d.form);
+            d.checksums.push_back(static_cast<std::uint32_t>(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16)));
+            d.temporary.push_back(object.at("temporary_names").at(k).get<std::string>());
+            if (!d.temporary[k].starts_with(name + ".") || d.temporary[k].find('/') != std::string::npos)
+                throw std::invalid_argument(d.temporary[k] + " is no temporary name of " + name);
+        }
+        return d;
+    } catch (const std::exception& error) {
+        throw InvalidArgument(path + ": this is no description of a decomposition that save_model wrote (" + error.what() +
+                              "); save it again, or remove this file to read the others by their names");
+    }
+}
+
+}  // namespace arges::io

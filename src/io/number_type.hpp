@@ -1,0 +1,35 @@
+/// Types of numbers in files of other programs, and their conversion to elements.
+#pragma once
+
+#include "arges/checkpoint.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace arges::io {
+
+/// A type of number as NumPy describes it.
+struct NumberType {
+    char kind = 'f';          ///< 'f': real, 'c': complex, 'i': integer, 'u': integer without sign
+    int bytes = 8;            ///< of a number, both parts of a complex one
+    bool is_swapped = false;  ///< bytes are in the other order than in memory
+
+    bool is_complex() const { return kind == 'c'; }
+    /// "float64", "complex64", "int32", "uint8".
+    std::string name() const;
+    bool operator==(const NumberType&) const = default;
+};
+
+/// The type of an element in memory.
+NumberType number_type_of(ElementType type);
+
+/// Numbers of a file as elements; complex ones need a complex T. `numbers` is changed where its bytes must be swapped.
+template <class T>
+void convert_numbers(const NumberType& type, std::byte* numbers, std::int64_t count, T* elements);
+
+/// "3 x 4", or "a single number", for messages.
+std::string extents_text(const std::vector<std::int64_t>& extents);
+
+}  // namespace arges::io

@@ -1,0 +1,44 @@
+/// Moves a tensor between its ranks and contiguous slabs of its elements in the order of a file.
+#pragma once
+
+#include "comm/communicator.hpp"
+#include "interface/tensor_state.hpp"
+#include "io/packed_order.hpp"
+
+#include <cstdint>
+#include <functional>
+
+namespace arges::io {
+
+/// Positions [first, first + count) of a file, and their elements.
+template <class T>
+struct Slab {
+    std::int64_t first = 0;
+    T* values = nullptr;
+    std::int64_t count = 0;
+};
+
+/// Rank r handles positions part_begin(size, r, ranks) and up to the next rank's, slab after slab. The two sides of a message
+/// both derive which elements it holds and in which order, so no keys are sent: the tensor's side sends a range of its
+/// local array, the other one deals it out along the slab. Memory on a rank: four times `slab_bytes` at most, twice in
+/// the order of memory. A tensor whose groups lie in blocks is copied as a whole, and its negative zeros become positive ones.
+class SlabExchange {
+public:
+    static constexpr std::int64_t default_slab_bytes = std::int64_t{1} << 25;
+
+    explicit SlabExchange(SlotOrder order, std::int64_t slab_bytes = default_slab_bytes) : order_(order), slab_bytes_(slab_bytes) {}
+
+    /// Calls take(slab) for this rank's slabs by ascending position, as often on each rank: the last ones may be empty. Collective, so
+    /// that `take` may be; what it throws on one rank is thrown on all.
+    template <class T>
+    void store(const TensorState<T>& tensor, const std::function<void(const Slab<const T>&)>& take) const;
+    /// Calls give(slab) likewise, which fills in the values, and moves them to the tensor. Collective.
+    template <class T>
+    void load(TensorState<T>& tensor, const std::function<void(const Slab<T>&)>& give) const;
+
+private:
+    SlotOrder order_;
+    std::int64_t slab_bytes_;
+};
+
+}  // namespace arges::io

@@ -1,0 +1,191 @@
+// Dense tensors from files of other programs.
+#include "arges/error.hpp"
+#include "arges/tensor_io.hpp"
+#include "base/instantiate.hpp"
+#include "interface/tensor_state.hpp"
+#include "io/checkpoint_seal.hpp"
+#include "io/hdf5_dataset.hpp"
+#include "io/npy_array.hpp"
+#include "io/slab_exchange.hpp"
+
+#include <filesystem>
+#include <optional>
+
+namespace arges {
+
+using namespace io;
+
+namespace {
+
+enum class Form { npy, hdf5, checkpoint, other };
+
+/// A file name and the dataset that it may end in.
+struct FilePath {
+    std::string file, dataset;
+};
+
+/// A name with ":/" is split there, unless there is a file of the whole name on rank 0. Collective.
+FilePath split(const Communicator& comm, const std::string& path) {
+    const auto colon = path.find(":/");
+    if (colon == std::string::npos) return {path, ""};
+    std::int64_t is_whole = 0;
+    std::error_code ignored;
+    if (comm.rank() == 0) is_whole = std::filesystem::exists(path, ignored) ? 1 : 0;
+    comm.broadcast(&is_whole, sizeof is_whole, 0);
+    if (is_whole != 0) return {path, ""};
+    return {path.substr(0, colon), path.substr(colon + 1)};
+}
+
+/// What rank 0 has found in a file: where and what the numbers are.
+struct Description {
+    Form form = Form::other;
+    Hdf5Array array;
+    bool is_fortran_order = false;
+
+    std::vector<std::byte> bytes() const;
+    static Description from_bytes(const std::vector<std::byte>& bytes);
+};
+
+std::vector<std::byte> Description::bytes() const {
+    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(form), array.type.kind, array.type.bytes, array.type.is_swapped,
+                                      is_fortran_order, array.data, static_cast<std::int64_t>(array.extents.size())};
+    numbers.insert(numbers.end(), array.extents.begin(), array.extents.end());
+    numbers.insert(numbers.end(), array.name.begin(), array.name.end());
+    return to_bytes(numbers);
+}
+
+Description Description::from_bytes(const std::vector<std::byte>& bytes) {
+    const auto numbers = arges::from_bytes<std::int64_t>(bytes);
+    Description result{static_cast<Form>(numbers[0]), {}, numbers[4] != 0};
+    result.array.type = {static_cast<char>(numbers[1]), static_cast<int>(numbers[2]), numbers[3] != 0};
+    result.array.data = numbers[5];
+    const auto extents = numbers.begin() + 7, name = extents + numbers[6];
+    result.array.extents.assign(extents, name);
+    for (auto at = name; at != numbers.end(); ++at) result.array.name += static_cast<char>(*at);
+    return result;
+}
+
+const Communicator& communicator_of(const World& world) {
+    if (world.is_dry_run()) throw InvalidArgument("a dry run reads and writes no files; use a world of real ranks");
+    return world.state()->communicator();
+}
+
+/// Looks into a file. Local.
+Description described(const InputFile& file, const std::string& dataset) {
+    Description found;
+    if (is_npy(file)) {
+        if (!dataset.empty()) throw InvalidArgument(file.path() + ": a .npy file has no dataset " + dataset + "; leave it out");
+        const auto header = read_npy_array_header(file);
+        return {Form::npy, {"", header.type, header.extents, header.data}, header.is_fortran_order};
+    }
+    if (!is_hdf5(file)) return found;
+    found.form = has_seal(file) ? Form::checkpoint : Form::hdf5;
+    found.array.name = dataset;
+    if (found.form == Form::hdf5) found.array = find_hdf5_array(file.path(), dataset);
+    return found;
+}
+
+/// What rank 0 sees in a file, on all ranks. Collective.
+Description described_for_all(const InputFile& file, const std::string& dataset) {
+    const auto& comm = file.comm();
+    std::vector<std::byte> bytes;
+    comm.agree([&] {
+        if (comm.rank() == 0) bytes = described(file, dataset).bytes();
+    });
+    auto length = static_cast<std::int64_t>(bytes.size());
+    comm.broadcast(&length, sizeof length, 0);
+    bytes.resize(static_cast<std::size_t>(length));
+    comm.broadcast(bytes.data(), length, 0);
+    auto found = Description::from_bytes(bytes);
+    if (found.form == Form::other)
+        throw InvalidArgument(file.path() + ": this is neither a .npy nor an HDF5 file; save the array in one of these forms");
+    return found;
+}
+
+/// The tensor that a path to a checkpoint means: "/tensors/T2", or the only one.
+const CheckpointTensor& chosen(const CheckpointReader& reader, const FilePath& path) {
+    constexpr std::string_view group = "/tensors/";
+    if (path.dataset.starts_with(group)) return reader.tensor(path.dataset.substr(group.size()));
+    if (!path.dataset.empty())
+        throw InvalidArgument(path.file + ": " + path.dataset + " is no tensor of the checkpoint; name one, for example " + path.file +
+                              ":/tensors/NAME");
+    if (reader.tensors().size() != 1)
+        throw InvalidArgument(path.file + ": the checkpoint has " + std::to_string(reader.tensors().size()) +
+                              " tensors; name one of them, for example " + path.file + ":/tensors/NAME");
+    return reader.tensors().front();
+}
+
+/// Reads an array that is stored in C or Fortran order into a tensor without symmetry. Collective.
+template <class T>
+void load_array(const InputFile& file, const Description& found, TensorState<T>& tensor) {
+    const auto& array = found.array;
+    std::optional<Hdf5Reader> reader;
+    std::vector<std::byte> numbers;
+    file.comm().agree([&] {
+        if (array.data < 0) reader.emplace(file.path(), array);
+    });
+    const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest);
+    slabs.load<T>(tensor, [&](const Slab<T>& slab) {
+        if (slab.count == 0) return;
+        numbers.resize(static_cast<std::size_t>(slab.count * array.type.bytes));
+        if (reader)
+            reader->read(slab.first, slab.count, numbers.data());
+        else
+            file.read_exactly(array.data + slab.first * array.type.bytes, numbers.data(), numbers.size());
+        convert_numbers(array.type, numbers.data(), slab.count, slab.values);
+    });
+}
+
+template <class T>
+Tensor<T> read_array(const World& world, const InputFile& file, const Description& found, const std::string& name) {
+    if (found.array.type.is_complex() && std::is_same_v<T, real_of<T>>)
+        throw InvalidArgument(file.path() + ": the array is of " + found.array.type.name() +
+                              ", but the tensor is real; read it as a tensor of complex numbers, or save its real part");
+    Tensor<T> tensor(world, found.array.extents, name);
+    load_array(file, found, state_of(tensor, "read_tensor"));
+    return tensor;
+}
+
+}  // namespace
+
+bool is_tensor_file(const World& world, const std::string& path) {
+    const auto& comm = communicator_of(world);
+    const InputFile file(comm, split(comm, path).file);
+    bool is_one = false;
+    comm.agree([&] { is_one = is_npy(file) || is_hdf5(file); });
+    return is_one;
+}
+
+TensorFileInfo tensor_file_info(const World& world, const std::string& path) {
+    const QuietHdf5 quiet;
+    const auto where = split(communicator_of(world), path);
+    const InputFile file(communicator_of(world), where.file);
+    const auto found = described_for_all(file, where.dataset);
+    if (found.form != Form::checkpoint) {
+        const auto& array = found.array;
+        return {found.form == Form::npy ? ".npy" : "HDF5", array.name, array.type.name(), array.extents, array.type.is_complex()};
+    }
+    const CheckpointReader reader(world, where.file);
+    const auto& tensor = chosen(reader, where);
+    return {"checkpoint", "/tensors/" + tensor.name, to_string(tensor.element), tensor.extents,
+            number_type_of(tensor.element).is_complex()};
+}
+
+template <class T>
+Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name) {
+    const QuietHdf5 quiet;
+    const auto where = split(communicator_of(world), path);
+    const InputFile file(communicator_of(world), where.file);
+    const auto found = described_for_all(file, where.dataset);
+    const auto title = name.empty() ? std::filesystem::path(where.file).stem().string() : name;
+    if (found.form != Form::checkpoint) return read_array<T>(world, file, found, title);
+    const CheckpointReader reader(world, where.file);
+    auto tensor = reader.read<T>(chosen(reader, where).name);
+    tensor.set_name(title);
+    return tensor;
+}
+
+#define ARGES_INSTANTIATE(T) template Tensor<T> read_tensor(const World&, const std::string&, const std::string&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges
