@@ -2,15 +2,18 @@
 /// Everything: include this one.
 #pragma once
 
+#include "arges/checkpoint.hpp"
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/error.hpp"
 #include "arges/expression.hpp"
+#include "arges/linalg.hpp"
 #include "arges/scalar.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/sparse_tensor.hpp"
 #include "arges/symmetry.hpp"
 #include "arges/tensor.hpp"
+#include "arges/tensor_io.hpp"
 #include "arges/torus.hpp"
 #include "arges/tucker.hpp"
 #include "arges/world.hpp"

@@ -1,0 +1,252 @@
+/// @file linalg.hpp
+/// Linear algebra on matricizations of tensors: QR, SVD, eigenvalues, Cholesky, triangular and least-squares solves.
+///
+/// A matricization is a tensor whose labels have a bar: `T["ab|ij"]` is the matrix with rows (a, b) and columns (i, j), the first
+/// label of each side fastest. Labels name the dimensions in their order; where the matrix has them in another order, an arrow says so:
+/// `T["abij->bi|aj"]` has rows (b, i) and columns (a, j). With names of several letters: `T[{"a1", "a2", "|", "i1"}]`. Symmetric tensors
+/// stand for the full matrix.
+///
+/// All functions are collective over the tensor's world and work on any number of ranks, for extents 0 and 1 too; where a matrix is
+/// too small for all ranks, some of them wait. Operands are not changed. All functions throw
+/// InvalidArgument for labels without a bar, with two of them, with an empty side, or that do not fit the tensor, and for matrices with elements that
+/// are infinite or not a number; OutOfMemory if the matrix does not fit into the memory limit; and Unsupported if a local part has more than 2^31 - 1
+/// elements, or in a dry run. They are built for float, double, std::complex<float> and std::complex<double>.
+#pragma once
+
+#include "arges/tensor.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace arges {
+
+/// How a factorization is spread. The defaults are chosen from shape and ranks.
+struct MatrixGrid {
+    std::int64_t rows = 0;     ///< rows of the grid of ranks; 0: chosen
+    std::int64_t columns = 0;  ///< columns of the grid of ranks; 0: chosen
+    std::int64_t block = 0;    ///< blocks of so many rows and columns are dealt out; 0: chosen
+};
+
+/// Numbers that tell how good a factorization is; they cost about as much as forming the product of the factors.
+struct MatrixChecks {
+    double residual = 0;       ///< |A - product of the factors| / |A|, Frobenius norms; for a truncated SVD this contains what was cut off
+    double orthogonality = 0;  ///< largest |Q^H Q - 1| of the orthogonal factors that were computed, Frobenius norm
+};
+
+/// What qr() computes besides.
+struct QrOptions {
+    bool checks = false;   ///< fill QrResult::checks
+    MatrixGrid grid = {};  ///< how the work is spread
+};
+
+/// A = Q R.
+template <class T>
+struct QrResult {
+    Tensor<T> Q;            ///< extents of the rows of A, then k; Q^H Q = 1
+    Tensor<T> R;            ///< k, then the extents of the columns of A; zero below the diagonal
+    MatrixChecks checks{};  ///< where they were asked for
+};
+
+/// The QR factorization of a matricization, with k = min(rows, columns). The diagonal of R is real and not negative, which makes the
+/// factors of a matrix of full rank unique. Tall matrices are factorized by TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput.
+/// 34, 2012), others by ScaLAPACK, or by LAPACK where one rank is enough. Collective.
+template <class T>
+QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options = {});
+
+/// How an SVD is computed.
+enum class SvdMethod : std::uint8_t {
+    exact,      ///< all singular values and vectors, then cut
+    randomized  ///< the leading ones, from products with random vectors; needs SvdOptions::rank
+};
+
+/// How much of an SVD is kept, and how it is computed.
+struct SvdOptions {
+    std::optional<std::int64_t> rank = {};  ///< keep at most so many singular values, at least 1
+    double tolerance = 0;               ///< cut as many as leave |A - U S Vh| <= tolerance |A| (Frobenius norms)
+    double absolute_tolerance = 0;      ///< likewise with |A - U S Vh| <= absolute_tolerance; the larger bound counts
+    bool left = true;                   ///< compute U; without it, less work
+    bool right = true;                  ///< compute Vh; without it, less work
+    SvdMethod method = SvdMethod::exact;  ///< how
+    std::int64_t oversampling = 10;     ///< randomized: random vectors beyond the rank
+    int power_iterations = 2;           ///< randomized: products with A^H and A; more make slowly falling values accurate
+    std::uint64_t seed = 1;             ///< randomized: of the random vectors; the same on any number of ranks
+    bool checks = false;                ///< fill SvdResult::checks
+    MatrixGrid grid = {};               ///< how the work is spread
+};
+
+/// A = U diag(s) Vh.
+template <class T>
+struct SvdResult {
+    Tensor<T> U;                   ///< extents of the rows of A, then r; U^H U = 1. No tensor where it was not wanted
+    std::vector<real_of<T>> s;     ///< r singular values, falling, on every rank
+    Tensor<T> Vh;                  ///< r, then the extents of the columns of A; Vh Vh^H = 1. No tensor where it was not wanted
+    double discarded = 0;          ///< |A - U S Vh|, Frobenius norm: root of the sum of the squares of the singular values that were cut
+    MatrixChecks checks{};         ///< where they were asked for
+};
+
+/// The singular value decomposition of a matricization, whole or truncated; r is min(rows, columns), or less by rank and tolerance (but
+/// at least 1 where there is a singular value). The vectors' phases are arbitrary. Tall and wide matrices are reduced by TSQR
+/// first. Then: bidiagonal form, divide and conquer (Gu and Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), and back; absolute errors of singular values
+/// are of the order of round-off times the largest one. Randomized: Halko, Martinsson, Tropp, SIAM Review 53 (2011), algorithms 4.4 and 5.1.
+/// Collective.
+/// @throws InvalidArgument for a rank below 1, a negative tolerance, or a randomized SVD without a rank
+template <class T>
+SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options = {});
+
+/// Which eigenvalues eigh() returns, and what besides.
+struct EighOptions {
+    bool vectors = true;                ///< compute eigenvectors
+    std::int64_t first = 0;             ///< number of the first eigenvalue to return, counted from the smallest, from 0
+    std::optional<std::int64_t> count = {};  ///< how many to return; all that follow
+    bool symmetric = false;             ///< the caller's word that A = A^H: the part below the diagonal is read, and nothing is checked
+    bool checks = false;                ///< fill EighResult::checks
+    MatrixGrid grid = {};               ///< how the work is spread
+};
+
+/// A V = V diag(values).
+template <class T>
+struct EighResult {
+    std::vector<real_of<T>> values;  ///< n eigenvalues, ascending, on every rank
+    Tensor<T> vectors;               ///< extents of the rows of A, then n; column k belongs to values[k]. No tensor where they were not wanted
+    MatrixChecks checks{};           ///< where they were asked for; the residual is |A V - V diag(values)| / |A|
+};
+
+/// Eigenvalues and eigenvectors of a symmetric (complex: Hermitian) matricization. Rows and columns have equal extents, label by label. Without
+/// the caller's word, a matrix whose symmetry does not follow from the tensor's is compared with its adjoint. By tridiagonal form and divide
+/// and conquer (Tisseur and Dongarra, SIAM J. Sci. Comput. 20, 1999); all eigenvalues are computed, whatever the range.
+/// Collective.
+/// @throws InvalidArgument if the matrix is not square or not symmetric to round-off, or the range is not within it
+template <class T>
+EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options = {});
+
+/// The Cholesky factor L of a symmetric (Hermitian) positive definite matricization A = L L^H, with the extents of A's rows and columns; zero above the
+/// diagonal. Only the part of A below the diagonal is read. Collective.
+/// @throws InvalidArgument if the matrix is not square, or not positive definite; the message names the leading minor
+template <class T>
+Tensor<T> cholesky(const IndexedTensor<T>& A, const MatrixGrid& grid = {});
+
+/// Solves A X = B for a symmetric (Hermitian) positive definite A, by Cholesky: `solve_positive(A["ab|cd"], B["ab|k"])` has the extents of
+/// (c, d, k). The rows of B have the labels of the rows of A, in any order. Only the part of A below the diagonal is read. Collective.
+/// @throws InvalidArgument as cholesky(), or if the labels of the rows of A and B differ
+template <class T>
+Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const MatrixGrid& grid = {});
+
+/// On which side of the unknown a matrix stands.
+enum class Side : std::uint8_t { left, right };
+/// Which triangle of a matrix is read.
+enum class Triangle : std::uint8_t { lower, upper };
+/// What a matrix is taken as.
+enum class Operation : std::uint8_t { none, transposed, adjoint };
+
+/// Which triangular system is solved.
+struct TriangularOptions {
+    Side side = Side::left;                 ///< left: op(A) X = B; right: X op(A) = B
+    Triangle triangle = Triangle::lower;    ///< the other one is not read
+    Operation operation = Operation::none;  ///< op
+    bool unit_diagonal = false;             ///< the diagonal is not read, and taken to be 1
+    MatrixGrid grid = {};                   ///< how the work is spread
+};
+
+/// Solves op(A) X = B or X op(A) = B with a triangular matricization A. From the left B is `B["ab|k"]` with the labels of the rows of op(A), and X
+/// has the extents of op(A)'s columns in their place; from the right B is `B["k|ab"]` with the labels of the columns of op(A). Collective.
+/// @throws InvalidArgument if A is not square, labels differ, or the diagonal has a zero, whose place the message gives
+template <class T>
+Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const TriangularOptions& options = {});
+
+/// How least squares are solved.
+struct LeastSquaresOptions {
+    double tolerance = -1;  ///< singular values up to this times the largest count as zero; negative: round-off times the longer side
+    MatrixGrid grid = {};   ///< how the work is spread
+};
+
+/// The solution of a least-squares problem.
+template <class T>
+struct LeastSquaresResult {
+    Tensor<T> X;                     ///< extents of A's columns, then those of B's columns
+    std::int64_t rank = 0;           ///< of A
+    double residual = 0;             ///< |A X - B|, Frobenius norm
+};
+
+/// The X of least norm that makes |A X - B| least: `least_squares(A["ab|ij"], B["ab|k"])`; the rows of B have the labels of the rows of A. By QR (for
+/// wide matrices of the adjoint) where R shows full rank, else by SVD. Collective.
+/// @throws InvalidArgument if labels differ
+template <class T>
+LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const LeastSquaresOptions& options = {});
+
+/// How the ranks of a world are numbered on a grid.
+enum class GridOrder : std::uint8_t {
+    row_major,    ///< rank = row * columns + column
+    column_major  ///< rank = row + rows * column
+};
+
+/// A view of the caller's matrix, dealt out in blocks over a grid of ranks as ScaLAPACK does; nothing is copied. Element (i, j) is with the
+/// rank in grid row (i / row_block + row_source) mod grid_rows and grid column (j / column_block + column_source) mod grid_columns, in an
+/// array with the first index fastest. A whole matrix on one rank: leave everything but data, rows and columns as it is. A cyclic matrix: blocks of 1.
+/// Shape and grid must be the same on all ranks; ranks beyond the grid have no data.
+///
+/// Functions that take a view work directly on its array. They need square blocks and sources 0, and where several views
+/// take part, the same blocks and grid.
+template <class T>
+struct BlockCyclic {
+    World world;                                ///< the first grid_rows * grid_columns ranks have the matrix
+    T* data = nullptr;                          ///< this rank's part; may be null where that is empty
+    std::int64_t rows = 0;                      ///< of the whole matrix
+    std::int64_t columns = 0;                   ///< of the whole matrix
+    std::int64_t row_block = 64;                ///< rows of a block
+    std::int64_t column_block = 64;             ///< columns of a block
+    std::int64_t grid_rows = 1;                 ///< of the grid of ranks
+    std::int64_t grid_columns = 1;              ///< of the grid of ranks
+    GridOrder order = GridOrder::row_major;     ///< how ranks are numbered on it
+    std::int64_t row_source = 0;                ///< grid row of the first block
+    std::int64_t column_source = 0;             ///< grid column of the first block
+    std::int64_t leading_dimension = 0;         ///< distance of columns in the array; 0: the number of local rows
+
+    /// Rows that this rank has. Local.
+    std::int64_t local_rows() const;
+    /// Columns that this rank has. Local.
+    std::int64_t local_columns() const;
+};
+
+/// A matrix of the caller as a tensor of order 2. On one rank one copy is made, else elements move once. Collective.
+/// @throws InvalidArgument for a null pointer, a leading dimension below the number of local rows, a block below 1, a grid that is larger than the world, a
+///         source outside of the grid
+template <class T>
+Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, const std::string& name = "");
+/// Writes a matrix of the caller into a matricization of equal shape, for example `from_block_cyclic(matrix, T["ab|ij"])`. The tensor has no symmetry. Collective.
+/// @throws InvalidArgument as above, or if shapes or worlds differ, or the tensor has symmetry
+template <class T>
+void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::remove_const_t<T>>& target);
+/// Writes a matricization into the caller's array. Collective.
+/// @throws InvalidArgument as from_block_cyclic()
+template <class T>
+void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matrix);
+/// A tensor from an array that every rank has, whole, first index fastest; no communication (Tensor::gather() is the way back).
+/// @throws InvalidArgument if the number of values is not the product of the extents
+template <class T>
+Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values, const std::string& name = "");
+
+/// QR in place: `A` becomes Q (its first min(rows, columns) columns) and `R` is written, min(rows, columns) x columns. Collective.
+template <class T>
+void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R);
+/// SVD: `U` (rows x k) and `Vh` (k x columns) are written, with k = min(rows, columns); `A` is destroyed. Returns the singular values. Collective.
+template <class T>
+std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, const BlockCyclic<T>& Vh);
+/// Eigenvalues, ascending; `vectors` is written and `A`, of which the part below the diagonal is read, is destroyed. Collective.
+template <class T>
+std::vector<real_of<T>> eigh(const BlockCyclic<T>& A, const BlockCyclic<T>& vectors);
+/// Cholesky in place: the part of `A` below the diagonal, with it, becomes L; the rest is left as it is. Collective.
+/// @throws InvalidArgument if `A` is not positive definite; the message names the leading minor
+template <class T>
+void cholesky(const BlockCyclic<T>& A);
+/// Solves a positive definite system in place: `B` becomes X, and `A` its Cholesky factor. Collective.
+template <class T>
+void solve_positive(const BlockCyclic<T>& A, const BlockCyclic<T>& B);
+/// Solves a triangular system in place: `B` becomes X. Collective. TriangularOptions::grid is that of the views.
+template <class T>
+void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const TriangularOptions& options = {});
+
+}  // namespace arges

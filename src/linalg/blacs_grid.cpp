@@ -1,0 +1,56 @@
+#include "linalg/blacs_grid.hpp"
+
+#include "comm/subset.hpp"
+#include "linalg/fortran.hpp"
+
+#include <algorithm>
+
+namespace arges::linalg {
+
+BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : members_(subset(all, layout.position(all.rank()) >= 0)) {
+    if (!members_) return;
+    auto sorted = layout.ranks;
+    std::sort(sorted.begin(), sorted.end());
+    for (auto rank : layout.ranks) order_.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), rank) - sorted.begin()));
+    system_ = context_ = Csys2blacs_handle(members_->raw());
+    const auto rows = static_cast<int>(layout.rows.places), columns = static_cast<int>(layout.columns.places);
+    Cblacs_gridmap(&context_, order_.data(), rows, rows, columns);
+    // Sums in the same order each time; this also keeps the BLACS from user-defined MPI reductions, which some MPICH releases do not survive.
+    constexpr int repeatable_topologies = 15;
+    int yes = 1;
+    Cblacs_set(context_, repeatable_topologies, &yes);
+}
+
+BlacsGrid::~BlacsGrid() {
+    if (first_context_ >= 0) Cblacs_gridexit(first_context_);
+    if (context_ >= 0) Cblacs_gridexit(context_);
+    if (system_ >= 0) Cfree_blacs_system_handle(system_);
+}
+
+int BlacsGrid::first_rank_context() {
+    if (!has_first_) {
+        first_context_ = system_;
+        Cblacs_gridmap(&first_context_, order_.data(), 1, 1, 1);
+        has_first_ = true;
+    }
+    return first_context_;
+}
+
+Descriptor BlacsGrid::describe(const MatrixLayout& layout, std::int64_t leading_dimension) const {
+    return {1,
+            context_,
+            static_cast<int>(layout.rows.extent),
+            static_cast<int>(layout.columns.extent),
+            static_cast<int>(layout.rows.block),
+            static_cast<int>(layout.columns.block),
+            static_cast<int>(layout.rows.source),
+            static_cast<int>(layout.columns.source),
+            static_cast<int>(std::max<std::int64_t>(1, leading_dimension))};
+}
+
+Descriptor BlacsGrid::describe_on_first(std::int64_t rows, std::int64_t columns) {
+    const auto m = static_cast<int>(std::max<std::int64_t>(1, rows)), n = static_cast<int>(std::max<std::int64_t>(1, columns));
+    return {1, first_rank_context(), static_cast<int>(rows), static_cast<int>(columns), m, n, 0, 0, m};
+}
+
+}  // namespace arges::linalg

@@ -1,0 +1,272 @@
+#include "linalg/matrix_exchange.hpp"
+
+#include "base/instantiate.hpp"
+
+#include <algorithm>
+
+namespace arges::linalg {
+
+namespace {
+
+const OffsetList nothing;
+
+void find_stride(OffsetList& list) {
+    const auto& o = list.offsets;
+    if (o.size() < 2) return;
+    list.stride = o[1] - o[0];
+    for (std::size_t i = 2; i < o.size() && list.stride >= 0; ++i)
+        if (o[i] - o[i - 1] != list.stride) list.stride = -1;
+}
+
+/// A dimension of the tensor as one side of the matrix sees it.
+struct Digit {
+    std::int64_t extent = 1, places = 1, place = 0;  ///< `place` of this rank
+    std::int64_t local = 0, stride = 0;              ///< number of elements here, and their distance
+    std::int64_t weight = 1;                         ///< of the place in the combination
+    std::vector<std::int64_t> rank_part;             ///< by place: what it adds to the rank
+};
+
+std::vector<Digit> digits_of(const Layout& tensor, const MatrixSide& side, std::int64_t rank) {
+    const bool idle = tensor.grid().is_idle(rank);
+    const auto strides = tensor.strides(rank);
+    std::vector<Digit> result;
+    std::int64_t weight = 1;
+    for (int d : side.dimensions) {
+        int s = 0;
+        while (tensor.slot_dimensions(s)[0] != d) ++s;
+        Digit digit;
+        digit.extent = tensor.extents()[static_cast<std::size_t>(d)];
+        digit.places = tensor.slot(s).places();
+        digit.place = idle ? -1 : tensor.place(rank, s);
+        digit.local = idle ? 0 : tensor.slot(s).local_size(digit.place);
+        digit.stride = strides[static_cast<std::size_t>(s)];
+        digit.weight = weight;
+        weight *= digit.places;
+        for (std::int64_t p = 0; p < digit.places; ++p) {
+            std::int64_t part = 0, rest = p;
+            for (int t : tensor.mapping(s).all()) {
+                const auto length = tensor.grid().lengths[static_cast<std::size_t>(t)];
+                part += rest % length * tensor.grid().stride(t);
+                rest /= length;
+            }
+            digit.rank_part.push_back(part);
+        }
+        result.push_back(std::move(digit));
+    }
+    return result;
+}
+
+/// Calls f(index, offset) for this rank's elements along a side, by ascending index.
+template <class F>
+void for_each_local(const std::vector<Digit>& digits, std::size_t left, std::int64_t scale, F&& f, std::int64_t index = 0, std::int64_t offset = 0) {
+    if (left == 0) {
+        f(index, offset);
+        return;
+    }
+    const auto& digit = digits[left - 1];
+    const auto below = scale / std::max<std::int64_t>(1, digit.extent);
+    for (std::int64_t l = 0; l < digit.local; ++l)
+        for_each_local(digits, left - 1, below, f, index + (digit.place + digit.places * l) * below, offset + l * digit.stride);
+}
+
+SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAxis& axis, std::int64_t rank, std::int64_t matrix_place, std::int64_t distance) {
+    const auto digits = digits_of(tensor, side, rank);
+    SideLists lists;
+    lists.in_tensor.resize(static_cast<std::size_t>(axis.places));
+    if (!tensor.grid().is_idle(rank) && side.size > 0)
+        for_each_local(digits, digits.size(), side.size, [&](std::int64_t index, std::int64_t offset) {
+            lists.in_tensor[static_cast<std::size_t>(axis.place(index))].offsets.push_back(offset);
+        });
+    std::int64_t combinations = 1;
+    for (const auto& digit : digits) combinations *= digit.places;
+    lists.in_matrix.resize(static_cast<std::size_t>(combinations));
+    for (std::int64_t c = 0; c < combinations; ++c) {
+        std::int64_t part = 0;
+        for (const auto& digit : digits) part += digit.rank_part[static_cast<std::size_t>(c / digit.weight % digit.places)];
+        lists.rank_part.push_back(part);
+    }
+    const auto count = matrix_place < 0 ? 0 : axis.count(matrix_place);
+    for (std::int64_t l = 0; l < count; ++l) {
+        auto rest = axis.global(matrix_place, l);
+        std::int64_t combination = 0;
+        for (const auto& digit : digits) {
+            combination += rest % digit.extent % digit.places * digit.weight;
+            rest /= digit.extent;
+        }
+        lists.in_matrix[static_cast<std::size_t>(combination)].offsets.push_back(l * distance);
+    }
+    for (auto& list : lists.in_tensor) find_stride(list);
+    for (auto& list : lists.in_matrix) find_stride(list);
+    return lists;
+}
+
+/// What a rank's coordinates along torus dimensions that no slot uses add to its number: which copy it has.
+std::int64_t copy_of(const Layout& tensor, std::int64_t rank) {
+    std::int64_t result = 0;
+    if (tensor.grid().is_idle(rank)) return result;
+    for (int t = 0; t < tensor.grid().dimensions(); ++t)
+        if (tensor.slot_of_torus(t) < 0) result += tensor.grid().coordinate(rank, t) * tensor.grid().stride(t);
+    return result;
+}
+
+/// What the ranks of all copies add to the number of a rank.
+std::vector<std::int64_t> copies_of(const Layout& tensor) {
+    std::vector<std::int64_t> result;
+    for (std::int64_t rank = 0; rank < tensor.grid().ranks(); ++rank) {
+        const auto copy = copy_of(tensor, rank);
+        if (copy == rank) result.push_back(copy);
+    }
+    return result;
+}
+
+/// One side of a transfer: listed offsets, or dense ones at a distance.
+struct Places {
+    const OffsetList* list = nullptr;
+    std::int64_t distance = 1;  ///< where there is no list
+    std::int64_t stride() const { return list != nullptr ? list->stride : distance; }
+    std::int64_t first() const { return list != nullptr && list->stride >= 0 ? list->first() : 0; }
+};
+
+/// Copies a two-dimensional set of elements, `inner` fastest.
+template <class T>
+void copy(const Places (&from_places)[2], const Places (&to_places)[2], const std::int64_t (&counts)[2], const T* from, T* to, bool conjugate) {
+    local::TransferAxis axes[2];
+    std::vector<std::int64_t> dense[2];
+    for (int a = 0; a < 2; ++a) {
+        axes[a].count = counts[a];
+        const auto &f = from_places[a], &t = to_places[a];
+        if (f.stride() >= 0 && t.stride() >= 0) {
+            axes[a].from_stride = f.stride();
+            axes[a].to_stride = t.stride();
+            from += f.first();
+            to += t.first();
+            continue;
+        }
+        const auto listed = [&](const Places& places) {
+            if (places.list != nullptr) return places.list->offsets.data();
+            for (std::int64_t i = 0; i < counts[a]; ++i) dense[a].push_back(i * places.distance);
+            return static_cast<const std::int64_t*>(dense[a].data());
+        };
+        axes[a].from = listed(f);
+        axes[a].to = listed(t);
+    }
+    local::transfer<T>(axes, from, to, T(1), {conjugate, false});
+}
+
+}  // namespace
+
+MatrixExchange::MatrixExchange(const Communicator* comm, const Layout& tensor, const Matricization& labels, const MatrixLayout& matrix,
+                               std::int64_t leading_dimension, std::int64_t rank)
+    : comm_(comm), rank_(rank) {
+    const auto at = matrix.position(rank);
+    rows_ = make_lists(tensor, labels.rows, matrix.rows, rank, at < 0 ? -1 : matrix.grid_row(at), 1);
+    columns_ = make_lists(tensor, labels.columns, matrix.columns, rank, at < 0 ? -1 : matrix.grid_column(at), leading_dimension);
+    const auto fastest = *std::min_element(labels.rows.dimensions.begin(), labels.rows.dimensions.end());
+    rows_first_ = fastest < *std::min_element(labels.columns.dimensions.begin(), labels.columns.dimensions.end());
+    tensor_size_ = tensor.local_size(rank);
+    matrix_size_ = at < 0 ? 0 : matrix.rows.count(matrix.grid_row(at)) * matrix.columns.count(matrix.grid_column(at));
+    own_in_tensor_ = own_in_matrix_ = {rank, &nothing, &nothing};
+    list_blocks(tensor, matrix);
+}
+
+void MatrixExchange::list_blocks(const Layout& tensor, const MatrixLayout& matrix) {
+    const auto my_copy = copy_of(tensor, rank_);
+    const auto add = [&](const Block& block, Block& own, std::vector<Block>& others) {
+        if (block.count() == 0) return;
+        if (block.peer == rank_)
+            own = block;
+        else
+            others.push_back(block);
+    };
+    if (tensor_size_ > 0)
+        for (std::int64_t c = 0; c < matrix.columns.places; ++c)
+            for (std::int64_t r = 0; r < matrix.rows.places; ++r) {
+                const auto peer = matrix.rank_at(r, c);
+                add({peer, &rows_.in_tensor[static_cast<std::size_t>(r)], &columns_.in_tensor[static_cast<std::size_t>(c)],
+                     copy_of(tensor, peer) == my_copy},
+                    own_in_tensor_, in_tensor_);
+            }
+    if (matrix_size_ == 0) return;
+    for (auto copy : copies_of(tensor))
+        for (std::size_t c = 0; c < columns_.in_matrix.size(); ++c)
+            for (std::size_t r = 0; r < rows_.in_matrix.size(); ++r)
+                add({rows_.rank_part[r] + columns_.rank_part[c] + copy, &rows_.in_matrix[r], &columns_.in_matrix[c], copy == my_copy}, own_in_matrix_,
+                    in_matrix_);
+}
+
+std::int64_t MatrixExchange::elements(const std::vector<Block>& blocks, bool to_matrix) const {
+    std::int64_t sum = 0;
+    for (const auto& block : blocks)
+        if (block.same_copy || !to_matrix) sum += block.count();
+    return sum;
+}
+
+std::int64_t MatrixExchange::buffer_elements() const {
+    return std::max(elements(in_tensor_, true) + elements(in_matrix_, true), elements(in_tensor_, false) + elements(in_matrix_, false));
+}
+
+bool MatrixExchange::is_identity() const {
+    const auto &t = own_in_tensor_, &m = own_in_matrix_;
+    return tensor_size_ == matrix_size_ && t.count() == tensor_size_ && in_matrix_.empty() && t.rows->offsets == m.rows->offsets &&
+           t.columns->offsets == m.columns->offsets;
+}
+
+template <class T>
+void MatrixExchange::pack(const Block& block, const T* from, T* buffer) const {
+    const auto *inner = rows_first_ ? block.rows : block.columns, *outer = rows_first_ ? block.columns : block.rows;
+    copy<T>({{inner}, {outer}}, {{nullptr, 1}, {nullptr, inner->count()}}, {inner->count(), outer->count()}, from, buffer, false);
+}
+
+template <class T>
+void MatrixExchange::unpack(const Block& block, const T* buffer, T* to, bool conjugate) const {
+    const auto *inner = rows_first_ ? block.rows : block.columns, *outer = rows_first_ ? block.columns : block.rows;
+    copy<T>({{nullptr, 1}, {nullptr, inner->count()}}, {{inner}, {outer}}, {inner->count(), outer->count()}, buffer, to, conjugate);
+}
+
+template <class T>
+void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix, bool conjugate, Workspace& workspace) const {
+    const auto mark = workspace.mark();
+    T* next = workspace.take<T>(elements(out, to_matrix) + elements(in, to_matrix));
+    const auto pieces = [&](const std::vector<Block>& blocks) {
+        std::vector<Piece> result;
+        for (const auto& block : blocks) {
+            if (to_matrix && !block.same_copy) continue;
+            result.push_back({block.peer, reinterpret_cast<std::byte*>(next), block.count() * static_cast<std::int64_t>(sizeof(T))});
+            next += block.count();
+        }
+        return result;
+    };
+    const auto sends = pieces(out), receives = pieces(in);
+    std::size_t piece = 0;
+    for (const auto& block : out)
+        if (block.same_copy || !to_matrix) pack(block, from, reinterpret_cast<T*>(sends[piece++].data));
+    PendingExchange pending;
+    if (comm_ != nullptr) pending = comm_->start(sends, receives);
+    const auto &f = to_matrix ? own_in_tensor_ : own_in_matrix_, &t = to_matrix ? own_in_matrix_ : own_in_tensor_;
+    const auto *from_inner = rows_first_ ? f.rows : f.columns, *from_outer = rows_first_ ? f.columns : f.rows;
+    const auto *to_inner = rows_first_ ? t.rows : t.columns, *to_outer = rows_first_ ? t.columns : t.rows;
+    if (f.count() > 0)
+        copy<T>({{from_inner}, {from_outer}}, {{to_inner}, {to_outer}}, {from_inner->count(), from_outer->count()}, from, to, conjugate);
+    if (comm_ != nullptr) comm_->finish(pending);
+    piece = 0;
+    for (const auto& block : in)
+        if (block.same_copy || !to_matrix) unpack(block, reinterpret_cast<const T*>(receives[piece++].data), to, conjugate);
+    workspace.release(mark);
+}
+
+template <class T>
+void MatrixExchange::gather(const T* tensor, T* matrix, bool conjugate, Workspace& workspace) const {
+    move(in_tensor_, in_matrix_, tensor, matrix, true, conjugate, workspace);
+}
+
+template <class T>
+void MatrixExchange::scatter(const T* matrix, T* tensor, bool conjugate, Workspace& workspace) const {
+    move(in_matrix_, in_tensor_, matrix, tensor, false, conjugate, workspace);
+}
+
+#define ARGES_INSTANTIATE(T)                                                          \
+    template void MatrixExchange::gather(const T*, T*, bool, Workspace&) const;       \
+    template void MatrixExchange::scatter(const T*, T*, bool, Workspace&) const;
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges::linalg

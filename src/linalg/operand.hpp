@@ -1,0 +1,45 @@
+/// What functions do with their operands first.
+#pragma once
+
+#include "linalg/distributed_matrix.hpp"
+#include "linalg/matricization.hpp"
+
+#include <memory>
+#include <string>
+
+namespace arges::linalg {
+
+/// An operand: its state, its labels, and an unpacked copy where it has symmetry.
+template <class T>
+class Operand {
+public:
+    /// @throws Unsupported in a dry run; InvalidArgument for labels that do not fit
+    Operand(const IndexedTensor<T>& A, const std::string& what)
+        : state(*A.factor().tensor),
+          labels(parse_matricization(A.factor().labels, state.shape().extents(), state.title())),
+          pointer_(A.factor().tensor) {
+        if (state.world->dry())
+            throw Unsupported(what + " of " + labels.text +
+                              ": the world is a dry run, which has no elements; plan by statements, or use a world of real ranks");
+    }
+    /// Without symmetry. Collective.
+    const TensorState<T>& plain() { return unpacked(pointer_, copy_); }
+    /// With symmetry, if there is any.
+    Tensor<T> tensor() const { return Tensor<T>(pointer_); }
+    const World& world() const { return state.world_handle; }
+
+    const TensorState<T>& state;
+    Matricization labels;
+
+private:
+    std::shared_ptr<TensorState<T>> pointer_;
+    Tensor<T> copy_;
+};
+
+template <class T>
+void check_same_world(const Operand<T>& A, const Operand<T>& B, const std::string& what) {
+    if (A.state.world != B.state.world)
+        throw InvalidArgument(what + ": " + A.labels.text + " and " + B.labels.text + " live on different worlds; use transfer() first");
+}
+
+}  // namespace arges::linalg

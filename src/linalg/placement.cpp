@@ -1,0 +1,75 @@
+// Where matrices are factorized.
+#include "base/instantiate.hpp"
+#include "base/math.hpp"
+#include "linalg/dense.hpp"
+
+#include <algorithm>
+
+namespace arges::linalg {
+
+namespace {
+
+/// TSQR pays where a rank has at least as many rows as there are columns, or the triangles are small.
+constexpr std::int64_t small_triangle = 512;
+
+/// The tensor's own distribution of rows as a layout, if its dimensions are spread along rows only and in a way that blocks can express.
+std::optional<MatrixLayout> rows_in_place(const Layout& tensor, const Matricization& labels) {
+    std::optional<MatrixLayout> result;
+    for (int s = 0; s < tensor.slots(); ++s) {
+        if (tensor.slot(s).places() == 1) continue;
+        const auto& dims = labels.rows.dimensions;
+        const auto found = std::find(dims.begin(), dims.end(), tensor.slot_dimensions(s)[0]);
+        if (found == dims.end() || result) return std::nullopt;
+        const auto at = static_cast<std::size_t>(found - dims.begin());
+        const auto places = tensor.slot(s).places();
+        if (at + 1 < dims.size() && labels.rows.extents[at] % places != 0) return std::nullopt;
+        std::int64_t block = 1;
+        for (std::size_t i = 0; i < at; ++i) block *= labels.rows.extents[i];
+        result = on_one_rank(labels.rows.size, labels.columns.size);
+        result->rows = {labels.rows.size, std::max<std::int64_t>(1, block), places, 0};
+        result->ranks.clear();
+        for (std::int64_t p = 0; p < places; ++p) {
+            std::int64_t rank = 0, rest = p;
+            for (int t : tensor.mapping(s).all()) {
+                const auto length = tensor.grid().lengths[static_cast<std::size_t>(t)];
+                rank += rest % length * tensor.grid().stride(t);
+                rest /= length;
+            }
+            result->ranks.push_back(rank);
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+MatrixLayout on_one_rank(std::int64_t rows, std::int64_t columns, std::int64_t rank) {
+    return {{rows, std::max<std::int64_t>(1, rows), 1, 0}, {columns, std::max<std::int64_t>(1, columns), 1, 0}, {rank}};
+}
+
+Placement choose_placement(const Layout& tensor, const Matricization& labels, std::int64_t ranks, const MatrixGrid& wanted) {
+    const auto m = labels.rows.size, n = labels.columns.size;
+    const auto grid = choose_layout(m, n, ranks, wanted);
+    const bool free = wanted.rows == 0 && wanted.columns == 0;
+    const auto most = n > 0 ? std::min(ranks, m / n) : 1;  // ranks that have a square at least
+    if (free && n > 0 && m >= 2 * n && (most == ranks || n <= small_triangle)) {
+        if (const auto in_place = rows_in_place(tensor, labels); in_place && in_place->rows.places <= most) return {*in_place, true};
+        auto layout = on_one_rank(m, n);
+        layout.rows = {m, ceil_div(m, most), most, 0};
+        layout.ranks = grid_ranks(most, 1, GridOrder::column_major);
+        return {layout, true};
+    }
+    if (grid.single()) return {on_one_rank(m, n), true};
+    return {grid, false};
+}
+
+template <class T>
+DistributedMatrix<T> moved(DistributedMatrix<T>&& matrix, const World& world, const MatrixLayout& layout) {
+    const auto tensor = store(world, std::move(matrix), {matrix.rows()}, {matrix.columns()}, "matrix");
+    return load(*tensor.state(), parse_matricization("i|j", tensor.extents(), "matrix"), layout);
+}
+
+#define ARGES_INSTANTIATE(T) template DistributedMatrix<T> moved(DistributedMatrix<T>&&, const World&, const MatrixLayout&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges::linalg

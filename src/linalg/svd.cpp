@@ -1,0 +1,94 @@
+#include "base/instantiate.hpp"
+#include "linalg/checks.hpp"
+#include "linalg/dense.hpp"
+#include "linalg/operand.hpp"
+#include "linalg/randomized_svd.hpp"
+#include "linalg/tall_qr.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace arges {
+
+using namespace linalg;
+
+namespace {
+
+/// From so many rows per column on, QR first saves work.
+constexpr double tall_ratio = 1.6;
+
+/// SVD of a matrix whose rows are spread, or that is on one rank: of R, times Q.
+template <class T>
+DenseSvd<T> by_tall_qr(const World& world, DistributedMatrix<T>& A, const SvdCut& cut, bool U, bool Vh) {
+    const auto shared = A.shared_world();
+    const auto n = A.columns();
+    const TallQr<T> tall(A);
+    const auto on_first = on_one_rank(n, n, A.layout().ranks[0]);
+    DistributedMatrix<T> R(shared, on_first, "SVD");
+    if (R.takes_part()) std::copy_n(tall.r().data(), n * n, R.data());
+    const auto grid = choose_layout(n, n, shared->size(), {});
+    if (!grid.single()) R = moved(std::move(R), world, grid);
+    auto result = svd_by_bidiagonal(R, cut, U, Vh);
+    if (!U) return result;
+    auto right = grid.single() ? std::move(*result.U) : moved(std::move(*result.U), world, on_first.resized(n, result.kept));
+    result.U.emplace(shared, A.layout().resized(A.rows(), result.kept), "SVD");
+    tall.multiply(right.data(), *result.U);
+    return result;
+}
+
+template <class T>
+SvdResult<T> exact(const TensorState<T>& tensor, const Matricization& labels, const SvdOptions& options) {
+    const auto m = labels.rows.size, n = labels.columns.size;
+    const bool wide = m < n;  // then of the adjoint: A^H = V S U^H
+    const auto& world = tensor.world_handle;
+    const auto placement = choose_placement(tensor.shape(), wide ? labels.flipped() : labels, world.size(), options.grid);
+    const bool tall = placement.tall && static_cast<double>(std::max(m, n)) >= tall_ratio * static_cast<double>(std::min(m, n)) && std::min(m, n) > 0;
+    auto A = load(tensor, labels, placement.layout, wide, Part::all, tall ? TallQr<T>::least_rows(std::min(m, n), placement.layout) : 0);
+    const SvdCut cut{options.rank, options.tolerance, options.absolute_tolerance};
+    const bool U = wide ? options.right : options.left, Vh = wide ? options.left : options.right;
+    auto dense = tall ? by_tall_qr(world, A, cut, U, Vh) : svd_by_bidiagonal(A, cut, U, Vh);
+    SvdResult<T> result;
+    result.discarded = tail_norm(dense.s, dense.kept);
+    dense.s.resize(static_cast<std::size_t>(dense.kept));
+    result.s = std::move(dense.s);
+    auto &left = wide ? dense.Vh : dense.U, &right = wide ? dense.U : dense.Vh;
+    if (left) result.U = store(world, std::move(*left), labels.rows.extents, {dense.kept}, "U", wide);
+    left.reset();
+    if (right) result.Vh = store(world, std::move(*right), {dense.kept}, labels.columns.extents, "Vh", wide);
+    return result;
+}
+
+void check_options(const SvdOptions& options, const std::string& text) {
+    const auto number = [](std::int64_t n) { return std::to_string(n); };
+    if (options.rank && *options.rank < 1) throw InvalidArgument("svd of " + text + ": rank " + number(*options.rank) + "; it must be at least 1");
+    if (!(options.tolerance >= 0) || !(options.absolute_tolerance >= 0) || std::isinf(options.tolerance) || std::isinf(options.absolute_tolerance))
+        throw InvalidArgument("svd of " + text + ": tolerances " + std::to_string(options.tolerance) + " and " +
+                              std::to_string(options.absolute_tolerance) + "; they must not be negative, and finite");
+    if (options.method != SvdMethod::randomized) return;
+    if (!options.rank) throw InvalidArgument("svd of " + text + ": a randomized SVD needs a rank; set SvdOptions::rank");
+    if (options.oversampling < 0 || options.power_iterations < 0)
+        throw InvalidArgument("svd of " + text + ": oversampling " + number(options.oversampling) + " and " + number(options.power_iterations) +
+                              " power iterations; they must not be negative");
+}
+
+}  // namespace
+
+template <class T>
+SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options) {
+    Operand<T> a(A, "svd");
+    const auto& labels = a.labels;
+    check_options(options, labels.text);
+    const bool randomized = options.method == SvdMethod::randomized && std::min(labels.rows.size, labels.columns.size) > 0;
+    auto result = randomized ? randomized_svd(a.tensor(), labels, options) : exact(a.plain(), labels, options);
+    if (options.checks) {
+        if (options.left && options.right) result.checks.residual = residual(A, labels, result.U, &result.s, result.Vh);
+        if (options.left) result.checks.orthogonality = orthogonality(result.U);
+        if (options.right) result.checks.orthogonality = std::max(result.checks.orthogonality, orthogonality(result.Vh, true));
+    }
+    return result;
+}
+
+#define ARGES_INSTANTIATE(T) template SvdResult<T> svd(const IndexedTensor<T>&, const SvdOptions&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

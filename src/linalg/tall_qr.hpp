@@ -1,0 +1,58 @@
+/// QR of tall matrices whose rows are spread over ranks: TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34, 2012, section 4).
+#pragma once
+
+#include "linalg/distributed_matrix.hpp"
+
+#include <vector>
+
+namespace arges::linalg {
+
+/// Blocks of rows that fit into a cache are factorized, and their triangles are merged in pairs: in sequence on a rank, along a binary tree over the
+/// ranks. Which rows are where does not matter.
+template <class T>
+class TallQr {
+public:
+    /// Factorizes. The grid has one column; on several ranks the local array has room for at least as many rows as columns (see least_rows()), and the
+    /// matrix at least as many rows as columns. Collective over all ranks. The matrix must stay where it is.
+    explicit TallQr(DistributedMatrix<T>& matrix);
+
+    /// The `least_rows` that the matrix needs.
+    static std::int64_t least_rows(std::int64_t columns, const MatrixLayout& layout) { return layout.single() ? 0 : columns; }
+    /// k = min(rows, columns).
+    std::int64_t width() const { return width_; }
+    /// R, k x columns, with a real diagonal that is not negative; on the first rank of the grid, column-major.
+    const Buffer<T>& r() const { return r_; }
+    /// Q times a k x columns matrix that the first rank gives, column-major (elsewhere null). The result has the layout of the matrix. Collective.
+    void multiply(const T* right, DistributedMatrix<T>& result) const;
+    /// Q. Collective.
+    void form(DistributedMatrix<T>& result) const;
+
+private:
+    /// Q as block reflectors below the diagonal of a block of the matrix, and their triangular factors.
+    struct Leaf {
+        std::int64_t first_row = 0, rows = 0;
+        Buffer<T> factors;
+    };
+    /// Two triangles that became one; the lower one has been replaced by reflectors.
+    struct Merge {
+        Buffer<T> reflectors, factors;
+    };
+    void factorize_leaves();
+    void merge_over_ranks();
+    void make_diagonal_real();
+    Merge merge(Buffer<T> lower);
+    void split(const Merge& merge, T* upper, T* lower, std::int64_t columns) const;
+    void expand(Buffer<T> top, std::int64_t columns, bool triangular, DistributedMatrix<T>& result) const;
+    void apply_leaf(const Leaf& leaf, T* columns, std::int64_t distance, std::int64_t count, bool triangular) const;
+
+    DistributedMatrix<T>& matrix_;
+    std::int64_t width_ = 0;
+    std::vector<Leaf> leaves_;
+    std::vector<Merge> local_merges_;               ///< of the triangles of leaf 1, 2, ... into that of leaf 0
+    std::vector<std::pair<std::int64_t, Merge>> rank_merges_;  ///< with the place that the lower triangle came from
+    std::int64_t parent_ = -1;                      ///< place that this rank's triangle went to
+    Buffer<T> r_;
+    std::vector<T> phase_;                          ///< Q of the reflectors times these is Q; on the first rank
+};
+
+}  // namespace arges::linalg
