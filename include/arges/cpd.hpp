@@ -1,7 +1,8 @@
-/// CP decompositions of sparse tensors: X(i, j, k, ...) is close to the sum over r of lambda_r A(i, r) B(j, r) C(k, r) ...
+/// CP decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over r of lambda_r A(i, r) B(j, r) C(k, r) ...
 #pragma once
 
 #include "arges/sparse_tensor.hpp"
+#include "arges/tensor.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,7 +19,8 @@ enum class CpAlgorithm : std::uint8_t {
     opt           ///< all factors at once, by L-BFGS
 };
 
-/// What to decompose into, and how. The texts are those of `arges cpd`.
+/// What to decompose into, and how. The texts are those of `arges cpd`. Distribution, grid, policy, rows, format and partition file are for sparse
+/// tensors, pairwise perturbation is for dense ones.
 struct CpOptions {
     int rank = 10;                       ///< number of components R, 1 to 1024
     CpAlgorithm algorithm = CpAlgorithm::als;  ///< how
@@ -32,6 +34,15 @@ struct CpOptions {
     std::string rows = "holders";        ///< owners of rows: even, claim, holders
     std::string format = "auto";         ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
     std::string partition_file;          ///< fine: a file with the rank of each nonzero, one a line
+    bool pairwise_perturbation = false;  ///< als and nonnegative, dense: approximate products while factors change little; see cp_decompose()
+    double perturbation_threshold = 0.1; ///< "little": every factor is nearer than this to where the products were exact, relative to its norm
+};
+
+/// How the products of an iteration were found.
+enum class CpStep : std::uint8_t {
+    exact,      ///< from the tensor
+    pairs,      ///< pairwise perturbation starts, or starts again: its operators were made from the tensor, then used
+    perturbed   ///< from the operators of pairwise perturbation only; the fit is an estimate
 };
 
 /// What an iteration did.
@@ -43,6 +54,7 @@ struct CpIteration {
     double mttkrp_seconds = 0;           ///< of this rank, in the products with nonzeros
     double solve_seconds = 0;            ///< of this rank, in solves, norms and Gram matrices
     double communication_seconds = 0;    ///< of this rank, waiting for others included
+    CpStep step = CpStep::exact;         ///< how products were found; the last iteration is always exact
 };
 
 /// A decomposition. Each rank has rows of the factors; components are ordered by falling weight.
@@ -87,6 +99,7 @@ struct CpResult {
     bool converged = false;              ///< the tolerance was reached
     double seconds_per_iteration = 0;    ///< on average
     double setup_seconds = 0;            ///< choosing and making the distribution and the formats
+    double choose_seconds = 0;           ///< of these: choosing the distribution; sparse tensors
     std::string distribution{};          ///< what was used
     std::string grid{};                  ///< of a medium-grain distribution
     std::string policy{};                ///< for its layers
@@ -96,6 +109,10 @@ struct CpResult {
     std::int64_t volume_rows_max = 0;    ///< rows that a rank sends and receives in an iteration
     std::int64_t volume_rows_total = 0;  ///< rows sent in an iteration, over all ranks
     std::int64_t memory_bytes_max = 0;   ///< of nonzeros, factors and buffers
+    std::int64_t planned_bytes_max = 0;  ///< bytes that a rank sends in an exact iteration, as planned before; dense tensors
+    std::int64_t sent_bytes_max = 0;     ///< bytes that a rank sent, on average over the iterations; dense tensors
+    std::int64_t bound_bytes = 0;        ///< bytes that a rank moves at least for one product of the iteration, by any algorithm; dense tensors
+    int perturbation_starts = 0;         ///< how often pairwise perturbation made its operators
     CpIteration total{};                 ///< seconds summed over the iterations
 };
 
@@ -115,6 +132,32 @@ CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options
 /// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
 template <class T>
 CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
+
+/// Decomposes a dense tensor; it stays where it lies, and is not copied. Collective.
+///
+/// Products with the tensor come from a dimension tree (Phan, Tichavsky, Cichocki, IEEE Trans. Signal Process. 61, 2013): two
+/// large matrix products in a sweep, whatever the order; what else a sweep needs follows from their results. A rank multiplies its own block, and moves
+/// rows of factors only. The start, and with it every iteration, is that of the same tensor in sparse form.
+///
+/// With pairwise perturbation (Ma and Solomonik, Numer. Linear Algebra Appl. 29, 2022) the tensor is contracted with all factors but two, for each pair of
+/// modes, as soon as the factors change by less than a threshold; sweeps then use these operators, with the second-order correction, until a factor has
+/// gone further than the threshold. Their fits are estimates. The operators take the memory of R matrices for each pair of modes. Iterations end only with two exact
+/// ones in a row whose fit differs by less than the tolerance, or with an exact one as the last that is allowed.
+/// @throws InvalidArgument for options that do not fit together, or for a tensor with zeros only or with elements that are not finite; Error
+///         where the iteration diverges; OutOfMemory
+template <class T>
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
+
+/// What a sweep over all modes will move, as text: the grid on which the tensor lies, bytes that the busiest rank sends for each mode, the same over all
+/// modes and ranks, and the lower bound for one product. Works in a dry run, too. Local.
+/// @throws InvalidArgument as cp_decompose() for options and shape
+template <class T>
+std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options);
+
+/// The elements begin <= index < end of a model as a new tensor; without ranges, all of them. Collective.
+/// @throws InvalidArgument for ranges that are not within the model
+template <class T>
+Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin = {}, std::vector<std::int64_t> end = {});
 
 /// Files of a saved model: NumPy's .npy, or text with a row on each line.
 enum class ModelForm : std::uint8_t { npy, text };

@@ -1,16 +1,36 @@
-/// Tucker decompositions of sparse tensors: X(i, j, k, ...) is close to the sum over (a, b, c, ...) of G(a, b, c, ...) A(i, a) B(j, b) C(k, c) ...
+/// Tucker decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over (a, b, c, ...) of G(a, b, c, ...) A(i, a) B(j, b) C(k, c) ...
 #pragma once
 
 #include "arges/cpd.hpp"
 
 namespace arges {
 
-/// Into what to decompose, and how. Texts as in CpOptions.
+/// How a Tucker decomposition is found.
+enum class TuckerMethod : std::uint8_t {
+    automatic,  ///< st_hosvd for dense tensors, hooi for sparse ones
+    hosvd,      ///< leading left singular vectors of every matricization of the tensor (De Lathauwer, De Moor, Vandewalle, SIAM J. Matrix Anal. Appl. 21, 2000)
+    st_hosvd,   ///< the same mode after mode, each time of what earlier modes have left (Vannieuwenhoven, Vandebril, Meerbergen, SIAM J. Sci. Comput. 34, 2012)
+    hooi        ///< higher-order orthogonal iteration, for dense tensors from st_hosvd
+};
+
+/// How singular vectors of a matricization are found; dense tensors.
+enum class TuckerKernel : std::uint8_t {
+    automatic,  ///< qr where the error that is allowed is below the square root of the machine precision, or a long matricization is taller than wide; else gram
+    gram,       ///< eigenvectors of its Gram matrix: fast; singular values below the square root of the machine precision (relative to the largest) are noise
+    qr          ///< SVD of the triangle of a QR factorization: right to the machine precision, at about twice to four times the work
+};
+
+/// Into what to decompose, and how. Texts as in CpOptions; distribution, grid, policy, rows and partition file are for sparse tensors, relative_error,
+/// kernel and order for dense ones.
 struct TuckerOptions {
-    std::vector<int> ranks;              ///< length of the core by mode
-    int max_iterations = 50;             ///< at most so many
-    double tolerance = 1e-5;             ///< stops when the fit changes by less; 0: never
-    std::uint64_t seed = 1;              ///< of the start
+    std::vector<int> ranks;              ///< length of the core by mode; empty: as small as relative_error allows
+    double relative_error = 0;           ///< at most |X - model| / |X|; with ranks: what is smaller counts, and the error may be larger
+    TuckerMethod method = TuckerMethod::automatic;  ///< how
+    TuckerKernel kernel = TuckerKernel::automatic;  ///< how singular vectors are found
+    std::vector<int> order;              ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
+    int max_iterations = 50;             ///< hooi: at most so many
+    double tolerance = 1e-5;             ///< hooi: stops when the fit changes by less; 0: never
+    std::uint64_t seed = 1;              ///< of the start; sparse
     std::string distribution = "auto";   ///< as CpOptions::distribution
     std::string grid;                    ///< as CpOptions::grid
     std::string policy;                  ///< as CpOptions::policy
@@ -18,32 +38,123 @@ struct TuckerOptions {
     std::string partition_file;          ///< as CpOptions::partition_file
 };
 
-/// A decomposition. Each rank has rows of the factors, and the whole core.
+/// A decomposition. Each rank has rows of the factors, whose columns are orthonormal, and its part of the core.
+template <class T>
+class TuckerModel {
+public:
+    /// Puts a model together from each rank's rows. Local.
+    TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors);
+
+    /// Number of modes.
+    int order() const { return static_cast<int>(lengths_.size()); }
+    /// Lengths of the tensor.
+    const std::vector<std::int64_t>& lengths() const { return lengths_; }
+    /// Lengths of the core.
+    const std::vector<std::int64_t>& ranks() const { return core_.extents(); }
+    /// G.
+    const Tensor<T>& core() const { return core_; }
+    /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices of a sparse tensor are zero, and nobody has them.
+    const std::vector<std::int64_t>& rows(int mode) const { return rows_[static_cast<std::size_t>(mode)]; }
+    /// These rows, one after the other.
+    const std::vector<T>& factor(int mode) const { return factors_[static_cast<std::size_t>(mode)]; }
+    /// A whole factor on every rank, row by row. Collective.
+    /// @throws InvalidArgument if there is no such mode
+    std::vector<T> gather(int mode) const;
+    /// Where core and rows are.
+    const World& world() const { return core_.world(); }
+    /// Elements of the tensor divided by those of core and factors.
+    double compression() const;
+
+private:
+    std::vector<std::int64_t> lengths_;
+    Tensor<T> core_;
+    std::vector<std::vector<std::int64_t>> rows_;
+    std::vector<std::vector<T>> factors_;
+};
+
+/// What was done for one mode. Seconds and bytes are those of this rank.
+struct TuckerStep {
+    int mode = 0;                     ///< from 0
+    int iteration = 0;                ///< of hooi; 0: before
+    std::int64_t rank = 0;            ///< that was chosen
+    double discarded = 0;             ///< root of the sum of the squared singular values that were cut, relative to |X|
+    TuckerKernel kernel = TuckerKernel::gram;  ///< that was used
+    double move_seconds = 0;          ///< moving the tensor to where the mode is whole
+    double gram_seconds = 0;          ///< Gram matrix or QR factorization
+    double solve_seconds = 0;         ///< eigenvectors or SVD of the small matrix
+    double product_seconds = 0;       ///< products with factors
+    std::int64_t planned_bytes = 0;   ///< that this rank sends, as planned before; Gram kernel
+    std::int64_t sent_bytes = 0;      ///< that it has sent
+};
+
+/// A decomposition and how it was found.
 template <class T>
 struct TuckerResult {
-    std::vector<std::int64_t> lengths{};             ///< of the tensor
-    std::vector<int> ranks{};                        ///< of the core
-    std::vector<double> core{};                      ///< first mode fastest
-    std::vector<std::vector<std::int64_t>> rows{};   ///< by mode: numbers of this rank's rows, ascending; rows of empty slices are zero
-    std::vector<std::vector<T>> factors{};           ///< by mode: these rows, one after the other; columns are orthonormal
-    double fit = 0;                                  ///< 1 - |X - model| / |X|
-    int iterations = 0;                              ///< that were made
+    TuckerModel<T> model;                            ///< what was found
+    double fit = 0;                                  ///< 1 - estimated_error
+    double estimated_error = 0;                      ///< |X - model| / |X| from norms or from the singular values that were cut; relative_error() computes it
+    TuckerMethod method = TuckerMethod::hooi;        ///< that was used
+    int iterations = 0;                              ///< of hooi
     bool converged = false;                          ///< the tolerance was reached
-    double seconds_per_iteration = 0;                ///< on average
-    std::string distribution{};                      ///< what was used
-    std::string grid{};                              ///< of a medium-grain distribution
-    std::string policy{};                            ///< for its layers
+    double seconds = 0;                              ///< in all
+    double seconds_per_iteration = 0;                ///< of hooi, on average
+    std::vector<TuckerStep> steps{};                 ///< dense tensors: mode by mode
+    std::string distribution{};                      ///< what was used; sparse tensors
+    std::string grid{};                              ///< of a medium-grain distribution, or on which a dense tensor lies
+    std::string policy{};                            ///< of a medium-grain distribution
 };
+
+/// Called on every rank after each iteration with its number and fit.
+using TuckerProgress = std::function<void(int number, double fit)>;
 
 /// Sparse Tucker decomposition by higher-order orthogonal iteration: each factor becomes the leading left singular vectors of X_(n) times
 /// the Kronecker product of the other factors, which is never formed for more than one nonzero (De Lathauwer, De Moor, Vandewalle, SIAM
 /// J. Matrix Anal. Appl. 21, 2000). Where that matrix has a smaller rank than the core, the columns beyond it are zero. Collective.
 /// @param tensor   what to decompose
 /// @param options  into what, and how
-/// @param progress called on every rank after each iteration with its number and fit
-/// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, or whose product over all modes but one is over 4096
+/// @param progress called on every rank after each iteration
+/// @param start    factors to start from instead of random ones, of the same lengths and ranks
+/// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, or whose product over all modes but one is over 4096; for a method
+///         other than hooi
 template <class T>
-TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options,
-                                 const std::function<void(int number, double fit)>& progress = {});
+TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
+                                 const TuckerModel<T>* start = nullptr);
+
+/// Tucker decomposition of a dense tensor. It stays as it is; st_hosvd needs memory for one tensor more only if the first mode is spread over ranks.
+///
+/// With relative_error eps a mode may discard singular values whose squares add up to eps^2 |X|^2 divided by the number of modes, plus what earlier
+/// modes have not used; then |X - model| <= eps |X| for hosvd and st_hosvd, and the error is at most the root of the number of modes times the least for the same ranks.
+/// hooi keeps the ranks that st_hosvd found, and is never worse. Eigenvectors are computed by one rank. Collective.
+/// @param tensor   what to decompose, order 1 to 8, of any symmetry
+/// @param options  into what, and how
+/// @param progress called on every rank after each iteration of hooi
+/// @param start    hooi: factors to start from instead of those of st_hosvd, of the same lengths and ranks
+/// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, for neither ranks nor a relative error, or for a tensor with zeros
+///         only or with elements that are not finite; OutOfMemory
+template <class T>
+TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
+                                 const TuckerModel<T>* start = nullptr);
+
+/// The elements begin <= index < end of a model as a new tensor: a fiber, a slice, any block; without ranges, all of them. What is not wanted is
+/// not computed. Collective.
+/// @throws InvalidArgument for ranges that are not within the model
+template <class T>
+Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin = {}, std::vector<std::int64_t> end = {});
+
+/// |X - model| / |X|, from every element. The difference is formed in parts of a sixteenth of the tensor or less. Collective.
+/// @throws InvalidArgument if the lengths differ
+template <class T>
+double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model);
+
+/// Writes a model as a checkpoint (arges/checkpoint.hpp): one HDF5 file with the tensors core, mode_1, mode_2, ..., each with its checksum; a file that was there
+/// before stays whole until the new one is complete. Collective.
+/// @throws InvalidArgument on every rank if the file cannot be written
+template <class T>
+void save_model(const TuckerModel<T>& model, const std::string& file);
+
+/// Reads a Tucker model that save_model() has written, on any number of ranks. Collective.
+/// @throws InvalidArgument on every rank if there is none, its elements are of another type, or a checksum differs
+template <class T>
+TuckerModel<T> load_tucker_model(const World& world, const std::string& file);
 
 }  // namespace arges

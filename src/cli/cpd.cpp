@@ -1,6 +1,7 @@
-// arges cpd FILE: CP decomposition of a sparse tensor.
+// arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
 #include "arges/sparse_io.hpp"
+#include "arges/tensor_io.hpp"
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "arges/error.hpp"
@@ -48,19 +49,22 @@ struct Preparation {
     double read_seconds = 0;
     std::int64_t nonzeros = 0;
     ReadReport report{};
+    bool is_dense = false;
 };
 
 void print_iteration(std::ostream& out, const CpIteration& now) {
     if (now.number == 1)
         out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp", "solve", "comm");
+    const char* const step = now.step == CpStep::exact ? "" : now.step == CpStep::pairs ? "  pairs made, perturbed" : "  perturbed";
     auto share = [&](double seconds) { return fmt::format("{:.0f} %", now.seconds > 0 ? 100 * seconds / now.seconds : 0); };
-    out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7}\n", now.number, now.fit, now.change, now.seconds,
-                       share(now.mttkrp_seconds), share(now.solve_seconds), share(now.communication_seconds))
+    out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7}{}\n", now.number, now.fit, now.change, now.seconds,
+                       share(now.mttkrp_seconds), share(now.solve_seconds), share(now.communication_seconds), step)
         << std::flush;
 }
 
 void print_tensor(std::ostream& out, const CpdCommand& command, const Preparation& before, const World& world) {
-    out << fmt::format("{}: {}, {} nonzeros", command.file, lengths_text(before.report.lengths), with_commas(before.nonzeros));
+    out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.nonzeros),
+                       before.is_dense ? "elements" : "nonzeros");
     if (before.report.duplicates > 0) out << fmt::format(" ({} duplicates merged)", with_commas(before.report.duplicates));
     out << fmt::format(", read in {:.3f} s\n{} {} of {} threads, rank {}, seed {}\n\n", before.read_seconds, world.size(),
                        world.size() == 1 ? "process" : "processes", omp_get_max_threads(), command.cp.rank, command.cp.seed)
@@ -68,14 +72,27 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const Preparatio
 }
 
 template <class T>
-void print_result(std::ostream& out, const CpResult<T>& result, std::int64_t peak) {
-    out << fmt::format("\nfit {:.8f} after {} iterations{}, {:.4f} s each, {:.3f} s to prepare\n", result.fit, result.iterations,
-                       result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration, result.setup_seconds);
+void print_dense_result(std::ostream& out, const CpResult<T>& result) {
+    out << fmt::format("{:<28} dense, grid {}\n", "distribution", result.grid);
+    if (result.perturbation_starts > 0) out << fmt::format("{:<28} started {} times\n", "pairwise perturbation", result.perturbation_starts);
+    out << fmt::format("{:<28} {} sent by the busiest rank, {} planned for an exact one,\n{:<28} {} the least for one product\n", "bytes per iteration",
+                       with_commas(result.sent_bytes_max), with_commas(result.planned_bytes_max), "", with_commas(result.bound_bytes));
+}
+
+template <class T>
+void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
     out << fmt::format("{:<28} {}{}\n", "distribution", result.distribution, result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy);
     out << fmt::format("{:<28} {}\n{:<28} {}\n", "rows", result.rows, "format", result.format);
     out << fmt::format("{:<28} {}\n", "nonzeros, busiest rank", with_commas(result.nonzeros_max));
     out << fmt::format("{:<28} {} busiest rank, {} sent in all\n", "rows moved per iteration", with_commas(result.volume_rows_max),
                        with_commas(result.volume_rows_total));
+}
+
+template <class T>
+void print_result(std::ostream& out, const CpResult<T>& result, std::int64_t peak) {
+    out << fmt::format("\nfit {:.8f} after {} iterations{}, {:.4f} s each, {:.3f} s to prepare\n", result.fit, result.iterations,
+                       result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration, result.setup_seconds);
+    result.distribution == "dense" ? print_dense_result(out, result) : print_sparse_result(out, result);
     out << fmt::format("{:<28} {} busiest rank, process {}\n", "memory", format_bytes(result.memory_bytes_max), format_bytes(peak)) << std::flush;
 }
 
@@ -91,6 +108,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["communication_seconds"] = result.total.communication_seconds;
     object["read_seconds"] = before.read_seconds;
     object["setup_seconds"] = result.setup_seconds;
+    object["choose_seconds"] = result.choose_seconds;
     object["algorithm"] = command.algorithm;
     object["rank"] = command.cp.rank;
     object["seed"] = command.cp.seed;
@@ -107,6 +125,12 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["nonzeros_max"] = result.nonzeros_max;
     object["volume_rows_max"] = result.volume_rows_max;
     object["volume_rows_total"] = result.volume_rows_total;
+    if (before.is_dense) {
+        object["bytes_sent_max"] = result.sent_bytes_max;
+        object["bytes_planned_max"] = result.planned_bytes_max;
+        object["bytes_bound"] = result.bound_bytes;
+        object["perturbation_starts"] = result.perturbation_starts;
+    }
     object["memory_bytes_max"] = result.memory_bytes_max;
     object["peak_memory_bytes"] = peak;
     object["lambda"] = result.model.lambda();
@@ -121,16 +145,9 @@ void make_folder(const std::string& path) {
     if (error) throw InvalidArgument("--output: " + path + " cannot be written to (" + error.message() + "); name a folder that can");
 }
 
-template <class T>
-void decompose(const CpdCommand& command, const Console& console) {
-    const World world = command.world.make_world();
-    const auto& comm = world.state()->communicator();
-    comm.agree([&] {
-        if (comm.rank() == 0 && !command.output.empty()) make_folder(command.output);
-    });
-    Stopwatch watch;
-    auto input = read_sparse<T>(world, command.file, command.input.read_options());
-    const Preparation before{watch.lap(), input.tensor.nonzeros(), input.report};
+/// Decomposes what was read, and prints.
+template <class T, class Input>
+void decompose(const CpdCommand& command, const Console& console, const World& world, Input&& input, const Preparation& before) {
     if (!command.json) print_tensor(console.out, command, before, world);
     std::unique_ptr<const CpModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const CpModel<T>>(load_model<T>(world, command.start));
@@ -139,16 +156,34 @@ void decompose(const CpdCommand& command, const Console& console) {
         if (!command.json) print_iteration(console.out, now);
         if (command.save_every > 0 && now.number % command.save_every == 0) save_model(model(), command.output, form);
     };
-    const auto result = cp_decompose(std::move(input.tensor), command.cp, progress, start.get());
+    const auto result = cp_decompose(std::forward<Input>(input), command.cp, progress, start.get());
     if (!command.output.empty()) save_model(result.model, command.output, form);
-    const auto peak = comm.maximum(peak_process_memory());
+    const auto peak = world.state()->communicator().maximum(peak_process_memory());
     command.json ? print_json(console.out, command, before, result, peak) : print_result(console.out, result, peak);
+}
+
+template <class T>
+void read_and_decompose(const CpdCommand& command, const Console& console) {
+    const World world = command.world.make_world();
+    const auto& comm = world.state()->communicator();
+    comm.agree([&] {
+        if (comm.rank() == 0 && !command.output.empty()) make_folder(command.output);
+    });
+    Stopwatch watch;
+    if (is_tensor_file(world, command.file)) {
+        const auto tensor = read_tensor<T>(world, command.file);
+        Preparation before{watch.lap(), tensor.size(), {}, true};
+        before.report.lengths = tensor.extents();
+        return decompose<T>(command, console, world, tensor, before);
+    }
+    auto input = read_sparse<T>(world, command.file, command.input.read_options());
+    decompose<T>(command, console, world, std::move(input.tensor), {watch.lap(), input.tensor.nonzeros(), input.report});
 }
 
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
     if (command.save_every > 0 && command.output.empty()) throw InvalidArgument("--save-every needs --output DIR, the place to save to");
-    command.input.is_single() ? decompose<float>(command, console) : decompose<double>(command, console);
+    command.input.is_single() ? read_and_decompose<float>(command, console) : read_and_decompose<double>(command, console);
 }
 
 void declare_distribution(CLI::App& app, CpOptions& cp) {
@@ -170,7 +205,7 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
 Action declare_cpd(CLI::App& app) {
     const auto command = std::make_shared<CpdCommand>();
     auto& cp = command->cp;
-    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
+    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")->required();
     app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
         ->check(CLI::IsMember({"als", "nn", "opt"}))
@@ -180,6 +215,10 @@ Action declare_cpd(CLI::App& app) {
     app.add_option("--regularization", cp.regularization, "weight of the squares of the factors")->check(CLI::NonNegativeNumber)->capture_default_str();
     app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
     declare_distribution(app, cp);
+    app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
+    app.add_option("--perturbation-threshold", cp.perturbation_threshold, "how little, relative to the norm of a factor")
+        ->check(CLI::Range(1e-6, 0.999))
+        ->capture_default_str();
     app.add_option("--output", command->output, "directory for the factors");
     app.add_option("--output-form", command->output_form, "of the factors: npy or text")->check(CLI::IsMember({"npy", "text"}))->capture_default_str();
     app.add_option("--save-every", command->save_every, "save the factors after so many iterations, too")->check(CLI::Range(1, 1000000));

@@ -25,10 +25,11 @@ struct Subcommand {
 const std::vector<Subcommand>& subcommands();
 
 Action declare_calibrate(CLI::App& app);
-Action declare_ccsd(CLI::App& app);
+Action declare_cc(CLI::App& app);
 Action declare_convert(CLI::App& app);
 Action declare_cpd(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_stats(CLI::App& app);
+Action declare_tucker(CLI::App& app);
 
 }  // namespace arges::cli

@@ -29,7 +29,7 @@ void scale_gram(Gram& gram, const std::vector<double>& scale) {
 template <class T>
 class Alternation {
 public:
-    Alternation(SparseOperator<T>& tensor, CpState<T>& state, double regularization)
+    Alternation(CpOperator<T>& tensor, CpState<T>& state, double regularization)
         : tensor_(tensor), state_(state), regularization_(regularization) {}
     virtual ~Alternation() = default;
 
@@ -76,7 +76,7 @@ protected:
         tensor_.seconds().solve += watch.lap();
     }
 
-    SparseOperator<T>& tensor_;
+    CpOperator<T>& tensor_;
     CpState<T>& state_;
     double regularization_;
 };
@@ -101,7 +101,7 @@ private:
 template <class T>
 class NonnegativeColumns : public Alternation<T> {
 public:
-    NonnegativeColumns(SparseOperator<T>& tensor, CpState<T>& state, double regularization) : Alternation<T>(tensor, state, regularization) {
+    NonnegativeColumns(CpOperator<T>& tensor, CpState<T>& state, double regularization) : Alternation<T>(tensor, state, regularization) {
         std::int64_t most = 0;
         for (int m = 0; m < tensor.order(); ++m) most = std::max(most, tensor.rows(m).count());
         tensor.comm().agree([&] { product_ = Buffer<T>(most * tensor.columns()); });
@@ -147,16 +147,24 @@ private:
     std::vector<double> inner_;  // by row, summed in their order
 };
 
+/// Iterates until `after` says that it is enough. An iteration is asked to be exact where it is the last one, or where the fit does not change any
+/// more, and so is the next one after that, to compare with.
 template <class T>
-void alternate(Alternation<T>& alternation, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
-    constexpr double rounding = 1e-3;  // of the fit, near 1 in single precision
+void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+    constexpr double rounding = std::is_same_v<T, float> ? 5e-3 : 1e-3;  // of the fit, near 1
+    bool must_be_exact = false, was_exact = true;
     for (int it = 1; it <= options.max_iterations; ++it) {
         const double before = state.fit;
+        must_be_exact = must_be_exact || it == options.max_iterations;
+        tensor.begin_iteration(state, must_be_exact);
         state.fit = alternation.iterate();
-        if (it > 1 && options.regularization == 0 && state.fit < before - rounding)
+        const bool is_exact = tensor.step() == CpStep::exact;
+        if (it > 1 && is_exact && was_exact && options.regularization == 0 && state.fit < before - rounding)
             throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " + std::to_string(state.fit) +
                         "; use a smaller rank, another seed, or a regularization");
         if (!after(it, state.fit)) return;
+        must_be_exact = std::abs(state.fit - before) < options.tolerance || (must_be_exact && !was_exact);
+        was_exact = is_exact;
     }
 }
 
@@ -172,20 +180,20 @@ double fit_of(double norm_squared, double model_squared, double inner) {
 }
 
 template <class T>
-void run_als(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+void run_als(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
     LeastSquares<T> alternation(tensor, state, options.regularization);
-    alternate(alternation, state, options, after);
+    alternate(alternation, tensor, state, options, after);
 }
 
 template <class T>
-void run_nonnegative(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
     NonnegativeColumns<T> alternation(tensor, state, options.regularization);
-    alternate(alternation, state, options, after);
+    alternate(alternation, tensor, state, options, after);
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                      \
-    template void run_als(SparseOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);       \
-    template void run_nonnegative(SparseOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
+    template void run_als(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);       \
+    template void run_nonnegative(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

@@ -1,4 +1,4 @@
-/// Iterations of CP decompositions over a SparseOperator.
+/// Iterations of CP decompositions over a CpOperator.
 #pragma once
 
 #include "decompose/factors.hpp"
@@ -35,11 +35,11 @@ double fit_of(double norm_squared, double model_squared, double inner);
 /// Gram matrices; columns are scaled to length 1. The fit comes from the last mode's M_n. Collective.
 /// @throws Error where the iteration diverges
 template <class T>
-void run_als(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
+void run_als(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
 
 /// The same with factors that have no negative element: within a mode, columns are improved one after the other
 /// (hierarchical alternating least squares).
 template <class T>
-void run_nonnegative(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
+void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
 
 }  // namespace arges::decompose

@@ -42,11 +42,11 @@ CpModel<T> load_model(const World& world, const std::string& directory) {
     const auto shape = io::kruskal_shape(comm, directory);
     std::vector<std::int64_t> components(static_cast<std::size_t>(shape.components));
     std::iota(components.begin(), components.end(), 0);
-    const auto weights = io::read_matrix<T>(comm, io::kruskal_path(directory, 0, shape.form), components);
+    const auto weights = io::read_matrix<T>(comm, shape.paths[0], components);
     std::vector<std::vector<std::int64_t>> rows(shape.lengths.size());
     std::vector<std::vector<T>> factors(shape.lengths.size());
     for (std::size_t m = 0; m < shape.lengths.size(); ++m)
-        read_factor(comm, io::kruskal_path(directory, static_cast<int>(m) + 1, shape.form), shape.lengths[m], shape.components, rows[m], factors[m]);
+        read_factor(comm, shape.paths[m + 1], shape.lengths[m], shape.components, rows[m], factors[m]);
     return {world, shape.lengths, {weights.begin(), weights.end()}, std::move(rows), std::move(factors)};
 }
 

@@ -23,7 +23,7 @@ using Vector = std::vector<T>;
 template <class T>
 class Objective {
 public:
-    Objective(SparseOperator<T>& tensor, Factors<T>& factors, double regularization)
+    Objective(CpOperator<T>& tensor, Factors<T>& factors, double regularization)
         : tensor_(tensor), factors_(factors), regularization_(regularization) {
         std::int64_t most = 0;
         for (int m = 0; m < tensor.order(); ++m) most = std::max(most, tensor.rows(m).count());
@@ -112,7 +112,7 @@ private:
         return g + a.rows * a.columns;
     }
 
-    SparseOperator<T>& tensor_;
+    CpOperator<T>& tensor_;
     Factors<T>& factors_;
     double regularization_;
     Buffer<T> product_;
@@ -197,7 +197,7 @@ bool line_search(Objective<T>& objective, Vector<T>& x, double& value, Vector<T>
 }
 
 template <class T>
-void normalize(SparseOperator<T>& tensor, CpState<T>& state) {
+void normalize(CpOperator<T>& tensor, CpState<T>& state) {
     const auto n = static_cast<std::size_t>(tensor.columns());
     std::fill(state.lambda.begin(), state.lambda.end(), 1.0);
     for (int m = 0; m < tensor.order(); ++m) {
@@ -214,7 +214,7 @@ void normalize(SparseOperator<T>& tensor, CpState<T>& state) {
 }  // namespace
 
 template <class T>
-void run_opt(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
     Objective<T> objective(tensor, state.factors, options.regularization);
     auto x = objective.point();
     const auto first = state.factors.owned(0);
@@ -245,7 +245,7 @@ void run_opt(SparseOperator<T>& tensor, CpState<T>& state, const IterationOption
 }
 
 #define ARGES_INSTANTIATE(T) \
-    template void run_opt(SparseOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
+    template void run_opt(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

@@ -9,6 +9,6 @@ namespace arges::decompose {
 /// conditions (Nocedal and Wright, algorithms 7.4 and 7.5). The gradient in mode n is A_n V_n - M_n. At the end columns have length 1 and
 /// lambda their weights. Collective. @throws Error where the iteration diverges
 template <class T>
-void run_opt(SparseOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
+void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
 
 }  // namespace arges::decompose

@@ -13,7 +13,7 @@ double start_value(std::uint64_t seed, int mode, std::int64_t row, int column) {
 void sum_over_ranks(const Communicator& comm, Gram& gram) { comm.sum(gram.data(), static_cast<std::int64_t>(gram.size())); }
 
 template <class T>
-Factors<T>::Factors(SparseOperator<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
+Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
     tensor.comm().agree([&] {
         for (int m = 0; m < tensor.order(); ++m) {
             const auto& rows = tensor.rows(m);

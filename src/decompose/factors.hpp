@@ -3,19 +3,19 @@
 
 #include "base/buffer.hpp"
 #include "decompose/gram_solver.hpp"
-#include "decompose/sparse_operator.hpp"
+#include "decompose/cp_operator.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace arges::decompose {
 
-/// One matrix for each mode, with the rows of a SparseOperator, and the Gram matrices over all ranks.
+/// One matrix for each mode, with the rows of a CpOperator, and the Gram matrices over all ranks.
 template <class T>
 class Factors {
 public:
     /// Numbers in [0, 1) that depend on seed, mode, row and column only: the same for any number of ranks and any distribution.
-    Factors(SparseOperator<T>& tensor, std::uint64_t seed);
+    Factors(CpOperator<T>& tensor, std::uint64_t seed);
 
     int order() const { return static_cast<int>(data_.size()); }
     int columns() const { return columns_; }

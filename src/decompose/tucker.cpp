@@ -3,7 +3,8 @@
 #include "arges/error.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/choose_distribution.hpp"
-#include "decompose/factors.hpp"
+#include "decompose/cp_driver.hpp"
+#include "decompose/factor_tensor.hpp"
 #include "interface/sparse_state.hpp"
 #include "local/blas.hpp"
 #include "sparse/ttmc.hpp"
@@ -39,6 +40,10 @@ void check(const TuckerOptions& options, const std::vector<std::int64_t>& length
         if (product / options.ranks[m] > max_width)
             refuse("the core has " + std::to_string(product / options.ranks[m]) + " columns beside mode " + std::to_string(m + 1) +
                    ", at most " + std::to_string(max_width) + " are supported; use smaller ranks");
+    if (options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
+        refuse("sparse tensors are decomposed by hooi only; choose it, or convert the tensor to a dense one");
+    if (options.relative_error != 0 || options.kernel != TuckerKernel::automatic || !options.order.empty())
+        refuse("relative error, kernel and order are for dense tensors; give ranks, or convert the tensor to a dense one");
     if (options.max_iterations < 1) refuse("there must be at least one iteration");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
 }
@@ -70,6 +75,11 @@ public:
 
     double norm_squared() const { return norm_squared_; }
 
+    /// Takes the factors of a model instead of random ones. Collective.
+    void start_from(const TuckerModel<T>& model) {
+        for (int m = 0; m < order(); ++m) decompose::take_rows<T>(comm_, model.rows(m), model.factor(m), rows_of(m).index, matrix(m));
+    }
+
     /// All modes once; returns the fit.
     double iterate() {
         for (int m = 0; m < order(); ++m) {
@@ -87,14 +97,19 @@ public:
         return 1 - std::sqrt(std::max(0.0, norm_squared_ - squares) / norm_squared_);
     }
 
-    void give(TuckerResult<T>& result) {
+    TuckerModel<T> model(const World& world, const std::vector<std::int64_t>& lengths) const {
+        std::vector<std::vector<std::int64_t>> rows;
+        std::vector<std::vector<T>> factors;
         for (int m = 0; m < order(); ++m) {
-            const auto& rows = rows_of(m);
-            result.rows.emplace_back(rows.index.begin(), rows.index.begin() + rows.owned);
+            const auto& index = rows_of(m).index;
+            rows.emplace_back(index.begin(), index.begin() + rows_of(m).owned);
             const T* data = factors_[static_cast<std::size_t>(m)].data();
-            result.factors.emplace_back(data, data + rows.owned * columns(m));
+            factors.emplace_back(data, data + rows_of(m).owned * columns(m));
         }
-        result.core = core_first_fastest();
+        Tensor<T> core(world, {ranks_.begin(), ranks_.end()}, "core");
+        const auto values = core_first_fastest();
+        core.for_each_local([&](Index i, T& value) { value = static_cast<T>(values[static_cast<std::size_t>(core.key(i))]); });
+        return {lengths, std::move(core), std::move(rows), std::move(factors)};
     }
 
 private:
@@ -196,27 +211,29 @@ private:
 }  // namespace
 
 template <class T>
-TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const std::function<void(int, double)>& progress) {
+TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress, const TuckerModel<T>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
     const auto& comm = source.comm();
     const auto nonzeros = comm.sum(source.local().count());
     comm.agree([&] {
         check(options, tensor.lengths());
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
+        if (start && (start->lengths() != tensor.lengths() || start->ranks() != std::vector<std::int64_t>(options.ranks.begin(), options.ranks.end())))
+            throw InvalidArgument("Tucker decomposition: the factors to start from are for another tensor or other ranks; give those of this tensor and these ranks");
     });
+    Stopwatch watch, whole;
     const int columns = *std::max_element(options.ranks.begin(), options.ranks.end());
     auto chosen = decompose::choose_distribution(comm, source.local(),
                                                  {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
     Hooi<T> hooi(comm, decompose::distribute(comm, source.local(), chosen.plan), options.ranks, options.seed);
-    if (!(hooi.norm_squared() > 0) || !std::isfinite(hooi.norm_squared()))
-        throw InvalidArgument(source.title() + ": the sum of the squares of its values is zero or infinite; scale the values");
-    TuckerResult<T> result;
-    result.lengths = tensor.lengths();
-    result.ranks = options.ranks;
+    decompose::check_norm(source.title(), hooi.norm_squared());
+    if (start) hooi.start_from(*start);
+    TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
+    result.method = TuckerMethod::hooi;
     result.distribution = chosen.distribution;
     result.grid = chosen.grid;
     result.policy = chosen.policy;
-    Stopwatch watch;
+    watch.lap();
     while (result.iterations < options.max_iterations && !result.converged) {
         const double fit = hooi.iterate();
         result.converged = result.iterations > 0 && std::abs(fit - result.fit) < options.tolerance;
@@ -225,12 +242,14 @@ TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOpti
         if (progress) progress(result.iterations, fit);
     }
     result.seconds_per_iteration = watch.seconds() / result.iterations;
-    hooi.give(result);
+    result.estimated_error = 1 - result.fit;
+    result.model = hooi.model(tensor.world(), tensor.lengths());
+    result.seconds = whole.seconds();
     return result;
 }
 
 #define ARGES_INSTANTIATE(T) \
-    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const std::function<void(int, double)>&);
+    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

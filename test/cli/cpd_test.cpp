@@ -79,6 +79,9 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
                based = folder.write("based.tns", "0 1 1 3\n"), file = folder.write("file", "x"), inside = file + "/sub", missing = folder / "none.tns";
     const auto yago_start = folder / "yago";
     run_program({"cpd", one.c_str(), "--rank", "1", "--iterations", "1", "--output", yago_start.c_str(), "--json"});
+    const auto mixed = folder / "mixed";
+    run_program({"cpd", one.c_str(), "--rank", "2", "--iterations", "1", "--output", mixed.c_str(), "--json"});
+    folder.write("mixed/mode_1.npy", TemporaryFolder::read(yago_start + "/mode_1.npy"));
     check_wrong_lines({
         {{"cpd"}, 2, "FILE"},
         {{"cpd", one.c_str(), "--rank", "0"}, 2, "--rank"},
@@ -106,6 +109,7 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--partition", parts.c_str(), "--json"}, 1, "fine"},
         {{"cpd", yago, "--rank", "1", "--start", yago_start.c_str(), "--json"}, 1, "start"},
         {{"cpd", one.c_str(), "--start", missing.c_str(), "--json"}, 1, "none.tns"},
+        {{"cpd", one.c_str(), "--rank", "2", "--start", mixed.c_str(), "--json"}, 1, "the folder mixes files of two decompositions"},
         {{"cpd", one.c_str(), "--rank", "1", "--iterations", "1", "--json", "--output", inside.c_str()}, 1, "sub"},
         {{"stats", missing.c_str()}, 1, "none.tns"},
         {{"stats", one.c_str(), "--parts", "0"}, 2, "--parts"},

@@ -1,6 +1,7 @@
 // Algorithms for CP decompositions, over every way to deal out nonzeros and rows.
 #include "decompose/cp_als.hpp"
 #include "decompose/cp_opt.hpp"
+#include "decompose/sparse_operator.hpp"
 
 #include "arges/error.hpp"
 #include "decompose/slice_counts.hpp"
@@ -103,8 +104,9 @@ protected:
         result.grain = static_cast<Grain>(seed % 3);
         const auto grids = partition::all_grids(comm_.size(), mine.order());
         result.grid = grids[seed % grids.size()];
-        for (std::size_t m = 0; m < mine.lengths.size(); ++m)
-            result.boundaries.push_back(cut_layers(comm_, {}, mine.lengths[m], result.grain == Grain::coarse ? comm_.size() : result.grid[m], mine.indices[m]));
+        std::vector<partition::LayerCut> cuts;
+        for (std::size_t m = 0; m < mine.lengths.size(); ++m) cuts.push_back({m, result.grain == Grain::coarse ? comm_.size() : result.grid[m], {}});
+        result.boundaries = partition::cut_modes(RankTeam(comm_), count_slices(comm_, mine), cuts);
         for (std::int64_t x = 0; x < mine.count(); ++x)
             result.parts.push_back(static_cast<std::int32_t>((x * 7 + comm_.rank()) % comm_.size()));
         return result;

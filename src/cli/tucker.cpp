@@ -1,0 +1,231 @@
+// arges tucker FILE: Tucker decomposition of a dense or a sparse tensor.
+#include "arges/tucker.hpp"
+#include "arges/error.hpp"
+#include "arges/sparse_io.hpp"
+#include "arges/tensor_io.hpp"
+#include "base/process_memory.hpp"
+#include "base/stopwatch.hpp"
+#include "base/text.hpp"
+#include "cli/sparse_options.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/table.hpp"
+#include "cli/world_options.hpp"
+#include "interface/world_state.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <omp.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace arges::cli {
+
+namespace {
+
+const std::map<std::string, TuckerMethod> methods{
+    {"auto", TuckerMethod::automatic}, {"hosvd", TuckerMethod::hosvd}, {"st-hosvd", TuckerMethod::st_hosvd}, {"hooi", TuckerMethod::hooi}};
+const std::map<std::string, TuckerKernel> kernels{{"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
+
+struct TuckerCommand {
+    std::string file;
+    SparseFileOptions input{};
+    TuckerOptions tucker{};
+    std::string ranks, order, method = "auto", kernel = "auto", output, start;
+    bool json = false;
+    WorldOptions world{};
+};
+
+/// What was read, and how well it is represented.
+struct TuckerFigures {
+    double read_seconds = 0, error = 0, error_seconds = 0;
+    std::int64_t peak = 0;
+    std::string kind;  ///< of the tensor, for the first line
+};
+
+template <class K, class V>
+std::string name_in(const std::map<K, V>& names, const V& wanted) {
+    for (const auto& [name, value] : names)
+        if (value == wanted) return name;
+    return {};
+}
+
+/// Steps of hooi are summed over its iterations, by mode.
+std::vector<TuckerStep> summed(const std::vector<TuckerStep>& steps) {
+    std::vector<TuckerStep> result;
+    for (const auto& step : steps) {
+        const auto found = std::find_if(result.begin(), result.end(), [&](const auto& s) { return s.mode == step.mode && (s.iteration > 0) == (step.iteration > 0); });
+        if (found == result.end()) {
+            result.push_back(step);
+            continue;
+        }
+        auto sum = step;
+        sum.move_seconds += found->move_seconds;
+        sum.gram_seconds += found->gram_seconds;
+        sum.solve_seconds += found->solve_seconds;
+        sum.product_seconds += found->product_seconds;
+        sum.planned_bytes += found->planned_bytes;
+        sum.sent_bytes += found->sent_bytes;
+        *found = sum;
+    }
+    return result;
+}
+
+void print_steps(std::ostream& out, const std::vector<TuckerStep>& steps) {
+    if (steps.empty()) return;
+    std::vector<std::vector<std::string>> rows{{"step", "mode", "rank", "discarded", "kernel", "move s", "gram/qr s", "vectors s", "product s", "bytes sent"}};
+    for (const auto& step : summed(steps))
+        rows.push_back({step.iteration > 0 ? "hooi" : "truncate", std::to_string(step.mode + 1), std::to_string(step.rank), fmt::format("{:.2e}", step.discarded),
+                        name_in(kernels, step.kernel), fmt::format("{:.4f}", step.move_seconds), fmt::format("{:.4f}", step.gram_seconds),
+                        fmt::format("{:.4f}", step.solve_seconds), fmt::format("{:.4f}", step.product_seconds), with_commas(step.sent_bytes)});
+    out << "\n" << table(rows, {true, false, false, false, true, false, false, false, false, false});
+}
+
+template <class T>
+void print_result(std::ostream& out, const TuckerResult<T>& result, const TuckerFigures& figures) {
+    print_steps(out, result.steps);
+    out << fmt::format("\n{:<28} {:.6e} (estimated {:.6e})\n", "relative error", figures.error, result.estimated_error);
+    out << fmt::format("{:<28} {}\n", "core", lengths_text(result.model.ranks()));
+    out << fmt::format("{:<28} {:.2f}\n", "compression", result.model.compression());
+    out << fmt::format("{:<28} {}", "method", name_in(methods, result.method));
+    if (result.iterations > 0)
+        out << fmt::format(", {} iterations{}, {:.4f} s each", result.iterations, result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration);
+    out << fmt::format("\n{:<28} {} {}\n", "distribution", result.distribution, result.grid);
+    out << fmt::format("{:<28} {:.4f} s, {:.4f} s to compute the error\n", "seconds", result.seconds, figures.error_seconds);
+    out << fmt::format("{:<28} {}\n", "memory of a process", format_bytes(figures.peak)) << std::flush;
+}
+
+nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
+    auto list = nlohmann::ordered_json::array();
+    for (const auto& step : steps)
+        list.push_back({{"mode", step.mode + 1},
+                        {"iteration", step.iteration},
+                        {"rank", step.rank},
+                        {"discarded", step.discarded},
+                        {"kernel", name_in(kernels, step.kernel)},
+                        {"move_seconds", step.move_seconds},
+                        {"gram_seconds", step.gram_seconds},
+                        {"vectors_seconds", step.solve_seconds},
+                        {"product_seconds", step.product_seconds},
+                        {"planned_bytes", step.planned_bytes},
+                        {"sent_bytes", step.sent_bytes}});
+    return list;
+}
+
+template <class T>
+void print_json(std::ostream& out, const TuckerResult<T>& result, const TuckerFigures& figures) {
+    nlohmann::ordered_json object;
+    object["error"] = figures.error;
+    object["estimated_error"] = result.estimated_error;
+    object["compression"] = result.model.compression();
+    object["ranks"] = result.model.ranks();
+    object["lengths"] = result.model.lengths();
+    object["method"] = name_in(methods, result.method);
+    object["iterations"] = result.iterations;
+    object["converged"] = result.converged;
+    object["seconds"] = result.seconds;
+    object["seconds_per_iteration"] = result.seconds_per_iteration;
+    object["read_seconds"] = figures.read_seconds;
+    object["error_seconds"] = figures.error_seconds;
+    object["distribution"] = result.distribution;
+    object["grid"] = result.grid;
+    object["steps"] = steps_json(result.steps);
+    object["processes"] = result.model.world().size();
+    object["threads"] = omp_get_max_threads();
+    object["peak_memory_bytes"] = figures.peak;
+    out << object.dump(2) << std::endl;
+}
+
+/// Decomposes what was read, and prints. `error_of` gives the relative error of a result.
+template <class T, class Input, class ErrorOf>
+void decompose(const TuckerCommand& command, const Console& console, const World& world, const Input& input, TuckerFigures figures, ErrorOf&& error_of) {
+    const auto& comm = world.state()->communicator();
+    if (!command.json)
+        console.out << fmt::format("{}: {}, read in {:.3f} s\n{} {} of {} threads\n", command.file, figures.kind, figures.read_seconds, world.size(),
+                                   world.size() == 1 ? "process" : "processes", omp_get_max_threads())
+                    << std::flush;
+    std::unique_ptr<const TuckerModel<T>> start;
+    if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
+    double last = 0;
+    const TuckerProgress progress = [&](int number, double fit) {
+        if (command.json) return;
+        if (number == 1) console.out << fmt::format("\n{:>9} {:>14} {:>11}\n", "iteration", "fit", "change");
+        console.out << fmt::format("{:>9} {:>14.10f} {:>11.2e}\n", number, fit, number == 1 ? fit : fit - last) << std::flush;
+        last = fit;
+    };
+    const auto result = tucker_decompose(input, command.tucker, progress, start.get());
+    Stopwatch watch;
+    figures.error = error_of(result);
+    figures.error_seconds = watch.seconds();
+    if (!command.output.empty()) save_model(result.model, command.output);
+    figures.peak = comm.maximum(peak_process_memory());
+    command.json ? print_json(console.out, result, figures) : print_result(console.out, result, figures);
+}
+
+template <class T>
+void read_and_decompose(const TuckerCommand& command, const Console& console) {
+    const World world = command.world.make_world();
+    Stopwatch watch;
+    if (is_tensor_file(world, command.file)) {
+        const auto tensor = read_tensor<T>(world, command.file);
+        decompose<T>(command, console, world, tensor, {watch.lap(), 0, 0, 0, "dense, " + lengths_text(tensor.extents())},
+                     [&](const TuckerResult<T>& result) { return relative_error(tensor, result.model); });
+        return;
+    }
+    const auto input = read_sparse<T>(world, command.file, command.input.read_options());
+    const auto kind = lengths_text(input.tensor.lengths()) + ", " + with_commas(input.tensor.nonzeros()) + " nonzeros";
+    decompose<T>(command, console, world, input.tensor, {watch.lap(), 0, 0, 0, kind}, [](const TuckerResult<T>& result) { return result.estimated_error; });
+}
+
+/// Whole numbers separated by commas. @throws InvalidArgument for anything else
+std::vector<int> parse_numbers(const std::string& text, int least) {
+    std::vector<int> result;
+    for (auto number : parse_lengths(text)) {
+        if (number < least || number > 1000000000) throw InvalidArgument("'" + text + "' must be numbers from " + std::to_string(least) + " on, separated by commas");
+        result.push_back(static_cast<int>(number));
+    }
+    return result;
+}
+
+void run(TuckerCommand& command, const Console& console) {
+    command.tucker.method = methods.at(command.method);
+    command.tucker.kernel = kernels.at(command.kernel);
+    if (!command.ranks.empty()) command.tucker.ranks = parse_numbers(command.ranks, 1);
+    if (!command.order.empty()) command.tucker.order = parse_numbers(command.order, 1);
+    for (int& mode : command.tucker.order) --mode;
+    if (command.ranks.empty() && command.tucker.relative_error == 0)
+        throw InvalidArgument("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
+    command.input.is_single() ? read_and_decompose<float>(command, console) : read_and_decompose<double>(command, console);
+}
+
+}  // namespace
+
+Action declare_tucker(CLI::App& app) {
+    const auto command = std::make_shared<TuckerCommand>();
+    auto& tucker = command->tucker;
+    const auto numbers = accepted_by([](const std::string& text) { parse_numbers(text, 1); }, "NUMBERS");
+    app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, binary)")->required();
+    app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
+    app.add_option("--tolerance", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")->check(CLI::Range(0.0, 0.999999));
+    app.add_option("--method", command->method, "auto (dense: st-hosvd, sparse: hooi), hosvd, st-hosvd or hooi")
+        ->check(CLI::IsMember({"auto", "hosvd", "st-hosvd", "hooi"}))
+        ->capture_default_str();
+    app.add_option("--kernel", command->kernel, "dense: singular vectors by gram or qr; auto: qr where the tolerance needs it")
+        ->check(CLI::IsMember({"auto", "gram", "qr"}))
+        ->capture_default_str();
+    app.add_option("--order", command->order, "dense: modes in the order in which they are truncated, e.g. 3,1,2; chosen if not given")->check(numbers);
+    app.add_option("--iterations", tucker.max_iterations, "hooi: at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
+    app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less; 0: never")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
+    app.add_option("--output", command->output, "file for core and factors (HDF5)");
+    app.add_option("--start", command->start, "hooi: file with factors to start from");
+    app.add_flag("--json", command->json, "print one JSON object instead of tables");
+    command->input.declare(app);
+    command->world.declare(app);
+    return [command](const Console& console) { run(*command, console); };
+}
+
+}  // namespace arges::cli

@@ -1,0 +1,166 @@
+#include "decompose/cp_driver.hpp"
+
+#include "arges/error.hpp"
+#include "base/stopwatch.hpp"
+#include "decompose/cp_opt.hpp"
+#include "decompose/factor_tensor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+constexpr int max_rank = 1024;
+
+[[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("CP decomposition: " + text); }
+
+/// Order of the components by falling weight.
+std::vector<std::size_t> falling(const std::vector<double>& lambda) {
+    std::vector<std::size_t> order(lambda.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lambda[a] > lambda[b]; });
+    return order;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
+    std::string text;
+    for (auto n : lengths) text += (text.empty() ? "" : " x ") + std::to_string(n);
+    return text + " of rank " + std::to_string(rank);
+}
+
+/// Runs the iterations and keeps times.
+template <class T>
+class Runner {
+public:
+    Runner(CpOperator<T>& tensor, const CpOptions& options, const CpProgress<T>& progress, const std::function<CpModel<T>()>& model)
+        : tensor_(tensor), options_(options), progress_(progress), model_(model) {}
+
+    void run(CpState<T>& state, CpResult<T>& result) {
+        const IterationOptions iteration{options_.max_iterations, options_.tolerance, options_.regularization};
+        const auto after = [&](int number, double fit) { return note(result, number, fit); };
+        watch_.lap();
+        if (options_.algorithm == CpAlgorithm::als) run_als(tensor_, state, iteration, after);
+        if (options_.algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor_, state, iteration, after);
+        if (options_.algorithm == CpAlgorithm::opt) run_opt(tensor_, state, iteration, after);
+        result.fit = state.fit;
+    }
+
+private:
+    bool note(CpResult<T>& result, int number, double fit) {
+        const auto& spent = tensor_.seconds();
+        CpIteration now{number,
+                        fit,
+                        number == 1 ? fit : fit - last_fit_,
+                        watch_.lap(),
+                        spent.mttkrp - before_.mttkrp,
+                        spent.solve - before_.solve,
+                        spent.communication - before_.communication,
+                        tensor_.step()};
+        before_ = spent;
+        last_fit_ = fit;
+        auto& total = result.total;
+        total.number = number;
+        total.fit = fit;
+        total.seconds += now.seconds;
+        total.mttkrp_seconds += now.mttkrp_seconds;
+        total.solve_seconds += now.solve_seconds;
+        total.communication_seconds += now.communication_seconds;
+        result.iterations = number;
+        result.seconds_per_iteration = total.seconds / number;
+        const bool exact = now.step == CpStep::exact, exact_twice = exact && was_exact_;
+        was_exact_ = exact;
+        result.perturbation_starts += now.step == CpStep::pairs ? 1 : 0;
+        result.converged = number > 1 && exact_twice && std::abs(now.change) < options_.tolerance;
+        if (progress_) progress_(now, model_);
+        watch_.lap();
+        return !result.converged;
+    }
+
+    CpOperator<T>& tensor_;
+    const CpOptions& options_;
+    const CpProgress<T>& progress_;
+    const std::function<CpModel<T>()>& model_;
+    Seconds before_;
+    double last_fit_ = 0;
+    bool was_exact_ = true;
+    Stopwatch watch_;
+};
+
+}  // namespace
+
+void check_cp_options(const CpOptions& options) {
+    if (options.rank < 1 || options.rank > max_rank)
+        refuse("the rank is " + std::to_string(options.rank) + "; it must be from 1 to " + std::to_string(max_rank));
+    if (options.max_iterations < 1) refuse(std::to_string(options.max_iterations) + " iterations; there must be at least one");
+    if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
+    if (!(options.regularization >= 0) || !std::isfinite(options.regularization)) refuse("the regularization must be 0 or a positive number");
+    if (options.pairwise_perturbation && options.algorithm == CpAlgorithm::opt)
+        refuse("pairwise perturbation is for alternating algorithms; leave it out, or choose als or nn");
+    if (!(options.perturbation_threshold > 0) || !(options.perturbation_threshold < 1))
+        refuse("the threshold of pairwise perturbation must be between 0 and 1");
+}
+
+void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank) {
+    if (start_lengths != lengths || start_rank != rank)
+        refuse("the factors to start from are for " + shape_text(start_lengths, start_rank) + ", not for " + shape_text(lengths, rank) +
+               "; give those of this tensor and rank, or start from a seed");
+}
+
+void check_norm(const std::string& title, double norm_squared) {
+    if (std::isnan(norm_squared)) throw InvalidArgument(title + " has an element that is not a number (NaN); replace or remove it");
+    if (!std::isfinite(norm_squared))
+        throw InvalidArgument(title + ": the sum of the squares of its values is infinite; scale the values, or replace infinite ones");
+    if (!(norm_squared > 0))
+        throw InvalidArgument(title + ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
+}
+
+template <class T>
+void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& state) {
+    const auto& comm = tensor.comm();
+    state.lambda = model.lambda();
+    for (int m = 0; m < tensor.order(); ++m) {
+        take_rows<T>(comm, model.rows(m), model.factor(m), tensor.rows(m).index, state.factors.matrix(m));
+        auto gram = gram_of<T>(state.factors.owned(m));
+        sum_over_ranks(comm, gram);
+        state.factors.set_gram(m, std::move(gram));
+    }
+}
+
+template <class T>
+CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state, bool releases) {
+    const auto order = falling(state.lambda);
+    std::vector<double> lambda;
+    for (auto c : order) lambda.push_back(state.lambda[c]);
+    std::vector<std::vector<std::int64_t>> rows;
+    std::vector<std::vector<T>> factors;
+    for (int m = 0; m < tensor.order(); ++m) {
+        const auto& index = tensor.rows(m).index;
+        const auto owned = state.factors.owned(m);
+        rows.emplace_back(index.begin(), index.begin() + owned.rows);
+        factors.emplace_back();
+        factors.back().reserve(static_cast<std::size_t>(owned.rows * owned.columns));
+        for (std::int64_t i = 0; i < owned.rows; ++i)
+            for (auto c : order) factors.back().push_back(owned.row(i)[c]);
+        if (releases) state.factors.release(m);
+    }
+    return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
+}
+
+template <class T>
+void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& options, const CpProgress<T>& progress,
+                    const std::function<CpModel<T>()>& model, CpResult<T>& result) {
+    Runner<T>(tensor, options, progress, model).run(state, result);
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                              \
+    template void start_from(const CpModel<T>&, CpOperator<T>&, CpState<T>&);                                                             \
+    template CpModel<T> model_of(const World&, const std::vector<std::int64_t>&, CpOperator<T>&, CpState<T>&, bool);                      \
+    template void run_iterations(CpOperator<T>&, CpState<T>&, const CpOptions&, const CpProgress<T>&, const std::function<CpModel<T>()>&, \
+                                 CpResult<T>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

@@ -1,0 +1,69 @@
+#include "decompose/factor_tensor.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+
+namespace arges::decompose {
+
+IndexRanges checked_ranges(const std::string& title, const std::vector<std::int64_t>& lengths, IndexRanges ranges) {
+    if (ranges.begin.empty() && ranges.end.empty()) return {std::vector<std::int64_t>(lengths.size(), 0), lengths};
+    if (ranges.begin.size() != lengths.size() || ranges.end.size() != lengths.size())
+        throw InvalidArgument(title + ": ranges of " + std::to_string(ranges.begin.size()) + " and " + std::to_string(ranges.end.size()) +
+                              " indices for " + std::to_string(lengths.size()) + " modes; give a begin and an end for each mode");
+    for (std::size_t m = 0; m < lengths.size(); ++m)
+        if (ranges.begin[m] < 0 || ranges.begin[m] > ranges.end[m] || ranges.end[m] > lengths[m])
+            throw InvalidArgument(title + ": the range [" + std::to_string(ranges.begin[m]) + ", " + std::to_string(ranges.end[m]) +
+                                  ") is not within mode " + std::to_string(m + 1) + " of length " + std::to_string(lengths[m]));
+    return ranges;
+}
+
+template <class T>
+Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, std::span<const T> values, std::int64_t columns, std::int64_t begin,
+                        std::int64_t end) {
+    Tensor<T> result(world, {end - begin, columns}, "factor");
+    std::vector<std::int64_t> keys;
+    std::vector<T> elements;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i] < begin || rows[i] >= end) continue;
+        for (std::int64_t c = 0; c < columns; ++c) {
+            keys.push_back(rows[i] - begin + c * (end - begin));
+            elements.push_back(values[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
+        }
+    }
+    result.write(keys, elements);
+    return result;
+}
+
+template <class T>
+void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values, std::span<const std::int64_t> wanted,
+               sparse::RowMatrix<T> matrix) {
+    const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows)));
+    const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(values)));
+    std::vector<std::pair<std::int64_t, std::size_t>> place;
+    for (std::size_t i = 0; i < all_rows.size(); ++i) place.emplace_back(all_rows[i], i);
+    std::sort(place.begin(), place.end());
+    const auto columns = static_cast<std::size_t>(matrix.columns);
+    for (std::int64_t i = 0; i < matrix.rows; ++i) {
+        const auto number = wanted[static_cast<std::size_t>(i)];
+        const auto found = std::lower_bound(place.begin(), place.end(), std::pair(number, std::size_t{0}));
+        if (found == place.end() || found->first != number)
+            std::fill_n(matrix.row(i), columns, T(0));
+        else
+            std::copy_n(all_values.data() + found->second * columns, columns, matrix.row(i));
+    }
+}
+
+std::vector<std::string> numbered_labels(char letter, int count) {
+    std::vector<std::string> result;
+    for (int m = 1; m <= count; ++m) result.push_back(letter + std::to_string(m));
+    return result;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                              \
+    template Tensor<T> factor_tensor(const World&, std::span<const std::int64_t>, std::span<const T>, std::int64_t, std::int64_t, std::int64_t); \
+    template void take_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&, std::span<const std::int64_t>, sparse::RowMatrix<T>);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

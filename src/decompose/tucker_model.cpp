@@ -1,0 +1,137 @@
+// The model of a Tucker decomposition: its rows, tensors made from it, and its file.
+#include "arges/checkpoint.hpp"
+#include "arges/error.hpp"
+#include "arges/tucker.hpp"
+#include "decompose/factor_tensor.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace arges {
+
+namespace {
+
+constexpr std::int64_t difference_parts = 16;
+const char* const kind = "Tucker model";
+
+/// Labels {"x1", "y1"} of the factor of a mode.
+Labels factor_labels(int mode) { return std::vector<std::string>{"x" + std::to_string(mode + 1), "y" + std::to_string(mode + 1)}; }
+
+std::string mode_name(std::size_t mode) { return "mode_" + std::to_string(mode + 1); }
+
+}  // namespace
+
+template <class T>
+TuckerModel<T>::TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors)
+    : lengths_(std::move(lengths)), core_(std::move(core)), rows_(std::move(rows)), factors_(std::move(factors)) {}
+
+template <class T>
+std::vector<T> TuckerModel<T>::gather(int mode) const {
+    const auto& comm = world().state()->communicator();
+    const auto m = static_cast<std::size_t>(mode);
+    comm.agree([&] {
+        if (mode < 0 || mode >= order())
+            throw InvalidArgument("Tucker model: there is no mode " + std::to_string(mode) + "; modes are 0 to " + std::to_string(order() - 1));
+    });
+    return CpModel<T>(world(), lengths_, std::vector<double>(static_cast<std::size_t>(ranks()[m]), 1), rows_, factors_).gather(mode);
+}
+
+template <class T>
+double TuckerModel<T>::compression() const {
+    double whole = 1, kept = 1, factors = 0;
+    for (std::size_t m = 0; m < lengths_.size(); ++m) {
+        whole *= static_cast<double>(lengths_[m]);
+        kept *= static_cast<double>(ranks()[m]);
+        factors += static_cast<double>(lengths_[m]) * static_cast<double>(ranks()[m]);
+    }
+    return whole / (kept + factors);
+}
+
+template <class T>
+Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
+    const auto ranges = decompose::checked_ranges("Tucker model", model.lengths(), {std::move(begin), std::move(end)});
+    std::vector<std::int64_t> extents;
+    Expression<T> product = model.core()[Labels(decompose::numbered_labels('y', model.order()))];
+    for (int m = 0; m < model.order(); ++m) {
+        const auto place = static_cast<std::size_t>(m);
+        const auto factor =
+            decompose::factor_tensor<T>(model.world(), model.rows(m), model.factor(m), model.ranks()[place], ranges.begin[place], ranges.end[place]);
+        extents.push_back(factor.extents()[0]);
+        product = product * factor[factor_labels(m)];
+    }
+    Tensor<T> result(model.world(), extents, "model");
+    result[Labels(decompose::numbered_labels('x', model.order()))] = product;
+    return result;
+}
+
+template <class T>
+double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
+    if (tensor.extents() != model.lengths()) throw InvalidArgument("relative_error: the lengths of " + state_of(tensor, "relative_error").title() + " and of the model differ");
+    const auto longest = static_cast<std::size_t>(std::max_element(tensor.extents().begin(), tensor.extents().end()) - tensor.extents().begin());
+    const auto length = tensor.extents()[longest], step = ceil_div(length, std::min(length, difference_parts));
+    const Labels labels(decompose::numbered_labels('x', tensor.order()));
+    auto begin = std::vector<std::int64_t>(tensor.extents().size(), 0), end = tensor.extents();
+    double squares = 0, whole = 0;
+    for (std::int64_t first = 0; first < length; first += step) {
+        begin[longest] = first;
+        end[longest] = std::min(length, first + step);
+        auto part = tensor.slice(begin, end);
+        if (!part.symmetry().trivial()) part = part.with_symmetry(Symmetry::none(part.order()));
+        const auto norm = static_cast<double>(part.norm());
+        part[labels] -= reconstruct(model, begin, end)[labels];
+        const auto difference = static_cast<double>(part.norm());
+        squares += difference * difference;
+        whole += norm * norm;
+    }
+    return whole > 0 ? std::sqrt(squares / whole) : 0;
+}
+
+template <class T>
+void save_model(const TuckerModel<T>& model, const std::string& file) {
+    CheckpointWriter out(model.world(), file);
+    out.set("kind", std::string(kind));
+    out.set("order", static_cast<std::int64_t>(model.order()));
+    out.add("core", model.core());
+    for (std::size_t m = 0; m < model.lengths().size(); ++m)
+        out.add(mode_name(m), decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.factor(static_cast<int>(m)),
+                                                          model.ranks()[m], 0, model.lengths()[m]));
+    out.commit();
+}
+
+template <class T>
+TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
+    const CheckpointReader in(world, file);
+    if (!in.has_value("kind") || in.value<std::string>("kind") != kind)
+        throw InvalidArgument(file + ": this checkpoint holds no Tucker model; name a file that a Tucker decomposition wrote");
+    auto core = in.read<T>("core");
+    std::vector<std::int64_t> lengths;
+    std::vector<std::vector<std::int64_t>> rows;
+    std::vector<std::vector<T>> factors;
+    for (std::size_t m = 0; m < core.extents().size(); ++m) {
+        const auto factor = in.read<T>(mode_name(m));
+        if (factor.order() != 2 || factor.extents()[1] != core.extents()[m])
+            throw InvalidArgument(file + ": the factor " + mode_name(m) + " does not fit the core; use a file of one decomposition");
+        const auto length = factor.extents()[0], columns = factor.extents()[1];
+        lengths.push_back(length);
+        rows.emplace_back();
+        std::vector<std::int64_t> keys;
+        for (auto i = world.rank(); i < length; i += world.size()) {
+            rows.back().push_back(i);
+            for (std::int64_t c = 0; c < columns; ++c) keys.push_back(i + c * length);
+        }
+        factors.push_back(factor.read(keys));
+    }
+    return {std::move(lengths), std::move(core), std::move(rows), std::move(factors)};
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                          \
+    template class TuckerModel<T>;                                                                                    \
+    template Tensor<T> reconstruct(const TuckerModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);      \
+    template double relative_error(const Tensor<T>&, const TuckerModel<T>&);                                          \
+    template void save_model(const TuckerModel<T>&, const std::string&);                                              \
+    template TuckerModel<T> load_tucker_model(const World&, const std::string&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges

@@ -1,0 +1,133 @@
+// Saved models: the same numbers on any number of ranks, and folders that are not what they should be.
+#include "arges/cpd.hpp"
+#include "arges/error.hpp"
+#include "io/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <random>
+
+namespace arges::test {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// A model whose rows are dealt out at random; some belong to nobody.
+template <class T>
+CpModel<T> random_model(const World& world, const Numbers& lengths, std::size_t components, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    std::vector<double> lambda;
+    for (std::size_t c = 0; c < components; ++c) lambda.push_back(static_cast<double>(static_cast<T>(10.3 / static_cast<double>(c + 1))));
+    std::vector<Numbers> rows(lengths.size());
+    std::vector<std::vector<T>> factors(lengths.size());
+    for (std::size_t m = 0; m < lengths.size(); ++m)
+        for (std::int64_t i = 0; i < lengths[m]; ++i) {
+            const bool has_owner = i + 1 == lengths[m] || random() % 4 > 0;
+            const auto owner = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(world.size()));
+            std::vector<T> row;
+            for (std::size_t c = 0; c < components; ++c) row.push_back(static_cast<T>(static_cast<double>(random() % 1000 + 1) / 7));
+            if (!has_owner || owner != world.rank()) continue;
+            rows[m].push_back(i);
+            factors[m].insert(factors[m].end(), row.begin(), row.end());
+        }
+    return {world, lengths, lambda, rows, factors};
+}
+
+template <class T>
+void expect_equal(const CpModel<T>& a, const CpModel<T>& b) {
+    EXPECT_EQ(a.lengths(), b.lengths());
+    EXPECT_EQ(a.lambda(), b.lambda());
+    ASSERT_EQ(a.order(), b.order());
+    for (int m = 0; m < a.order(); ++m) EXPECT_EQ(a.gather(m), b.gather(m)) << "mode " << m;
+}
+
+template <class T>
+class ModelFiles : public testing::Test {};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(ModelFiles, Types);
+
+TYPED_TEST(ModelFiles, AreReadBackOnAnyNumberOfRanks) {
+    using T = TypeParam;
+    const World world, alone(MPI_COMM_SELF);
+    const Communicator comm(world.communicator());
+    const TemporaryFolder folder(world);
+    std::uint64_t seed = 1;
+    for (auto form : {ModelForm::npy, ModelForm::text})
+        for (const auto& lengths : {Numbers{5, 1, 40}, Numbers{700, 3}, Numbers{1, 2, 3, 4, 5}}) {
+            SCOPED_TRACE(seed);
+            const auto model = random_model<T>(world, lengths, 1 + seed % 4, seed + 7);
+            save_model(model, folder / "run", form);
+            expect_equal(load_model<T>(world, folder / "run"), model);
+            const auto whole = load_model<T>(alone, folder / "run");
+            for (int m = 0; m < model.order(); ++m) EXPECT_EQ(whole.gather(m), model.gather(m));
+            // One rank writes, all read.
+            const auto first = folder / "one";
+            if (world.rank() == 0) save_model(whole, first, form);
+            comm.barrier();
+            expect_equal(load_model<T>(world, first), model);
+            comm.barrier();
+            ++seed;
+        }
+}
+
+void expect_refused(const World& world, const std::string& folder, const std::string& part) {
+    try {
+        load_model<double>(world, folder);
+        ADD_FAILURE() << "no exception instead of: " << part;
+    } catch (const InvalidArgument& error) {
+        EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+}
+
+TEST(ModelFolders, ThatAreNotWholeAreRefused) {
+    const World world;
+    const Communicator comm(world.communicator());
+    for (auto form : {ModelForm::npy, ModelForm::text}) {
+        const std::string ending = form == ModelForm::npy ? ".npy" : ".txt";
+        const TemporaryFolder folder(world);
+        const auto run = folder / "run", other = folder / "other";
+        const auto save = [&] { save_model(random_model<double>(world, {6, 20, 4}, 3, 5), run, form); };
+        const auto remove = [&](const std::string& name) {
+            comm.barrier();
+            if (world.rank() == 0) std::filesystem::remove(folder / name);
+            comm.barrier();
+        };
+        save();
+        const auto whole = TemporaryFolder::read(run + "/mode_2" + ending);
+        expect_refused(world, folder / "none", "there is no such folder");
+        remove("run/mode_3" + ending);
+        expect_refused(world, run, "mode_3" + ending + ": there is no such file, but description.json names it");
+        save();
+        folder.write("run/mode_2" + ending, whole.substr(0, whole.size() / 2));
+        expect_refused(world, run, "mode_2" + ending + ": this is not the file that description.json was written for");
+        remove("run/description.json");
+        if (form == ModelForm::npy) expect_refused(world, run, "truncated");
+        // Files of a model with other numbers of components and rows, with and without the description.
+        save_model(random_model<double>(world, {6, 9, 4}, 2, 6), other, form);
+        save();
+        folder.write("run/mode_2" + ending, TemporaryFolder::read(other + "/mode_2" + ending));
+        expect_refused(world, run, "mode_2" + ending + ": this is not the file");
+        remove("run/description.json");
+        expect_refused(world, run, "2 columns, but there are 3 weights");
+        remove("run/lambda" + ending);
+        expect_refused(world, run, "name a folder that a decomposition wrote");
+        save();
+        EXPECT_EQ(load_model<double>(world, run).lengths(), (Numbers{6, 20, 4}));
+    }
+}
+
+TEST(ModelFolders, MayHaveBeenMadeByOthers) {
+    const World world;
+    const TemporaryFolder folder(world);
+    folder.write("lambda.txt", "2\n0.5\n");
+    folder.write("mode_1.txt", "1 2\n3 4\n0 0\n");
+    folder.write("mode_2.txt", "-1 1e-3\n");
+    const auto model = load_model<double>(world, folder / "");
+    EXPECT_EQ(model.lambda(), (std::vector<double>{2, 0.5}));
+    EXPECT_EQ(model.gather(0), (std::vector<double>{1, 2, 3, 4, 0, 0}));
+    EXPECT_EQ(model.gather(1), (std::vector<double>{-1, 1e-3}));
+}
+
+}  // namespace
+}  // namespace arges::test

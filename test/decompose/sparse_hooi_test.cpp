@@ -1,0 +1,252 @@
+// Sparse Tucker decompositions against higher-order orthogonal iteration on dense arrays.
+#include "arges/tucker.hpp"
+
+#include "decompose/dense_matrices.hpp"
+#include "decompose/factors.hpp"
+#include "interface/sparse_state.hpp"
+#include "support/sparse_tensors.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace arges::test {
+namespace {
+
+using Tensor3 = sparse::Nonzeros<double>;
+
+SparseTensor<double> tensor_of(const World& world, const Tensor3& whole) {
+    SparseTensor<double> tensor(world, whole.lengths, "X");
+    std::vector<std::int64_t> tuples;
+    std::vector<double> values;
+    for (std::int64_t x = world.rank(); x < whole.count(); x += world.size()) {
+        for (const auto& indices : whole.indices) tuples.push_back(indices[static_cast<std::size_t>(x)]);
+        values.push_back(whole.values[static_cast<std::size_t>(x)]);
+    }
+    tensor.write_at(tuples, values);
+    return tensor;
+}
+
+/// The method by its definition: matricizations, Kronecker products of whole factors, and all eigenvectors.
+class DenseHooi {
+public:
+    DenseHooi(const Tensor3& tensor, const std::vector<int>& ranks, std::uint64_t seed) : tensor_(tensor), ranks_(ranks) {
+        for (std::size_t m = 0; m < ranks.size(); ++m) {
+            const std::set<std::int64_t> nonempty(tensor.indices[m].begin(), tensor.indices[m].end());
+            DenseMatrix start(static_cast<std::size_t>(tensor.lengths[m]), static_cast<std::size_t>(ranks[m]));
+            for (auto i : nonempty)
+                for (std::size_t c = 0; c < start.columns; ++c)
+                    start(static_cast<std::size_t>(i), c) = decompose::start_value(seed, static_cast<int>(m), i, static_cast<int>(c)) - 0.5;
+            factors_.push_back(orthonormal(start));
+        }
+    }
+
+    double iterate() {
+        double squares = 0, kept = 0;
+        for (std::size_t m = 0; m < ranks_.size(); ++m) {
+            const auto y = multiplied(m);
+            const auto eigen = jacobi(product(y, transposed(y)));
+            kept = 0;
+            for (std::size_t c = 0; c < factors_[m].columns; ++c) {
+                const bool is_zero = !(eigen.values[c] > 1e-12 * eigen.values[0]);  // a rank above the product of the others
+                kept += is_zero ? 0 : eigen.values[c];
+                for (std::size_t i = 0; i < y.rows; ++i) factors_[m](i, c) = is_zero ? 0 : eigen.vectors(i, c);
+            }
+        }
+        for (auto v : tensor_.values) squares += v * v;
+        return 1 - std::sqrt(std::max(0.0, squares - kept) / squares);
+    }
+
+private:
+    static DenseMatrix orthonormal(DenseMatrix a) {
+        for (std::size_t c = 0; c < a.columns; ++c) {
+            for (int twice = 0; twice < 2; ++twice)
+                for (std::size_t d = 0; d < c; ++d) {
+                    double dot = 0;
+                    for (std::size_t i = 0; i < a.rows; ++i) dot += a(i, c) * a(i, d);
+                    for (std::size_t i = 0; i < a.rows; ++i) a(i, c) -= dot * a(i, d);
+                }
+            double norm = 0;
+            for (std::size_t i = 0; i < a.rows; ++i) norm += a(i, c) * a(i, c);
+            for (std::size_t i = 0; i < a.rows; ++i) a(i, c) /= std::sqrt(norm);
+        }
+        return a;
+    }
+
+    /// X_(m) times the Kronecker product of the other factors.
+    DenseMatrix multiplied(std::size_t m) const {
+        std::size_t width = 1;
+        for (std::size_t k = 0; k < ranks_.size(); ++k) width *= k == m ? 1 : factors_[k].columns;
+        DenseMatrix y(static_cast<std::size_t>(tensor_.lengths[m]), width);
+        for (std::size_t x = 0; x < tensor_.values.size(); ++x)
+            for (std::size_t j = 0; j < width; ++j) {
+                auto rest = j;
+                double term = tensor_.values[x];
+                for (std::size_t k = 0; k < ranks_.size(); ++k) {
+                    if (k == m) continue;
+                    term *= factors_[k](static_cast<std::size_t>(tensor_.indices[k][x]), rest % factors_[k].columns);
+                    rest /= factors_[k].columns;
+                }
+                y(static_cast<std::size_t>(tensor_.indices[m][x]), j) += term;
+            }
+        return y;
+    }
+
+    const Tensor3& tensor_;
+    std::vector<int> ranks_;
+    std::vector<DenseMatrix> factors_;
+};
+
+/// All elements of the model, first index fastest.
+std::vector<double> elements(const TuckerModel<double>& model) {
+    std::vector<DenseMatrix> factors;
+    std::size_t count = 1;
+    for (int m = 0; m < model.order(); ++m) {
+        const auto place = static_cast<std::size_t>(m);
+        factors.emplace_back(static_cast<std::size_t>(model.lengths()[place]), static_cast<std::size_t>(model.ranks()[place]));
+        factors.back().values = model.gather(m);
+        count *= factors.back().rows;
+    }
+    const auto core = model.core().gather();
+    std::vector<double> all(count, 0);
+    for (std::size_t x = 0; x < count; ++x)
+        for (std::size_t g = 0; g < core.size(); ++g) {
+            auto of_x = x, of_g = g;
+            double term = core[g];
+            for (const auto& factor : factors) {
+                term *= factor(of_x % factor.rows, of_g % factor.columns);
+                of_x /= factor.rows;
+                of_g /= factor.columns;
+            }
+            all[x] += term;
+        }
+    return all;
+}
+
+std::vector<double> elements(const Tensor3& tensor) {
+    std::size_t count = 1;
+    for (auto n : tensor.lengths) count *= static_cast<std::size_t>(n);
+    std::vector<double> all(count, 0);
+    for (std::size_t x = 0; x < tensor.values.size(); ++x) {
+        std::size_t place = 0;
+        for (auto m = tensor.lengths.size(); m-- > 0;)
+            place = place * static_cast<std::size_t>(tensor.lengths[m]) + static_cast<std::size_t>(tensor.indices[m][x]);
+        all[place] += tensor.values[x];
+    }
+    return all;
+}
+
+/// Tensors with empty slices, and ranks of cores that they fill.
+struct Case {
+    Tensor3 tensor;
+    std::vector<int> ranks;
+};
+
+std::vector<Case> cases() {
+    std::vector<Case> result;
+    for (std::uint64_t seed = 0; result.size() < 8; ++seed) {
+        auto tensor = random_sparse(seed);
+        std::size_t elements = 1;
+        bool crowded = true;
+        std::vector<int> ranks;
+        for (std::size_t m = 0; m < tensor.lengths.size(); ++m) {
+            const std::set<std::int64_t> nonempty(tensor.indices[m].begin(), tensor.indices[m].end());
+            elements *= static_cast<std::size_t>(tensor.lengths[m]);
+            ranks.push_back(nonempty.size() > 4 ? 2 + static_cast<int>((seed + m) % 2) : 1);
+            crowded = crowded && nonempty.size() > 2;
+        }
+        if (crowded && elements < 20000 && tensor.count() > 30) result.push_back({std::move(tensor), ranks});
+    }
+    return result;
+}
+
+TuckerOptions options_of(const Case& c, int iterations) {
+    TuckerOptions options;
+    options.ranks = c.ranks;
+    options.max_iterations = iterations;
+    options.tolerance = 0;
+    options.seed = 3;
+    return options;
+}
+
+TEST(SparseHooi, HasTheFitsOfTheDenseMethod) {
+    const World world;
+    for (const auto& c : cases()) {
+        SCOPED_TRACE(std::to_string(c.tensor.order()) + " modes, " + std::to_string(c.tensor.count()) + " nonzeros");
+        const auto X = tensor_of(world, c.tensor);
+        for (const char* distribution : {"medium", "coarse", "fine"}) {
+            DenseHooi dense(c.tensor, c.ranks, 3);
+            auto options = options_of(c, 4);
+            options.distribution = distribution;
+            int calls = 0;
+            tucker_decompose<double>(X, options, [&](int number, double fit) {
+                EXPECT_EQ(number, ++calls);
+                EXPECT_NEAR(fit, dense.iterate(), 1e-9) << distribution << ", iteration " << number;
+            });
+            EXPECT_EQ(calls, 4);
+        }
+    }
+}
+
+/// The fit is that of the model that is given, and the model is the same on one rank and on all.
+TEST(SparseHooi, GivesTheModelOfItsFitOnAnyNumberOfRanks) {
+    const World world, alone(MPI_COMM_SELF);
+    for (const auto& c : cases()) {
+        SCOPED_TRACE(std::to_string(c.tensor.order()) + " modes, " + std::to_string(c.tensor.count()) + " nonzeros");
+        const auto options = options_of(c, 20);
+        const auto result = tucker_decompose(tensor_of(world, c.tensor), options);
+        const auto model = elements(result.model), wanted = elements(c.tensor);
+        double norm = 0, missed = 0;
+        for (std::size_t x = 0; x < model.size(); ++x) {
+            norm += wanted[x] * wanted[x];
+            missed += (wanted[x] - model[x]) * (wanted[x] - model[x]);
+        }
+        EXPECT_NEAR(result.fit, 1 - std::sqrt(missed / norm), 1e-7);
+        const auto single = tucker_decompose(tensor_of(alone, c.tensor), options);
+        EXPECT_NEAR(single.fit, result.fit, 1e-8);
+        const auto of_one = elements(single.model);
+        for (std::size_t x = 0; x < model.size(); ++x) ASSERT_NEAR(of_one[x], model[x], 1e-5) << x;
+    }
+}
+
+TEST(SparseHooi, FindsAPlantedCore) {
+    const World world;
+    const std::vector<std::int64_t> lengths{9, 7, 8, 5};
+    const std::vector<int> ranks{3, 2, 2, 1};
+    Tensor3 whole{lengths, std::vector<std::vector<std::int64_t>>(4), {}};
+    const auto number = [](std::uint64_t seed, std::int64_t i, int c) { return decompose::start_value(seed, 0, i, c) - 0.4; };
+    for (std::int64_t i = 0; i < 9; ++i)
+        for (std::int64_t j = 0; j < 7; ++j)
+            for (std::int64_t k = 0; k < 8; ++k)
+                for (std::int64_t l = 0; l < 5; ++l) {
+                    if (i == 4 || k == 0) continue;  // empty slices
+                    double value = 0;
+                    for (int a = 0; a < 3; ++a)
+                        for (int b = 0; b < 2; ++b)
+                            for (int c = 0; c < 2; ++c)
+                                value += number(5, a, b + 2 * c) * number(11, i, a) * number(12, j, b) * number(13, k, c) * number(14, l, 0);
+                    const std::int64_t index[] = {i, j, k, l};
+                    for (std::size_t m = 0; m < 4; ++m) whole.indices[m].push_back(index[m]);
+                    whole.values.push_back(value);
+                }
+    TuckerOptions options;
+    options.ranks = ranks;
+    options.tolerance = 1e-12;
+    const auto result = tucker_decompose(tensor_of(world, whole), options);
+    EXPECT_GT(result.fit, 1 - 1e-6);
+    EXPECT_TRUE(result.converged);
+    const auto model = elements(result.model), wanted = elements(whole);
+    for (std::size_t x = 0; x < model.size(); ++x) ASSERT_NEAR(model[x], wanted[x], 1e-6);
+    // Columns are orthonormal, so the core has the norm of the tensor.
+    double of_core = 0, of_tensor = 0;
+    for (auto g : result.model.core().gather()) of_core += g * g;
+    for (auto v : wanted) of_tensor += v * v;
+    EXPECT_NEAR(of_core, of_tensor, 1e-9 * of_tensor);
+    // With a larger core nothing is lost, and the columns beyond the rank are zero or harmless.
+    options.ranks = {4, 3, 3, 2};
+    const auto larger = tucker_decompose(tensor_of(world, whole), options);
+    EXPECT_GT(larger.fit, 1 - 1e-6);
+}
+
+}  // namespace
+}  // namespace arges::test
