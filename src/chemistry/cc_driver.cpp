@@ -1,56 +1,116 @@
 #include "chemistry/cc_driver.hpp"
 
-#include "chemistry/mp2.hpp"
 #include "base/process_memory.hpp"
+#include "chemistry/cc_equations.hpp"
+#include "chemistry/mp2.hpp"
+#include "chemistry/rccsd.hpp"
+#include "chemistry/rtriples.hpp"
 #include "chemistry/triples.hpp"
 #include "comm/communicator.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <utility>
 
 namespace arges::chemistry {
 
 namespace {
 
-/// Integrals without values, with the shapes that a file with this header would give.
-Fcidump empty_fcidump(const World& world, const FcidumpHeader& header) {
-    const std::int64_t n = header.orbitals;
-    return {header,
-            0.0,
-            {},
-            Tensor<double>(world, {n, n}, "pq", "sym(p,q)", "h"),
-            Tensor<double>(world, {n, n, n, n}, "pqrs", "sym(sym(p,q),sym(r,s))", "(pq|rs)")};
+constexpr std::pair<Method, const char*> method_names[] = {
+    {Method::mp2, "mp2"},      {Method::ccsd, "ccsd"},        {Method::ccsd_t, "ccsd(t)"},
+    {Method::rccsd, "rccsd"},  {Method::rccsd_t, "rccsd(t)"}, {Method::ccsdt, "ccsdt"},
+    {Method::ccsdtq, "ccsdtq"}};
+
+bool is_spin_adapted(Method method) {
+    return method == Method::rccsd || method == Method::rccsd_t;
+}
+
+/// What a calculation goes by.
+struct Task {
+    const Reference& reference;
+    const CcOptions& options;
+    const CcProgress& progress;
+};
+
+/// Solves the amplitude equations of a method; energy and time go to `result`.
+TensorSet solve(const AmplitudeEquations& equations, TensorSet start, Method method,
+                const Task& task, CcResult& result) {
+    const AmplitudeFile file(task.options.checkpoint, name_of(method), is_spin_adapted(method),
+                             task.reference);
+    file.load(start);
+    const SolverHooks hooks{task.progress.iteration, std::bind_front(&AmplitudeFile::save, &file)};
+    Solution solution = solve_amplitudes(equations, std::move(start), task.options.solver, hooks);
+    result.energies.push_back({method, solution.energy});
+    result.iterations = solution.iterations;
+    result.seconds_per_iteration = solution.seconds / std::max(1, solution.iterations);
+    return std::move(solution.amplitudes);
+}
+
+/// MP2, CCSD, CCSD(T), CCSDT and CCSDTQ.
+void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result) {
+    const Method method = task.options.method;
+    const bool only_mp2 = method == Method::mp2;
+    const SpinIntegrals integrals = build_integrals(
+        data, task.reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
+    data = {};  // the spatial integrals are not needed any more
+    result.energies.push_back({Method::mp2, mp2_energy(integrals)});
+    if (task.progress.reference) task.progress.reference(result);
+    if (only_mp2) return;
+
+    const bool triples = method == Method::ccsd_t;
+    const Method iterated = triples ? Method::ccsd : method;
+    const int rank = iterated == Method::ccsd ? 2 : iterated == Method::ccsdt ? 3 : 4;
+    const TensorSet t = solve(cc_equations(integrals, rank),
+                              first_order_amplitudes(integrals, rank), iterated, task, result);
+    if (triples)
+        result.energies.push_back(
+            {Method::ccsd_t, result.energies.back().correlation + triples_energy(integrals, t)});
+}
+
+/// Spin-adapted CCSD and CCSD(T).
+void compute_over_orbitals(Fcidump data, const Task& task, CcResult& result) {
+    const SpatialIntegrals integrals =
+        build_spatial_integrals(data, task.reference, IntegralSet::coupled_cluster);
+    data = {};
+    if (task.reference.is_canonical())
+        result.energies.push_back({Method::mp2, rmp2_energy(integrals)});
+    if (task.progress.reference) task.progress.reference(result);
+
+    const TensorSet t =
+        solve(rccsd_equations(integrals), rmp2_amplitudes(integrals), Method::rccsd, task, result);
+    if (task.options.method == Method::rccsd_t)
+        result.energies.push_back(
+            {Method::rccsd_t, result.energies.back().correlation + rtriples_energy(integrals, t)});
+}
+
+/// Refuses orbitals that a method does not work over.
+void check_method(Method method, const FcidumpHeader& header, const std::string& source) {
+    if (!is_spin_adapted(method) || header.closed_shell()) return;
+    throw InvalidArgument(
+        source + ": " + to_string(method) +
+        " is for closed shells over restricted orbitals, but the file has " +
+        (header.form == OrbitalForm::restricted ? "MS2=" + std::to_string(header.ms2)
+                                                : std::string("unrestricted orbitals")) +
+        "; use " + (method == Method::rccsd ? "ccsd" : "ccsd(t)") + ", which takes any reference");
 }
 
 /// Everything behind the file; the energies go to `result`.
 void compute(Fcidump data, const std::string& source, const CcOptions& options,
              const CcProgress& progress, CcResult& result) {
-    // 1. The reference determinant, and whether perturbation theory may start from it.
-    const Reference reference = build_reference(data, source);
-    if (options.method != Method::ccsd)
-        require_canonical(reference, source + ": " + to_string(options.method));
+    Reference reference = build_reference(data, source);
     result.scf = reference.energy;
-
-    // 2. Spin-orbital integrals; the spatial ones are not needed any more.
-    const bool only_mp2 = options.method == Method::mp2;
-    const SpinIntegrals integrals = build_integrals(
-        data, reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
-    data = {};
-
-    // 3. MP2.
-    if (reference.is_canonical()) result.mp2 = mp2_energy(integrals);
-    if (progress.reference) progress.reference(result);
-    if (only_mp2) return;
-
-    // 4. CCSD.
-    const CcsdResult solution = solve_ccsd(integrals, options.ccsd, progress.iteration);
-    result.ccsd = solution.energy;
-    result.iterations = solution.iterations;
-    result.seconds_per_iteration = solution.seconds / std::max(1, solution.iterations);
-
-    // 5. (T).
-    if (options.method == Method::ccsd_t)
-        result.ccsd_t = solution.energy + triples_energy(integrals, solution.amplitudes);
+    if (!reference.is_semicanonical()) {
+        data = semicanonical(data, reference);
+        reference = build_reference(data, source);
+    }
+    if (options.method == Method::rccsd_t && !reference.is_canonical())
+        throw InvalidArgument(source +
+                              ": RCCSD(T) needs RHF orbitals, but the Fock matrix has an " +
+                              "element between an occupied and a virtual orbital that is not zero" +
+                              "; use ccsd(t), which takes any orbitals");
+    (is_spin_adapted(options.method) ? compute_over_orbitals : compute_over_spin_orbitals)(
+        std::move(data), {reference, options, progress}, result);
 }
 
 }  // namespace
@@ -59,18 +119,30 @@ Method parse_method(std::string_view text) {
     std::string lower(text);
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return std::tolower(c); });
-    if (lower == "mp2") return Method::mp2;
-    if (lower == "ccsd") return Method::ccsd;
-    if (lower == "ccsd(t)") return Method::ccsd_t;
-    throw InvalidArgument("unknown method '" + std::string(text) + "'; use mp2, ccsd or ccsd(t)");
+    for (const auto& [method, name] : method_names)
+        if (lower == name) return method;
+    throw InvalidArgument("unknown method '" + std::string(text) +
+                          "'; use mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq");
+}
+
+std::string name_of(Method method) {
+    const auto* const found =
+        std::find_if(std::begin(method_names), std::end(method_names),
+                     [&](const auto& entry) { return entry.first == method; });
+    return found->second;
 }
 
 std::string to_string(Method method) {
-    switch (method) {
-    case Method::mp2: return "MP2";
-    case Method::ccsd: return "CCSD";
-    default: return "CCSD(T)";
-    }
+    std::string text = name_of(method);
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return std::toupper(c); });
+    return text;
+}
+
+std::optional<double> CcResult::energy(Method method) const {
+    for (const MethodEnergy& entry : energies)
+        if (entry.method == method) return entry.correlation;
+    return std::nullopt;
 }
 
 std::int64_t forecast_memory(const World& world, const FcidumpHeader& header,
@@ -85,10 +157,10 @@ std::int64_t forecast_memory(const World& world, const FcidumpHeader& header,
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options,
                              const CcProgress& progress) {
     const FcidumpHeader header = read_fcidump_header(world, path);
+    check_method(options.method, header, path);
     const Communicator comm(world.communicator());
     CcResult result;
-    result.orbitals = header.orbitals;
-    result.electrons = header.electrons;
+    result.header = header;
     result.ranks = world.size();
     result.forecast_memory_bytes =
         comm.maximum(current_process_memory()) + forecast_memory(world, header, options);

@@ -8,7 +8,9 @@
 //    pairs with that of eq. 6 to 1/2 tau tau <mn||ef>, so the 1/4 of eq. 6 becomes 1/2; its second
 //    term goes to Z below.
 //  - Z_mbij collects all that is multiplied by -P(ab) t_m^a in eq. 2.
-#include "chemistry/ccsd.hpp"
+#include "chemistry/ccsd_equations.hpp"
+
+#include "chemistry/cc_equations.hpp"
 
 namespace arges::chemistry {
 
@@ -23,16 +25,16 @@ struct Intermediates {
 };
 
 /// t2(abij) + factor * (t_i^a t_j^b - t_i^b t_j^a): eqs. 9 (factor 1/2) and 10 (factor 1).
-Tensor<double> tau_of(const SpinIntegrals& V, const Amplitudes& t, double factor) {
+Tensor<double> tau_of(const SpinIntegrals& V, const TensorSet& t, double factor) {
+    const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
     Tensor<double> tau = V.spaces.tensor(V.oovv.world(), "abij", pairs_abij, "tau");
-    tau["abij"] =
-        t.t2["abij"] + factor * canonical(t.t1["ai"] * t.t1["bj"] - t.t1["bi"] * t.t1["aj"]);
+    tau["abij"] = t2["abij"] + factor * canonical(t1["ai"] * t1["bj"] - t1["bi"] * t1["aj"]);
     return tau;
 }
 
-Intermediates intermediates_of(const SpinIntegrals& V, const Amplitudes& t) {
+Intermediates intermediates_of(const SpinIntegrals& V, const TensorSet& t) {
     const World& world = V.oovv.world();
-    const Tensor<double>& t1 = t.t1;
+    const Tensor<double>& t1 = t["T1"];
     Intermediates I{tau_of(V, t, 1.0), V.spaces.tensor(world, "ae", "", "F_ae"),
                     V.spaces.tensor(world, "mi", "", "F_mi"),
                     V.spaces.tensor(world, "me", "", "F_me")};
@@ -49,77 +51,71 @@ Intermediates intermediates_of(const SpinIntegrals& V, const Amplitudes& t) {
 }
 
 /// eq. 6 with 1/2 in place of 1/4, see above.
-Tensor<double> W_mnij(const SpinIntegrals& V, const Amplitudes& t, const Tensor<double>& tau) {
+Tensor<double> W_mnij(const SpinIntegrals& V, const TensorSet& t, const Tensor<double>& tau) {
+    const Tensor<double>& t1 = t["T1"];
     Tensor<double> W =
         V.spaces.tensor(V.oovv.world(), "mnij", "antisym(m,n) antisym(i,j)", "W_mnij");
-    W["mnij"] = V.oooo["mnij"] + antisymmetrized(t.t1["ej"] * V.ooov["mnie"]) +
+    W["mnij"] = V.oooo["mnij"] + antisymmetrized(t1["ej"] * V.ooov["mnie"]) +
                 0.5 * tau["efij"] * V.oovv["mnef"];
     return W;
 }
 
 /// eq. 8; <mn||ej> = -<mn||je>.
-Tensor<double> W_mbej(const SpinIntegrals& V, const Amplitudes& t) {
+Tensor<double> W_mbej(const SpinIntegrals& V, const TensorSet& t) {
+    const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
     const World& world = V.oovv.world();
     Tensor<double> half_tau = V.spaces.tensor(world, "fbjn", "", "t2/2 + t1 t1");
-    half_tau["fbjn"] = 0.5 * t.t2["fbjn"] + t.t1["fj"] * t.t1["bn"];
+    half_tau["fbjn"] = 0.5 * t2["fbjn"] + t1["fj"] * t1["bn"];
     Tensor<double> W = V.spaces.tensor(world, "mbej", "", "W_mbej");
-    W["mbej"] = V.ovvo["mbej"] + t.t1["fj"] * V.ovvv["mbef"] + t.t1["bn"] * V.ooov["mnje"] -
+    W["mbej"] = V.ovvo["mbej"] + t1["fj"] * V.ovvv["mbef"] + t1["bn"] * V.ooov["mnje"] -
                 half_tau["fbjn"] * V.oovv["mnef"];
     return W;
 }
 
 /// <mb||ij> + 1/2 tau_ij^ef <mb||ef> + P(ij) t_i^e <mb||ej>.
-Tensor<double> Z_mbij(const SpinIntegrals& V, const Amplitudes& t, const Tensor<double>& tau) {
+Tensor<double> Z_mbij(const SpinIntegrals& V, const TensorSet& t, const Tensor<double>& tau) {
+    const Tensor<double>& t1 = t["T1"];
     Tensor<double> Z = V.spaces.tensor(V.oovv.world(), "mbij", "antisym(i,j)", "Z_mbij");
     Z["mbij"] = V.ooov["ijmb"] + 0.5 * tau["efij"] * V.ovvv["mbef"] +
-                antisymmetrized(t.t1["ei"] * V.ovvo["mbej"]);
+                antisymmetrized(t1["ei"] * V.ovvo["mbej"]);
     return Z;
 }
 
 /// eq. 1; <na||if> = -<na||fi> and <nm||ei> = <mn||ie>.
-void add_singles(const SpinIntegrals& V, const Amplitudes& t, const Intermediates& I,
+void add_singles(const SpinIntegrals& V, const TensorSet& t, const Intermediates& I,
                  Tensor<double>& R1) {
-    R1["ai"] = V.f_ov["ia"] + t.t1["ei"] * I.F_ae["ae"] - t.t1["am"] * I.F_mi["mi"] +
-               t.t2["aeim"] * I.F_me["me"] + t.t1["fn"] * V.ovvo["nafi"] -
-               0.5 * t.t2["efim"] * V.ovvv["maef"] - 0.5 * t.t2["aemn"] * V.ooov["mnie"];
+    const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
+    R1["ai"] = V.f_ov["ia"] + t1["ei"] * I.F_ae["ae"] - t1["am"] * I.F_mi["mi"] +
+               t2["aeim"] * I.F_me["me"] + t1["fn"] * V.ovvo["nafi"] -
+               0.5 * t2["efim"] * V.ovvv["maef"] - 0.5 * t2["aemn"] * V.ooov["mnie"];
 }
 
 /// eq. 2; P(ij) and P(ab) are what antisymmetrized() does; <ab||ej> = -<je||ab>.
-void add_doubles(const SpinIntegrals& V, const Amplitudes& t, const Intermediates& I,
+void add_doubles(const SpinIntegrals& V, const TensorSet& t, const Intermediates& I,
                  Tensor<double>& R2) {
+    const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
     Tensor<double> F_be = I.F_ae;
-    F_be["be"] -= 0.5 * t.t1["bm"] * I.F_me["me"];
+    F_be["be"] -= 0.5 * t1["bm"] * I.F_me["me"];
     Tensor<double> F_mj = I.F_mi;
-    F_mj["mj"] += 0.5 * t.t1["ej"] * I.F_me["me"];
+    F_mj["mj"] += 0.5 * t1["ej"] * I.F_me["me"];
     R2["abij"] = V.oovv["ijab"];
-    R2["abij"] += antisymmetrized(t.t2["aeij"] * F_be["be"]);
-    R2["abij"] -= antisymmetrized(t.t2["abim"] * F_mj["mj"]);
+    R2["abij"] += antisymmetrized(t2["aeij"] * F_be["be"]);
+    R2["abij"] -= antisymmetrized(t2["abim"] * F_mj["mj"]);
     R2["abij"] += 0.5 * I.tau["abmn"] * W_mnij(V, t, I.tau)["mnij"];
     R2["abij"] += 0.5 * I.tau["efij"] * V.vvvv["abef"];
-    R2["abij"] += antisymmetrized(t.t2["aeim"] * W_mbej(V, t)["mbej"]);
-    R2["abij"] -= antisymmetrized(t.t1["ei"] * V.ovvv["jeab"]);
-    R2["abij"] -= antisymmetrized(t.t1["am"] * Z_mbij(V, t, I.tau)["mbij"]);
+    R2["abij"] += antisymmetrized(t2["aeim"] * W_mbej(V, t)["mbej"]);
+    R2["abij"] -= antisymmetrized(t1["ei"] * V.ovvv["jeab"]);
+    R2["abij"] -= antisymmetrized(t1["am"] * Z_mbij(V, t, I.tau)["mbij"]);
 }
 
 }  // namespace
 
-Amplitudes ccsd_residuals(const SpinIntegrals& integrals, const Amplitudes& t) {
-    const World& world = integrals.oovv.world();
-    Amplitudes residuals{integrals.spaces.tensor(world, "ai", "", "R1"),
-                         integrals.spaces.tensor(world, "abij", pairs_abij, "R2")};
+TensorSet ccsd_residuals(const SpinIntegrals& integrals, const TensorSet& t) {
+    TensorSet residuals = zero_amplitudes(integrals, 2);
     const Intermediates intermediates = intermediates_of(integrals, t);
-    add_singles(integrals, t, intermediates, residuals.t1);
-    add_doubles(integrals, t, intermediates, residuals.t2);
+    add_singles(integrals, t, intermediates, residuals["T1"]);
+    add_doubles(integrals, t, intermediates, residuals["T2"]);
     return residuals;
-}
-
-double ccsd_energy(const SpinIntegrals& integrals, const Amplitudes& t) {
-    // E = f_ia t_i^a + 1/4 <ij||ab> t_ij^ab + 1/2 <ij||ab> t_i^a t_j^b;
-    // the last two together are 1/4 <ij||ab> tau_ij^ab.
-    const Tensor<double> tau = tau_of(integrals, t, 1.0);
-    Tensor<double> energy(integrals.oovv.world(), {});
-    energy[""] = integrals.f_ov["ia"] * t.t1["ai"] + 0.25 * integrals.oovv["ijab"] * tau["abij"];
-    return energy.scalar();
 }
 
 }  // namespace arges::chemistry

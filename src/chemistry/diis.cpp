@@ -62,7 +62,7 @@ std::vector<double> diis_coefficients(const std::vector<std::vector<double>>& ov
     return x;
 }
 
-void Diis::extrapolate(Amplitudes& iterate, const Amplitudes& error) {
+void Diis::extrapolate(TensorSet& iterate, const TensorSet& error) {
     if (vectors_ < 2) return;
     if (steps_.size() == static_cast<std::size_t>(vectors_)) {
         steps_.pop_front();
@@ -72,8 +72,8 @@ void Diis::extrapolate(Amplitudes& iterate, const Amplitudes& error) {
     for (const Step& step : steps_) steps_.back().overlaps.push_back(error.dot(step.error));
     const std::vector<double> c = coefficients();
     const std::size_t first = steps_.size() - c.size();
-    iterate.t1["ai"] = c[0] * steps_[first].iterate.t1["ai"];
-    iterate.t2["abij"] = c[0] * steps_[first].iterate.t2["abij"];
+    iterate = steps_[first].iterate;
+    iterate.scale(c[0]);
     for (std::size_t k = 1; k < c.size(); ++k) iterate.add(c[k], steps_[first + k].iterate);
 }
 

@@ -1,7 +1,7 @@
 /// Direct inversion in the iterative subspace.
 #pragma once
 
-#include "chemistry/amplitudes.hpp"
+#include "chemistry/tensor_set.hpp"
 
 #include <deque>
 #include <vector>
@@ -16,11 +16,11 @@ public:
     explicit Diis(int vectors) : vectors_(vectors) {}
 
     /// Adds an iterate with its error, and replaces it by the best combination. Collective.
-    void extrapolate(Amplitudes& iterate, const Amplitudes& error);
+    void extrapolate(TensorSet& iterate, const TensorSet& error);
 
 private:
     struct Step {
-        Amplitudes iterate, error;
+        TensorSet iterate, error;
         std::deque<double> overlaps;  // of this error with those kept, oldest first, itself last
     };
     std::vector<double> coefficients() const;

@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "chemistry/fcidump_entry.hpp"
+#include "chemistry/fcidump_form.hpp"
 #include "chemistry/fcidump_store.hpp"
 #include "chemistry/text_file.hpp"
 
@@ -26,14 +27,36 @@ FcidumpHeader header_of(const TextFile& file) {
     }
 }
 
+/// Positions of the lines with zero indices of a file in blocks, on every rank.
+std::vector<std::int64_t> find_zero_lines(const TextFile& file, const FcidumpHeader& header) {
+    if (header.form != OrbitalForm::spin_blocks) return {};
+    std::vector<std::int64_t> mine;
+    for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
+        const ParsedLine parsed = parse_fcidump_line(lines.line(), header.orbitals);
+        if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == 0)
+            mine.push_back(lines.position());
+    }
+    std::vector<std::int64_t> all =
+        from_bytes<std::int64_t>(file.comm().all_gather(to_bytes(mine)));
+    if (all.size() != FcidumpForm::zero_lines_of_blocks)
+        throw InvalidArgument(
+            file.path() +
+            ": a file with IUHF=1 has five blocks, (aa|aa), (bb|bb), (aa|bb), h(a) and " +
+            "h(b), each ended by a line `0.0 0 0 0 0`, and the core energy in a sixth such line; " +
+            "this one has " + std::to_string(all.size()) +
+            (all.size() < FcidumpForm::zero_lines_of_blocks
+                 ? ": a block is missing, or the file is truncated"
+                 : " of them: remove the others"));
+    return all;
+}
+
 /// The next entries of this rank; an error ends them.
-std::vector<Entry> next_entries(LineReader& lines, const TextFile& file, std::int64_t orbitals,
+std::vector<Entry> next_entries(LineReader& lines, const TextFile& file, const FcidumpForm& form,
                                 LocatedError& error) {
     std::vector<Entry> entries;
     while (entries.size() < entries_per_round && error.position == LocatedError::none &&
            lines.next()) {
-        ParsedLine parsed = parse_fcidump_line(lines.line(), orbitals);
-        if (parsed.blank) continue;
+        ParsedLine parsed = form.parse(lines.line(), lines.position());
         const auto end = lines.position() + static_cast<std::int64_t>(lines.line().size());
         if (!parsed.problem.empty()) {
             if (end >= file.size() - 1)
@@ -41,8 +64,7 @@ std::vector<Entry> next_entries(LineReader& lines, const TextFile& file, std::in
             error.note(lines.position(), parsed.problem);
             break;
         }
-        parsed.entry.position = lines.position();
-        entries.push_back(parsed.entry);
+        if (!parsed.blank) entries.push_back(parsed.entry);
     }
     return entries;
 }
@@ -56,13 +78,12 @@ std::string number(double value) {
 /// Looks through the whole file for the entries of one integral, and throws with the lines of two
 /// that differ.
 [[noreturn]] void throw_contradiction(const TextFile& file, const FcidumpHeader& header,
-                                      std::uint64_t code) {
+                                      const FcidumpForm& form, std::uint64_t code) {
     std::vector<Entry> mine;
     for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
-        ParsedLine parsed = parse_fcidump_line(lines.line(), header.orbitals);
-        if (parsed.blank || !parsed.problem.empty() || parsed.entry.code != code) continue;
-        parsed.entry.position = lines.position();
-        mine.push_back(parsed.entry);
+        const ParsedLine parsed = form.parse(lines.line(), lines.position());
+        if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == code)
+            mine.push_back(parsed.entry);
     }
     const std::vector<Entry> all =
         from_bytes<Entry>(file.comm().all_gather(to_bytes(mine)));  // in the order of the file
@@ -71,48 +92,59 @@ std::string number(double value) {
     });
     if (other == all.end())
         throw InvalidArgument(file.path() + ": the file changed while it was read");
-    throw InvalidArgument(file.where(other->position) + entry_name(code) + " = " +
+    throw InvalidArgument(file.where(other->position) + form.name(code) + " = " +
                           number(other->value) + " contradicts line " +
                           std::to_string(file.line_number(all[0].position)) + ", where it is " +
                           number(all[0].value) + "; keep the right one");
 }
 
 void throw_first_contradiction(const TextFile& file, const FcidumpHeader& header,
-                               const Contradiction& mine) {
+                               const FcidumpForm& form, const Contradiction& mine) {
     LocatedError located;
     located.note(mine.position, std::to_string(mine.code));
     located = first_error(file.comm(), located);
     if (located.position != LocatedError::none)
-        throw_contradiction(file, header, std::stoull(located.message));
+        throw_contradiction(file, header, form, std::stoull(located.message));
 }
 
 void read_entries(const TextFile& file, const FcidumpHeader& header, EntryStore& store) {
+    const FcidumpForm form(header, find_zero_lines(file, header));
     LineReader lines = file.lines_from(header.data_begin);
     LocatedError error;
     for (bool more = true; more;) {
-        const std::vector<Entry> entries = next_entries(lines, file, header.orbitals, error);
+        const std::vector<Entry> entries = next_entries(lines, file, form, error);
         const Contradiction contradiction = store.merge(entries);
         file.throw_first(error);
-        throw_first_contradiction(file, header, contradiction);
+        throw_first_contradiction(file, header, form, contradiction);
         more = file.comm().maximum(entries.size() == entries_per_round) != 0;
     }
 }
 
+void refuse_missing_group(const TextFile& file, const EntryStore& store, EntryStore::Group group,
+                          const std::string& kind, const std::string& lines) {
+    if (store.count(group) == 0)
+        throw InvalidArgument(file.path() + ": there are no " + kind + " integrals (lines " +
+                              lines + "); the file is truncated or was written without them");
+}
+
 void refuse_incomplete(const TextFile& file, const FcidumpHeader& header, const EntryStore& store) {
-    if (store.count(EntryKind::two_electron) == 0)
-        throw InvalidArgument(
-            file.path() +
-            ": there are no two-electron integrals (lines `value i j k l` without zero " +
-            "indices); the file is truncated or was written without them");
-    if (store.count(EntryKind::one_electron) == 0)
-        throw InvalidArgument(
-            file.path() +
-            ": there are no one-electron integrals (lines `value i j 0 0`); the file is " +
-            "truncated or was written without them");
-    const std::int64_t energies = store.count(EntryKind::orbital_energy);
-    if (energies != 0 && energies != header.orbitals)
+    const std::string two = "`value i j k l` without zero indices", one = "`value i j 0 0`";
+    if (header.form == OrbitalForm::restricted) {
+        refuse_missing_group(file, store, EntryStore::two_alpha, "two-electron", two);
+        refuse_missing_group(file, store, EntryStore::one_alpha, "one-electron", one);
+    } else {
+        refuse_missing_group(file, store, EntryStore::two_alpha, "two-electron alpha", two);
+        refuse_missing_group(file, store, EntryStore::two_beta, "two-electron beta", two);
+        refuse_missing_group(file, store, EntryStore::two_mixed, "two-electron alpha-beta", two);
+        refuse_missing_group(file, store, EntryStore::one_alpha, "one-electron alpha", one);
+        refuse_missing_group(file, store, EntryStore::one_beta, "one-electron beta", one);
+    }
+    const std::int64_t wanted = header.orbitals * (header.form == OrbitalForm::restricted ? 1 : 2);
+    const auto energies =
+        static_cast<std::int64_t>(store.small_entries(EntryKind::orbital_energy).size());
+    if (energies != 0 && energies != wanted)
         throw InvalidArgument(file.path() + ": there are energies for " + std::to_string(energies) +
-                              " of " + std::to_string(header.orbitals) +
+                              " of " + std::to_string(wanted) +
                               " orbitals; give all of them (lines `value i 0 0 0`) " +
                               "or none, or the file is truncated");
 }
@@ -123,19 +155,37 @@ FcidumpHeader read_fcidump_header(const World& world, const std::string& path) {
     return header_of(TextFile(world, path));
 }
 
+Fcidump empty_fcidump(const World& world, const FcidumpHeader& header) {
+    const std::int64_t n = header.orbitals;
+    const auto one = [&](const char* name) {
+        return Tensor<double>(world, {n, n}, "pq", "sym(p,q)", name);
+    };
+    const auto two = [&](const char* symmetry, const char* name) {
+        return Tensor<double>(world, {n, n, n, n}, "pqrs", symmetry, name);
+    };
+    const char* const all = "sym(sym(p,q),sym(r,s))";
+    Fcidump data{header, 0.0, {}, one("h"), two(all, "(pq|rs)"), {}};
+    if (header.form != OrbitalForm::restricted)
+        data.beta = BetaIntegrals{{},
+                                  one("h of beta"),
+                                  two(all, "(pq|rs) of beta"),
+                                  two("sym(p,q) sym(r,s)", "(pq|rs) of alpha and beta")};
+    return data;
+}
+
 Fcidump read_fcidump(const World& world, const std::string& path) {
     const TextFile file(world, path);
-    Fcidump data{header_of(file)};
-    EntryStore store(world, file.comm(), data.header.orbitals);
-    read_entries(file, data.header, store);
-    refuse_incomplete(file, data.header, store);
-    store.finish();
+    const FcidumpHeader header = header_of(file);
+    EntryStore store(world, file.comm(), header);
+    read_entries(file, header, store);
+    refuse_incomplete(file, header, store);
+    Fcidump data = std::move(store.finish());
     for (const auto& [code, value] : store.small_entries(EntryKind::core_energy))
         data.core_energy = value;
-    for (const auto& [code, value] : store.small_entries(EntryKind::orbital_energy))
-        data.orbital_energies.push_back(value);  // codes ascend with the orbital
-    data.one_electron = std::move(store.one_electron);
-    data.two_electron = std::move(store.two_electron);
+    for (const auto& [code, value] : store.small_entries(EntryKind::orbital_energy)) {
+        const bool beta = data.beta && spin_of(entry_indices(code)[0]) == 1;
+        (beta ? data.beta->orbital_energies : data.orbital_energies).push_back(value);
+    }  // codes ascend with the orbital
     return data;
 }
 

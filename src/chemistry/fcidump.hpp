@@ -5,12 +5,22 @@
 #include "chemistry/fcidump_header.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace arges::chemistry {
 
-/// The Hamiltonian of a closed-shell molecule over real spatial orbitals, occupied ones first.
+/// Integrals of beta orbitals that are not the alpha orbitals.
+struct BetaIntegrals {
+    std::vector<double> orbital_energies = {};  ///< one for each orbital, or empty
+    Tensor<double> one_electron = {};           ///< h(p,q), sym(p,q)
+    Tensor<double> two_electron = {};           ///< (pq|rs), all beta, sym(sym(p,q),sym(r,s))
+    Tensor<double> mixed = {};  ///< (pq|rs), pq alpha and rs beta, sym(p,q) sym(r,s)
+};
+
+/// The Hamiltonian of a molecule over real spatial orbitals, occupied ones first. Where `beta` is
+/// set, what stands outside it belongs to alpha orbitals; else to the orbitals of both spins.
 /// Energies in hartree.
 struct Fcidump {
     FcidumpHeader header;                       ///< numbers of orbitals and electrons
@@ -18,7 +28,22 @@ struct Fcidump {
     std::vector<double> orbital_energies = {};  ///< one for each orbital, or empty: not in the file
     Tensor<double> one_electron = {};           ///< h(p,q), sym(p,q)
     Tensor<double> two_electron = {};           ///< (pq|rs), sym(sym(p,q),sym(r,s))
+    std::optional<BetaIntegrals> beta = {};     ///< of unrestricted (UHF) orbitals
+
+    /// h(p,q) of a spin, 0 for alpha and 1 for beta.
+    const Tensor<double>& one(int spin) const {
+        return spin == 1 && beta ? beta->one_electron : one_electron;
+    }
+    /// (pq|rs) with pq and rs of one spin.
+    const Tensor<double>& two(int spin) const {
+        return spin == 1 && beta ? beta->two_electron : two_electron;
+    }
+    /// (pq|rs) with pq of spin alpha and rs of spin beta.
+    const Tensor<double>& mixed() const { return beta ? beta->mixed : two_electron; }
 };
+
+/// Zeros of the shapes that a file with this header gives. Local.
+Fcidump empty_fcidump(const World& world, const FcidumpHeader& header);
 
 /// Reads and checks only the header. Collective.
 /// @throws InvalidArgument with file, line and cure
@@ -28,12 +53,13 @@ FcidumpHeader read_fcidump_header(const World& world, const std::string& path);
 /// bounded size. Entries may come in any order, and again where they agree. Integrals without an
 /// entry are zero. Collective.
 /// @throws InvalidArgument with file, line and cure, for anything that is not a complete and
-/// consistent RHF file
+/// consistent file
 Fcidump read_fcidump(const World& world, const std::string& path);
 
 /// Writes a file that read_fcidump() reads back to the same bits (17 digits), integrals of
-/// magnitude `cutoff` or above. Rank 0 writes under a temporary name in the same folder and
-/// renames; it holds a slice of the integrals at a time. Collective.
+/// magnitude `cutoff` or above; unrestricted orbitals in blocks (IUHF=1), without their energies.
+/// Rank 0 writes under a temporary name in the same folder and renames; it holds a slice of the
+/// integrals at a time. Collective.
 /// @throws InvalidArgument if the file cannot be written
 void write_fcidump(const std::string& path, const Fcidump& data, double cutoff = 0);
 

@@ -39,7 +39,7 @@ std::string normalized(std::string_view field) {
 std::string read_value(std::string_view field, double& value) {
     const std::string quoted = "'" + std::string(field.substr(0, 40)) + "'";
     if (field.starts_with('('))
-        return quoted + " looks like a complex integral; only real RHF integrals are implemented";
+        return quoted + " looks like a complex integral; only real integrals are implemented";
     const std::string text = normalized(field);
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code == std::errc::result_out_of_range)
@@ -107,9 +107,12 @@ std::string entry_name(std::uint64_t code) {
     case EntryKind::two_electron:
         return "(" + first + " " + std::to_string(x[1]) + "|" + std::to_string(x[2]) + " " +
                std::to_string(x[3]) + ")";
-    case EntryKind::one_electron: return "h(" + first + " " + std::to_string(x[1]) + ")";
-    case EntryKind::orbital_energy: return "the energy of orbital " + first;
-    default: return "the core energy";
+    case EntryKind::one_electron:
+        return "h(" + first + " " + std::to_string(x[1]) + ")";
+    case EntryKind::orbital_energy:
+        return "the energy of orbital " + first;
+    default:
+        return "the core energy";
     }
 }
 
@@ -128,18 +131,17 @@ ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals) {
                          (fields.size() == 1 ? " field" : " fields");
         return parsed;
     }
-    std::array<std::int64_t, 4> indices{};
     for (std::size_t d = 0; d < 4; ++d) {
-        parsed.problem = read_index(fields[d + 1], orbitals, indices[d]);
+        parsed.problem = read_index(fields[d + 1], orbitals, parsed.indices[d]);
         if (!parsed.problem.empty()) return parsed;
     }
-    if (!has_meaning(indices))
+    if (!has_meaning(parsed.indices))
         parsed.problem =
             "these zero indices have no meaning; i j k l is an integral (ij|kl), i j 0 0 a "
             "one-electron " +
             std::string("integral, i 0 0 0 an orbital energy, 0 0 0 0 the core energy");
     else
-        parsed.entry.code = entry_code(indices);
+        parsed.entry.code = entry_code(parsed.indices);
     return parsed;
 }
 

@@ -20,9 +20,10 @@ struct Entry {
 
 /// What stands on a line.
 struct ParsedLine {
-    bool blank = false;   ///< nothing
-    std::string problem;  ///< what is wrong with the line; empty if nothing
-    Entry entry{};        ///< the entry, position not set
+    bool blank = false;                     ///< nothing
+    std::string problem;                    ///< what is wrong with the line; empty if nothing
+    Entry entry{};                          ///< the entry, position not set
+    std::array<std::int64_t, 4> indices{};  ///< as they stand on the line
 };
 
 /// Indices counted from 1, 0 for none, sorted so that equal integrals have equal indices, 16 bits

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <string>
@@ -172,24 +173,37 @@ bool is_true(const Namelist& namelist, const std::string& name) {
            (integer(value) && *integer(value) != 0);
 }
 
-void refuse_other_references(const Namelist& namelist, std::int64_t electrons) {
-    for (const char* name : {"UHF", "IUHF"})
-        if (is_true(namelist, name))
-            fail(namelist.at(name).line,
-                 std::string(name) + " says that these are integrals over unrestricted (UHF) " +
-                     "orbitals; only RHF is implemented: write the file from an RHF calculation");
+/// The form that IUHF and UHF stand for.
+OrbitalForm orbital_form(const Namelist& namelist) {
     if (is_true(namelist, "TREL"))
         fail(namelist.at("TREL").line,
-             "TREL says that these are relativistic spinor integrals; only RHF is implemented");
+             "TREL says that these are relativistic spinor integrals; only real integrals over " +
+                 std::string("RHF, ROHF or UHF orbitals are implemented"));
+    const bool blocks = is_true(namelist, "IUHF"), spin_orbitals = is_true(namelist, "UHF");
+    if (blocks && spin_orbitals)
+        fail(namelist.at("UHF").line,
+             "IUHF=1 (blocks of spatial orbitals) and UHF=.TRUE. (spin orbitals) exclude each "
+             "other; keep the one that the file has");
+    if (blocks) return OrbitalForm::spin_blocks;
+    return spin_orbitals ? OrbitalForm::spin_orbitals : OrbitalForm::restricted;
+}
+
+/// MS2, which must fit to the electrons and orbitals.
+std::int64_t checked_ms2(const Namelist& namelist, const FcidumpHeader& header) {
     const std::int64_t ms2 = integer_of(namelist, "MS2").value_or(0);
-    if (ms2 != 0)
-        fail(namelist.at("MS2").line, "MS2=" + std::to_string(ms2) +
-                                          " is an open shell; only closed-shell RHF " +
-                                          "references (MS2=0) are implemented");
-    if (electrons % 2 != 0)
-        fail(namelist.at("NELEC").line, "NELEC=" + std::to_string(electrons) +
-                                            " is odd, an open shell; only " +
-                                            "closed-shell RHF references are implemented");
+    const std::int64_t line = namelist.at(namelist.contains("MS2") ? "MS2" : "NELEC").line;
+    const std::string both =
+        "NELEC=" + std::to_string(header.electrons) + " and MS2=" + std::to_string(ms2);
+    const std::int64_t unpaired = std::abs(ms2);
+    if ((header.electrons - unpaired) % 2 != 0)
+        fail(line, both + " contradict each other: MS2 is the number of unpaired electrons, odd " +
+                       "where NELEC is odd; for a doublet write MS2=1");
+    const std::int64_t more = (header.electrons + unpaired) / 2;
+    if (unpaired > header.electrons || more > header.orbitals)
+        fail(line, both + " need " + std::to_string(more) + " electrons of one spin and " +
+                       std::to_string(header.electrons - more) + " of the other, but there are " +
+                       std::to_string(header.orbitals) + " orbitals; correct MS2 or NELEC");
+    return ms2;
 }
 
 std::vector<int> orbital_symmetries(const Namelist& namelist, std::int64_t orbitals) {
@@ -219,18 +233,27 @@ FcidumpHeader parse_fcidump_header(std::string_view text) {
                                  std::string(scanner.rest_of_line()) +
                                  "'; the integrals begin on the next line");
     FcidumpHeader header;
-    header.orbitals = required(namelist, "NORB");
+    header.form = orbital_form(namelist);
+    const std::int64_t indices = required(namelist, "NORB");
     header.electrons = required(namelist, "NELEC");
-    if (header.orbitals < 1 || header.orbitals > 32767)
+    if (indices < 1 || indices > 32767)
         fail(namelist.at("NORB").line,
-             "NORB=" + std::to_string(header.orbitals) + " must be between 1 and 32767");
+             "NORB=" + std::to_string(indices) + " must be between 1 and 32767");
+    const std::int64_t step = header.form == OrbitalForm::spin_orbitals ? 2 : 1;
+    if (indices % step != 0)
+        fail(namelist.at("NORB").line, "NORB=" + std::to_string(indices) +
+                                           " is odd; with UHF=.TRUE. it counts spin orbitals, " +
+                                           "alpha and beta in turn");
+    header.orbitals = indices / step;
     if (header.electrons < 0 || header.electrons > 2 * header.orbitals)
-        fail(namelist.at("NELEC").line,
-             "NELEC=" + std::to_string(header.electrons) +
-                 " does not fit into NORB=" + std::to_string(header.orbitals) + " orbitals (0 to " +
-                 std::to_string(2 * header.orbitals) + ")");
-    refuse_other_references(namelist, header.electrons);
-    header.orbital_symmetries = orbital_symmetries(namelist, header.orbitals);
+        fail(namelist.at("NELEC").line, "NELEC=" + std::to_string(header.electrons) +
+                                            " does not fit into NORB=" + std::to_string(indices) +
+                                            " orbitals (0 to " +
+                                            std::to_string(2 * header.orbitals) + ")");
+    header.ms2 = checked_ms2(namelist, header);
+    const std::vector<int> symmetries = orbital_symmetries(namelist, indices);
+    for (std::size_t p = 0; p < symmetries.size(); p += static_cast<std::size_t>(step))
+        header.orbital_symmetries.push_back(symmetries[p]);
     header.state_symmetry = static_cast<int>(integer_of(namelist, "ISYM").value_or(1));
     header.data_begin = scanner.next_line();
     return header;

@@ -1,5 +1,7 @@
 #include "chemistry/fcidump_store.hpp"
 
+#include "chemistry/fcidump_form.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -39,13 +41,50 @@ std::vector<Entry> distinct(std::vector<Entry> entries, Contradiction& found) {
 
 }  // namespace
 
-EntryStore::EntryStore(const World& world, const Communicator& comm, std::int64_t orbitals)
-    : one_electron(world, {orbitals, orbitals}, "pq", "sym(p,q)", "h"),
-      two_electron(world, {orbitals, orbitals, orbitals, orbitals}, "pqrs",
-                   "sym(sym(p,q),sym(r,s))", "(pq|rs)"),
-      comm_(comm) {
-    one_electron.fill(unset);
-    two_electron.fill(unset);
+EntryStore::EntryStore(const World& world, const Communicator& comm, const FcidumpHeader& header)
+    : comm_(comm), data_(empty_fcidump(world, header)) {
+    for (Group group : {one_alpha, two_alpha}) tensor(group).fill(unset);
+    if (data_.beta)
+        for (Group group : {one_beta, two_beta, two_mixed}) tensor(group).fill(unset);
+}
+
+Tensor<double>& EntryStore::tensor(Group group) {
+    switch (group) {
+    case one_alpha:
+        return data_.one_electron;
+    case two_alpha:
+        return data_.two_electron;
+    case one_beta:
+        return data_.beta->one_electron;
+    case two_beta:
+        return data_.beta->two_electron;
+    default:
+        return data_.beta->mixed;
+    }
+}
+
+/// The group of a one- or two-electron integral.
+EntryStore::Group EntryStore::group_of(std::uint64_t code) const {
+    const auto x = entry_indices(code);
+    const bool two = entry_kind(code) == EntryKind::two_electron;
+    if (!data_.beta) return two ? two_alpha : one_alpha;
+    const bool beta = spin_of(x[0]) == 1;
+    if (!two) return beta ? one_beta : one_alpha;
+    if (spin_of(x[0]) != spin_of(x[2])) return two_mixed;
+    return beta ? two_beta : two_alpha;
+}
+
+/// Indices of an integral in its tensor; an alpha pair comes before a beta pair.
+std::vector<std::int64_t> EntryStore::element_of(std::uint64_t code) const {
+    auto x = entry_indices(code);
+    if (data_.beta) {
+        if (x[2] > 0 && spin_of(x[0]) > spin_of(x[2])) x = {x[2], x[3], x[0], x[1]};
+        for (std::int64_t& index : x) index = orbital_of(index);
+    }
+    std::vector<std::int64_t> element;
+    for (std::int64_t index : x)
+        if (index > 0) element.push_back(index - 1);
+    return element;
 }
 
 std::vector<Entry> EntryStore::bring_to_owners(const std::vector<Entry>& entries) const {
@@ -64,27 +103,24 @@ std::vector<Entry> EntryStore::bring_to_owners(const std::vector<Entry>& entries
 
 Contradiction EntryStore::merge(const std::vector<Entry>& entries) {
     Contradiction found;
-    std::map<EntryKind, std::vector<Entry>> by_kind;
-    for (const Entry& entry : distinct(bring_to_owners(entries), found))
-        by_kind[entry_kind(entry.code)].push_back(entry);
-    store(EntryKind::two_electron, by_kind[EntryKind::two_electron], found);
-    store(EntryKind::one_electron, by_kind[EntryKind::one_electron], found);
-    store_small(by_kind[EntryKind::orbital_energy], found);
-    store_small(by_kind[EntryKind::core_energy], found);
+    std::array<std::vector<Entry>, groups> integrals;
+    std::vector<Entry> small;
+    for (const Entry& entry : distinct(bring_to_owners(entries), found)) {
+        const EntryKind kind = entry_kind(entry.code);
+        const bool integral = kind == EntryKind::one_electron || kind == EntryKind::two_electron;
+        (integral ? integrals[group_of(entry.code)] : small).push_back(entry);
+    }
+    for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
+        store(static_cast<Group>(group), integrals[static_cast<std::size_t>(group)], found);
+    store_small(small, found);
     return found;
 }
 
-void EntryStore::store(EntryKind kind, const std::vector<Entry>& entries, Contradiction& found) {
-    Tensor<double>& tensor = kind == EntryKind::two_electron ? two_electron : one_electron;
+void EntryStore::store(Group group, const std::vector<Entry>& entries, Contradiction& found) {
+    Tensor<double>& target = tensor(group);
     std::vector<std::int64_t> keys;
-    for (const Entry& entry : entries) {
-        const auto x = entry_indices(entry.code);
-        std::vector<std::int64_t> index;
-        for (int d = 0; d < tensor.order(); ++d)
-            index.push_back(x[static_cast<std::size_t>(d)] - 1);
-        keys.push_back(tensor.key(index));
-    }
-    const std::vector<double> before = tensor.read(keys);
+    for (const Entry& entry : entries) keys.push_back(target.key(element_of(entry.code)));
+    const std::vector<double> before = target.read(keys);
     std::vector<std::int64_t> new_keys;
     std::vector<double> new_values;
     for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -95,28 +131,23 @@ void EntryStore::store(EntryKind kind, const std::vector<Entry>& entries, Contra
             note(found, entries[i]);
         }
     }
-    tensor.write(new_keys, new_values);
-    counts_[kind] += static_cast<std::int64_t>(new_keys.size());
+    target.write(new_keys, new_values);
+    counts_[group] += static_cast<std::int64_t>(new_keys.size());
 }
 
 void EntryStore::store_small(const std::vector<Entry>& entries, Contradiction& found) {
     for (const Entry& entry : entries) {
         const auto [place, is_new] = small_.emplace(entry.code, entry.value);
-        if (is_new)
-            ++counts_[entry_kind(entry.code)];
-        else if (!same_integral(place->second, entry.value))
-            note(found, entry);
+        if (!is_new && !same_integral(place->second, entry.value)) note(found, entry);
     }
 }
 
-void EntryStore::finish() {
-    for (Tensor<double>* tensor : {&one_electron, &two_electron})
-        tensor->for_each_local([](Index, double& value) { value = value == unset ? 0.0 : value; });
-}
-
-std::int64_t EntryStore::count(EntryKind kind) const {
-    const auto entry = counts_.find(kind);
-    return comm_.sum(entry == counts_.end() ? 0 : entry->second);
+Fcidump& EntryStore::finish() {
+    for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
+        tensor(static_cast<Group>(group)).for_each_local([](Index, double& value) {
+            value = value == unset ? 0.0 : value;
+        });
+    return data_;
 }
 
 std::map<std::uint64_t, double> EntryStore::small_entries(EntryKind kind) const {

@@ -1,7 +1,7 @@
 /// Where the entries of an FCIDUMP file go: distributed tensors, each element once.
 #pragma once
 
-#include "arges/tensor.hpp"
+#include "chemistry/fcidump.hpp"
 #include "chemistry/fcidump_entry.hpp"
 #include "chemistry/text_file.hpp"
 
@@ -21,29 +21,34 @@ struct Contradiction {
 /// writes it once. Calls are collective.
 class EntryStore {
 public:
-    EntryStore(const World& world, const Communicator& comm, std::int64_t orbitals);
+    EntryStore(const World& world, const Communicator& comm, const FcidumpHeader& header);
 
     /// Stores the entries of all ranks; returns the first contradiction that this rank found.
     Contradiction merge(const std::vector<Entry>& entries);
-    /// Ends the collection: integrals that no entry gave become zero.
-    void finish();
+    /// Ends the collection: integrals that no entry gave become zero. The caller may take them
+    /// away.
+    Fcidump& finish();
 
-    /// Number of distinct entries of a kind, on all ranks.
-    std::int64_t count(EntryKind kind) const;
+    /// The groups of integrals that are counted: all of a file over restricted orbitals are in the
+    /// first two.
+    enum Group { one_alpha, two_alpha, one_beta, two_beta, two_mixed, groups };
+    /// Number of distinct integrals of a group, on all ranks.
+    std::int64_t count(Group group) const { return comm_.sum(counts_[group]); }
     /// Values of the orbital energies or the core energy by code, on every rank.
     std::map<std::uint64_t, double> small_entries(EntryKind kind) const;
 
-    Tensor<double> one_electron;  ///< sym(p,q)
-    Tensor<double> two_electron;  ///< sym(sym(p,q),sym(r,s))
-
 private:
     std::vector<Entry> bring_to_owners(const std::vector<Entry>& entries) const;
-    void store(EntryKind kind, const std::vector<Entry>& entries, Contradiction& found);
+    Tensor<double>& tensor(Group group);
+    Group group_of(std::uint64_t code) const;
+    std::vector<std::int64_t> element_of(std::uint64_t code) const;
+    void store(Group group, const std::vector<Entry>& entries, Contradiction& found);
     void store_small(const std::vector<Entry>& entries, Contradiction& found);
 
     Communicator comm_;
     std::map<std::uint64_t, double> small_;  // orbital and core energies that this rank owns
-    std::map<EntryKind, std::int64_t> counts_;
+    std::array<std::int64_t, groups> counts_{};
+    Fcidump data_;
 };
 
 }  // namespace arges::chemistry

@@ -17,13 +17,14 @@ constexpr std::size_t integrals_per_round = std::size_t(1) << 16;
 
 void write_header(std::ostream& stream, const FcidumpHeader& header) {
     stream << "&FCI NORB=" << header.orbitals << ",NELEC=" << header.electrons
-           << ",MS2=0,\n ORBSYM=";
+           << ",MS2=" << header.ms2 << ",\n ORBSYM=";
     for (std::int64_t p = 0; p < header.orbitals; ++p)
         stream << (header.orbital_symmetries.empty()
                        ? 1
                        : header.orbital_symmetries[static_cast<std::size_t>(p)])
                << ",";
-    stream << "\n ISYM=" << header.state_symmetry << ",\n&END\n";
+    stream << "\n ISYM=" << header.state_symmetry
+           << (header.form == OrbitalForm::restricted ? "" : ",\n IUHF=1") << ",\n&END\n";
 }
 
 /// A line; indices counted from 1, 0 for none.
@@ -71,26 +72,51 @@ private:
     std::vector<std::array<std::int64_t, 4>> indices_;
 };
 
-void write_two_electron(std::ostream& stream, const Fcidump& data, double cutoff) {
-    IntegralWriter writer(stream, data.two_electron, cutoff);
-    for (std::int64_t p = 0; p < data.header.orbitals; ++p)
+/// @param pairs_exchange  (pq|rs) = (rs|pq): only one of them is written
+void write_two_electron(std::ostream& stream, const Tensor<double>& integrals, bool pairs_exchange,
+                        double cutoff) {
+    const std::int64_t n = integrals.extents()[0];
+    IntegralWriter writer(stream, integrals, cutoff);
+    for (std::int64_t p = 0; p < n; ++p)
         for (std::int64_t q = 0; q <= p; ++q)
-            for (std::int64_t r = 0; r <= p; ++r)
-                for (std::int64_t s = 0; s <= (r == p ? q : r); ++s) writer.add({p, q, r, s});
+            for (std::int64_t r = 0; r < (pairs_exchange ? p + 1 : n); ++r)
+                for (std::int64_t s = 0; s <= (pairs_exchange && r == p ? q : r); ++s)
+                    writer.add({p, q, r, s});
     writer.flush();
 }
 
-void write_one_electron(std::ostream& stream, const Fcidump& data, double cutoff) {
-    IntegralWriter writer(stream, data.one_electron, cutoff);
-    for (std::int64_t p = 0; p < data.header.orbitals; ++p)
+void write_one_electron(std::ostream& stream, const Tensor<double>& integrals, double cutoff) {
+    IntegralWriter writer(stream, integrals, cutoff);
+    for (std::int64_t p = 0; p < integrals.extents()[0]; ++p)
         for (std::int64_t q = 0; q <= p; ++q) writer.add({p, q});
     writer.flush();
+}
+
+/// All integrals, and the ends of blocks.
+void write_integrals(std::ostream& stream, const Fcidump& data, double cutoff) {
+    const auto end_block = [&] {
+        if (data.beta) write_line(stream, 0, {0, 0, 0, 0});
+    };
+    write_two_electron(stream, data.two_electron, true, cutoff);
+    end_block();
+    if (data.beta) {
+        write_two_electron(stream, data.beta->two_electron, true, cutoff);
+        end_block();
+        write_two_electron(stream, data.beta->mixed, false, cutoff);
+        end_block();
+    }
+    write_one_electron(stream, data.one_electron, cutoff);
+    end_block();
+    if (data.beta) {
+        write_one_electron(stream, data.beta->one_electron, cutoff);
+        end_block();
+    }
 }
 
 /// The last lines; then the file gets its name.
 void finish(std::ofstream& stream, const Fcidump& data, const std::string& temporary,
             const std::string& path) {
-    for (std::size_t p = 0; p < data.orbital_energies.size(); ++p)
+    for (std::size_t p = 0; !data.beta && p < data.orbital_energies.size(); ++p)
         write_line(stream, data.orbital_energies[p], {static_cast<std::int64_t>(p) + 1, 0, 0, 0});
     write_line(stream, data.core_energy, {0, 0, 0, 0});
     stream.close();
@@ -117,8 +143,7 @@ void write_fcidump(const std::string& path, const Fcidump& data, double cutoff) 
                                   ": cannot be written; check the folder and its permissions");
     });
     if (root) write_header(stream, data.header);
-    write_two_electron(stream, data, cutoff);
-    write_one_electron(stream, data, cutoff);
+    write_integrals(stream, data, cutoff);
     comm.agree([&] {
         if (root) finish(stream, data, temporary, path);
     });

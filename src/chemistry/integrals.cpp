@@ -16,51 +16,71 @@ constexpr std::int64_t min_elements_per_round = std::int64_t(1) << 16;
 
 using FourSpaces = std::array<SpinSpace, 4>;
 
-/// Keys of the spatial integrals that make up one spin-orbital integral; a spin that does not match
-/// leaves one out.
-struct Parts {
-    bool direct = false, exchange = false;
-    std::array<std::int64_t, 4> direct_index{}, exchange_index{};
+/// The spatial integrals that make up spin-orbital integrals, by number: alpha, beta, mixed.
+class SpatialSource {
+public:
+    explicit SpatialSource(const Fcidump& data)
+        : sets_{&data.two(0), &data.two(1), &data.mixed()} {}
+
+    /// An integral (pq|rs) with pq and rs of these spins.
+    struct Place {
+        std::size_t set;
+        std::int64_t key;
+    };
+    Place place(std::array<std::int64_t, 4> x, std::int64_t pq_spin, std::int64_t rs_spin) const {
+        if (pq_spin > rs_spin) x = {x[2], x[3], x[0], x[1]};  // the mixed set has alpha first
+        const auto set = static_cast<std::size_t>(pq_spin == rs_spin ? pq_spin : 2);
+        return {set, sets_[set]->key(x)};
+    }
+    /// Values by set, in the order in which `keys` has them. Collective.
+    std::array<std::vector<double>, 3>
+    read(const std::array<std::vector<std::int64_t>, 3>& keys) const {
+        return {sets_[0]->read(keys[0]), sets_[1]->read(keys[1]), sets_[2]->read(keys[2])};
+    }
+
+private:
+    std::array<const Tensor<double>*, 3> sets_;
 };
 
-/// <pq||rs> = (pr|qs) [spins p=r, q=s] - (ps|qr) [spins p=s, q=r].
-Parts parts_of(Index x, const FourSpaces& space) {
+/// <pq||rs> = (pr|qs) [spins p=r, q=s] - (ps|qr) [spins p=s, q=r]: calls f(place, sign) for each
+/// part that the spins leave.
+template <class F>
+void for_each_part(Index x, const FourSpaces& space, const SpatialSource& source, F&& f) {
     std::array<std::int64_t, 4> at{}, spin{};
     for (std::size_t d = 0; d < 4; ++d) {
-        at[d] = space[d].spatial(x[d]);
+        at[d] = space[d].orbital(x[d]);
         spin[d] = space[d].spin(x[d]);
     }
-    Parts parts;
-    parts.direct = spin[0] == spin[2] && spin[1] == spin[3];
-    parts.exchange = spin[0] == spin[3] && spin[1] == spin[2];
-    parts.direct_index = {at[0], at[2], at[1], at[3]};
-    parts.exchange_index = {at[0], at[3], at[1], at[2]};
-    return parts;
+    if (spin[0] == spin[2] && spin[1] == spin[3])
+        f(source.place({at[0], at[2], at[1], at[3]}, spin[0], spin[1]), 1.0);
+    if (spin[0] == spin[3] && spin[1] == spin[2])
+        f(source.place({at[0], at[3], at[1], at[2]}, spin[0], spin[1]), -1.0);
 }
 
 /// Sets the elements begin <= number < end of this rank's part of `block`. Collective.
-void fill_round(Tensor<double>& block, const FourSpaces& spaces, const Tensor<double>& g,
+void fill_round(Tensor<double>& block, const FourSpaces& spaces, const SpatialSource& source,
                 std::int64_t begin, std::int64_t end) {
-    std::vector<std::int64_t> keys;
+    std::array<std::vector<std::int64_t>, 3> keys;
     std::int64_t number = 0;
     std::as_const(block).for_each_local([&](Index x, const double&) {
         if (number++ < begin || number > end) return;
-        const Parts parts = parts_of(x, spaces);
-        if (parts.direct) keys.push_back(g.key(parts.direct_index));
-        if (parts.exchange) keys.push_back(g.key(parts.exchange_index));
+        for_each_part(x, spaces, source, [&](SpatialSource::Place place, double) {
+            keys[place.set].push_back(place.key);
+        });
     });
-    const std::vector<double> values = g.read(keys);
-    auto next = values.begin();
+    const std::array<std::vector<double>, 3> values = source.read(keys);
+    std::array<std::size_t, 3> next{};
     number = 0;
     block.for_each_local([&](Index x, double& element) {
         if (number++ < begin || number > end) return;
-        const Parts parts = parts_of(x, spaces);
-        element = parts.direct ? *next++ : 0.0;
-        if (parts.exchange) element -= *next++;
+        element = 0;
+        for_each_part(x, spaces, source, [&](SpatialSource::Place place, double sign) {
+            element += sign * values[place.set][next[place.set]++];
+        });
     });
 }
 
-void fill_block(Tensor<double>& block, const FourSpaces& spaces, const Tensor<double>& g) {
+void fill_block(Tensor<double>& block, const FourSpaces& spaces, const SpatialSource& source) {
     if (block.world().is_dry_run()) return;
     std::int64_t elements = 0;
     std::as_const(block).for_each_local([&](Index, const double&) { ++elements; });
@@ -68,7 +88,7 @@ void fill_block(Tensor<double>& block, const FourSpaces& spaces, const Tensor<do
     const std::int64_t step =
         std::max(min_elements_per_round, (largest + max_rounds - 1) / max_rounds);
     for (std::int64_t begin = 0; begin < largest; begin += step)
-        fill_round(block, spaces, g, begin, begin + step);
+        fill_round(block, spaces, source, begin, begin + step);
 }
 
 /// Makes blocks of one Hamiltonian.
@@ -85,26 +105,29 @@ public:
         fill_block(block,
                    {spaces_.of(letters[0]), spaces_.of(letters[1]), spaces_.of(letters[2]),
                     spaces_.of(letters[3])},
-                   data_.two_electron);
+                   SpatialSource(data_));
         return block;
     }
     /// f(p,q) for two letters.
     Tensor<double> fock(std::string_view letters) const {
-        const SpinSpace p = spaces_.of(letters[0]), q = spaces_.of(letters[1]);
+        const SpinSpace &p = spaces_.of(letters[0]), &q = spaces_.of(letters[1]);
         Tensor<double> block = spaces_.tensor(data_.two_electron.world(), letters, "",
                                               "f(" + std::string(letters) + ")");
         block.fill([&](Index x) {
-            return p.spin(x[0]) == q.spin(x[1]) ? reference_.f(p.spatial(x[0]), q.spatial(x[1]))
-                                                : 0.0;
+            const auto spin = static_cast<std::size_t>(p.spin(x[0]));
+            return p.spin(x[0]) == q.spin(x[1])
+                       ? reference_.spin[spin].f(p.orbital(x[0]), q.orbital(x[1]))
+                       : 0.0;
         });
         return block;
     }
     /// Diagonal of the Fock matrix over the spin orbitals of a letter.
     std::vector<double> energies(char letter) const {
-        const SpinSpace space = spaces_.of(letter);
+        const SpinSpace& space = spaces_.of(letter);
         std::vector<double> result;
         for (std::int64_t x = 0; x < space.size(); ++x)
-            result.push_back(reference_.f(space.spatial(x), space.spatial(x)));
+            result.push_back(reference_.spin[static_cast<std::size_t>(space.spin(x))].f(
+                space.orbital(x), space.orbital(x)));
         return result;
     }
 
@@ -133,6 +156,7 @@ SpinIntegrals build_integrals(const Fcidump& data, const Reference& reference, I
     blocks.occupied = build.energies('i');
     blocks.virtuals = build.energies('a');
     blocks.oovv = build.integrals("mnef", "antisym(m,n) antisym(e,f)");
+    blocks.f_ov = build.fock("me");
     if (set == IntegralSet::second_order) return blocks;
     blocks.oooo = build.integrals("mnij", "antisym(m,n) antisym(i,j)");
     blocks.ooov = build.integrals("mnie", "antisym(m,n)");
@@ -140,7 +164,6 @@ SpinIntegrals build_integrals(const Fcidump& data, const Reference& reference, I
     blocks.ovvv = build.integrals("maef", "antisym(e,f)");
     blocks.vvvv = build.integrals("abef", "antisym(a,b) antisym(e,f)");
     blocks.f_oo = build.fock("mi");
-    blocks.f_ov = build.fock("me");
     blocks.f_vv = build.fock("ae");
     return blocks;
 }

@@ -10,23 +10,30 @@
 
 namespace arges::chemistry {
 
-/// A range of spin orbitals: first all with spin alpha, then all with spin beta.
-/// Example: SpinSpace{2, 3} holds the spatial orbitals 2, 3, 4; spin orbital 4 of its six is
-/// orbital 3 with spin beta (1).
+/// A range of spin orbitals: first all with spin alpha, then all with spin beta. Spins are 0 for
+/// alpha and 1 for beta.
+/// Example: SpinSpace{{3, 2}, {2, 3}} holds the alpha orbitals 3, 4 and the beta orbitals 2, 3, 4;
+/// spin orbital 3 of its five is the beta orbital 3.
 struct SpinSpace {
-    std::int64_t first = 0;  ///< first spatial orbital
-    std::int64_t count = 0;  ///< number of spatial orbitals
+    std::array<std::int64_t, 2> first{};  ///< first orbital of each spin
+    std::array<std::int64_t, 2> count{};  ///< number of orbitals of each spin
 
-    std::int64_t size() const { return 2 * count; }
-    std::int64_t spatial(std::int64_t x) const { return first + x % count; }
-    std::int64_t spin(std::int64_t x) const { return x / count; }
+    std::int64_t size() const { return count[0] + count[1]; }
+    std::int64_t spin(std::int64_t x) const { return x < count[0] ? 0 : 1; }
+    std::int64_t orbital(std::int64_t x) const {
+        return x < count[0] ? first[0] + x : first[1] + x - count[0];
+    }
 };
 
 /// One index letter for each of i j k l m n (occupied) and a b c d e f (virtual).
 class SpinSpaces {
 public:
+    SpinSpaces(const SpinSpace& occupied, const SpinSpace& virtuals)
+        : occupied_(occupied), virtual_(virtuals) {}
     explicit SpinSpaces(const Reference& reference)
-        : occupied_{0, reference.occupied}, virtual_{reference.occupied, reference.virtuals} {}
+        : SpinSpaces({{0, 0}, {reference.spin[0].occupied, reference.spin[1].occupied}},
+                     {{reference.spin[0].occupied, reference.spin[1].occupied},
+                      {reference.spin[0].virtuals, reference.spin[1].virtuals}}) {}
 
     const SpinSpace& of(char letter) const { return letter >= 'i' ? occupied_ : virtual_; }
     /// Extents of a tensor with these letters; extents("abij") = {v, v, o, o}.

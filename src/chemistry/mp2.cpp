@@ -1,19 +1,23 @@
 #include "chemistry/mp2.hpp"
 
+#include "chemistry/cc_equations.hpp"
+
 namespace arges::chemistry {
 
-Tensor<double> first_order_doubles(const SpinIntegrals& integrals) {
-    const World& world = integrals.oovv.world();
-    Tensor<double> t2 = integrals.spaces.tensor(world, "abij", "antisym(a,b) antisym(i,j)", "T2");
-    t2["abij"] = integrals.oovv["ijab"];
-    divide_by_denominators(t2, integrals);
-    return t2;
+TensorSet first_order_amplitudes(const SpinIntegrals& integrals, int rank) {
+    TensorSet t = zero_amplitudes(integrals, rank);
+    t["T1"]["ai"] = integrals.f_ov["ia"];
+    t["T2"]["abij"] = integrals.oovv["ijab"];
+    divide_by_denominators(t["T1"], integrals);
+    divide_by_denominators(t["T2"], integrals);
+    return t;
 }
 
 double mp2_energy(const SpinIntegrals& integrals) {
-    const Tensor<double> t2 = first_order_doubles(integrals);
+    const TensorSet t = first_order_amplitudes(integrals, 2);
     Tensor<double> energy(integrals.oovv.world(), {});
-    energy[""] = 0.25 * integrals.oovv["ijab"] * t2["abij"];
+    energy[""] =
+        integrals.f_ov["ia"] * t["T1"]["ai"] + 0.25 * integrals.oovv["ijab"] * t["T2"]["abij"];
     return energy.scalar();
 }
 

@@ -16,43 +16,68 @@ std::string number(double value, const char* form) {
     return text;
 }
 
+constexpr const char* spin_names[] = {"alpha ", "beta "};
+
 void measure(Reference& reference) {
-    const std::int64_t o = reference.occupied, n = o + reference.virtuals;
-    for (std::int64_t p = 0; p < n; ++p)
-        for (std::int64_t q = 0; q < p; ++q) {
-            double& largest = (p < o) == (q < o) ? reference.off_diagonal : reference.brillouin;
-            largest = std::max(largest, std::abs(reference.f(p, q)));
-        }
+    for (const SpinReference& spin : reference.spin) {
+        const std::int64_t o = spin.occupied, n = o + spin.virtuals;
+        for (std::int64_t p = 0; p < n; ++p)
+            for (std::int64_t q = 0; q < p; ++q) {
+                double& largest = (p < o) == (q < o) ? reference.off_diagonal : reference.brillouin;
+                largest = std::max(largest, std::abs(spin.f(p, q)));
+            }
+    }
 }
 
-void check_orbital_energies(const Reference& reference, const Fcidump& data,
-                            const std::string& source) {
-    for (std::size_t p = 0; p < data.orbital_energies.size(); ++p) {
+void check_orbital_energies(const SpinReference& spin, const std::vector<double>& energies,
+                            const std::string& where) {
+    for (std::size_t p = 0; p < energies.size(); ++p) {
         const auto orbital = static_cast<std::int64_t>(p);
-        const double built = reference.f(orbital, orbital);
-        if (std::abs(built - data.orbital_energies[p]) > 1e-5)
-            throw InvalidArgument(source + ": orbital " + std::to_string(p + 1) +
-                                  " has the energy " + number(data.orbital_energies[p], "%.8f") +
-                                  " in the file, but its integrals with " + "the first " +
-                                  std::to_string(reference.occupied) + " orbitals occupied give " +
-                                  number(built, "%.8f") +
+        const double built = spin.f(orbital, orbital);
+        if (std::abs(built - energies[p]) > 1e-5)
+            throw InvalidArgument(where + "orbital " + std::to_string(p + 1) + " has the energy " +
+                                  number(energies[p], "%.8f") + " in the file, but its integrals " +
+                                  "with the first " + std::to_string(spin.occupied) +
+                                  " orbitals occupied give " + number(built, "%.8f") +
                                   "; put the occupied orbitals first, or leave the energies out " +
                                   "if the orbitals are not canonical");
     }
 }
 
-void check_gap(const Reference& reference, const std::string& source) {
-    const std::int64_t o = reference.occupied, n = o + reference.virtuals;
+void check_gap(const SpinReference& spin, const std::string& where) {
+    const std::int64_t o = spin.occupied, n = o + spin.virtuals;
     if (o == 0 || o == n) return;
-    double highest = reference.f(0, 0), lowest = reference.f(o, o);
-    for (std::int64_t p = 0; p < o; ++p) highest = std::max(highest, reference.f(p, p));
-    for (std::int64_t p = o; p < n; ++p) lowest = std::min(lowest, reference.f(p, p));
+    double highest = spin.f(0, 0), lowest = spin.f(o, o);
+    for (std::int64_t p = 0; p < o; ++p) highest = std::max(highest, spin.f(p, p));
+    for (std::int64_t p = o; p < n; ++p) lowest = std::min(lowest, spin.f(p, p));
     if (lowest - highest < 1e-6)
         throw InvalidArgument(
-            source + ": the highest occupied orbital (" + number(highest, "%.6f") +
+            where + "the highest occupied orbital (" + number(highest, "%.6f") +
             " hartree) is not below the lowest virtual one (" + number(lowest, "%.6f") +
             "), so the amplitudes have zero denominators; the first " + std::to_string(o) +
-            " orbitals must be the occupied ones of an RHF ground state");
+            " orbitals must be the occupied ones of a Hartree-Fock ground state");
+}
+
+/// D(p,q) of the electrons of a spin.
+Tensor<double> density(const World& world, const FcidumpHeader& header, int spin) {
+    const std::int64_t n = header.orbitals;
+    Tensor<double> D(world, {n, n}, "pq", "sym(p,q)",
+                     std::string(spin_names[spin]) + "density matrix");
+    D.fill([&](Index x) { return x[0] == x[1] && x[0] < header.electrons_of(spin) ? 1.0 : 0.0; });
+    return D;
+}
+
+void check(const Reference& reference, const Fcidump& data, const std::string& source) {
+    // Energies of an open shell over restricted orbitals are those of no one Fock matrix.
+    const bool closed = data.header.closed_shell();
+    for (std::size_t s = 0; s < (closed ? 1 : 2); ++s) {
+        const std::string where = source + ": " + (closed ? "" : spin_names[s]);
+        if (closed || data.beta)
+            check_orbital_energies(reference.spin[s],
+                                   s == 0 ? data.orbital_energies : data.beta->orbital_energies,
+                                   where);
+        check_gap(reference.spin[s], where);
+    }
 }
 
 }  // namespace
@@ -61,40 +86,36 @@ Reference build_reference(const Fcidump& data, const std::string& source) {
     const World& world = data.one_electron.world();
     const std::int64_t n = data.header.orbitals;
     Reference reference;
-    reference.occupied = data.header.electrons / 2;
-    reference.virtuals = n - reference.occupied;
-
-    // Szabo and Ostlund, Modern Quantum Chemistry (1989), eqs. 3.145, 3.154 and 3.184:
-    //   D_kl = 2 delta_kl for occupied k,  F_pq = h_pq + sum_kl D_kl [(pq|kl) - (pk|ql)/2],
-    //   E = sum_pq D_pq (h_pq + F_pq) / 2
-    const Tensor<double>& h = data.one_electron;
-    const Tensor<double>& g = data.two_electron;
-    Tensor<double> D(world, {n, n}, "pq", "sym(p,q)", "density matrix");
-    Tensor<double> F(world, {n, n}, "pq", "sym(p,q)", "Fock matrix");
-    D.fill([&](Index x) { return x[0] == x[1] && x[0] < reference.occupied ? 2.0 : 0.0; });
-    F["pq"] = h["pq"] + canonical(g["pqkl"] * D["kl"]) - 0.5 * canonical(g["pkql"] * D["kl"]);
-    reference.energy = data.core_energy + 0.5 * (D.dot(h) + D.dot(F));
-
+    reference.energy = data.core_energy;
+    // Szabo and Ostlund, Modern Quantum Chemistry (1989), eqs. 3.348 and 3.349, and E as in
+    // exercise 3.40, for the spins s and s':
+    //   F_pq = h_pq + sum_kl (D_kl + D'_kl) (pq|kl) - D_kl (pk|ql),  E = 1/2 sum_s D_pq (h_pq +
+    //   F_pq)
+    const Tensor<double> D[] = {density(world, data.header, 0), density(world, data.header, 1)};
+    for (int s : {0, 1}) {
+        const Tensor<double>&h = data.one(s), &g = data.two(s), &mixed = data.mixed();
+        const Tensor<double>& other = D[1 - s];
+        Tensor<double> F(world, {n, n}, "pq", "sym(p,q)",
+                         std::string(spin_names[s]) + "Fock matrix");
+        F["pq"] = h["pq"] + canonical(g["pqkl"] * D[s]["kl"]) - canonical(g["pkql"] * D[s]["kl"]);
+        if (s == 0)
+            F["pq"] += canonical(mixed["pqkl"] * other["kl"]);
+        else
+            F["pq"] += canonical(mixed["klpq"] * other["kl"]);
+        reference.energy += 0.5 * (D[s].dot(h) + D[s].dot(F));
+        const std::int64_t occupied = data.header.electrons_of(s);
+        reference.spin[static_cast<std::size_t>(s)] = {
+            occupied, n - occupied,
+            world.is_dry_run() ? std::vector<double>(static_cast<std::size_t>(n * n)) : F.gather()};
+    }
     if (world.is_dry_run()) {
-        reference.fock.assign(static_cast<std::size_t>(n * n), 0.0);
+        const bool shared = !data.beta && !data.header.closed_shell();
+        reference.off_diagonal = shared ? HUGE_VAL : 0;
         return reference;
     }
-    reference.fock = F.gather();
     measure(reference);
-    check_orbital_energies(reference, data, source);
-    check_gap(reference, source);
+    check(reference, data, source);
     return reference;
-}
-
-void require_canonical(const Reference& reference, const std::string& method) {
-    if (reference.is_canonical()) return;
-    const bool rotated = reference.off_diagonal > 1e-6;
-    throw InvalidArgument(
-        method +
-        " needs canonical RHF orbitals, but the Fock matrix of this file has an element of " +
-        number(rotated ? reference.off_diagonal : reference.brillouin, "%.2e") +
-        (rotated ? " off the diagonal" : " between an occupied and a virtual orbital") +
-        "; use canonical orbitals, or --method ccsd, which takes any orbitals");
 }
 
 }  // namespace arges::chemistry

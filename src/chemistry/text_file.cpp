@@ -33,11 +33,8 @@ FileState look_at(const std::string& path) {
 }  // namespace
 
 std::string broadcast_text(const Communicator& comm, const std::string& text, std::int64_t root) {
-    std::int64_t length = static_cast<std::int64_t>(text.size());
-    comm.broadcast(&length, sizeof length, root);
-    std::string result(static_cast<std::size_t>(length), ' ');
-    if (comm.rank() == root) result = text;
-    comm.broadcast(result.data(), length, root);
+    std::string result = text;
+    comm.broadcast(result, root);
     return result;
 }
 

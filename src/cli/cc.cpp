@@ -1,4 +1,4 @@
-// arges ccsd FILE: correlation energies of a molecule.
+// arges cc FILE: correlation energies of a molecule.
 #include "chemistry/cc_driver.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
@@ -15,29 +15,44 @@ namespace arges::cli {
 namespace {
 
 using chemistry::CcResult;
+using chemistry::FcidumpHeader;
 using chemistry::IterationReport;
 using chemistry::Method;
 
-struct CcsdCommand {
+struct CcCommand {
     std::string file;
     std::string method = "ccsd";
     int max_iterations = 100;
     double tolerance = 1e-8;
     bool json = false;
-    bool no_diis = false;
+    int diis_vectors = 8;
+    std::string checkpoint;
+    int checkpoint_interval = 5;
+    bool restart = false;
     WorldOptions world{};
 
     chemistry::CcOptions options() const {
-        return {chemistry::parse_method(method), {max_iterations, tolerance, no_diis ? 0 : 8}};
+        return {chemistry::parse_method(method),
+                {max_iterations, tolerance, diis_vectors},
+                {checkpoint, checkpoint_interval, restart}};
     }
 };
 
-void print_plan(std::ostream& out, const CcsdCommand& command, const CcResult& result,
+void print_plan(std::ostream& out, const CcCommand& command, const CcResult& result,
                 const World& world) {
-    const std::int64_t occupied = result.electrons / 2;
-    out << fmt::format("{} of {}: {} electrons in {} orbitals ({} occupied, {} virtual)\n",
-                       to_string(command.options().method), command.file, result.electrons,
-                       result.orbitals, occupied, result.orbitals - occupied);
+    const FcidumpHeader& header = result.header;
+    const std::string method = to_string(command.options().method);
+    if (header.closed_shell()) {
+        const std::int64_t occupied = header.electrons / 2;
+        out << fmt::format("{} of {}: {} electrons in {} orbitals ({} occupied, {} virtual)\n",
+                           method, command.file, header.electrons, header.orbitals, occupied,
+                           header.orbitals - occupied);
+    } else {
+        out << fmt::format(
+            "{} of {}: {} alpha and {} beta electrons in {} {} orbitals\n", method, command.file,
+            header.electrons_of(0), header.electrons_of(1), header.orbitals,
+            header.form == chemistry::OrbitalForm::restricted ? "restricted" : "unrestricted");
+    }
     out << fmt::format("{} {}, memory forecast {} per rank, limit {}\n\n", result.ranks,
                        result.ranks == 1 ? "rank" : "ranks",
                        format_bytes(result.forecast_memory_bytes),
@@ -55,23 +70,24 @@ void print_iteration(std::ostream& out, const IterationReport& report) {
 }
 
 void print_energies(std::ostream& out, const CcResult& result) {
-    const auto row = [&out](const char* name, double energy) {
+    const auto row = [&out](const std::string& name, double energy) {
         out << fmt::format("{:<28} {:>20.12f}\n", name, energy);
     };
     out << fmt::format("\n{:<28} {:>20}\n", "energy", "hartree");
     row("SCF total", result.scf);
-    if (result.mp2) row("MP2 correlation", *result.mp2);
-    if (result.ccsd) row("CCSD correlation", *result.ccsd);
-    if (result.ccsd_t) {
-        row("(T) correction", *result.ccsd_t - *result.ccsd);
-        row("CCSD(T) correlation", *result.ccsd_t);
-        row("CCSD(T) total", result.scf + *result.ccsd_t);
-    } else if (result.ccsd) {
-        row("CCSD total", result.scf + *result.ccsd);
-    } else if (result.mp2) {
-        row("MP2 total", result.scf + *result.mp2);
+    double before = 0;
+    for (const auto& [method, correlation] : result.energies) {
+        if (method == Method::ccsd_t || method == Method::rccsd_t)
+            row("(T) correction", correlation - before);
+        row(to_string(method) + " correlation", correlation);
+        before = correlation;
     }
-    if (!result.mp2) out << "No MP2 energy: the orbitals are not canonical RHF orbitals.\n";
+    if (!result.energies.empty()) {
+        const auto& [method, correlation] = result.energies.back();
+        row(to_string(method) + " total", result.scf + correlation);
+    }
+    if (!result.energy(Method::mp2))
+        out << "No spin-adapted MP2 energy: these are not RHF orbitals.\n";
     if (result.iterations > 0)
         out << fmt::format("\n{} iterations, {:.3f} seconds each", result.iterations,
                            result.seconds_per_iteration);
@@ -84,9 +100,7 @@ void print_energies(std::ostream& out, const CcResult& result) {
 void print_json(std::ostream& out, const CcResult& result) {
     nlohmann::ordered_json object;
     object["scf"] = result.scf;
-    if (result.mp2) object["mp2"] = *result.mp2;
-    if (result.ccsd) object["ccsd"] = *result.ccsd;
-    if (result.ccsd_t) object["ccsd(t)"] = *result.ccsd_t;
+    for (const auto& [method, correlation] : result.energies) object[name_of(method)] = correlation;
     object["iterations"] = result.iterations;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
     object["peak_memory_bytes"] = result.peak_memory_bytes;
@@ -95,7 +109,7 @@ void print_json(std::ostream& out, const CcResult& result) {
     out << object.dump(2) << std::endl;
 }
 
-void run(const CcsdCommand& command, const Console& console) {
+void run(const CcCommand& command, const Console& console) {
     const World world = command.world.make_world();
     chemistry::CcProgress progress;
     if (!command.json) {
@@ -113,11 +127,13 @@ void run(const CcsdCommand& command, const Console& console) {
 
 }  // namespace
 
-Action declare_ccsd(CLI::App& app) {
-    const auto command = std::make_shared<CcsdCommand>();
-    app.add_option("FILE", command->file, "integrals in FCIDUMP form over RHF orbitals")
+Action declare_cc(CLI::App& app) {
+    const auto command = std::make_shared<CcCommand>();
+    app.add_option("FILE", command->file,
+                   "integrals in FCIDUMP form over RHF, ROHF or UHF orbitals")
         ->required();
-    app.add_option("--method", command->method, "mp2, ccsd or ccsd(t)")
+    app.add_option("--method", command->method,
+                   "mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq")
         ->check(
             accepted_by([](const std::string& text) { chemistry::parse_method(text); }, "METHOD"))
         ->capture_default_str();
@@ -128,7 +144,20 @@ Action declare_ccsd(CLI::App& app) {
                    "converged when the residual norm and the change of the energy are below")
         ->check(accepted_by([](const std::string& text) { parse_positive(text); }, "HARTREE"))
         ->capture_default_str();
-    app.add_flag("--no-diis", command->no_diis, "without convergence acceleration");
+    app.add_option("--diis", command->diis_vectors,
+                   "iterations kept for convergence acceleration; 0: without")
+        ->check(CLI::Range(0, 100))
+        ->capture_default_str();
+    CLI::Option* const checkpoint =
+        app.add_option("--checkpoint", command->checkpoint,
+                       "write amplitudes to this HDF5 file while iterating and at the end");
+    app.add_option("--checkpoint-every", command->checkpoint_interval,
+                   "iterations between two checkpoints")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str()
+        ->needs(checkpoint);
+    app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint")
+        ->needs(checkpoint);
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->world.declare(app);
     return [command](const Console& console) { run(*command, console); };

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 namespace arges::chemistry {
 namespace {
 
@@ -30,15 +28,15 @@ TEST(Diis, a_linear_problem_is_solved_in_as_many_steps_as_it_has_dimensions) {
     // t -> t + r(t), r = b - A t with A = diag(0.5, 1.5): alone it converges slowly, with DIIS
     // after three steps.
     const World world;
-    Amplitudes t{Tensor<double>(world, {2, 1}),
-                 Tensor<double>(world, {2, 2, 1, 1}, "abij", "antisym(a,b) antisym(i,j)")};
+    TensorSet t({Tensor<double>(world, {2, 1}, "T1"),
+                 Tensor<double>(world, {2, 2, 1, 1}, "abij", "antisym(a,b) antisym(i,j)", "T2")});
     Diis diis(4);
     double residual = 0;
     for (int step = 0; step < 4; ++step) {
-        const std::vector<double> now = t.t1.gather();
-        Amplitudes error = t;
-        error.t1.fill([&](Index x) { return x[0] == 0 ? 1 - 0.5 * now[0] : 1 - 1.5 * now[1]; });
-        residual = std::sqrt(error.dot(error));
+        const std::vector<double> now = t["T1"].gather();
+        TensorSet error = t;
+        error["T1"].fill([&](Index x) { return x[0] == 0 ? 1 - 0.5 * now[0] : 1 - 1.5 * now[1]; });
+        residual = error.norm();
         t.add(1, error);
         diis.extrapolate(t, error);
     }

@@ -1,0 +1,28 @@
+/// The dressed Hamiltonian with double and triple excitations folded into it.
+#pragma once
+
+#include "chemistry/dressed_hamiltonian.hpp"
+#include "chemistry/tensor_set.hpp"
+
+namespace arges::chemistry {
+
+/// Blocks of exp(-T) H exp(T) as the equations for triples and quadruples need them: X is
+/// multiplied by the highest amplitudes, W by those below.
+struct EffectiveHamiltonian {
+    Tensor<double> X_vv = {};    ///< X(a,e)
+    Tensor<double> X_oo = {};    ///< X(m,i)
+    Tensor<double> X_oooo = {};  ///< X(mnij), antisym(m,n) antisym(i,j)
+    Tensor<double> X_vvvv = {};  ///< X(abef), antisym(a,b) antisym(e,f); of CCSDT and CCSDTQ
+    Tensor<double> X_ovvo = {};  ///< X(mbej)
+    Tensor<double> W_vvvo = {};  ///< W(bcek), antisym(b,c); of CCSDT and CCSDTQ
+    Tensor<double> W_ovoo = {};  ///< W(mcjk), antisym(j,k), without the term of f(m,e); likewise
+};
+
+/// The blocks that the equations of these amplitudes need. Collective.
+EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const TensorSet& t);
+
+/// Adds the terms of T2, T3 and T4 in the equation of quadruples to R4(abcdijkl). Collective.
+void add_quadruples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t,
+                    Tensor<double>& R4);
+
+}  // namespace arges::chemistry

@@ -1,0 +1,79 @@
+#include "chemistry/solver.hpp"
+
+#include "base/stopwatch.hpp"
+#include "chemistry/diis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace arges::chemistry {
+
+namespace {
+
+std::string progress_text(const IterationReport& last, const SolverOptions& options) {
+    char text[160] = {};
+    std::snprintf(text, sizeof text,
+                  " after %d iterations: residual %.2e, correlation energy %.10f, tolerance %.1e",
+                  last.iteration, last.residual, last.energy, options.tolerance);
+    return text;
+}
+
+/// Throws if the latest iteration makes it pointless to go on.
+void check_progress(const std::string& method, const IterationReport& last,
+                    const SolverOptions& options) {
+    const bool diverged =
+        !std::isfinite(last.residual) || !std::isfinite(last.energy) || last.residual > 1e8;
+    if (diverged)
+        throw NotConverged(method + " diverged" + progress_text(last, options) +
+                           "; check that the orbitals are those of the ground state");
+    if (last.iteration >= options.max_iterations)
+        throw NotConverged(method + " did not converge" + progress_text(last, options) +
+                           "; allow more iterations or a larger tolerance");
+}
+
+/// Iterations that a dry run goes through: then DIIS holds all its vectors.
+int dry_iterations(const SolverOptions& options) {
+    return std::min(options.max_iterations, options.diis_vectors + 2);
+}
+
+/// Moves the amplitudes by one step; returns the norm of the residuals before it.
+double take_step(const AmplitudeEquations& equations, TensorSet& t, Diis& diis) {
+    TensorSet step = equations.residuals(t);
+    const double residual = step.norm();
+    for (Tensor<double>& member : step.members()) equations.divide(member);
+    t.add(1.0, step);
+    diis.extrapolate(t, step);
+    return residual;
+}
+
+}  // namespace
+
+Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
+                          const SolverOptions& options, const SolverHooks& hooks) {
+    const World world = start.members().front().world();
+    const Stopwatch total;
+    Solution result{std::move(start)};
+    TensorSet& t = result.amplitudes;
+    Diis diis(options.diis_vectors);
+    result.energy = equations.energy(t);
+    for (;;) {
+        const Stopwatch watch;
+        const double residual = take_step(equations, t, diis);
+        const double energy_before = result.energy;
+        result.energy = equations.energy(t);
+        const IterationReport report{++result.iterations, result.energy, residual, watch.seconds()};
+        result.seconds = total.seconds();
+        if (hooks.progress) hooks.progress(report);
+
+        const bool converged = residual <= options.tolerance &&
+                               std::abs(result.energy - energy_before) <= options.tolerance;
+        const bool last =
+            world.is_dry_run() ? report.iteration >= dry_iterations(options) : converged;
+        if (hooks.save) hooks.save(t, report, last || report.iteration >= options.max_iterations);
+        if (last) return result;
+        if (!world.is_dry_run()) check_progress(equations.method, report, options);
+    }
+}
+
+}  // namespace arges::chemistry

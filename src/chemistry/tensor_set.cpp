@@ -1,0 +1,70 @@
+#include "chemistry/tensor_set.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace arges::chemistry {
+
+namespace {
+
+/// A different letter for each dimension.
+std::string letters_of(const Tensor<double>& tensor) {
+    std::string letters;
+    for (int d = 0; d < tensor.order(); ++d) letters += static_cast<char>('a' + d);
+    return letters;
+}
+
+}  // namespace
+
+TensorSet::TensorSet(std::vector<Tensor<double>> members) : members_(std::move(members)) {
+    for (std::size_t k = 0; k < members_.size(); ++k)
+        for (std::size_t l = 0; l < k; ++l)
+            if (members_[k].name() == members_[l].name())
+                throw InvalidArgument("a set of tensors has two with the name '" +
+                                      members_[k].name() + "'; give each its own name");
+}
+
+bool TensorSet::contains(std::string_view name) const {
+    return std::any_of(members_.begin(), members_.end(),
+                       [&](const Tensor<double>& member) { return member.name() == name; });
+}
+
+const Tensor<double>& TensorSet::operator[](std::string_view name) const {
+    for (const Tensor<double>& member : members_)
+        if (member.name() == name) return member;
+    std::string names;
+    for (const Tensor<double>& member : members_)
+        names += (names.empty() ? "'" : ", '") + member.name() + "'";
+    throw InvalidArgument("there is no tensor '" + std::string(name) +
+                          "' in a set with the names " + (names.empty() ? "(none)" : names));
+}
+
+Tensor<double>& TensorSet::operator[](std::string_view name) {
+    return const_cast<Tensor<double>&>(std::as_const(*this)[name]);
+}
+
+double TensorSet::dot(const TensorSet& other) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < members_.size(); ++k) sum += members_[k].dot(other.members_[k]);
+    return sum;
+}
+
+double TensorSet::norm() const {
+    return std::sqrt(dot(*this));
+}
+
+void TensorSet::scale(double factor) {
+    for (Tensor<double>& member : members_) member[letters_of(member)] *= factor;
+}
+
+void TensorSet::add(double factor, const TensorSet& other) {
+    for (std::size_t k = 0; k < members_.size(); ++k) {
+        const std::string letters = letters_of(members_[k]);
+        members_[k][letters] += factor * other.members_[k][letters];
+    }
+}
+
+}  // namespace arges::chemistry
