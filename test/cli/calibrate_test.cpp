@@ -78,7 +78,7 @@ TEST(Calibrate, BrokenFilesAreNamed) {
     std::ofstream(removed.file) << "flops_per_second = fast\n";
     const MachineFile setting(removed.file);
     check_wrong_lines({{{"plan", "ij,jk->ik", "--sizes", "i=1,j=1,k=1"}, exit_error, "flops_per_second is \"fast\""},
-                       {{"ccsd", "examples/data/h2o_sto3g.fcidump"}, exit_error, "arges calibrate"}});
+                       {{"cc", "examples/data/h2o_sto3g.fcidump"}, exit_error, "arges calibrate"}});
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ TEST(Program, tells_version_and_help) {
     EXPECT_EQ(run({"--version"}).out.substr(0, 6), "arges ");
     const Outcome help = run({"--help"});
     EXPECT_EQ(help.code, exit_success);
-    EXPECT_NE(help.out.find("ccsd"), std::string::npos);
-    EXPECT_NE(run({"ccsd", "--help"}).out.find("--max-iterations"), std::string::npos);
+    EXPECT_NE(help.out.find("coupled cluster"), std::string::npos);
+    EXPECT_NE(run({"cc", "--help"}).out.find("--max-iterations"), std::string::npos);
 }
 
 struct WrongLine {
@@ -49,20 +49,28 @@ TEST(Program, answers_a_wrong_command_line_with_one_line) {
         {{}, exit_usage, "subcommand"},
         {{"cccsd"}, exit_usage, "cccsd"},
         {{"--frob"}, exit_usage, "--frob"},
-        {{"ccsd"}, exit_usage, "FILE"},
-        {{"ccsd", water, "second"}, exit_usage, "second"},
-        {{"ccsd", water, "--method", "ccsdt"}, exit_usage, "ccsdt"},
-        {{"ccsd", water, "--max-iterations", "0"}, exit_usage, "--max-iterations"},
-        {{"ccsd", water, "--max-iterations", "ten"}, exit_usage, "--max-iterations"},
-        {{"ccsd", water, "--tolerance", "-1"}, exit_usage, "positive"},
-        {{"ccsd", water, "--tolerance", "nan"}, exit_usage, "positive"},
-        {{"ccsd", water, "--torus", "2 by 2"}, exit_usage, "--torus"},
-        {{"ccsd", water, "--memory", "2Q"}, exit_usage, "2Q"},
-        {{"ccsd", water, "--torus", "1000x1000"}, exit_error, "torus"},
-        {{"ccsd", "no_such.fcidump"}, exit_error, "no_such.fcidump: there is no such file"},
-        {{"ccsd", "examples"}, exit_error, "directory"},
-        {{"ccsd", "Makefile"}, exit_error, "Makefile, line 1"},
-        {{"ccsd", water, "--max-iterations", "2"},
+        {{"cc"}, exit_usage, "FILE"},
+        {{"cc", water, "second"}, exit_usage, "second"},
+        {{"cc", water, "--method", "cscd"}, exit_usage, "'cscd'; use mp2, ccsd, ccsd(t)"},
+        {{"cc", water, "--method", "ccsd[t]"}, exit_usage, "ccsd[t]"},
+        {{"cc", water, "--diis", "-1"}, exit_usage, "--diis"},
+        {{"cc", water, "--restart"}, exit_usage, "--checkpoint"},
+        {{"cc", water, "--checkpoint-every", "3"}, exit_usage, "--checkpoint"},
+        {{"cc", water, "--checkpoint", "a.h5", "--checkpoint-every", "0"}, exit_usage, "--checkpoint-every"},
+        {{"cc", water, "--checkpoint", "no_such_folder/a.h5"}, exit_error, "no_such_folder"},
+        {{"cc", water, "--checkpoint", "no_such.h5", "--restart"}, exit_error, "no_such.h5"},
+        {{"cc", water, "--checkpoint", water, "--restart"}, exit_error, "h2o_sto3g"},
+        {{"cc", water, "--max-iterations", "0"}, exit_usage, "--max-iterations"},
+        {{"cc", water, "--max-iterations", "ten"}, exit_usage, "--max-iterations"},
+        {{"cc", water, "--tolerance", "-1"}, exit_usage, "positive"},
+        {{"cc", water, "--tolerance", "nan"}, exit_usage, "positive"},
+        {{"cc", water, "--torus", "2 by 2"}, exit_usage, "--torus"},
+        {{"cc", water, "--memory", "2Q"}, exit_usage, "2Q"},
+        {{"cc", water, "--torus", "1000x1000"}, exit_error, "torus"},
+        {{"cc", "no_such.fcidump"}, exit_error, "no_such.fcidump: there is no such file"},
+        {{"cc", "examples"}, exit_error, "directory"},
+        {{"cc", "Makefile"}, exit_error, "Makefile, line 1"},
+        {{"cc", water, "--max-iterations", "2"},
          exit_error,
          "did not converge after 2 iterations"},
     };
@@ -76,19 +84,25 @@ TEST(Program, answers_a_wrong_command_line_with_one_line) {
 }
 
 TEST(Program, prints_one_json_object_and_nothing_else) {
-    const Outcome outcome = run({"ccsd", water, "--method", "ccsd(t)", "--json"});
+    const Outcome outcome = run({"cc", water, "--method", "ccsd(t)", "--json"});
     ASSERT_EQ(outcome.code, exit_success) << outcome.err;
     const auto object = nlohmann::json::parse(outcome.out);
     for (const char* key : {"scf", "mp2", "ccsd", "ccsd(t)", "iterations", "seconds_per_iteration",
                             "peak_memory_bytes", "forecast_memory_bytes", "ranks"})
         EXPECT_TRUE(object.contains(key)) << key;
     EXPECT_NEAR(object["ccsd(t)"].get<double>(), -0.07077996564911129, 1e-8);
-    EXPECT_FALSE(nlohmann::json::parse(run({"ccsd", water, "--method", "mp2", "--json"}).out)
+    EXPECT_FALSE(nlohmann::json::parse(run({"cc", water, "--method", "mp2", "--json"}).out)
                      .contains("ccsd"));
+    for (const auto& [method, energy] : {std::pair{"rccsd", -0.0706800883767624},
+                                         {"rccsd(t)", -0.07077996564911129},
+                                         {"ccsdt", -0.070812807700799}}) {
+        const auto other = nlohmann::json::parse(run({"cc", water, "--method", method, "--json"}).out);
+        EXPECT_NEAR(other[method].get<double>(), energy, 1e-8) << method;
+    }
 }
 
 TEST(Program, prints_a_table_of_iterations_and_energies) {
-    const Outcome outcome = run({"ccsd", water});
+    const Outcome outcome = run({"cc", water});
     EXPECT_EQ(outcome.code, exit_success) << outcome.err;
     for (const char* text : {"iteration", "residual", "SCF total", "MP2 correlation",
                              "CCSD correlation", "-0.07068008"})
