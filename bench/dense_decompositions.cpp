@@ -67,7 +67,8 @@ void print(const World& world, const std::string& line) {
 
 std::string row(const char* what, double seconds, double flops, double rate) {
     char text[160];
-    std::snprintf(text, sizeof text, "  %-38s %9.4f s %8.1f Gflop/s %5.0f %% of matrix products", what, seconds, flops / seconds / 1e9, 100 * flops / seconds / rate);
+    std::snprintf(text, sizeof text, "  %-38s %9.4f s %8.1f Gflop/s %5.0f %% of matrix products", what, seconds, flops / seconds / 1e9,
+                  100 * flops / seconds / rate);
     return text;
 }
 
@@ -157,7 +158,8 @@ template <class T>
 void measure(const World& world, bool cp, bool tucker) {
     const double rate = gemm_rate<T>(world);
     char text[80];
-    std::snprintf(text, sizeof text, "%lld ranks, %s: matrix products at %.1f Gflop/s in all", static_cast<long long>(world.size()), sizeof(T) == 4 ? "float" : "double", rate / 1e9);
+    std::snprintf(text, sizeof text, "%lld ranks, %s: matrix products at %.1f Gflop/s in all", static_cast<long long>(world.size()),
+                  sizeof(T) == 4 ? "float" : "double", rate / 1e9);
     print(world, text);
     if (cp) {
         measure_cp<T>(world, {400, 400, 400}, 32, rate);

@@ -122,8 +122,9 @@ TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOpti
 
 /// Tucker decomposition of a dense tensor. It stays as it is; st_hosvd needs memory for one tensor more only if the first mode is spread over ranks.
 ///
-/// With relative_error eps a mode may discard singular values whose squares add up to eps^2 |X|^2 divided by the number of modes, plus what earlier
-/// modes have not used; then |X - model| <= eps |X| for hosvd and st_hosvd, and the error is at most the root of the number of modes times the least for the same ranks.
+/// With relative_error eps a mode may discard singular values whose squares add up to eps^2 |X|^2 divided by the number of modes, plus what
+/// earlier modes have not used; then |X - model| <= eps |X| for hosvd and st_hosvd, and the error is at most the root of the number of modes times
+/// the least for the same ranks.
 /// hooi keeps the ranks that st_hosvd found, and is never worse. Eigenvectors are computed by one rank. Collective.
 /// @param tensor   what to decompose, order 1 to 8, of any symmetry
 /// @param options  into what, and how

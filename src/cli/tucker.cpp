@@ -57,7 +57,9 @@ std::string name_in(const std::map<K, V>& names, const V& wanted) {
 std::vector<TuckerStep> summed(const std::vector<TuckerStep>& steps) {
     std::vector<TuckerStep> result;
     for (const auto& step : steps) {
-        const auto found = std::find_if(result.begin(), result.end(), [&](const auto& s) { return s.mode == step.mode && (s.iteration > 0) == (step.iteration > 0); });
+        const auto found = std::find_if(result.begin(), result.end(), [&](const auto& s) {
+            return s.mode == step.mode && (s.iteration > 0) == (step.iteration > 0);
+        });
         if (found == result.end()) {
             result.push_back(step);
             continue;
@@ -184,7 +186,8 @@ void read_and_decompose(const TuckerCommand& command, const Console& console) {
 std::vector<int> parse_numbers(const std::string& text, int least) {
     std::vector<int> result;
     for (auto number : parse_lengths(text)) {
-        if (number < least || number > 1000000000) throw InvalidArgument("'" + text + "' must be numbers from " + std::to_string(least) + " on, separated by commas");
+        if (number < least || number > 1000000000)
+            throw InvalidArgument("'" + text + "' must be numbers from " + std::to_string(least) + " on, separated by commas");
         result.push_back(static_cast<int>(number));
     }
     return result;

@@ -201,11 +201,14 @@ Gram mode_gram(const Tensor<T>& tensor, int mode) {
             gram.assign(n * n, 0);
     });
     if (state.world->size() > 1) {
-        for (std::size_t c = 0; c < n; ++c) lower.insert(lower.end(), gram.begin() + static_cast<std::ptrdiff_t>(c * n + c), gram.begin() + static_cast<std::ptrdiff_t>(c * n + n));
+        const auto element = [&](std::size_t i) { return gram.begin() + static_cast<std::ptrdiff_t>(i); };
+        for (std::size_t c = 0; c < n; ++c) lower.insert(lower.end(), element(c * n + c), element(c * n + n));
         state.world->communicator().sum(lower.data(), static_cast<std::int64_t>(lower.size()));
         auto at = lower.begin();
-        for (std::size_t c = 0; c < n; ++c, at += static_cast<std::ptrdiff_t>(n - c + 1))
-            std::copy_n(at, n - c, gram.begin() + static_cast<std::ptrdiff_t>(c * n + c));
+        for (std::size_t c = 0; c < n; ++c) {
+            std::copy_n(at, n - c, element(c * n + c));
+            at += static_cast<std::ptrdiff_t>(n - c);
+        }
     }
     for (std::size_t c = 0; c < n; ++c)
         for (std::size_t r = c + 1; r < n; ++r) gram[c + r * n] = gram[r + c * n];

@@ -219,7 +219,8 @@ TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOpti
         check(options, tensor.lengths());
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
         if (start && (start->lengths() != tensor.lengths() || start->ranks() != std::vector<std::int64_t>(options.ranks.begin(), options.ranks.end())))
-            throw InvalidArgument("Tucker decomposition: the factors to start from are for another tensor or other ranks; give those of this tensor and these ranks");
+            throw InvalidArgument("Tucker decomposition: the factors to start from are for another tensor or other ranks; give those of this "
+                                  "tensor and these ranks");
     });
     Stopwatch watch, whole;
     const int columns = *std::max_element(options.ranks.begin(), options.ranks.end());

@@ -67,7 +67,8 @@ Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> beg
 
 template <class T>
 double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
-    if (tensor.extents() != model.lengths()) throw InvalidArgument("relative_error: the lengths of " + state_of(tensor, "relative_error").title() + " and of the model differ");
+    const auto& title = state_of(tensor, "relative_error").title();
+    if (tensor.extents() != model.lengths()) throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
     const auto longest = static_cast<std::size_t>(std::max_element(tensor.extents().begin(), tensor.extents().end()) - tensor.extents().begin());
     const auto length = tensor.extents()[longest], step = ceil_div(length, std::min(length, difference_parts));
     const Labels labels(decompose::numbered_labels('x', tensor.order()));

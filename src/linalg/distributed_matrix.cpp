@@ -74,6 +74,14 @@ DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, Matri
 }
 
 template <class T>
+DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what)
+    : DistributedMatrix(std::move(world), std::move(layout), nullptr, 0) {
+    held_.emplace(world_, layout_.max_local_size() * static_cast<std::int64_t>(sizeof(T)), what);
+    own_ = std::move(elements);
+    data_ = own_.data();
+}
+
+template <class T>
 DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, T* data, std::int64_t leading_dimension)
     : world_(std::move(world)), layout_(std::move(layout)), position_(layout_.position(world_->rank())), data_(data) {
     if (!takes_part()) return;

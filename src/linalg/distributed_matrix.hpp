@@ -42,6 +42,9 @@ public:
     /// Not initialised. Collective. @param least_rows the local array has at least so many rows
     /// @throws OutOfMemory, Unsupported on every rank
     DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what, std::int64_t least_rows = 0);
+    /// Takes over an array that is dense on the ranks that have a part, for a matrix on one rank. Local.
+    /// @throws OutOfMemory on every rank
+    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what);
     /// A view. Local.
     DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, T* data, std::int64_t leading_dimension);
 

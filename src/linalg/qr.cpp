@@ -16,13 +16,11 @@ template <class T>
 QrResult<T> by_tall_qr(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout) {
     const auto m = labels.rows.size, n = labels.columns.size, k = std::min(m, n);
     auto matrix = load(tensor, labels, layout, false, Part::all, TallQr<T>::least_rows(n, layout));
-    const TallQr<T> tall(matrix);
+    TallQr<T> tall(matrix);
     QrResult<T> result;
-    {
-        DistributedMatrix<T> R(tensor.world, on_one_rank(k, n, layout.ranks[0]), labels.text);
-        if (R.takes_part() && k > 0) std::copy_n(tall.r().data(), k * n, R.data());
-        result.R = store(tensor.world_handle, std::move(R), {k}, labels.columns.extents, "R");
-    }
+    const bool first = matrix.is_first();  // elsewhere a part of R is left over from merging
+    DistributedMatrix<T> R(tensor.world, on_one_rank(k, n, layout.ranks[0]), first ? tall.take_r() : Buffer<T>(), labels.text);
+    result.R = store(tensor.world_handle, std::move(R), {k}, labels.columns.extents, "R");
     DistributedMatrix<T> Q(tensor.world, layout.resized(m, k), labels.text);
     tall.form(Q);
     result.Q = store(tensor.world_handle, std::move(Q), labels.rows.extents, {k}, "Q");

@@ -22,10 +22,9 @@ template <class T>
 DenseSvd<T> by_tall_qr(const World& world, DistributedMatrix<T>& A, const SvdCut& cut, bool U, bool Vh) {
     const auto shared = A.shared_world();
     const auto n = A.columns();
-    const TallQr<T> tall(A);
+    TallQr<T> tall(A);
     const auto on_first = on_one_rank(n, n, A.layout().ranks[0]);
-    DistributedMatrix<T> R(shared, on_first, "SVD");
-    if (R.takes_part()) std::copy_n(tall.r().data(), n * n, R.data());
+    DistributedMatrix<T> R(shared, on_first, A.is_first() ? tall.take_r() : Buffer<T>(), "SVD");
     const auto grid = choose_layout(n, n, shared->size(), {});
     if (!grid.single()) R = moved(std::move(R), world, grid);
     auto result = svd_by_bidiagonal(R, cut, U, Vh);

@@ -22,6 +22,8 @@ public:
     std::int64_t width() const { return width_; }
     /// R, k x columns, with a real diagonal that is not negative; on the first rank of the grid, column-major.
     const Buffer<T>& r() const { return r_; }
+    /// Gives R away.
+    Buffer<T> take_r() { return std::move(r_); }
     /// Q times a k x columns matrix that the first rank gives, column-major (elsewhere null). The result has the layout of the matrix. Collective.
     void multiply(const T* right, DistributedMatrix<T>& result) const;
     /// Q. Collective.

@@ -93,8 +93,8 @@ TEST_P(Residuals, are_projections_of_the_transformed_hamiltonian) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Residuals,
                          testing::Values(Case{1, 1, 2}, Case{2, 3, 2}, Case{4, 2, 2}, Case{3, 3, 3},
-                                         Case{4, 3, 3}, Case{3, 5, 3}, Case{2, 4, 3}, Case{4, 4, 4},
-                                         Case{5, 4, 4}, Case{4, 5, 4}, Case{2, 3, 4}, Case{0, 3, 4},
+                                         Case{4, 3, 3}, Case{3, 5, 3}, Case{2, 4, 3}, Case{5, 4, 4},
+                                         Case{4, 5, 4}, Case{2, 3, 4}, Case{0, 3, 4},
                                          Case{3, 0, 3}));
 
 }  // namespace

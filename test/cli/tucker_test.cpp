@@ -103,8 +103,10 @@ TEST(CpdProgram, TakesDenseFiles) {
 TEST(TuckerProgram, RefusesWrongLinesAndFiles) {
     const World world;
     const TemporaryFolder folder(world);
-    const auto good = folder / "x.npy", zeros = folder / "zeros.npy", not_finite = folder / "nan.npy", missing = folder / "none.npy", inside = folder / "no/model.h5";
-    const auto text = folder.write("text.tns", "this is no tensor\n"), one = folder.write("one.tns", "1 1 1 1.5\n2 2 2 2.5\n"), damaged = folder.write("damaged.npy", "\x93NUMPY\x01");
+    const auto good = folder / "x.npy", zeros = folder / "zeros.npy", not_finite = folder / "nan.npy", missing = folder / "none.npy",
+               inside = folder / "no/model.h5";
+    const auto text = folder.write("text.tns", "this is no tensor\n"), one = folder.write("one.tns", "1 1 1 1.5\n2 2 2 2.5\n"),
+               damaged = folder.write("damaged.npy", "\x93NUMPY\x01");
     write_npy(smooth(world), good);
     write_npy(Tensor<double>(world, {3, 3}), zeros);
     Tensor<double> wrong(world, {3, 3});

@@ -51,7 +51,8 @@ template <class T>
 void expect_orthonormal(const TuckerModel<T>& model, double tolerance) {
     for (int m = 0; m < model.order(); ++m) {
         const auto u = model.gather(m);
-        const auto n = static_cast<std::size_t>(model.lengths()[static_cast<std::size_t>(m)]), r = static_cast<std::size_t>(model.ranks()[static_cast<std::size_t>(m)]);
+        const auto place = static_cast<std::size_t>(m);
+        const auto n = static_cast<std::size_t>(model.lengths()[place]), r = static_cast<std::size_t>(model.ranks()[place]);
         for (std::size_t a = 0; a < r; ++a)
             for (std::size_t b = 0; b < r; ++b) {
                 double sum = 0;
