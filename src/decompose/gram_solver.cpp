@@ -26,25 +26,38 @@ constexpr double noise = 500;
 
 std::size_t square(int n) { return static_cast<std::size_t>(n) * static_cast<std::size_t>(n); }
 
-/// rows = rows * inverse for a number of columns that the compiler knows.
+/// rows = rows * factor for a number of columns that the compiler knows.
 template <int columns, class T>
-void multiply_fixed(const T* inverse, sparse::RowMatrix<T> rows) {
+void multiply_fixed(const T* factor, sparse::RowMatrix<T> rows) {
     for (std::int64_t i = 0; i < rows.rows; ++i) {
         T sum[columns] = {};
         T* const row = rows.row(i);
         for (int r = 0; r < columns; ++r)
 #pragma omp simd
-            for (int c = 0; c < columns; ++c) sum[c] += row[r] * inverse[r * columns + c];
+            for (int c = 0; c < columns; ++c) sum[c] += row[r] * factor[r * columns + c];
 #pragma omp simd
         for (int c = 0; c < columns; ++c) row[c] = sum[c];
     }
 }
 
 template <class T>
-void multiply_any(const T* inverse, sparse::RowMatrix<T> rows) {
+void multiply_any(const T* factor, sparse::RowMatrix<T> rows) {
     const std::vector<T> before(rows.data, rows.data + rows.rows * rows.columns);
-    local::gemm<T>({rows.columns, rows.rows, rows.columns}, T(1), {inverse, rows.columns, false}, {before.data(), rows.columns, false}, T(0),
+    local::gemm<T>({rows.columns, rows.rows, rows.columns}, T(1), {factor, rows.columns, false}, {before.data(), rows.columns, false}, T(0),
                    {rows.data, rows.columns, false});
+}
+
+/// rows = rows * factor, in place.
+template <class T>
+void multiply(const T* factor, sparse::RowMatrix<T> rows) {
+    switch (rows.columns) {
+        case 4: return multiply_fixed<4>(factor, rows);
+        case 8: return multiply_fixed<8>(factor, rows);
+        case 10: return multiply_fixed<10>(factor, rows);
+        case 16: return multiply_fixed<16>(factor, rows);
+        case 32: return multiply_fixed<32>(factor, rows);
+        default: return multiply_any(factor, rows);
+    }
 }
 
 /// gram += rows^T rows, its lower half.
@@ -96,27 +109,32 @@ void multiply_into(Gram& product, const Gram& factor) {
     for (std::size_t i = 0; i < product.size(); ++i) product[i] *= factor[i];
 }
 
-GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns), inverse_(v) {
+GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns) {
     if (!std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); }))
         throw InvalidArgument("the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "
                               "rank or a regularization");
-    int info = 0;
-    dpotrf_("L", &columns_, inverse_.data(), &columns_, &info);
-    double least = 1, most = 0;
-    for (int c = 0; info == 0 && c < columns; ++c) {
-        const double d = inverse_[static_cast<std::size_t>(c) * static_cast<std::size_t>(columns + 1)];
-        least = c == 0 ? d * d : std::min(least, d * d);
-        most = std::max(most, d * d);
-    }
     const double cut = noise * rounding * columns;
-    const bool definite = info == 0 && least > most * cut;
-    if (definite) {
-        dpotri_("L", &columns_, inverse_.data(), &columns_, &info);
-        mirror(inverse_, columns_);
-    } else {
-        invert_by_eigenvectors(v, cut);
+    if (!invert_by_cholesky(v, cut)) invert_by_eigenvectors(v, cut);
+    for (const auto& factor : factors_) factors_float_.emplace_back(factor.begin(), factor.end());
+}
+
+/// False if V is not positive definite, or nearly so: pivots may be large where V is nearly singular, so the inverse is looked at, too.
+bool GramSolver::invert_by_cholesky(const Gram& v, double cut) {
+    auto inverse = v;
+    int info = 0;
+    dpotrf_("L", &columns_, inverse.data(), &columns_, &info);
+    if (info == 0) dpotri_("L", &columns_, inverse.data(), &columns_, &info);
+    if (info != 0) return false;
+    double most = 0, most_inverse = 0;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(columns_); ++c) {
+        const auto diagonal = c * static_cast<std::size_t>(columns_ + 1);
+        most = std::max(most, v[diagonal]);
+        most_inverse = std::max(most_inverse, inverse[diagonal]);
     }
-    inverse_float_.assign(inverse_.begin(), inverse_.end());
+    if (!(most * most_inverse * cut < 1)) return false;
+    mirror(inverse, columns_);
+    factors_.push_back(std::move(inverse));
+    return true;
 }
 
 SymmetricEigen symmetric_eigen(const Gram& matrix, int columns) {
@@ -132,29 +150,24 @@ SymmetricEigen symmetric_eigen(const Gram& matrix, int columns) {
 void GramSolver::invert_by_eigenvectors(const Gram& v, double cut) {
     const auto [values, vectors] = symmetric_eigen(v, columns_);
     const double least = std::max(0.0, values.back()) * cut;
-    inverse_.assign(square(columns_), 0);
     const auto n = static_cast<std::size_t>(columns_);
+    Gram root(square(columns_), 0), transposed = root;
     for (std::size_t e = 0; e < n; ++e) {
         if (values[e] <= least) continue;
-        for (std::size_t c = 0; c < n; ++c)
-            for (std::size_t r = 0; r < n; ++r) inverse_[r + c * n] += vectors[r + e * n] * vectors[c + e * n] / values[e];
+        for (std::size_t r = 0; r < n; ++r) root[r * n + e] = transposed[e * n + r] = vectors[r + e * n] / std::sqrt(values[e]);
     }
+    factors_ = {std::move(root), std::move(transposed)};
 }
 
 template <class T>
 void GramSolver::solve(sparse::RowMatrix<T> rows) const {
-    const T* inverse = nullptr;
-    if constexpr (std::is_same_v<T, float>)
-        inverse = inverse_float_.data();
-    else
-        inverse = inverse_.data();
-    switch (columns_) {
-        case 4: return multiply_fixed<4>(inverse, rows);
-        case 8: return multiply_fixed<8>(inverse, rows);
-        case 10: return multiply_fixed<10>(inverse, rows);
-        case 16: return multiply_fixed<16>(inverse, rows);
-        case 32: return multiply_fixed<32>(inverse, rows);
-        default: return multiply_any(inverse, rows);
+    for (std::size_t f = 0; f < factors_.size(); ++f) {
+        const T* factor = nullptr;
+        if constexpr (std::is_same_v<T, float>)
+            factor = factors_float_[f].data();
+        else
+            factor = factors_[f].data();
+        multiply(factor, rows);
     }
 }
 

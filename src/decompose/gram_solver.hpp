@@ -22,7 +22,8 @@ struct SymmetricEigen {
 SymmetricEigen symmetric_eigen(const Gram& matrix, int columns);
 
 /// The inverse of V: by Cholesky where V is positive definite and well conditioned; else the pseudo-inverse, so that collinear columns or
-/// columns of zeros give the solution of least norm.
+/// columns of zeros give the solution of least norm. The pseudo-inverse is applied as a product of its roots, Q L^-1/2 and its transposed, so
+/// that rounding stays in the directions in which V is small, where the model does not feel it.
 class GramSolver {
 public:
     /// @param rounding relative error of the rows that will be solved for, as 2.2e-16 in double precision
@@ -34,11 +35,12 @@ public:
     void solve(sparse::RowMatrix<T> rows) const;
 
 private:
+    bool invert_by_cholesky(const Gram& v, double cut);
     void invert_by_eigenvectors(const Gram& v, double cut);
 
     int columns_;
-    Gram inverse_;
-    std::vector<float> inverse_float_;
+    std::vector<Gram> factors_;  // rows are multiplied by one after the other; element (r, c) at r * columns + c
+    std::vector<std::vector<float>> factors_float_;
 };
 
 /// Sums over rows that belong together with a solved factor matrix.

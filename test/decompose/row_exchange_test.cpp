@@ -37,7 +37,7 @@ struct RowSets {
 /// What a rank has of an element.
 template <class T>
 T value_of(std::int64_t rank, std::int64_t row, int column) {
-    return static_cast<T>(0.1 * static_cast<double>(rank + 1) + static_cast<double>(row) * 0.01 + 0.7 * column);
+    return static_cast<T>(10 * (rank + 1) + row + 70 * column) / T(97);  // a quotient is the same wherever it is computed
 }
 
 template <class T>
