@@ -303,7 +303,10 @@ TEST(DenseTucker, SavesLoadsAndGoesOn) {
     save_model(half.model, file);
     const auto loaded = load_tucker_model<double>(world, file);
     EXPECT_EQ(loaded.lengths(), half.model.lengths());
-    EXPECT_EQ(loaded.core().gather(), half.model.core().gather());
+    // The file has the first copy of a tensor that several ranks have.
+    EXPECT_EQ(loaded.core().gather_to(0), half.model.core().gather_to(0));
+    const auto core = loaded.core().gather(), before = half.model.core().gather();
+    for (std::size_t i = 0; i < core.size(); ++i) EXPECT_NEAR(core[i], before[i], 1e-13);
     for (int m = 0; m < 3; ++m) EXPECT_EQ(loaded.gather(m), half.model.gather(m));
     EXPECT_NEAR(tucker_decompose(X, options, {}, &loaded).estimated_error, wanted.estimated_error, 1e-10);
     EXPECT_THROW(load_tucker_model<float>(world, file), InvalidArgument);
