@@ -19,6 +19,10 @@ BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : memb
     constexpr int repeatable_topologies = 15;
     int yes = 1;
     Cblacs_set(context_, repeatable_topologies, &yes);
+    // The routines remember by which topology they broadcast, for all contexts of a process, and some leave it changed on those ranks
+    // that took part. Ranks that remember different ones wait for one another for ever.
+    for (const char* operation : {"Broadcast", "Combine"})
+        for (const char* scope : {"Rowwise", "Columnwise", "All"}) pb_topset_(&context_, operation, scope, " ", 1, 1, 1);
 }
 
 BlacsGrid::~BlacsGrid() {
