@@ -7,6 +7,31 @@
 
 namespace arges::linalg {
 
+namespace {
+
+/// Calls f(operation, scope, place in the list) for each setting.
+template <class F>
+void for_each_topology(F&& f) {
+    std::size_t i = 0;
+    for (const char* operation : {"Broadcast", "Combine"})
+        for (const char* scope : {"Rowwise", "Columnwise", "All"}) f(operation, scope, i++);
+}
+
+constexpr int any_context = 0;  // the setting does not depend on it
+
+}  // namespace
+
+DefaultTopologies::DefaultTopologies() {
+    for_each_topology([&](const char* operation, const char* scope, std::size_t i) {
+        pb_topget_(&any_context, operation, scope, &before_[i]);
+        pb_topset_(&any_context, operation, scope, " ");
+    });
+}
+
+DefaultTopologies::~DefaultTopologies() {
+    for_each_topology([&](const char* operation, const char* scope, std::size_t i) { pb_topset_(&any_context, operation, scope, &before_[i]); });
+}
+
 BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : members_(subset(all, layout.position(all.rank()) >= 0)) {
     if (!members_) return;
     auto sorted = layout.ranks;

@@ -14,6 +14,20 @@ namespace arges::linalg {
 /// A matrix descriptor of ScaLAPACK.
 using Descriptor = std::array<int, 9>;
 
+/// How messages of the PBLAS run, which is one setting of the process for all grids. Some routines of ScaLAPACK (P?ORGQR) change it and leave it so: ranks
+/// that took part in different grids would then wait for each other in different patterns, for ever. In this object's scope the setting is the default one
+/// at the start, and what the caller had chosen comes back at the end.
+class DefaultTopologies {
+public:
+    DefaultTopologies();
+    ~DefaultTopologies();
+    DefaultTopologies(const DefaultTopologies&) = delete;
+    DefaultTopologies& operator=(const DefaultTopologies&) = delete;
+
+private:
+    std::array<char, 6> before_{};
+};
+
 /// A BLACS context over the grid of a layout, and freed with it. ScaLAPACK makes grids of its own out of the ranks of the system context, with
 /// calls that are collective over these: so the system context has the ranks of the grid only, never those that wait.
 class BlacsGrid {
@@ -37,6 +51,7 @@ public:
     const Communicator& members() const { return *members_; }
 
 private:
+    DefaultTopologies topologies_;
     std::optional<Communicator> members_;
     int system_ = -1, context_ = -1, first_context_ = -1;
     bool has_first_ = false;
