@@ -23,13 +23,13 @@ constexpr int any_context = 0;  // the setting does not depend on it
 
 DefaultTopologies::DefaultTopologies() {
     for_each_topology([&](const char* operation, const char* scope, std::size_t i) {
-        pb_topget_(&any_context, operation, scope, &before_[i]);
-        pb_topset_(&any_context, operation, scope, " ");
+        pb_topget_(&any_context, operation, scope, &before_[i], 1, 1, 1);
+        pb_topset_(&any_context, operation, scope, " ", 1, 1, 1);
     });
 }
 
 DefaultTopologies::~DefaultTopologies() {
-    for_each_topology([&](const char* operation, const char* scope, std::size_t i) { pb_topset_(&any_context, operation, scope, &before_[i]); });
+    for_each_topology([&](const char* operation, const char* scope, std::size_t i) { pb_topset_(&any_context, operation, scope, &before_[i], 1, 1, 1); });
 }
 
 BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : members_(subset(all, layout.position(all.rank()) >= 0)) {
@@ -44,10 +44,6 @@ BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : memb
     constexpr int repeatable_topologies = 15;
     int yes = 1;
     Cblacs_set(context_, repeatable_topologies, &yes);
-    // The routines remember by which topology they broadcast, for all contexts of a process, and some leave it changed on those ranks
-    // that took part. Ranks that remember different ones wait for one another for ever.
-    for (const char* operation : {"Broadcast", "Combine"})
-        for (const char* scope : {"Rowwise", "Columnwise", "All"}) pb_topset_(&context_, operation, scope, " ", 1, 1, 1);
 }
 
 BlacsGrid::~BlacsGrid() {

@@ -23,8 +23,7 @@ void Cfree_blacs_system_handle(int handle);
 void Cblacs_gridmap(int* context, int* ranks, int leading_dimension, int rows, int columns);
 void Cblacs_gridexit(int context);
 void Cblacs_set(int context, int what, int* value);
-void pb_topget_(Int context, Char operation, Char scope, char* topology);
-void pb_topset_(Int context, Char operation, Char scope, Char topology);
+void pb_topget_(Int context, Char operation, Char scope, char* topology, Length, Length, Length);
 void pb_topset_(Int context, Char operation, Char scope, Char topology, Length, Length, Length);
 
 // x: prefix; T: element type; R: its real type; og: or, un

@@ -48,7 +48,7 @@ struct MatrixLayout {
 };
 
 /// A layout with square blocks on a grid that suits shape and number of ranks: nearly square, of fewer ranks where P has no good
-/// factors (of 7 ranks, 2 x 3 work) or the matrix is small.
+/// factors (of 11 ranks, 2 x 5 work) or the matrix is small.
 /// @throws InvalidArgument if what the caller wants is negative or more than there is
 MatrixLayout choose_layout(std::int64_t rows, std::int64_t columns, std::int64_t ranks, const MatrixGrid& wanted);
 

@@ -37,7 +37,8 @@ TEST(MatrixLayout, GridsSuitTheMatrix) {
     };
     EXPECT_EQ(shape(4000, 4000, 1), std::pair(1L, 1L));
     EXPECT_EQ(shape(4000, 4000, 3), std::pair(1L, 3L));
-    EXPECT_EQ(shape(4000, 4000, 7), std::pair(2L, 3L));
+    EXPECT_EQ(shape(4000, 4000, 7), std::pair(1L, 7L));
+    EXPECT_EQ(shape(4000, 4000, 11), std::pair(2L, 5L));
     EXPECT_EQ(shape(4000, 4000, 64), std::pair(8L, 8L));
     EXPECT_EQ(shape(8000, 1000, 6), std::pair(3L, 2L));
     EXPECT_EQ(shape(100, 100, 64), std::pair(1L, 1L));
