@@ -5,6 +5,7 @@
 #include "chemistry/cc_equations.hpp"
 
 #include "chemistry/ccsd_equations.hpp"
+#include "chemistry/denominators.hpp"
 #include "chemistry/effective_hamiltonian.hpp"
 
 #include <array>
@@ -19,17 +20,24 @@ const std::array<const char*, 5> antisymmetry{"", "", "antisym(a,b) antisym(i,j)
                                               "antisym(a,b,c) antisym(i,j,k)",
                                               "antisym(a,b,c,d) antisym(i,j,k,l)"};
 
+/// Zero triples of which one virtual and one occupied index stand apart: (abmeij), antisymmetric in
+/// a, b and in i, j alone, nine times the size of T3 or less.
+Tensor<double> open_triples(const SpinSpaces& spaces, const World& world, std::string name) {
+    return spaces.tensor(world, "abmeij", "antisym(a,b) antisym(i,j)", std::move(name));
+}
+
 /// <Phi_i^a|
-void add_singles(const DressedHamiltonian& H, const TensorSet& t, Tensor<double>& R1) {
+void add_singles(const DressedHamiltonian& H, const TensorSet& t, const Tensor<double>& open_t3,
+                 Tensor<double>& R1) {
     const Tensor<double>& t2 = t["T2"];
     R1["ai"] = H.f_vo["ai"] + H.f_ov["me"] * t2["aeim"] - 0.5 * H.ovvv["maef"] * t2["efim"] -
                0.5 * H.ooov["mnie"] * t2["aemn"];
-    if (t.contains("T3")) R1["ai"] += 0.25 * H.oovv["mnef"] * t["T3"]["aefimn"];
+    if (t.contains("T3")) R1["ai"] += 0.25 * H.oovv["mnef"] * open_t3["efiamn"];
 }
 
 /// <Phi_ij^ab|; X_ovvo has <mn||ef> t_jn^bf once, the equation needs half of it.
 void add_doubles(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t,
-                 Tensor<double>& R2) {
+                 const Tensor<double>& open_t3, Tensor<double>& R2) {
     const Tensor<double>& t2 = t["T2"];
     R2["abij"] = H.vvoo["abij"];
     R2["abij"] += antisymmetrized(E.X_vv["be"] * t2["aeij"]);
@@ -38,25 +46,27 @@ void add_doubles(const DressedHamiltonian& H, const EffectiveHamiltonian& E, con
     R2["abij"] += 0.5 * E.X_oooo["mnij"] * t2["abmn"];
     R2["abij"] += 0.5 * antisymmetrized((H.ovvo["mbej"] + E.X_ovvo["mbej"]) * t2["aeim"]);
     if (t.contains("T3")) {
-        const Tensor<double>& t3 = t["T3"];
-        R2["abij"] += H.f_ov["me"] * t3["abeijm"];
-        R2["abij"] -= 0.5 * antisymmetrized(H.ovvv["mbef"] * t3["aefijm"]);
-        R2["abij"] -= 0.5 * antisymmetrized(H.ooov["mnje"] * t3["abeimn"]);
+        R2["abij"] += H.f_ov["me"] * open_t3["abmeij"];
+        R2["abij"] -= 0.5 * antisymmetrized(H.ovvv["mbef"] * open_t3["efmaij"]);
+        R2["abij"] -= 0.5 * antisymmetrized(H.ooov["mnje"] * open_t3["abiemn"]);
     }
     if (t.contains("T4")) R2["abij"] += 0.25 * H.oovv["mnef"] * t["T4"]["abefijmn"];
 }
 
-/// <Phi_ijk^abc|
+/// <Phi_ijk^abc|; the terms that leave one virtual and one occupied line apart from the others are
+/// summed first and antisymmetrized together.
 void add_triples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t,
-                 Tensor<double>& R3) {
+                 const Tensor<double>& open_t3, Tensor<double>& R3) {
     const Tensor<double>&t2 = t["T2"], &t3 = t["T3"];
-    R3["abcijk"] += antisymmetrized(E.W_vvvo["bcek"] * t2["aeij"]);
-    R3["abcijk"] -= antisymmetrized(E.W_ovoo["mcjk"] * t2["abim"]);
+    Tensor<double> open_R3 = open_triples(H.spaces, H.oovv.world(), "open R3");
+    open_R3["abkcij"] = E.X_ovvo["mcek"] * open_t3["abmeij"];
+    open_R3["bckaij"] += E.W_vvvo["bcek"] * t2["aeij"];
+    open_R3["abicjk"] -= E.W_ovoo["mcjk"] * t2["abim"];
+    R3["abcijk"] += antisymmetrized(open_R3["abkcij"]);
     R3["abcijk"] += antisymmetrized(E.X_vv["ce"] * t3["abeijk"]);
     R3["abcijk"] -= antisymmetrized(E.X_oo["mk"] * t3["abcijm"]);
     R3["abcijk"] += 0.5 * antisymmetrized(E.X_vvvv["abef"] * t3["efcijk"]);
     R3["abcijk"] += 0.5 * antisymmetrized(E.X_oooo["mnij"] * t3["abcmnk"]);
-    R3["abcijk"] += antisymmetrized(E.X_ovvo["mcek"] * t3["abeijm"]);
     if (t.contains("T4")) {
         const Tensor<double>& t4 = t["T4"];
         R3["abcijk"] += H.f_ov["me"] * t4["abceijkm"];
@@ -78,10 +88,15 @@ TensorSet zero_amplitudes(const SpinIntegrals& integrals, int rank) {
 TensorSet cc_residuals(const SpinIntegrals& integrals, const TensorSet& t) {
     TensorSet residuals = zero_amplitudes(integrals, static_cast<int>(t.members().size()));
     const DressedHamiltonian H = dress(integrals, t["T1"]);
-    const EffectiveHamiltonian E = effective_hamiltonian(H, t);
-    add_singles(H, t, residuals["T1"]);
-    add_doubles(H, E, t, residuals["T2"]);
-    if (t.contains("T3")) add_triples(H, E, t, residuals["T3"]);
+    Tensor<double> open_t3;
+    if (t.contains("T3")) {
+        open_t3 = open_triples(integrals.spaces, integrals.oovv.world(), "open T3");
+        open_t3["abmeij"] = t["T3"]["abeijm"];
+    }
+    const EffectiveHamiltonian E = effective_hamiltonian(H, t, open_t3);
+    add_singles(H, t, open_t3, residuals["T1"]);
+    add_doubles(H, E, t, open_t3, residuals["T2"]);
+    if (t.contains("T3")) add_triples(H, E, t, open_t3, residuals["T3"]);
     if (t.contains("T4")) add_quadruples(H, E, t, residuals["T4"]);
     return residuals;
 }
@@ -104,7 +119,7 @@ AmplitudeEquations cc_equations(const SpinIntegrals& integrals, int rank) {
     };
     equations.energy = [&integrals](const TensorSet& t) { return cc_energy(integrals, t); };
     equations.divide = [&integrals](Tensor<double>& residual) {
-        divide_by_denominators(residual, integrals);
+        divide_by_denominators(residual, integrals.occupied, integrals.virtuals);
     };
     return equations;
 }

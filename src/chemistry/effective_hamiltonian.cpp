@@ -26,20 +26,19 @@ void add_two_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2,
 }
 
 /// Blocks that are multiplied by amplitudes of one excitation less than the residual has.
-void add_three_line_blocks(const DressedHamiltonian& H, const TensorSet& t,
-                           EffectiveHamiltonian& E) {
-    const Tensor<double>&t2 = t["T2"], &t3 = t["T3"];
+void add_three_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2,
+                           const Tensor<double>& open_t3, EffectiveHamiltonian& E) {
     E.W_vvvo = H.vvvo;
     E.W_vvvo.set_name("W(bcek)");
     E.W_vvvo["bcek"] += H.f_ov["me"] * t2["bckm"];
     E.W_vvvo["bcek"] -= antisymmetrized(H.ovvv["mbef"] * t2["fcmk"]);
     E.W_vvvo["bcek"] -= 0.5 * H.ooov["mnke"] * t2["bcmn"];
-    E.W_vvvo["bcek"] += 0.5 * H.oovv["mnef"] * t3["bcfkmn"];
+    E.W_vvvo["bcek"] += 0.5 * H.oovv["mnef"] * open_t3["bckfmn"];
     E.W_ovoo = H.ovoo;
     E.W_ovoo.set_name("W(mcjk)");
     E.W_ovoo["mcjk"] += 0.5 * H.ovvv["mcef"] * t2["efjk"];
     E.W_ovoo["mcjk"] += antisymmetrized(H.ooov["mnje"] * t2["ecnk"]);
-    E.W_ovoo["mcjk"] -= 0.5 * H.oovv["mnef"] * t3["cefjkn"];
+    E.W_ovoo["mcjk"] -= 0.5 * H.oovv["mnef"] * open_t3["efncjk"];
 }
 
 /// Three-electron blocks: I(abcije) takes t_kl^ed, I(abmijk) takes t_ml^cd.
@@ -81,14 +80,15 @@ void add_triples_squared(const DressedHamiltonian& H, const Tensor<double>& t3,
 
 }  // namespace
 
-EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const TensorSet& t) {
+EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const TensorSet& t,
+                                           const Tensor<double>& open_t3) {
     EffectiveHamiltonian E;
     add_two_line_blocks(H, t["T2"], E);
     if (!t.contains("T3")) return E;
     E.X_vvvv = H.vvvv;
     E.X_vvvv.set_name("X(abef)");
     E.X_vvvv["abef"] += 0.5 * H.oovv["mnef"] * t["T2"]["abmn"];
-    add_three_line_blocks(H, t, E);
+    add_three_line_blocks(H, t["T2"], open_t3, E);
     return E;
 }
 

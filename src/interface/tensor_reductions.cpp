@@ -2,14 +2,35 @@
 #include "base/instantiate.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/orbit_sizes.hpp"
+#include "local/scalar.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <ostream>
+#include <span>
 
 namespace arges {
 
 namespace {
+
+/// Sums weights[i] * f(offset + i * stride); eight sums take turns, so that no addition waits for the
+/// one before it.
+template <class F>
+auto weighted_row(std::span<const double> weights, std::int64_t offset, std::int64_t stride, F&& f) {
+    using Sum = decltype(f(std::int64_t{0}));
+    constexpr std::size_t width = 8;
+    std::array<Sum, width> sums{};
+    std::size_t i = 0;
+    auto add = [&](Sum& sum, std::size_t at) {
+        if (weights[at] != 0) sum += weights[at] * f(offset + static_cast<std::int64_t>(at) * stride);
+    };
+    for (; i + width <= weights.size(); i += width)
+        for (std::size_t k = 0; k < width; ++k) add(sums[k], i + k);
+    for (; i < weights.size(); ++i) add(sums[i % width], i);
+    return std::accumulate(sums.begin(), sums.end(), Sum{});
+}
 
 /// Sums weight * f(offset) over the elements of a rank; the fastest slot is the inner loop.
 template <class F>
@@ -20,8 +41,9 @@ auto weighted_sum(const Layout& layout, std::int64_t rank, F&& f) {
     const auto strides = layout.strides(rank);
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> Sum {
         if (s < 0) return f(offset);
-        Sum sum{};
         const auto& w = weights[static_cast<std::size_t>(s)];
+        if (s == 0) return weighted_row(w, offset, strides[0], f);
+        Sum sum{};
         for (std::size_t i = 0; i < w.size(); ++i)
             if (w[i] != 0)
                 sum += w[i] * self(self, s - 1, offset + static_cast<std::int64_t>(i) * strides[static_cast<std::size_t>(s)]);
@@ -39,6 +61,15 @@ std::complex<double> global_sum(const TensorState<T>& state, F&& f) {
     double parts[2] = {local.real(), local.imag()};
     state.world->communicator().sum(parts, 2);
     return {parts[0], parts[1]};
+}
+
+/// A value with double precision, in which it is summed.
+template <class T>
+auto widened(T value) {
+    if constexpr (std::is_same_v<T, real_of<T>>)
+        return static_cast<double>(value);
+    else
+        return std::complex<double>(value);
 }
 
 template <class T>
@@ -112,8 +143,8 @@ T Tensor<T>::sum() const {
     if (contains_kind(symmetry(), NodeKind::antisymmetric)) return T(0);
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
     return narrowed<T>(global_sum(state, [&](std::int64_t i) {
-        const auto v = std::complex<double>(state.data[i]);
-        return real_sum ? std::complex<double>(v.real()) : v;
+        const auto v = widened(state.data[i]);
+        return real_sum ? decltype(v)(std::real(v)) : v;
     }));
 }
 
@@ -121,14 +152,14 @@ template <class T>
 real_of<T> Tensor<T>::norm1() const {
     const auto& state = state_of(*this, "norm1");
     return narrowed<real_of<T>>(
-        global_sum(state, [&](std::int64_t i) { return std::complex<double>(std::abs(state.data[i])); }));
+        global_sum(state, [&](std::int64_t i) { return static_cast<double>(std::abs(state.data[i])); }));
 }
 
 template <class T>
 real_of<T> Tensor<T>::norm() const {
     const auto& state = state_of(*this, "norm");
     const auto squares = global_sum(state, [&](std::int64_t i) {
-        return std::complex<double>(std::norm(std::complex<double>(state.data[i])));
+        return std::norm(widened(state.data[i]));
     });
     return static_cast<real_of<T>>(std::sqrt(squares.real()));
 }
@@ -154,8 +185,8 @@ T Tensor<T>::dot(const Tensor& other) const {
     }
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
     return narrowed<T>(global_sum(a, [&](std::int64_t i) {
-        const auto v = std::conj(std::complex<double>(a.data[i])) * std::complex<double>(b.data[i]);
-        return real_sum ? std::complex<double>(v.real()) : v;
+        const auto v = local::conjugate(widened(a.data[i])) * widened(b.data[i]);
+        return real_sum ? decltype(v)(std::real(v)) : v;
     }));
 }
 
