@@ -32,7 +32,11 @@ ExchangeSpec naming(const ExchangeSpec& spec) {
 }  // namespace
 
 Exchange::Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank)
-    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank) {
+    : comm_(comm),
+      spec_(spec),
+      rank_(rank),
+      lists_(spec_, rank),
+      same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
     for (const auto& m : lists_.sends()) pack_.push_back(axes(m, true, false));
     for (const auto& m : lists_.receives()) {
         if (m.peer == rank_)
@@ -40,6 +44,12 @@ Exchange::Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int6
         else
             unpack_.push_back(axes(m, false, true));
     }
+}
+
+std::int64_t Exchange::list_bytes() const {
+    auto sum = lists_.bytes();
+    for (const auto& list : dense_lists_) sum += static_cast<std::int64_t>(list.size() * sizeof(std::int64_t));
+    return sum;
 }
 
 std::vector<Piece> Exchange::pieces(const std::vector<ExchangeMessage>& messages, std::byte* buffer,
@@ -121,13 +131,22 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
     prepare_target(to, beta, accumulate);
     if (lists_.split() != nullptr) split_pair(*lists_.split(), from, to, alpha, conjugate);
     if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
-    if (direct_)
-        local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});
+    auto take_own = [&] {
+        if (direct_)
+            local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});
+    };
+    if (!same_order_) take_own();
     if (comm_ != nullptr) comm_->finish(pending);
     offset = 0;
-    for (const auto& m : unpack_) {
-        local::transfer<T>(m.axes, receive + offset, to + m.to, alpha, {conjugate, accumulate});
-        offset += m.count;
+    auto m = unpack_.begin();
+    for (const auto& message : lists_.receives()) {
+        if (message.peer == rank_) {
+            if (same_order_) take_own();
+            continue;
+        }
+        local::transfer<T>(m->axes, receive + offset, to + m->to, alpha, {conjugate, accumulate});
+        offset += m->count;
+        ++m;
     }
     workspace.release(mark);
 }

@@ -28,7 +28,7 @@ public:
     /// Elements of workspace that run() takes.
     std::int64_t workspace_elements() const { return volume().sent + volume().received; }
     /// Memory of the lists, in bytes.
-    std::int64_t list_bytes() const { return lists_.bytes(); }
+    std::int64_t list_bytes() const;
 
 private:
     /// Axes of one message, and the offsets at which its first element is read and written.
@@ -47,6 +47,7 @@ private:
     ExchangeSpec spec_;
     std::int64_t rank_;
     ExchangeLists lists_;
+    bool same_order_;  // ranks that hold copies add up the parts of a sum in the same order, so that their bits agree
     std::deque<std::vector<std::int64_t>> dense_lists_;  // buffer offsets of axes that need lists
     std::vector<MessageAxes> pack_, unpack_;             // of messages to and from other ranks, in order
     std::optional<MessageAxes> direct_;                  // of the rank's own elements
