@@ -1,16 +1,16 @@
 # Arges build settings, in six steps. Edit them here, or override one on the command line:
-#     make OPT=checked        make MPICXX=mpicxx MPIEXEC=mpiexec
+#     make OPT=checked        make MPI=openmpi
 
-# 1. MPI. MPICH by its own name where that exists (Debian points `mpicxx` at Open MPI as soon as
-#    that is installed too), else whatever `mpicxx` is. For Open MPI, edit these four lines to
-#        MPICXX := mpicxx.openmpi               MPIEXEC       := mpiexec.openmpi
-#        MPI_PACKAGES := libopenmpi-dev         MPIEXEC_FLAGS := --oversubscribe
-#    (as root it also wants --allow-run-as-root). MPI_PACKAGES is what `make demo` may install;
-#    MPI_CFLAGS leaves out the C++ bindings that MPI has dropped, and their warnings.
-MPICXX        := $(if $(shell command -v mpicxx.mpich 2>/dev/null),mpicxx.mpich,mpicxx)
-MPIEXEC       := $(if $(shell command -v mpiexec.mpich 2>/dev/null),mpiexec.mpich,mpiexec)
-MPIEXEC_FLAGS :=
-MPI_PACKAGES  := mpich libmpich-dev
+# 1. MPI: mpich or openmpi, with the names that Debian and Ubuntu give their programs and packages
+#    (`mpicxx` alone is Open MPI as soon as that is installed too). On other systems `mpicxx` is
+#    taken as it is; name ScaLAPACK and HDF5 for it below. As root Open MPI also wants
+#    MPIEXEC_FLAGS="--oversubscribe --allow-run-as-root". MPI_PACKAGES is what `make demo` may
+#    install; MPI_CFLAGS leaves out the C++ bindings that MPI has dropped, and their warnings.
+MPI           := mpich
+MPICXX        := $(if $(shell command -v mpicxx.$(MPI) 2>/dev/null),mpicxx.$(MPI),mpicxx)
+MPIEXEC       := $(if $(shell command -v mpiexec.$(MPI) 2>/dev/null),mpiexec.$(MPI),mpiexec)
+MPIEXEC_FLAGS := $(if $(filter openmpi,$(MPI)),--oversubscribe)
+MPI_PACKAGES  := $(if $(filter openmpi,$(MPI)),openmpi-bin libopenmpi-dev,mpich libmpich-dev)
 MPI_CFLAGS    := -DMPICH_SKIP_MPICXX -DOMPI_SKIP_MPICXX
 
 # 2. BLAS, with the C interface (cblas.h). OpenBLAS built for OpenMP shares our threads.
@@ -18,18 +18,16 @@ BLAS_CFLAGS   :=
 BLAS_LIBS     := -lopenblas
 BLAS_PACKAGES := libopenblas-openmp-dev
 
-# 3. ScaLAPACK, for the linear-algebra layer (src/linalg), built for the same MPI. For Open MPI:
-#        SCALAPACK_LIBS := -lscalapack-openmpi  SCALAPACK_PACKAGES := libscalapack-openmpi-dev
-#    LAPACK itself comes with OpenBLAS; with another BLAS, add -llapack in front of it.
-SCALAPACK_LIBS     := -lscalapack-mpich
-SCALAPACK_PACKAGES := libscalapack-mpich-dev
+# 3. ScaLAPACK, for the linear-algebra layer (src/linalg), built for the same MPI. LAPACK itself
+#    comes with OpenBLAS; with another BLAS, add -llapack in front of it.
+SCALAPACK_LIBS     := -lscalapack-$(MPI)
+SCALAPACK_PACKAGES := libscalapack-$(MPI)-dev
 
-# 4. HDF5, built for the MPI above: Debian has one for each, side by side. For Open MPI: openmpi.
-#    Elsewhere, give the folders of hdf5.h and libhdf5 of a parallel HDF5.
-HDF5_MPI      := mpich
-HDF5_CFLAGS   := -I/usr/include/hdf5/$(HDF5_MPI)
-HDF5_LIBS     := $(addprefix -L,$(wildcard /usr/lib/*/hdf5/$(HDF5_MPI))) -lhdf5
-HDF5_PACKAGES := libhdf5-$(HDF5_MPI)-dev
+# 4. HDF5, built for the same MPI: Debian has one for each, side by side. Elsewhere, give the folders
+#    of hdf5.h and libhdf5 of a parallel HDF5.
+HDF5_CFLAGS   := -I/usr/include/hdf5/$(MPI)
+HDF5_LIBS     := $(addprefix -L,$(wildcard /usr/lib/*/hdf5/$(MPI))) -lhdf5
+HDF5_PACKAGES := libhdf5-$(MPI)-dev
 
 # 5. OpenMP.
 OPENMP_FLAGS := -fopenmp

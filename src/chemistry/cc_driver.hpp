@@ -63,13 +63,17 @@ struct CcProgress {
     Progress iteration = {};                              ///< after every iteration
 };
 
-/// Bytes that tensors and operations of a calculation hold on a rank at most: the same statements,
-/// gone through on a dry run of as many ranks with the same torus and memory limit. Local.
+/// Bytes that a calculation takes on a rank at most: tensors, workspace, plans and the lists of
+/// their movements, copies within products, buffers of reading, and what the heap leaves unused
+/// between them. The same statements are gone through on a dry run of as many ranks with the same
+/// torus and memory limit. Local.
+/// @param file_bytes  length of the FCIDUMP file
 std::int64_t forecast_memory(const World& world, const FcidumpHeader& header,
-                             const CcOptions& options);
+                             std::int64_t file_bytes, const CcOptions& options);
 
 /// Reads the file and computes the energies. Collective; the same result on every rank.
-/// The forecast is that of forecast_memory() plus what the process holds before the start.
+/// The forecast is that of forecast_memory() plus what the process holds before the start, and an
+/// allowance for code and buffers that MPI and BLAS bring in when they are first used.
 /// @throws InvalidArgument for a file that is not complete and consistent, or a method that its
 ///         orbitals do not allow; NotConverged; OutOfMemory before the start if the forecast cannot
 ///         be met

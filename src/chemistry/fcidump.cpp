@@ -17,6 +17,11 @@ namespace {
 /// Entries that a rank reads before all ranks store what they have.
 constexpr std::size_t entries_per_round = std::size_t(1) << 16;
 
+/// Bytes of a line at least: `0 1 1 1 1`.
+constexpr std::int64_t shortest_line = 10;
+/// Bytes that an entry takes while it goes from its line over its owner to a tensor.
+constexpr std::int64_t bytes_of_entry = 256;
+
 /// The header text is read by rank 0 and parsed by all, so that all see the same errors.
 FcidumpHeader header_of(const TextFile& file) {
     const std::string text = broadcast_text(file.comm(), file.beginning(max_header_bytes), 0);
@@ -171,6 +176,13 @@ Fcidump empty_fcidump(const World& world, const FcidumpHeader& header) {
                                   two(all, "(pq|rs) of beta"),
                                   two("sym(p,q) sym(r,s)", "(pq|rs) of alpha and beta")};
     return data;
+}
+
+std::int64_t reading_memory(std::int64_t file_bytes, std::int64_t ranks) {
+    const std::int64_t lines = file_bytes / ranks / shortest_line + 1;
+    const std::int64_t header = 2 * std::min(file_bytes, max_header_bytes);
+    const std::int64_t entries = std::min<std::int64_t>(lines, entries_per_round);
+    return header + static_cast<std::int64_t>(LineReader::buffer_bytes) + entries * bytes_of_entry;
 }
 
 Fcidump read_fcidump(const World& world, const std::string& path) {

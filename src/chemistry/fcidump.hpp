@@ -56,6 +56,9 @@ FcidumpHeader read_fcidump_header(const World& world, const std::string& path);
 /// consistent file
 Fcidump read_fcidump(const World& world, const std::string& path);
 
+/// Bytes that reading a file of this length takes on a rank besides its tensors, about. Local.
+std::int64_t reading_memory(std::int64_t file_bytes, std::int64_t ranks);
+
 /// Writes a file that read_fcidump() reads back to the same bits (17 digits), integrals of
 /// magnitude `cutoff` or above; unrestricted orbitals in blocks (IUHF=1), without their energies.
 /// Rank 0 writes under a temporary name in the same folder and renames; it holds a slice of the

@@ -1,6 +1,7 @@
 #include "chemistry/integrals.hpp"
 
 #include "comm/communicator.hpp"
+#include "interface/tensor_state.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,8 +12,10 @@ namespace {
 
 /// A block is filled in at most this many rounds per rank, or in rounds of this many elements if it
 /// is small.
-constexpr std::int64_t max_rounds = 16;
-constexpr std::int64_t min_elements_per_round = std::int64_t(1) << 16;
+constexpr std::int64_t max_rounds = 32;
+constexpr std::int64_t min_elements_per_round = std::int64_t(1) << 14;
+/// Bytes that an element takes while its integrals, two at most, are read.
+constexpr std::int64_t bytes_of_element = 2 * 112;
 
 using FourSpaces = std::array<SpinSpace, 4>;
 
@@ -80,13 +83,23 @@ void fill_round(Tensor<double>& block, const FourSpaces& spaces, const SpatialSo
     });
 }
 
+/// Elements of a round of a block, of which the busiest rank has so many.
+std::int64_t elements_per_round(std::int64_t largest) {
+    return std::max(min_elements_per_round, (largest + max_rounds - 1) / max_rounds);
+}
+
 void fill_block(Tensor<double>& block, const FourSpaces& spaces, const SpatialSource& source) {
-    if (block.world().is_dry_run()) return;
+    const World& world = block.world();
+    if (world.is_dry_run()) {
+        const std::int64_t largest = block.state()->shape().max_local_size();
+        world.state()->note_working(std::min(largest, elements_per_round(largest)) *
+                                    bytes_of_element);
+        return;
+    }
     std::int64_t elements = 0;
     std::as_const(block).for_each_local([&](Index, const double&) { ++elements; });
-    const std::int64_t largest = Communicator(block.world().communicator()).maximum(elements);
-    const std::int64_t step =
-        std::max(min_elements_per_round, (largest + max_rounds - 1) / max_rounds);
+    const std::int64_t largest = Communicator(world.communicator()).maximum(elements);
+    const std::int64_t step = elements_per_round(largest);
     for (std::int64_t begin = 0; begin < largest; begin += step)
         fill_round(block, spaces, source, begin, begin + step);
 }
@@ -166,17 +179,6 @@ SpinIntegrals build_integrals(const Fcidump& data, const Reference& reference, I
     blocks.f_oo = build.fock("mi");
     blocks.f_vv = build.fock("ae");
     return blocks;
-}
-
-void divide_by_denominators(Tensor<double>& residual, const SpinIntegrals& integrals) {
-    const std::size_t half = static_cast<std::size_t>(residual.order()) / 2;
-    residual.for_each_local([&](Index x, double& value) {
-        double denominator = 0;
-        for (std::size_t d = 0; d < half; ++d)
-            denominator += integrals.occupied[static_cast<std::size_t>(x[half + d])] -
-                           integrals.virtuals[static_cast<std::size_t>(x[d])];
-        value /= denominator;
-    });
 }
 
 }  // namespace arges::chemistry

@@ -71,8 +71,4 @@ struct SpinIntegrals {
 /// of bounded size. Collective. On a dry run the blocks have shapes only.
 SpinIntegrals build_integrals(const Fcidump& data, const Reference& reference, IntegralSet set);
 
-/// Divides each element of a residual with letters a.. i.. (first half virtual, second half
-/// occupied) by its denominator f_ii + f_jj + ... - f_aa - f_bb - ... Local.
-void divide_by_denominators(Tensor<double>& residual, const SpinIntegrals& integrals);
-
 }  // namespace arges::chemistry

@@ -1,6 +1,7 @@
 #include "chemistry/mp2.hpp"
 
 #include "chemistry/cc_equations.hpp"
+#include "chemistry/denominators.hpp"
 
 namespace arges::chemistry {
 
@@ -8,8 +9,8 @@ TensorSet first_order_amplitudes(const SpinIntegrals& integrals, int rank) {
     TensorSet t = zero_amplitudes(integrals, rank);
     t["T1"]["ai"] = integrals.f_ov["ia"];
     t["T2"]["abij"] = integrals.oovv["ijab"];
-    divide_by_denominators(t["T1"], integrals);
-    divide_by_denominators(t["T2"], integrals);
+    for (const char* const name : {"T1", "T2"})
+        divide_by_denominators(t[name], integrals.occupied, integrals.virtuals);
     return t;
 }
 

@@ -1,5 +1,7 @@
 #include "chemistry/rccsd.hpp"
 
+#include "chemistry/denominators.hpp"
+
 #include <utility>
 
 namespace arges::chemistry {
@@ -9,8 +11,8 @@ TensorSet rmp2_amplitudes(const SpatialIntegrals& integrals) {
     t1["ai"] = integrals.f_ov["ia"];
     Tensor<double> t2 = integrals.V;
     t2.set_name("T2");
-    divide_by_denominators(t1, integrals);
-    divide_by_denominators(t2, integrals);
+    divide_by_denominators(t1, integrals.occupied, integrals.virtuals);
+    divide_by_denominators(t2, integrals.occupied, integrals.virtuals);
     return TensorSet({std::move(t1), std::move(t2)});
 }
 
@@ -37,7 +39,7 @@ AmplitudeEquations rccsd_equations(const SpatialIntegrals& integrals) {
     equations.residuals = [&](const TensorSet& t) { return rccsd_residuals(integrals, t); };
     equations.energy = [&](const TensorSet& t) { return rccsd_energy(integrals, t); };
     equations.divide = [&](Tensor<double>& residual) {
-        divide_by_denominators(residual, integrals);
+        divide_by_denominators(residual, integrals.occupied, integrals.virtuals);
     };
     return equations;
 }

@@ -120,15 +120,4 @@ SpatialIntegrals build_spatial_integrals(const Fcidump& data, const Reference& r
     return blocks;
 }
 
-void divide_by_denominators(Tensor<double>& residual, const SpatialIntegrals& integrals) {
-    const std::size_t half = static_cast<std::size_t>(residual.order()) / 2;
-    residual.for_each_local([&](Index x, double& value) {
-        double denominator = 0;
-        for (std::size_t d = 0; d < half; ++d)
-            denominator += integrals.occupied[static_cast<std::size_t>(x[half + d])] -
-                           integrals.virtuals[static_cast<std::size_t>(x[d])];
-        value /= denominator;
-    });
-}
-
 }  // namespace arges::chemistry

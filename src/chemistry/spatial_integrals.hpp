@@ -56,8 +56,4 @@ struct SpatialIntegrals {
 SpatialIntegrals build_spatial_integrals(const Fcidump& data, const Reference& reference,
                                          IntegralSet set);
 
-/// Divides each element of a residual with letters a.. i.. (first half virtual, second half
-/// occupied) by its denominator f_ii + f_jj + ... - f_aa - f_bb - ... Local.
-void divide_by_denominators(Tensor<double>& residual, const SpatialIntegrals& integrals);
-
 }  // namespace arges::chemistry

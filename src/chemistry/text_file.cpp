@@ -9,8 +9,6 @@ namespace arges::chemistry {
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t(1) << 20;
-
 struct FileState {
     std::int64_t size = -1;
     std::string problem;

@@ -38,6 +38,9 @@ class LineReader {
 public:
     LineReader(const std::string& path, std::int64_t begin, std::int64_t end);
 
+    /// Bytes of the file that are read at once.
+    static constexpr std::size_t buffer_bytes = std::size_t(1) << 20;
+
     /// Moves to the next line, without its end of line; false at the end of the range.
     bool next();
     /// The line.

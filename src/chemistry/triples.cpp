@@ -1,5 +1,7 @@
 #include "chemistry/triples.hpp"
 
+#include "chemistry/denominators.hpp"
+
 namespace arges::chemistry {
 
 double triples_energy(const SpinIntegrals& integrals, const TensorSet& t) {
@@ -20,7 +22,7 @@ double triples_energy(const SpinIntegrals& integrals, const TensorSet& t) {
     Tensor<double> both = connected;
     both["abcijk"] += antisymmetrized(t1["ai"] * integrals.oovv["jkbc"]);
     both["abcijk"] += antisymmetrized(integrals.f_ov["ia"] * t2["bcjk"]);
-    divide_by_denominators(both, integrals);
+    divide_by_denominators(both, integrals.occupied, integrals.virtuals);
 
     // E(T) = 1/36 sum t(c) D [t(c) + t(d)]
     return connected.dot(both) / 36;
