@@ -2,15 +2,15 @@
 /// Linear algebra on matricizations of tensors: QR, SVD, eigenvalues, Cholesky, triangular and least-squares solves.
 ///
 /// A matricization is a tensor whose labels have a bar: `T["ab|ij"]` is the matrix with rows (a, b) and columns (i, j), the first
-/// label of each side fastest. Labels name the dimensions in their order; where the matrix has them in another order, an arrow says so:
-/// `T["abij->bi|aj"]` has rows (b, i) and columns (a, j). With names of several letters: `T[{"a1", "a2", "|", "i1"}]`. Symmetric tensors
-/// stand for the full matrix.
+/// label of each side fastest. Labels name the dimensions in their order; where the matrix has them in another order, an arrow
+/// says so: `T["abij->bi|aj"]` has rows (b, i) and columns (a, j). With names of several letters: `T[{"a1", "a2", "|", "i1"}]`.
+/// Symmetric tensors stand for the full matrix.
 ///
-/// All functions are collective over the tensor's world and work on any number of ranks, for extents 0 and 1 too; where a matrix is
-/// too small for all ranks, some of them wait. Operands are not changed. All functions throw
-/// InvalidArgument for labels without a bar, with two of them, with an empty side, or that do not fit the tensor, and for matrices with elements that
-/// are infinite or not a number; OutOfMemory if the matrix does not fit into the memory limit; and Unsupported if a local part has more than 2^31 - 1
-/// elements, or in a dry run. They are built for float, double, std::complex<float> and std::complex<double>.
+/// All functions are collective over the tensor's world and work on any number of ranks, for extents 0 and 1 too; where a matrix
+/// is too small for all ranks, some of them wait. Operands are not changed. All functions throw InvalidArgument for labels
+/// without a bar, with two of them, with an empty side, or that do not fit the tensor, and for matrices with elements that are
+/// infinite or not a number; OutOfMemory if the matrix does not fit into the memory limit; and Unsupported if a local part has
+/// more than 2^31 - 1 elements, or in a dry run. They are built for float, double, std::complex<float> and std::complex<double>.
 #pragma once
 
 #include "arges/tensor.hpp"
@@ -33,7 +33,8 @@ struct MatrixGrid {
 
 /// Numbers that tell how good a factorization is; they cost about as much as forming the product of the factors.
 struct MatrixChecks {
-    double residual = 0;       ///< |A - product of the factors| / |A|, Frobenius norms; for a truncated SVD this contains what was cut off
+    /// |A - product of the factors| / |A|, Frobenius norms; for a truncated SVD this contains what was cut off.
+    double residual = 0;
     double orthogonality = 0;  ///< largest |Q^H Q - 1| of the orthogonal factors that were computed, Frobenius norm
 };
 
@@ -51,9 +52,9 @@ struct QrResult {
     MatrixChecks checks{};  ///< where they were asked for
 };
 
-/// The QR factorization of a matricization, with k = min(rows, columns). The diagonal of R is real and not negative, which makes the
-/// factors of a matrix of full rank unique. Tall matrices are factorized by TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput.
-/// 34, 2012), others by ScaLAPACK, or by LAPACK where one rank is enough. Collective.
+/// The QR factorization of a matricization, with k = min(rows, columns). The diagonal of R is real and not negative, which makes
+/// the factors of a matrix of full rank unique. Tall matrices are factorized by TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J.
+/// Sci. Comput. 34, 2012), others by ScaLAPACK, or by LAPACK where one rank is enough. Collective.
 template <class T>
 QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options = {});
 
@@ -84,15 +85,15 @@ struct SvdResult {
     Tensor<T> U;                   ///< extents of the rows of A, then r; U^H U = 1. No tensor where it was not wanted
     std::vector<real_of<T>> s;     ///< r singular values, falling, on every rank
     Tensor<T> Vh;                  ///< r, then the extents of the columns of A; Vh Vh^H = 1. No tensor where it was not wanted
-    double discarded = 0;          ///< |A - U S Vh|, Frobenius norm: root of the sum of the squares of the singular values that were cut
+    double discarded = 0;  ///< |A - U S Vh|, Frobenius norm: root of the sum of the squares of the singular values that were cut
     MatrixChecks checks{};         ///< where they were asked for
 };
 
-/// The singular value decomposition of a matricization, whole or truncated; r is min(rows, columns), or less by rank and tolerance (but
-/// at least 1 where there is a singular value). The vectors' phases are arbitrary. Tall and wide matrices are reduced by TSQR
-/// first. Then: bidiagonal form, divide and conquer (Gu and Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), and back; absolute errors of singular values
-/// are of the order of round-off times the largest one. Randomized: Halko, Martinsson, Tropp, SIAM Review 53 (2011), algorithms 4.4 and 5.1.
-/// Collective.
+/// The singular value decomposition of a matricization, whole or truncated; r is min(rows, columns), or less by rank and
+/// tolerance (but at least 1 where there is a singular value). The vectors' phases are arbitrary. Tall and wide matrices are
+/// reduced by TSQR first. Then: bidiagonal form, divide and conquer (Gu and Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), and
+/// back; absolute errors of singular values are of the order of round-off times the largest one. Randomized: Halko, Martinsson,
+/// Tropp, SIAM Review 53 (2011), algorithms 4.4 and 5.1. Collective.
 /// @throws InvalidArgument for a rank below 1, a negative tolerance, or a randomized SVD without a rank
 template <class T>
 SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options = {});
@@ -102,7 +103,7 @@ struct EighOptions {
     bool vectors = true;                ///< compute eigenvectors
     std::int64_t first = 0;             ///< number of the first eigenvalue to return, counted from the smallest, from 0
     std::optional<std::int64_t> count = {};  ///< how many to return; all that follow
-    bool symmetric = false;             ///< the caller's word that A = A^H: the part below the diagonal is read, and nothing is checked
+    bool symmetric = false;  ///< the caller's word that A = A^H: the part below the diagonal is read, and nothing is checked
     bool checks = false;                ///< fill EighResult::checks
     MatrixGrid grid = {};               ///< how the work is spread
 };
@@ -111,26 +112,27 @@ struct EighOptions {
 template <class T>
 struct EighResult {
     std::vector<real_of<T>> values;  ///< n eigenvalues, ascending, on every rank
-    Tensor<T> vectors;               ///< extents of the rows of A, then n; column k belongs to values[k]. No tensor where they were not wanted
+    Tensor<T> vectors;  ///< extents of the rows of A, then n; column k belongs to values[k]. No tensor where they were not wanted
     MatrixChecks checks{};           ///< where they were asked for; the residual is |A V - V diag(values)| / |A|
 };
 
-/// Eigenvalues and eigenvectors of a symmetric (complex: Hermitian) matricization. Rows and columns have equal extents, label by label. Without
-/// the caller's word, a matrix whose symmetry does not follow from the tensor's is compared with its adjoint. By tridiagonal form and divide
-/// and conquer (Tisseur and Dongarra, SIAM J. Sci. Comput. 20, 1999); all eigenvalues are computed, whatever the range.
-/// Collective.
+/// Eigenvalues and eigenvectors of a symmetric (complex: Hermitian) matricization. Rows and columns have equal extents, label by
+/// label. Without the caller's word, a matrix whose symmetry does not follow from the tensor's is compared with its adjoint. By
+/// tridiagonal form and divide and conquer (Tisseur and Dongarra, SIAM J. Sci. Comput. 20, 1999); all eigenvalues are computed,
+/// whatever the range. Collective.
 /// @throws InvalidArgument if the matrix is not square or not symmetric to round-off, or the range is not within it
 template <class T>
 EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options = {});
 
-/// The Cholesky factor L of a symmetric (Hermitian) positive definite matricization A = L L^H, with the extents of A's rows and columns; zero above the
-/// diagonal. Only the part of A below the diagonal is read. Collective.
+/// The Cholesky factor L of a symmetric (Hermitian) positive definite matricization A = L L^H, with the extents of A's rows and
+/// columns; zero above the diagonal. Only the part of A below the diagonal is read. Collective.
 /// @throws InvalidArgument if the matrix is not square, or not positive definite; the message names the leading minor
 template <class T>
 Tensor<T> cholesky(const IndexedTensor<T>& A, const MatrixGrid& grid = {});
 
-/// Solves A X = B for a symmetric (Hermitian) positive definite A, by Cholesky: `solve_positive(A["ab|cd"], B["ab|k"])` has the extents of
-/// (c, d, k). The rows of B have the labels of the rows of A, in any order. Only the part of A below the diagonal is read. Collective.
+/// Solves A X = B for a symmetric (Hermitian) positive definite A, by Cholesky: `solve_positive(A["ab|cd"], B["ab|k"])` has the
+/// extents of (c, d, k). The rows of B have the labels of the rows of A, in any order. Only the part of A below the diagonal is
+/// read. Collective.
 /// @throws InvalidArgument as cholesky(), or if the labels of the rows of A and B differ
 template <class T>
 Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const MatrixGrid& grid = {});
@@ -151,15 +153,17 @@ struct TriangularOptions {
     MatrixGrid grid = {};                   ///< how the work is spread
 };
 
-/// Solves op(A) X = B or X op(A) = B with a triangular matricization A. From the left B is `B["ab|k"]` with the labels of the rows of op(A), and X
-/// has the extents of op(A)'s columns in their place; from the right B is `B["k|ab"]` with the labels of the columns of op(A). Collective.
+/// Solves op(A) X = B or X op(A) = B with a triangular matricization A. From the left B is `B["ab|k"]` with the labels of the
+/// rows of op(A), and X has the extents of op(A)'s columns in their place; from the right B is `B["k|ab"]` with the labels of the
+/// columns of op(A). Collective.
 /// @throws InvalidArgument if A is not square, labels differ, or the diagonal has a zero, whose place the message gives
 template <class T>
 Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const TriangularOptions& options = {});
 
 /// How least squares are solved.
 struct LeastSquaresOptions {
-    double tolerance = -1;  ///< singular values up to this times the largest count as zero; negative: round-off times the longer side
+    /// Singular values up to this times the largest count as zero; negative: round-off times the longer side.
+    double tolerance = -1;
     MatrixGrid grid = {};   ///< how the work is spread
 };
 
@@ -171,11 +175,12 @@ struct LeastSquaresResult {
     double residual = 0;             ///< |A X - B|, Frobenius norm
 };
 
-/// The X of least norm that makes |A X - B| least: `least_squares(A["ab|ij"], B["ab|k"])`; the rows of B have the labels of the rows of A. By QR (for
-/// wide matrices of the adjoint) where R shows full rank, else by SVD. Collective.
+/// The X of least norm that makes |A X - B| least: `least_squares(A["ab|ij"], B["ab|k"])`; the rows of B have the labels of the
+/// rows of A. By QR (for wide matrices of the adjoint) where R shows full rank, else by SVD. Collective.
 /// @throws InvalidArgument if labels differ
 template <class T>
-LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const LeastSquaresOptions& options = {});
+LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B,
+                                    const LeastSquaresOptions& options = {});
 
 /// How the ranks of a world are numbered on a grid.
 enum class GridOrder : std::uint8_t {
@@ -183,10 +188,11 @@ enum class GridOrder : std::uint8_t {
     column_major  ///< rank = row + rows * column
 };
 
-/// A view of the caller's matrix, dealt out in blocks over a grid of ranks as ScaLAPACK does; nothing is copied. Element (i, j) is with the
-/// rank in grid row (i / row_block + row_source) mod grid_rows and grid column (j / column_block + column_source) mod grid_columns, in an
-/// array with the first index fastest. A whole matrix on one rank: leave everything but data, rows and columns as it is. A cyclic matrix: blocks of 1.
-/// Shape and grid must be the same on all ranks; ranks beyond the grid have no data.
+/// A view of the caller's matrix, dealt out in blocks over a grid of ranks as ScaLAPACK does; nothing is copied. Element (i, j)
+/// is with the rank in grid row (i / row_block + row_source) mod grid_rows and grid column (j / column_block + column_source) mod
+/// grid_columns, in an array with the first index fastest. A whole matrix on one rank: leave everything but data, rows and
+/// columns as it is. A cyclic matrix: blocks of 1. Shape and grid must be the same on all ranks; ranks beyond the grid have no
+/// data.
 ///
 /// Functions that take a view work directly on its array. They need square blocks and sources 0, and where several views
 /// take part, the same blocks and grid.
@@ -212,11 +218,12 @@ struct BlockCyclic {
 };
 
 /// A matrix of the caller as a tensor of order 2. On one rank one copy is made, else elements move once. Collective.
-/// @throws InvalidArgument for a null pointer, a leading dimension below the number of local rows, a block below 1, a grid that is larger than the world, a
-///         source outside of the grid
+/// @throws InvalidArgument for a null pointer, a leading dimension below the number of local rows, a block below 1, a grid that
+///         is larger than the world, a source outside of the grid
 template <class T>
 Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, const std::string& name = "");
-/// Writes a matrix of the caller into a matricization of equal shape, for example `from_block_cyclic(matrix, T["ab|ij"])`. The tensor has no symmetry. Collective.
+/// Writes a matrix of the caller into a matricization of equal shape, for example `from_block_cyclic(matrix, T["ab|ij"])`. The
+/// tensor has no symmetry. Collective.
 /// @throws InvalidArgument as above, or if shapes or worlds differ, or the tensor has symmetry
 template <class T>
 void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::remove_const_t<T>>& target);
@@ -227,12 +234,15 @@ void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matri
 /// A tensor from an array that every rank has, whole, first index fastest; no communication (Tensor::gather() is the way back).
 /// @throws InvalidArgument if the number of values is not the product of the extents
 template <class T>
-Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values, const std::string& name = "");
+Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values,
+                          const std::string& name = "");
 
-/// QR in place: `A` becomes Q (its first min(rows, columns) columns) and `R` is written, min(rows, columns) x columns. Collective.
+/// QR in place: `A` becomes Q (its first min(rows, columns) columns) and `R` is written, min(rows, columns) x columns.
+/// Collective.
 template <class T>
 void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R);
-/// SVD: `U` (rows x k) and `Vh` (k x columns) are written, with k = min(rows, columns); `A` is destroyed. Returns the singular values. Collective.
+/// SVD: `U` (rows x k) and `Vh` (k x columns) are written, with k = min(rows, columns); `A` is destroyed. Returns the singular
+/// values. Collective.
 template <class T>
 std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, const BlockCyclic<T>& Vh);
 /// Eigenvalues, ascending; `vectors` is written and `A`, of which the part below the diagonal is read, is destroyed. Collective.

@@ -4,13 +4,20 @@
 #include "arges/error.hpp"
 
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <string>
 #include <utility>
 
 namespace arges {
+
+/// Memory of an array on a cache-line boundary. Large arrays come from the system by themselves, on huge pages where it has them,
+/// and go back to it.
+/// @param bytes above 0 @throws OutOfMemory if the memory is not to be had
+void* allocate_array(std::int64_t bytes);
+/// Gives the memory of an array of so many bytes back.
+void free_array(void* data, std::int64_t bytes) noexcept;
+/// True if arrays of so many bytes are zero when they come from allocate_array().
+bool arrays_start_zero(std::int64_t bytes) noexcept;
 
 /// A fixed number of elements on a cache-line boundary. Elements are raw until they are written or zeroed.
 template <class T>
@@ -19,17 +26,12 @@ public:
     Buffer() = default;
     /// @throws OutOfMemory if the memory is not to be had
     explicit Buffer(std::int64_t count) : count_(count) {
-        if (count == 0) return;
-        const auto bytes = (static_cast<std::size_t>(count) * sizeof(T) + 63) / 64 * 64;
-        data_.reset(static_cast<T*>(std::aligned_alloc(64, bytes)));
-        if (!data_)
-            throw OutOfMemory("out of memory: " + std::to_string(bytes) +
-                              " bytes could not be allocated; use more ranks or smaller tensors");
+        if (count != 0) data_ = {static_cast<T*>(allocate_array(size_of(count))), Free{size_of(count)}};
     }
     /// All elements zero.
     static Buffer zeros(std::int64_t count) {
         Buffer result(count);
-        result.zero();
+        if (!arrays_start_zero(size_of(count))) result.zero();
         return result;
     }
     /// Memory for at least `count` elements; what was there is lost when it grows. @throws OutOfMemory
@@ -53,8 +55,10 @@ public:
     const T& operator[](std::int64_t i) const { return data_.get()[i]; }
 
 private:
+    static std::int64_t size_of(std::int64_t count) { return count * static_cast<std::int64_t>(sizeof(T)); }
     struct Free {
-        void operator()(T* p) const { std::free(p); }
+        std::int64_t bytes = 0;
+        void operator()(T* p) const { free_array(p, bytes); }
     };
     std::unique_ptr<T, Free> data_;
     std::int64_t count_ = 0;

@@ -29,18 +29,23 @@ DefaultTopologies::DefaultTopologies() {
 }
 
 DefaultTopologies::~DefaultTopologies() {
-    for_each_topology([&](const char* operation, const char* scope, std::size_t i) { pb_topset_(&any_context, operation, scope, &before_[i], 1, 1, 1); });
+    for_each_topology([&](const char* operation, const char* scope, std::size_t i) {
+        pb_topset_(&any_context, operation, scope, &before_[i], 1, 1, 1);
+    });
 }
 
-BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : members_(subset(all, layout.position(all.rank()) >= 0)) {
+BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout)
+    : members_(subset(all, layout.position(all.rank()) >= 0)) {
     if (!members_) return;
     auto sorted = layout.ranks;
     std::sort(sorted.begin(), sorted.end());
-    for (auto rank : layout.ranks) order_.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), rank) - sorted.begin()));
+    for (auto rank : layout.ranks)
+        order_.push_back(static_cast<int>(std::lower_bound(sorted.begin(), sorted.end(), rank) - sorted.begin()));
     system_ = context_ = Csys2blacs_handle(members_->raw());
     const auto rows = static_cast<int>(layout.rows.places), columns = static_cast<int>(layout.columns.places);
     Cblacs_gridmap(&context_, order_.data(), rows, rows, columns);
-    // Sums in the same order each time; this also keeps the BLACS from user-defined MPI reductions, which some MPICH releases do not survive.
+    // Sums in the same order each time; this also keeps the BLACS from user-defined MPI reductions, which some MPICH releases do
+    // not survive.
     constexpr int repeatable_topologies = 15;
     int yes = 1;
     Cblacs_set(context_, repeatable_topologies, &yes);

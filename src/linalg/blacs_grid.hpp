@@ -14,9 +14,9 @@ namespace arges::linalg {
 /// A matrix descriptor of ScaLAPACK.
 using Descriptor = std::array<int, 9>;
 
-/// How messages of the PBLAS run, which is one setting of the process for all grids. Some routines of ScaLAPACK (P?ORGQR) change it and leave it so: ranks
-/// that took part in different grids would then wait for each other in different patterns, for ever. In this object's scope the setting is the default one
-/// at the start, and what the caller had chosen comes back at the end.
+/// How messages of the PBLAS run, which is one setting of the process for all grids. Some routines of ScaLAPACK (P?ORGQR) change
+/// it and leave it so: ranks that took part in different grids would then wait for each other in different patterns, for ever. In
+/// this object's scope the setting is the default one at the start, and what the caller had chosen comes back at the end.
 class DefaultTopologies {
 public:
     DefaultTopologies();
@@ -28,8 +28,9 @@ private:
     std::array<char, 6> before_{};
 };
 
-/// A BLACS context over the grid of a layout, and freed with it. ScaLAPACK makes grids of its own out of the ranks of the system context, with
-/// calls that are collective over these: so the system context has the ranks of the grid only, never those that wait.
+/// A BLACS context over the grid of a layout, and freed with it. ScaLAPACK makes grids of its own out of the ranks of the system
+/// context, with calls that are collective over these: so the system context has the ranks of the grid only, never those that
+/// wait.
 class BlacsGrid {
 public:
     /// Collective over `all`.

@@ -40,27 +40,34 @@ void check_view(const BlockCyclic<T>& view, const char* what) {
         const auto number = [](std::int64_t n) { return std::to_string(n); };
         if (view.rows < 0 || view.columns < 0) throw InvalidArgument(text + ": rows and columns must not be negative");
         if (view.row_block < 1 || view.column_block < 1)
-            throw InvalidArgument(text + " has blocks of " + number(view.row_block) + " x " + number(view.column_block) + "; they must be at least 1 x 1");
+            throw InvalidArgument(text + " has blocks of " + number(view.row_block) + " x " + number(view.column_block) +
+                                  "; they must be at least 1 x 1");
         if (view.grid_rows < 1 || view.grid_columns < 1 || view.grid_rows > world.size() / view.grid_columns)
-            throw InvalidArgument(text + " is on a grid of " + number(view.grid_rows) + " x " + number(view.grid_columns) + ", and the world has " +
-                                  number(world.size()) + " ranks; the grid must have at least one rank and not more than the world");
-        if (view.row_source < 0 || view.row_source >= view.grid_rows || view.column_source < 0 || view.column_source >= view.grid_columns)
-            throw InvalidArgument(text + " begins in row " + number(view.row_source) + " and column " + number(view.column_source) + " of a grid of " +
-                                  number(view.grid_rows) + " x " + number(view.grid_columns) + "; sources run from 0");
+            throw InvalidArgument(text + " is on a grid of " + number(view.grid_rows) + " x " + number(view.grid_columns) +
+                                  ", and the world has " + number(world.size()) +
+                                  " ranks; the grid must have at least one rank and not more than the world");
+        if (view.row_source < 0 || view.row_source >= view.grid_rows || view.column_source < 0 ||
+            view.column_source >= view.grid_columns)
+            throw InvalidArgument(text + " begins in row " + number(view.row_source) + " and column " +
+                                  number(view.column_source) + " of a grid of " + number(view.grid_rows) + " x " +
+                                  number(view.grid_columns) + "; sources run from 0");
         const auto m = view.local_rows(), n = view.local_columns();
         if (view.leading_dimension != 0 && view.leading_dimension < m)
-            throw InvalidArgument(text + " has leading dimension " + number(view.leading_dimension) + " on rank " + number(world.rank()) + ", which has " +
-                                  number(m) + " rows of it; give at least as many, or 0");
+            throw InvalidArgument(text + " has leading dimension " + number(view.leading_dimension) + " on rank " +
+                                  number(world.rank()) + ", which has " + number(m) + " rows of it; give at least as many, or 0");
         if (view.data == nullptr && m > 0 && n > 0)
-            throw InvalidArgument(text + " has a null pointer on rank " + number(world.rank()) + ", which has " + number(m) + " x " + number(n) + " elements of it");
+            throw InvalidArgument(text + " has a null pointer on rank " + number(world.rank()) + ", which has " + number(m) +
+                                  " x " + number(n) + " elements of it");
     });
     std::uint64_t hash = 0;
-    for (auto n : {view.rows, view.columns, view.row_block, view.column_block, view.grid_rows, view.grid_columns, view.row_source, view.column_source,
-                   static_cast<std::int64_t>(view.order)})
+    for (auto n : {view.rows, view.columns, view.row_block, view.column_block, view.grid_rows, view.grid_columns, view.row_source,
+                   view.column_source, static_cast<std::int64_t>(view.order)})
         hash = splitmix(hash ^ static_cast<std::uint64_t>(n));
     const auto mine = static_cast<std::int64_t>(hash >> 1U);
     if (world.communicator().minimum(mine) != world.communicator().maximum(mine))
-        throw InvalidArgument(std::string(what) + ": the ranks describe different block-cyclic matrices; shape, blocks, grid and sources must be the same on all");
+        throw InvalidArgument(
+            std::string(what) +
+            ": the ranks describe different block-cyclic matrices; shape, blocks, grid and sources must be the same on all");
     check_size(layout_of(view), text);
 }
 
@@ -71,9 +78,10 @@ DistributedMatrix<T> in_place(const BlockCyclic<T>& view, const char* what) {
     const auto& v = view;
     const bool single = v.grid_rows == 1 && v.grid_columns == 1;
     if (!single && (v.row_block != v.column_block || v.row_source != 0 || v.column_source != 0))
-        throw InvalidArgument(described(view, what) + " has blocks of " + std::to_string(v.row_block) + " x " + std::to_string(v.column_block) +
-                              " and sources " + std::to_string(v.row_source) + ", " + std::to_string(v.column_source) +
-                              "; in place this needs square blocks and sources 0, so redistribute it, or make a tensor by from_block_cyclic()");
+        throw InvalidArgument(
+            described(view, what) + " has blocks of " + std::to_string(v.row_block) + " x " + std::to_string(v.column_block) +
+            " and sources " + std::to_string(v.row_source) + ", " + std::to_string(v.column_source) +
+            "; in place this needs square blocks and sources 0, so redistribute it, or make a tensor by from_block_cyclic()");
     auto layout = layout_of(view);
     if (single) layout = on_one_rank(v.rows, v.columns);
     return DistributedMatrix<T>(view.world.state(), layout, view.data, view.leading_dimension);
@@ -82,14 +90,16 @@ DistributedMatrix<T> in_place(const BlockCyclic<T>& view, const char* what) {
 template <class T>
 void check_shape(const BlockCyclic<T>& view, std::int64_t rows, std::int64_t columns, const char* what, const char* which) {
     if (view.rows == rows && view.columns == columns) return;
-    throw InvalidArgument(std::string(what) + ": " + which + " is " + std::to_string(view.rows) + " x " + std::to_string(view.columns) + "; it must be " +
-                          std::to_string(rows) + " x " + std::to_string(columns));
+    throw InvalidArgument(std::string(what) + ": " + which + " is " + std::to_string(view.rows) + " x " +
+                          std::to_string(view.columns) + "; it must be " + std::to_string(rows) + " x " +
+                          std::to_string(columns));
 }
 
 template <class T>
 void check_same_grid(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const char* what) {
     if (&A.world() == &B.world() && (A.layout().single() ? B.layout().single() : A.layout().same_grid(B.layout()))) return;
-    throw InvalidArgument(std::string(what) + ": the matrices are not on the same world, grid and blocks; redistribute one of them");
+    throw InvalidArgument(std::string(what) +
+                          ": the matrices are not on the same world, grid and blocks; redistribute one of them");
 }
 
 template <class T>
@@ -121,10 +131,12 @@ MatrixExchange between(const Operand<Element<T>>& tensor, const BlockCyclic<T>& 
     check_view(view, what);
     check_shape(view, tensor.labels.rows.size, tensor.labels.columns.size, what, "the block-cyclic matrix");
     if (tensor.state.world != view.world.state())
-        throw InvalidArgument(std::string(what) + ": " + tensor.labels.text + " and the block-cyclic matrix live on different worlds; use transfer() first");
+        throw InvalidArgument(std::string(what) + ": " + tensor.labels.text +
+                              " and the block-cyclic matrix live on different worlds; use transfer() first");
     const auto distance = std::max<std::int64_t>({1, view.local_rows(), view.leading_dimension});
-    MatrixExchange exchange(tensor.state.world->exchange_communicator(), tensor.state.shape(), tensor.labels, layout_of(view), distance, tensor.world().rank());
-    reserve_buffers(*tensor.state.world, exchange.buffer_elements() * static_cast<std::int64_t>(sizeof(T)), what);
+    MatrixExchange exchange(tensor.state.world->exchange_communicator(), tensor.state.shape(), tensor.labels, layout_of(view),
+                            distance, tensor.world().rank());
+    reserve_buffers(*tensor.state.world, exchange, sizeof(T), what);
     return exchange;
 }
 
@@ -134,9 +146,11 @@ template <class T>
 void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::remove_const_t<T>>& target) {
     const Operand<Element<T>> tensor(target, "from_block_cyclic");
     if (!tensor.state.shape().symmetry().trivial())
-        throw InvalidArgument("from_block_cyclic: " + tensor.labels.text + " has a symmetry, which the matrix may not have; use a tensor without, and canonical()");
+        throw InvalidArgument("from_block_cyclic: " + tensor.labels.text +
+                              " has a symmetry, which the matrix may not have; use a tensor without, and canonical()");
     const auto exchange = between(tensor, matrix, "from_block_cyclic");
-    exchange.scatter(static_cast<const Element<T>*>(matrix.data), target.factor().tensor->data.data(), false, tensor.state.world->workspace());
+    exchange.scatter(static_cast<const Element<T>*>(matrix.data), target.factor().tensor->data.data(), false,
+                     tensor.state.world->workspace());
 }
 
 template <class T>
@@ -160,14 +174,15 @@ void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matri
 }
 
 template <class T>
-Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values, const std::string& name) {
+Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values,
+                          const std::string& name) {
     Tensor<T> result(world, std::move(extents), name);
     auto& state = *result.state();
     if (state.world->dry()) return result;
     state.world->agree([&] {
         if (static_cast<std::int64_t>(values.size()) != result.size())
-            throw InvalidArgument(state.title() + ": from_replicated with " + std::to_string(values.size()) + " values for " + std::to_string(result.size()) +
-                                  " elements; give the whole tensor, first index fastest");
+            throw InvalidArgument(state.title() + ": from_replicated with " + std::to_string(values.size()) + " values for " +
+                                  std::to_string(result.size()) + " elements; give the whole tensor, first index fastest");
     });
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         std::int64_t key = 0;
@@ -257,20 +272,20 @@ void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const Tr
     solve_triangular_dense(matrix, X, options, described(A, "solve_triangular"));
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                       \
-    template struct BlockCyclic<T>;                                                                                                \
-    template struct BlockCyclic<const T>;                                                                                          \
-    template Tensor<T> from_block_cyclic(const BlockCyclic<T>&, const std::string&);                                               \
-    template Tensor<T> from_block_cyclic(const BlockCyclic<const T>&, const std::string&);                                         \
-    template void from_block_cyclic(const BlockCyclic<T>&, const IndexedTensor<T>&);                                               \
-    template void from_block_cyclic(const BlockCyclic<const T>&, const IndexedTensor<T>&);                                         \
-    template void to_block_cyclic(const IndexedTensor<T>&, const BlockCyclic<T>&);                                                 \
-    template Tensor<T> from_replicated(const World&, std::vector<std::int64_t>, std::span<const T>, const std::string&);           \
-    template void qr(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                                \
-    template std::vector<real_of<T>> svd(const BlockCyclic<T>&, const BlockCyclic<T>&, const BlockCyclic<T>&);                     \
-    template std::vector<real_of<T>> eigh(const BlockCyclic<T>&, const BlockCyclic<T>&);                                           \
-    template void cholesky(const BlockCyclic<T>&);                                                                                 \
-    template void solve_positive(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                    \
+#define ARGES_INSTANTIATE(T)                                                                                             \
+    template struct BlockCyclic<T>;                                                                                      \
+    template struct BlockCyclic<const T>;                                                                                \
+    template Tensor<T> from_block_cyclic(const BlockCyclic<T>&, const std::string&);                                     \
+    template Tensor<T> from_block_cyclic(const BlockCyclic<const T>&, const std::string&);                               \
+    template void from_block_cyclic(const BlockCyclic<T>&, const IndexedTensor<T>&);                                     \
+    template void from_block_cyclic(const BlockCyclic<const T>&, const IndexedTensor<T>&);                               \
+    template void to_block_cyclic(const IndexedTensor<T>&, const BlockCyclic<T>&);                                       \
+    template Tensor<T> from_replicated(const World&, std::vector<std::int64_t>, std::span<const T>, const std::string&); \
+    template void qr(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                      \
+    template std::vector<real_of<T>> svd(const BlockCyclic<T>&, const BlockCyclic<T>&, const BlockCyclic<T>&);           \
+    template std::vector<real_of<T>> eigh(const BlockCyclic<T>&, const BlockCyclic<T>&);                                 \
+    template void cholesky(const BlockCyclic<T>&);                                                                       \
+    template void solve_positive(const BlockCyclic<T>&, const BlockCyclic<T>&);                                          \
     template void solve_triangular(const BlockCyclic<T>&, const BlockCyclic<T>&, const TriangularOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

@@ -24,7 +24,8 @@ double orthogonality(const Tensor<T>& Q, bool rows = false);
 
 /// |A - U diag(s) V| / |A| with `joint` between U and V; without `s` it is 1. Collective.
 template <class T>
-double residual(const IndexedTensor<T>& A, const Matricization& labels, const Tensor<T>& U, const std::vector<real_of<T>>* s, const Tensor<T>& V);
+double residual(const IndexedTensor<T>& A, const Matricization& labels, const Tensor<T>& U, const std::vector<real_of<T>>* s,
+                const Tensor<T>& V);
 
 /// A vector on every rank as a tensor.
 template <class T>

@@ -1,5 +1,6 @@
-/// Factorizations of distributed matrices, in place: by LAPACK where one rank has the matrix, else by ScaLAPACK, or by TSQR. All are collective over
-/// the ranks of the world, also over those that have no part of the matrix, and throw the same exception on every rank.
+/// Factorizations of distributed matrices, in place: by LAPACK where one rank has the matrix, else by ScaLAPACK, or by TSQR. All
+/// are collective over the ranks of the world, also over those that have no part of the matrix, and throw the same exception on
+/// every rank.
 #pragma once
 
 #include "linalg/blacs_grid.hpp"
@@ -15,14 +16,6 @@ namespace arges::linalg {
 /// The grid of a layout for ScaLAPACK; null where one rank has the matrix. Collective.
 std::unique_ptr<BlacsGrid> make_grid(const WorldState& world, const MatrixLayout& layout);
 
-/// Runs `work` on the ranks that take part; every rank throws if one does. Collective.
-template <class T, class F>
-void on_grid(const DistributedMatrix<T>& matrix, F&& work) {
-    matrix.world().agree([&] {
-        if (matrix.takes_part()) work();
-    });
-}
-
 /// Elements (i, i + shift) for 0 <= i < count, on every rank. Collective.
 template <class T>
 std::vector<T> diagonal_values(const DistributedMatrix<T>& matrix, std::int64_t count, std::int64_t shift = 0);
@@ -33,9 +26,14 @@ struct Placement {
     bool tall = false;  ///< rows are spread over ranks and columns are not, for TallQr
 };
 
-/// Chooses between TSQR, ScaLAPACK and one rank. For TSQR rows stay on the ranks that have them, if the tensor is spread along its rows only.
+/// What is computed of a matrix.
+enum class Purpose : std::uint8_t { qr, svd };
+
+/// Chooses between TSQR, ScaLAPACK and one rank. For TSQR rows stay on the ranks that have them, if the tensor is spread along
+/// its rows only.
 /// @param labels rows are the longer side for TSQR to be chosen
-Placement choose_placement(const Layout& tensor, const Matricization& labels, std::int64_t ranks, const MatrixGrid& wanted);
+Placement choose_placement(const Layout& tensor, const Matricization& labels, std::int64_t ranks, const MatrixGrid& wanted,
+                           Purpose purpose);
 
 /// A layout with everything on one rank.
 MatrixLayout on_one_rank(std::int64_t rows, std::int64_t columns, std::int64_t rank = 0);
@@ -44,8 +42,8 @@ MatrixLayout on_one_rank(std::int64_t rows, std::int64_t columns, std::int64_t r
 template <class T>
 DistributedMatrix<T> moved(DistributedMatrix<T>&& matrix, const World& world, const MatrixLayout& layout);
 
-/// QR on a grid: the first k = min(rows, columns) columns of A become Q, and R (k x columns, same blocks and grid as A) is written. The diagonal of R is
-/// real and not negative.
+/// QR on a grid: the first k = min(rows, columns) columns of A become Q, and R (k x columns, same blocks and grid as A) is
+/// written. The diagonal of R is real and not negative.
 template <class T>
 void qr_on_grid(DistributedMatrix<T>& A, DistributedMatrix<T>& R);
 
@@ -75,17 +73,19 @@ struct DenseSvd {
 template <class T>
 DenseSvd<T> svd_by_bidiagonal(DistributedMatrix<T>& A, const SvdCut& cut, bool U, bool Vh);
 
-/// Eigenvalues, ascending, on every rank, of the Hermitian matrix whose lower part is in A, which is destroyed; `vectors` (same layout) is written if
-/// it is not null.
+/// Eigenvalues, ascending, on every rank, of the Hermitian matrix whose lower part is in A, which is destroyed; `vectors` (same
+/// layout) is written if it is not null.
 template <class T>
 std::vector<real_of<T>> eigh_dense(DistributedMatrix<T>& A, DistributedMatrix<T>* vectors);
 
-/// Cholesky factor of the Hermitian matrix whose lower part is in A, in its place. @throws InvalidArgument naming the leading minor that is not positive
+/// Cholesky factor of the Hermitian matrix whose lower part is in A, in its place. @throws InvalidArgument naming the leading
+/// minor that is not positive
 template <class T>
 void cholesky_dense(DistributedMatrix<T>& A, const std::string& text);
 
 /// B becomes the solution of a triangular system. @throws InvalidArgument if the diagonal has a zero
 template <class T>
-void solve_triangular_dense(const DistributedMatrix<T>& A, DistributedMatrix<T>& B, const TriangularOptions& options, const std::string& text);
+void solve_triangular_dense(const DistributedMatrix<T>& A, DistributedMatrix<T>& B, const TriangularOptions& options,
+                            const std::string& text);
 
 }  // namespace arges::linalg

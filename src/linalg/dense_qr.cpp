@@ -27,7 +27,11 @@ std::vector<T> diagonal_values(const DistributedMatrix<T>& matrix, std::int64_t 
         parts[static_cast<std::size_t>(2 * i)] = static_cast<double>(std::real(value));
         parts[static_cast<std::size_t>(2 * i + 1)] = static_cast<double>(std::imag(value));
     }
-    matrix.world().communicator().sum(parts.data(), static_cast<std::int64_t>(parts.size()));
+    const auto& comm = matrix.world().communicator();
+    if (matrix.layout().single())
+        comm.broadcast(parts, matrix.layout().ranks[0]);
+    else
+        comm.sum(parts.data(), static_cast<std::int64_t>(parts.size()));
     std::vector<T> result;
     for (std::size_t i = 0; i < parts.size(); i += 2) {
         const auto re = static_cast<real_of<T>>(parts[i]);
@@ -41,29 +45,30 @@ std::vector<T> diagonal_values(const DistributedMatrix<T>& matrix, std::int64_t 
 
 namespace {
 
-/// Q and R with a real diagonal of R: row i of R times the conjugate of a phase, column i of Q times the phase.
+/// R from the upper triangle of A, each row times a factor: those that make its diagonal real and not negative.
 template <class T>
-void make_diagonal_real(DistributedMatrix<T>& Q, DistributedMatrix<T>& R, std::int64_t k) {
-    auto phases = diagonal_values(R, k);
-    if (!R.takes_part()) return;
-    for (auto& d : phases) {
-        const auto size = std::abs(d);
-        d = size == 0 ? T(1) : d / size;
-    }
-    const auto columns = Q.columns_below(k);
-    for (std::int64_t l = 0; l < columns; ++l) {
-        const T phase = phases[static_cast<std::size_t>(Q.column_index(l))];
-        if (phase != T(1))
-            for (std::int64_t i = 0; i < Q.local_rows(); ++i) Q.column(l)[i] = local::multiply(phase, Q.column(l)[i]);
-    }
-    std::vector<T> local_phases;
-    for (std::int64_t i = 0; i < R.local_rows(); ++i) local_phases.push_back(local::conjugate(phases[static_cast<std::size_t>(R.row(i))]));
+void copy_triangle(const DistributedMatrix<T>& A, const std::vector<T>& factors, DistributedMatrix<T>& R) {
+    const auto k = static_cast<std::int64_t>(factors.size());
+    std::vector<T> by_row;
+    for (std::int64_t i = 0; i < R.local_rows(); ++i) by_row.push_back(factors[static_cast<std::size_t>(R.row(i))]);
     for (std::int64_t l = 0; l < R.local_columns(); ++l) {
-        T* const column = R.column(l);
-        for (std::int64_t i = 0; i < R.local_rows(); ++i) column[i] = local::multiply(local_phases[static_cast<std::size_t>(i)], column[i]);
         const auto j = R.column_index(l);
-        const auto i = R.rows_below(j);
-        if (j < k && i < R.local_rows() && R.row(i) == j) column[i] = std::real(column[i]);
+        const auto end = std::min(R.local_rows(), R.rows_below(j + 1));
+        const T* const from = A.column(l);
+        T* const to = R.column(l);
+        for (std::int64_t i = 0; i < end; ++i) to[i] = local::multiply(by_row[static_cast<std::size_t>(i)], from[i]);
+        std::fill(to + end, to + R.local_rows(), T(0));
+        if (j < k && end > 0 && R.row(end - 1) == j) to[end - 1] = std::real(to[end - 1]);
+    }
+}
+
+template <class T>
+void scale_columns(DistributedMatrix<T>& Q, const std::vector<T>& factors) {
+    const auto count = Q.columns_below(static_cast<std::int64_t>(factors.size()));
+    for (std::int64_t l = 0; l < count; ++l) {
+        const T factor = factors[static_cast<std::size_t>(Q.column_index(l))];
+        if (factor != T(1))
+            for (std::int64_t i = 0; i < Q.local_rows(); ++i) Q.column(l)[i] = local::multiply(factor, Q.column(l)[i]);
     }
 }
 
@@ -74,20 +79,24 @@ void qr_on_grid(DistributedMatrix<T>& A, DistributedMatrix<T>& R) {
     const auto k = std::min(A.rows(), A.columns());
     if (k == 0) return;
     const auto grid = make_grid(A.world(), A.layout());
-    on_grid(A, [&] {
-        const auto a = grid->describe(A.layout(), A.distance());
-        const int m = to_int(A.rows()), n = to_int(A.columns()), width = to_int(k), one = 1;
-        std::vector<T> tau(static_cast<std::size_t>(A.local_columns() + 1));
-        with_workspace<T>(grid.get(), "QR", [&](T* work, const int* size, int* info) {
-            Fortran<T>::pgeqrf(&m, &n, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
-        });
-        for (std::int64_t l = 0; l < R.local_columns(); ++l) std::copy_n(A.column(l), R.local_rows(), R.column(l));
-        R.clear_below_diagonal();
-        with_workspace<T>(grid.get(), "QR", [&](T* work, const int* size, int* info) {
-            Fortran<T>::porgqr(&m, &width, &width, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
-        });
+    const auto a = grid->describe(A.layout(), A.distance());
+    const int m = to_int(A.rows()), n = to_int(A.columns()), width = to_int(k), one = 1;
+    std::vector<T> tau(static_cast<std::size_t>(A.local_columns() + 1));
+    with_workspace(A, grid.get(), "QR", [&](T* work, const int* size, int* info) {
+        Fortran<T>::pgeqrf(&m, &n, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
     });
-    make_diagonal_real(A, R, k);
+    auto phases = diagonal_values(A, k);
+    for (auto& d : phases) {
+        const auto size = std::abs(d);
+        d = size == 0 ? T(1) : d / size;
+    }
+    auto conjugates = phases;
+    for (auto& phase : conjugates) phase = local::conjugate(phase);
+    if (A.takes_part()) copy_triangle(A, conjugates, R);
+    with_workspace(A, grid.get(), "QR", [&](T* work, const int* size, int* info) {
+        Fortran<T>::porgqr(&m, &width, &width, A.data(), &one, &one, a.data(), tau.data(), work, size, info);
+    });
+    if (A.takes_part()) scale_columns(A, phases);
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                     \

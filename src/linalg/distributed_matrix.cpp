@@ -1,7 +1,6 @@
 #include "linalg/distributed_matrix.hpp"
 
 #include "base/instantiate.hpp"
-#include "linalg/matrix_exchange.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,33 +34,38 @@ bool elements_finite(const T* values, std::int64_t count) {
     return all_finite(reinterpret_cast<const real_of<T>*>(values), count * parts);
 }
 
+OutOfMemory over_limit(const std::string& what, std::int64_t bytes, const std::string& purpose, std::int64_t left) {
+    return OutOfMemory(what + ": " + std::to_string(bytes) + " bytes per rank for " + purpose + ", with " + std::to_string(left) +
+                       " left under the limit; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+}
+
 }  // namespace
 
-HeldMemory::HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what) : world_(std::move(world)), bytes_(bytes) {
+HeldMemory::HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose)
+    : world_(std::move(world)), bytes_(bytes) {
     const auto left = world_->memory_limit() - world_->memory_in_use();
     if (bytes > left - world_->workspace().capacity()) world_->workspace().clear();
     if (bytes > left) {
         world_.reset();
-        throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes per rank for a matrix, with " + std::to_string(left) +
-                          " left under the limit; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+        throw over_limit(what, bytes, purpose, left);
     }
     world_->hold(bytes);
 }
 
-void reserve_buffers(WorldState& world, std::int64_t bytes, const std::string& what) {
-    const auto most = world.communicator().maximum(bytes);
+void reserve_buffers(WorldState& world, const MatrixExchange& exchange, std::int64_t element_bytes, const std::string& what) {
+    const auto& comm = world.communicator();
+    const auto buffers = comm.maximum(exchange.buffer_elements() * element_bytes), lists = comm.maximum(exchange.list_bytes());
     const auto left = world.memory_limit() - world.memory_in_use();
-    if (most > left)
-        throw OutOfMemory(what + ": " + std::to_string(most) + " bytes per rank to move a matrix, with " + std::to_string(left) +
-                          " left under the limit; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-    world.note_working(most);
+    if (buffers + lists > left) throw over_limit(what, buffers + lists, "moving a matrix", left);
+    world.note_working(buffers + lists);
     // As much on every rank: statements, too, compare the capacity with what they need, and all ranks must find the same.
-    const auto needed = Workspace::padded(most) + 64;
+    const auto needed = Workspace::padded(buffers) + 64;
     if (needed > world.workspace().capacity()) world.agree([&] { world.workspace().reserve(needed); });
 }
 
 template <class T>
-DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what, std::int64_t least_rows)
+DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what,
+                                        std::int64_t least_rows)
     : DistributedMatrix(std::move(world), std::move(layout), nullptr, 0) {
     check_size(layout_.resized(std::max(rows(), least_rows * layout_.rows.places), columns()), what);
     const auto most = std::max(layout_.rows.max_count(), least_rows) * layout_.columns.max_count();
@@ -74,7 +78,8 @@ DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, Matri
 }
 
 template <class T>
-DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what)
+DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements,
+                                        const std::string& what)
     : DistributedMatrix(std::move(world), std::move(layout), nullptr, 0) {
     held_.emplace(world_, layout_.max_local_size() * static_cast<std::int64_t>(sizeof(T)), what);
     own_ = std::move(elements);
@@ -82,8 +87,12 @@ DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, Matri
 }
 
 template <class T>
-DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, T* data, std::int64_t leading_dimension)
-    : world_(std::move(world)), layout_(std::move(layout)), position_(layout_.position(world_->rank())), data_(data) {
+DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, T* data,
+                                        std::int64_t leading_dimension)
+    : world_(std::move(world)),
+      layout_(std::move(layout)),
+      position_(layout_.position(world_->rank())),
+      data_(data) {
     if (!takes_part()) return;
     local_rows_ = layout_.rows.count(layout_.grid_row(position_));
     local_columns_ = layout_.columns.count(layout_.grid_column(position_));
@@ -134,20 +143,21 @@ template <class T>
 const TensorState<T>& unpacked(const std::shared_ptr<TensorState<T>>& tensor, Tensor<T>& copy) {
     const auto& layout = tensor->shape();
     bool plain = layout.slots() == layout.order();
-    for (int s = 0; s < layout.slots() && plain; ++s) plain = layout.slot(s).node().kind() == NodeKind::leaf && layout.slot(s).size() == layout.slot(s).node().size();
+    for (int s = 0; s < layout.slots() && plain; ++s)
+        plain = layout.slot(s).node().kind() == NodeKind::leaf && layout.slot(s).size() == layout.slot(s).node().size();
     if (plain) return *tensor;
     copy = Tensor<T>(tensor).with_symmetry(Symmetry::none(layout.order()));
     return *copy.state();
 }
 
 template <class T>
-DistributedMatrix<T> load(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint, Part part,
-                          std::int64_t least_rows) {
+DistributedMatrix<T> load(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint,
+                          Part part, std::int64_t least_rows) {
     DistributedMatrix<T> matrix(tensor.world, layout, labels.text, least_rows);
     {
-        const MatrixExchange exchange(tensor.world->exchange_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels, layout,
-                                      matrix.distance(), tensor.rank());
-        reserve_buffers(*tensor.world, exchange.buffer_elements() * static_cast<std::int64_t>(sizeof(T)), labels.text);
+        const MatrixExchange exchange(tensor.world->exchange_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels,
+                                      layout, matrix.distance(), tensor.rank());
+        reserve_buffers(*tensor.world, exchange, sizeof(T), labels.text);
         exchange.gather(tensor.data.data(), matrix.data(), adjoint, tensor.world->workspace());
     }
     check_finite(matrix, part, labels.text);
@@ -161,8 +171,8 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     const auto extents = joined(row_extents, column_extents);
     const Matricization labels{side_of(row_extents, 0), side_of(column_extents, static_cast<int>(row_extents.size())), name};
     const auto layout = new_layout(state, extents, Symmetry::none(static_cast<int>(extents.size())));
-    const MatrixExchange exchange(state.exchange_communicator(), *layout, adjoint ? labels.flipped() : labels, matrix.layout(), matrix.distance(),
-                                  state.rank());
+    const MatrixExchange exchange(state.exchange_communicator(), *layout, adjoint ? labels.flipped() : labels, matrix.layout(),
+                                  matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
     auto result = std::make_shared<TensorState<T>>(world, new_layout(state, {0}, Symmetry::none(1)), name);
     Buffer<T> elements;
@@ -173,22 +183,24 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
             for (std::int64_t i = 0; i < elements.size(); ++i) elements[i] = std::conj(elements[i]);
     {
         const HeldMemory room(world.state(), layout->max_local_size() * static_cast<std::int64_t>(sizeof(T)), name);
-        reserve_buffers(state, exchange.buffer_elements() * static_cast<std::int64_t>(sizeof(T)), name);
+        reserve_buffers(state, exchange, sizeof(T), name);
         state.agree([&] {
             if (!adopted) elements = Buffer<T>(layout->local_size(state.rank()));
         });
-        if (!adopted) exchange.scatter(matrix.data(), elements.data(), adjoint, state.workspace());  // one that is adopted sends and receives nothing
+        // A matrix that is adopted sends and receives nothing.
+        if (!adopted) exchange.scatter(matrix.data(), elements.data(), adjoint, state.workspace());
     }
     result->relocate(layout, std::move(elements));
     return Tensor<T>(std::move(result));
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                                   \
-    template class DistributedMatrix<T>;                                                                                                       \
-    template DistributedMatrix<T> load(const TensorState<T>&, const Matricization&, const MatrixLayout&, bool, Part, std::int64_t);            \
-    template Tensor<T> store(const World&, DistributedMatrix<T>&&, const std::vector<std::int64_t>&, const std::vector<std::int64_t>&,         \
-                             const std::string&, bool);                                                                                        \
-    template void check_finite(const DistributedMatrix<T>&, Part, const std::string&);                                                         \
+#define ARGES_INSTANTIATE(T)                                                                                         \
+    template class DistributedMatrix<T>;                                                                             \
+    template DistributedMatrix<T> load(const TensorState<T>&, const Matricization&, const MatrixLayout&, bool, Part, \
+                                       std::int64_t);                                                                \
+    template Tensor<T> store(const World&, DistributedMatrix<T>&&, const std::vector<std::int64_t>&,                 \
+                             const std::vector<std::int64_t>&, const std::string&, bool);                            \
+    template void check_finite(const DistributedMatrix<T>&, Part, const std::string&);                               \
     template const TensorState<T>& unpacked(const std::shared_ptr<TensorState<T>>&, Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

@@ -4,6 +4,7 @@
 #include "base/buffer.hpp"
 #include "interface/tensor_state.hpp"
 #include "linalg/matricization.hpp"
+#include "linalg/matrix_exchange.hpp"
 #include "linalg/matrix_layout.hpp"
 
 #include <memory>
@@ -15,8 +16,9 @@ namespace arges::linalg {
 /// Memory that the world's account knows of, for the time of a scope.
 class HeldMemory {
 public:
+    /// @param purpose of the memory, for the message
     /// @throws OutOfMemory on every rank if `bytes` (the same on every rank) are over the limit
-    HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what);
+    HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose = "a matrix");
     HeldMemory(HeldMemory&& other) noexcept : world_(std::move(other.world_)), bytes_(other.bytes_) {}
     HeldMemory& operator=(HeldMemory&& other) noexcept {
         std::swap(world_, other.world_);
@@ -32,8 +34,9 @@ private:
     std::int64_t bytes_ = 0;
 };
 
-/// Makes room for the buffers of a movement in the world's workspace, on every rank alike. Collective. @throws OutOfMemory on every rank
-void reserve_buffers(WorldState& world, std::int64_t bytes, const std::string& what);
+/// Makes room for the buffers of a movement in the world's workspace, on every rank alike, and notes them and the lists of the
+/// movement. Collective. @throws OutOfMemory on every rank
+void reserve_buffers(WorldState& world, const MatrixExchange& exchange, std::int64_t element_bytes, const std::string& what);
 
 /// A rank's part of a matrix, owned or the caller's. Column-major; on ranks outside of the grid there is none.
 template <class T>
@@ -41,7 +44,8 @@ class DistributedMatrix {
 public:
     /// Not initialised. Collective. @param least_rows the local array has at least so many rows
     /// @throws OutOfMemory, Unsupported on every rank
-    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what, std::int64_t least_rows = 0);
+    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what,
+                      std::int64_t least_rows = 0);
     /// Takes over an array that is dense on the ranks that have a part, for a matrix on one rank. Local.
     /// @throws OutOfMemory on every rank
     DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what);
@@ -95,14 +99,15 @@ private:
 /// Which elements of a matrix are read.
 enum class Part : std::uint8_t { all, lower, upper };
 
-/// A tensor as a matrix in a layout; the copy may be overwritten. With `adjoint` the layout is that of the adjoint matrix. Collective.
+/// A tensor as a matrix in a layout; the copy may be overwritten. With `adjoint` the layout is that of the adjoint matrix.
+/// Collective.
 /// @throws InvalidArgument on every rank if an element of the part is infinite or not a number
 template <class T>
-DistributedMatrix<T> load(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint = false,
-                          Part part = Part::all, std::int64_t least_rows = 0);
+DistributedMatrix<T> load(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout,
+                          bool adjoint = false, Part part = Part::all, std::int64_t least_rows = 0);
 
-/// A new tensor with the extents of rows, then columns (with `adjoint`: of the adjoint matrix), and the elements of a matrix, which it takes over
-/// where it lies right. Collective.
+/// A new tensor with the extents of rows, then columns (with `adjoint`: of the adjoint matrix), and the elements of a matrix,
+/// which it takes over where it lies right. Collective.
 template <class T>
 Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::vector<std::int64_t>& row_extents,
                 const std::vector<std::int64_t>& column_extents, const std::string& name, bool adjoint = false);

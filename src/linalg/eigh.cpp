@@ -47,15 +47,17 @@ void check_symmetric(const DistributedMatrix<T>& A, const DistributedMatrix<T>& 
     difference = largest(A.world(), difference);
     size = largest(A.world(), size);
     if (difference <= allowed_asymmetry * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon()) * size) return;
-    throw InvalidArgument("eigh of " + text + ": the matrix differs from its adjoint by up to " + std::to_string(difference / size) +
-                          " of its largest element; give the tensor a symmetry, symmetrize it, or set EighOptions::symmetric to use the part below the diagonal");
+    throw InvalidArgument("eigh of " + text + ": the matrix differs from its adjoint by up to " +
+                          std::to_string(difference / size) +
+                          " of its largest element; give the tensor a symmetry, symmetrize it, or set EighOptions::symmetric to "
+                          "use the part below the diagonal");
 }
 
 void check_range(const EighOptions& options, std::int64_t n, const std::string& text) {
     const auto count = options.count.value_or(n - options.first);
     if (options.first < 0 || options.first > n || count < 0 || count > n - options.first)
-        throw InvalidArgument("eigh of " + text + ": eigenvalues " + std::to_string(options.first) + " to " + std::to_string(options.first + count - 1) +
-                              " of " + std::to_string(n) + "; numbers run from 0");
+        throw InvalidArgument("eigh of " + text + ": eigenvalues " + std::to_string(options.first) + " to " +
+                              std::to_string(options.first + count - 1) + " of " + std::to_string(n) + "; numbers run from 0");
 }
 
 template <class T>
@@ -76,7 +78,8 @@ EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options) {
     const auto& labels = a.labels;
     check_square(labels, "eigh");
     if (labels.rows.extents != labels.columns.extents)
-        throw InvalidArgument("eigh of " + labels.text + ": rows and columns need equal extents, label by label; order the labels alike on both sides");
+        throw InvalidArgument("eigh of " + labels.text +
+                              ": rows and columns need equal extents, label by label; order the labels alike on both sides");
     const auto n = labels.rows.size;
     check_range(options, n, labels.text);
     const bool known = options.symmetric || symmetric_by_structure<T>(a.state.shape().symmetry(), labels);

@@ -14,7 +14,8 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-/// Labels of our own, as those of A and B may have names in common: r0, r1, ... for rows, c0, ... for columns of A, d0, ... for columns of B.
+/// Labels of our own, as those of A and B may have names in common: r0, r1, ... for rows, c0, ... for columns of A, d0, ... for
+/// columns of B.
 Names numbered(char letter, std::size_t count) {
     Names result;
     for (std::size_t i = 0; i < count; ++i) result.push_back(letter + std::to_string(i));
@@ -36,7 +37,8 @@ Names by_dimension(const Matricization& matrix, const Names& rows, const Names& 
     return labels_by_dimension(named);
 }
 
-/// Smallest singular value of a triangle R["k|c..."], estimated by a few steps of inverse iteration on random vectors. Collective.
+/// Smallest singular value of a triangle R["k|c..."], estimated by a few steps of inverse iteration on random vectors.
+/// Collective.
 template <class T>
 double smallest_singular_value(const Tensor<T>& R, const Names& columns, const MatrixGrid& grid) {
     constexpr std::int64_t vectors = 4;
@@ -97,7 +99,8 @@ public:
           a_names_(by_dimension(a.labels, rows_, columns_)),
           b_names_(by_dimension(b.labels, rows_, others_)) {
         const auto longer = static_cast<double>(std::max(a.labels.rows.size, a.labels.columns.size));
-        tolerance_ = options.tolerance >= 0 ? options.tolerance : longer * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon());
+        tolerance_ =
+            options.tolerance >= 0 ? options.tolerance : longer * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon());
     }
 
     LeastSquaresResult<T> solve() {
@@ -137,7 +140,8 @@ private:
         TriangularOptions upper;
         upper.triangle = Triangle::upper;
         upper.grid = options_.grid;
-        result.X = solve_triangular(factors.R[with_bar({joint}, columns_)], projected(factors.Q)[with_bar({joint}, others_)], upper);
+        result.X =
+            solve_triangular(factors.R[with_bar({joint}, columns_)], projected(factors.Q)[with_bar({joint}, others_)], upper);
         return true;
     }
     /// More columns than rows: A^H = Q R, R^H Y = B, X = Q Y.
@@ -150,7 +154,8 @@ private:
         lower.operation = Operation::adjoint;
         lower.grid = options_.grid;
         const auto right = with_bar(rows_, others_);
-        const auto Y = solve_triangular(factors.R[with_bar({joint}, rows_)], B_[joined_names(with_label(b_names_, "->"), right)], lower);
+        const auto Y =
+            solve_triangular(factors.R[with_bar({joint}, rows_)], B_[joined_names(with_label(b_names_, "->"), right)], lower);
         result.X = empty({});
         result.X[joined_names(columns_, others_)] = factors.Q[with_label(columns_, joint)] * Y[label_first(joint, others_)];
         return true;
@@ -171,7 +176,9 @@ private:
                                                     as_tensor<T>(b_.world(), inverse)[{joint.c_str()}] *
                                                     projected(factors.U)[label_first(joint, others_)];
     }
-    Names arrow(const Names& rows, const Names& columns) const { return joined_names(with_label(a_names_, "->"), with_bar(rows, columns)); }
+    Names arrow(const Names& rows, const Names& columns) const {
+        return joined_names(with_label(a_names_, "->"), with_bar(rows, columns));
+    }
 
     Operand<T>&a_, &b_;
     const LeastSquaresOptions& options_;
@@ -196,7 +203,8 @@ LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTens
     return Problem<T>(a, b, options).solve();
 }
 
-#define ARGES_INSTANTIATE(T) template LeastSquaresResult<T> least_squares(const IndexedTensor<T>&, const IndexedTensor<T>&, const LeastSquaresOptions&);
+#define ARGES_INSTANTIATE(T) \
+    template LeastSquaresResult<T> least_squares(const IndexedTensor<T>&, const IndexedTensor<T>&, const LeastSquaresOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

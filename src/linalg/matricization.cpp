@@ -33,7 +33,9 @@ SplitLabels split(const Labels& labels, const std::string& text) {
     const auto arrow = find_arrow(names, arrow_length);
     const Names matrix(names.begin() + static_cast<std::ptrdiff_t>(arrow_length > 0 ? arrow + arrow_length : 0), names.end());
     const auto bars = std::count(matrix.begin(), matrix.end(), "|");
-    if (bars != 1) throw InvalidArgument(text + ": the labels have " + (bars == 0 ? "no bar" : "more than one bar") + " between rows and columns" + cure);
+    if (bars != 1)
+        throw InvalidArgument(text + ": the labels have " + (bars == 0 ? "no bar" : "more than one bar") +
+                              " between rows and columns" + cure);
     const auto bar = std::find(matrix.begin(), matrix.end(), "|");
     SplitLabels result{{}, {matrix.begin(), bar}, {bar + 1, matrix.end()}};
     if (result.rows.empty() || result.columns.empty())
@@ -50,14 +52,17 @@ SplitLabels split(const Labels& labels, const std::string& text) {
 
 void check_names(const Names& names, const std::string& text) {
     for (const auto& name : names) {
-        const bool valid = !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+        const bool valid = !name.empty() && std::all_of(name.begin(), name.end(),
+                                                        [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
         if (!valid) throw InvalidArgument(text + ": \"" + name + "\" is not a label; use letters, digits and underscores" + cure);
         if (std::count(names.begin(), names.end(), name) > 1)
-            throw InvalidArgument(text + ": label '" + name + "' occurs twice; a matrix has each dimension once, so take a diagonal by a statement before");
+            throw InvalidArgument(text + ": label '" + name +
+                                  "' occurs twice; a matrix has each dimension once, so take a diagonal by a statement before");
     }
 }
 
-MatrixSide side_of(const Names& labels, const SplitLabels& all, const std::vector<std::int64_t>& extents, const std::string& text) {
+MatrixSide side_of(const Names& labels, const SplitLabels& all, const std::vector<std::int64_t>& extents,
+                   const std::string& text) {
     MatrixSide side;
     side.labels = labels;
     for (const auto& label : labels) {
@@ -74,7 +79,8 @@ MatrixSide side_of(const Names& labels, const SplitLabels& all, const std::vecto
 
 std::string list(const MatrixSide& side) {
     std::string text;
-    for (std::size_t i = 0; i < side.labels.size(); ++i) text += (i == 0 ? "" : ", ") + side.labels[i] + " (" + std::to_string(side.extents[i]) + ")";
+    for (std::size_t i = 0; i < side.labels.size(); ++i)
+        text += (i == 0 ? "" : ", ") + side.labels[i] + " (" + std::to_string(side.extents[i]) + ")";
     return text;
 }
 
@@ -84,15 +90,15 @@ Matricization parse_matricization(const Labels& labels, const std::vector<std::i
     const auto text = name + "[\"" + labels.to_string() + "\"]";
     const auto all = split(labels, text);
     if (all.dimensions.size() != extents.size())
-        throw InvalidArgument(text + ": " + std::to_string(all.dimensions.size()) + " labels for a tensor of order " + std::to_string(extents.size()) +
-                              "; give one label per dimension");
+        throw InvalidArgument(text + ": " + std::to_string(all.dimensions.size()) + " labels for a tensor of order " +
+                              std::to_string(extents.size()) + "; give one label per dimension");
     check_names(all.dimensions, text);
     auto matrix_labels = all.rows;
     matrix_labels.insert(matrix_labels.end(), all.columns.begin(), all.columns.end());
     check_names(matrix_labels, text);
     if (matrix_labels.size() != extents.size())
-        throw InvalidArgument(text + ": " + std::to_string(matrix_labels.size()) + " labels behind the arrow and " + std::to_string(extents.size()) +
-                              " in front of it; each dimension is a row or a column");
+        throw InvalidArgument(text + ": " + std::to_string(matrix_labels.size()) + " labels behind the arrow and " +
+                              std::to_string(extents.size()) + " in front of it; each dimension is a row or a column");
     return {side_of(all.rows, all, extents, text), side_of(all.columns, all, extents, text), text};
 }
 
@@ -114,9 +120,9 @@ MatrixSide matched(const MatrixSide& side, const MatrixSide& like, const std::st
 
 void check_square(const Matricization& matrix, const std::string& what) {
     if (matrix.rows.size != matrix.columns.size)
-        throw InvalidArgument(what + " of " + matrix.text + ": the rows are " + list(matrix.rows) + " and the columns " + list(matrix.columns) +
-                              ", so the matrix is " + std::to_string(matrix.rows.size) + " x " + std::to_string(matrix.columns.size) +
-                              "; it must be square");
+        throw InvalidArgument(what + " of " + matrix.text + ": the rows are " + list(matrix.rows) + " and the columns " +
+                              list(matrix.columns) + ", so the matrix is " + std::to_string(matrix.rows.size) + " x " +
+                              std::to_string(matrix.columns.size) + "; it must be square");
 }
 
 std::vector<std::int64_t> joined(std::vector<std::int64_t> first, const std::vector<std::int64_t>& second) {

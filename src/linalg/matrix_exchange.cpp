@@ -58,7 +58,8 @@ std::vector<Digit> digits_of(const Layout& tensor, const MatrixSide& side, std::
 
 /// Calls f(index, offset) for this rank's elements along a side, by ascending index.
 template <class F>
-void for_each_local(const std::vector<Digit>& digits, std::size_t left, std::int64_t scale, F&& f, std::int64_t index = 0, std::int64_t offset = 0) {
+void for_each_local(const std::vector<Digit>& digits, std::size_t left, std::int64_t scale, F&& f, std::int64_t index = 0,
+                    std::int64_t offset = 0) {
     if (left == 0) {
         f(index, offset);
         return;
@@ -69,7 +70,8 @@ void for_each_local(const std::vector<Digit>& digits, std::size_t left, std::int
         for_each_local(digits, left - 1, below, f, index + (digit.place + digit.places * l) * below, offset + l * digit.stride);
 }
 
-SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAxis& axis, std::int64_t rank, std::int64_t matrix_place, std::int64_t distance) {
+SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAxis& axis, std::int64_t rank,
+                     std::int64_t matrix_place, std::int64_t distance) {
     const auto digits = digits_of(tensor, side, rank);
     SideLists lists;
     lists.in_tensor.resize(static_cast<std::size_t>(axis.places));
@@ -129,7 +131,8 @@ struct Places {
 
 /// Copies a two-dimensional set of elements, `inner` fastest.
 template <class T>
-void copy(const Places (&from_places)[2], const Places (&to_places)[2], const std::int64_t (&counts)[2], const T* from, T* to, bool conjugate) {
+void copy(const Places (&from_places)[2], const Places (&to_places)[2], const std::int64_t (&counts)[2], const T* from, T* to,
+          bool conjugate) {
     local::TransferAxis axes[2];
     std::vector<std::int64_t> dense[2];
     for (int a = 0; a < 2; ++a) {
@@ -155,9 +158,10 @@ void copy(const Places (&from_places)[2], const Places (&to_places)[2], const st
 
 }  // namespace
 
-MatrixExchange::MatrixExchange(const Communicator* comm, const Layout& tensor, const Matricization& labels, const MatrixLayout& matrix,
-                               std::int64_t leading_dimension, std::int64_t rank)
-    : comm_(comm), rank_(rank) {
+MatrixExchange::MatrixExchange(const Communicator* comm, const Layout& tensor, const Matricization& labels,
+                               const MatrixLayout& matrix, std::int64_t leading_dimension, std::int64_t rank)
+    : comm_(comm),
+      rank_(rank) {
     const auto at = matrix.position(rank);
     rows_ = make_lists(tensor, labels.rows, matrix.rows, rank, at < 0 ? -1 : matrix.grid_row(at), 1);
     columns_ = make_lists(tensor, labels.columns, matrix.columns, rank, at < 0 ? -1 : matrix.grid_column(at), leading_dimension);
@@ -190,8 +194,9 @@ void MatrixExchange::list_blocks(const Layout& tensor, const MatrixLayout& matri
     for (auto copy : copies_of(tensor))
         for (std::size_t c = 0; c < columns_.in_matrix.size(); ++c)
             for (std::size_t r = 0; r < rows_.in_matrix.size(); ++r)
-                add({rows_.rank_part[r] + columns_.rank_part[c] + copy, &rows_.in_matrix[r], &columns_.in_matrix[c], copy == my_copy}, own_in_matrix_,
-                    in_matrix_);
+                add({rows_.rank_part[r] + columns_.rank_part[c] + copy, &rows_.in_matrix[r], &columns_.in_matrix[c],
+                     copy == my_copy},
+                    own_in_matrix_, in_matrix_);
 }
 
 std::int64_t MatrixExchange::elements(const std::vector<Block>& blocks, bool to_matrix) const {
@@ -202,13 +207,22 @@ std::int64_t MatrixExchange::elements(const std::vector<Block>& blocks, bool to_
 }
 
 std::int64_t MatrixExchange::buffer_elements() const {
-    return std::max(elements(in_tensor_, true) + elements(in_matrix_, true), elements(in_tensor_, false) + elements(in_matrix_, false));
+    return std::max(elements(in_tensor_, true) + elements(in_matrix_, true),
+                    elements(in_tensor_, false) + elements(in_matrix_, false));
+}
+
+std::int64_t MatrixExchange::list_bytes() const {
+    std::size_t count = 0;
+    for (const auto* side : {&rows_, &columns_})
+        for (const auto* lists : {&side->in_tensor, &side->in_matrix})
+            for (const auto& list : *lists) count += list.offsets.capacity();
+    return static_cast<std::int64_t>(count * sizeof(std::int64_t));
 }
 
 bool MatrixExchange::is_identity() const {
     const auto &t = own_in_tensor_, &m = own_in_matrix_;
-    return tensor_size_ == matrix_size_ && t.count() == tensor_size_ && in_matrix_.empty() && t.rows->offsets == m.rows->offsets &&
-           t.columns->offsets == m.columns->offsets;
+    return tensor_size_ == matrix_size_ && t.count() == tensor_size_ && in_matrix_.empty() &&
+           t.rows->offsets == m.rows->offsets && t.columns->offsets == m.columns->offsets;
 }
 
 template <class T>
@@ -220,18 +234,21 @@ void MatrixExchange::pack(const Block& block, const T* from, T* buffer) const {
 template <class T>
 void MatrixExchange::unpack(const Block& block, const T* buffer, T* to, bool conjugate) const {
     const auto *inner = rows_first_ ? block.rows : block.columns, *outer = rows_first_ ? block.columns : block.rows;
-    copy<T>({{nullptr, 1}, {nullptr, inner->count()}}, {{inner}, {outer}}, {inner->count(), outer->count()}, buffer, to, conjugate);
+    copy<T>({{nullptr, 1}, {nullptr, inner->count()}}, {{inner}, {outer}}, {inner->count(), outer->count()}, buffer, to,
+            conjugate);
 }
 
 template <class T>
-void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix, bool conjugate, Workspace& workspace) const {
+void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix,
+                          bool conjugate, Workspace& workspace) const {
     const auto mark = workspace.mark();
     T* next = workspace.take<T>(elements(out, to_matrix) + elements(in, to_matrix));
     const auto pieces = [&](const std::vector<Block>& blocks) {
         std::vector<Piece> result;
         for (const auto& block : blocks) {
             if (to_matrix && !block.same_copy) continue;
-            result.push_back({block.peer, reinterpret_cast<std::byte*>(next), block.count() * static_cast<std::int64_t>(sizeof(T))});
+            result.push_back(
+                {block.peer, reinterpret_cast<std::byte*>(next), block.count() * static_cast<std::int64_t>(sizeof(T))});
             next += block.count();
         }
         return result;
@@ -246,7 +263,8 @@ void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block
     const auto *from_inner = rows_first_ ? f.rows : f.columns, *from_outer = rows_first_ ? f.columns : f.rows;
     const auto *to_inner = rows_first_ ? t.rows : t.columns, *to_outer = rows_first_ ? t.columns : t.rows;
     if (f.count() > 0)
-        copy<T>({{from_inner}, {from_outer}}, {{to_inner}, {to_outer}}, {from_inner->count(), from_outer->count()}, from, to, conjugate);
+        copy<T>({{from_inner}, {from_outer}}, {{to_inner}, {to_outer}}, {from_inner->count(), from_outer->count()}, from, to,
+                conjugate);
     if (comm_ != nullptr) comm_->finish(pending);
     piece = 0;
     for (const auto& block : in)

@@ -1,4 +1,5 @@
-/// Moves elements between a tensor's layout and a block-cyclic matrix, without keys: both sides walk rows and columns in the same order.
+/// Moves elements between a tensor's layout and a block-cyclic matrix, without keys: both sides walk rows and columns in the same
+/// order.
 #pragma once
 
 #include "base/workspace.hpp"
@@ -23,15 +24,16 @@ struct OffsetList {
     std::int64_t first() const { return offsets.empty() ? 0 : offsets[0]; }
 };
 
-/// Rows or columns: which of them a rank has on either side. A *combination* is a set of places of the tensor's dimensions on this side.
+/// Rows or columns: which of them a rank has on either side. A *combination* is a set of places of the tensor's dimensions on
+/// this side.
 struct SideLists {
     std::vector<OffsetList> in_tensor;     ///< by place of the matrix: offsets of this rank's elements in the tensor
     std::vector<OffsetList> in_matrix;     ///< by combination: offsets of this rank's elements in the matrix
     std::vector<std::int64_t> rank_part;   ///< by combination: what it adds to the rank
 };
 
-/// The movement between a tensor without symmetry and a matrix, prepared for one rank. A tensor that is stored several times is read from the copy
-/// that shares the reader's coordinates on the torus, and all copies are written.
+/// The movement between a tensor without symmetry and a matrix, prepared for one rank. A tensor that is stored several times is
+/// read from the copy that shares the reader's coordinates on the torus, and all copies are written.
 class MatrixExchange {
 public:
     /// Local. @param comm              null for one rank
@@ -51,6 +53,8 @@ public:
     bool is_identity() const;
     /// Elements of buffers that gather() or scatter() takes.
     std::int64_t buffer_elements() const;
+    /// Bytes of the lists of offsets.
+    std::int64_t list_bytes() const;
 
 private:
     /// A message: the product of a list of rows and a list of columns.
@@ -63,7 +67,8 @@ private:
     };
     void list_blocks(const Layout& tensor, const MatrixLayout& matrix);
     template <class T>
-    void move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix, bool conjugate, Workspace& workspace) const;
+    void move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix, bool conjugate,
+              Workspace& workspace) const;
     std::int64_t elements(const std::vector<Block>& blocks, bool to_matrix) const;
     template <class T>
     void pack(const Block& block, const T* from, T* buffer) const;

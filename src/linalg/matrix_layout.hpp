@@ -9,7 +9,8 @@
 
 namespace arges::linalg {
 
-/// One dimension of a matrix, dealt out in blocks over places. Example: extent 7, block 2, 2 places: place 0 has 0 1 4 5, place 1 has 2 3 6.
+/// One dimension of a matrix, dealt out in blocks over places. Example: extent 7, block 2, 2 places: place 0 has 0 1 4 5, place 1
+/// has 2 3 6.
 struct BlockAxis {
     std::int64_t extent = 0;
     std::int64_t block = 1;
@@ -38,7 +39,9 @@ struct MatrixLayout {
     std::int64_t position(std::int64_t rank) const;
     std::int64_t grid_row(std::int64_t position) const { return position % rows.places; }
     std::int64_t grid_column(std::int64_t position) const { return position / rows.places; }
-    std::int64_t rank_at(std::int64_t row, std::int64_t column) const { return ranks[static_cast<std::size_t>(row + rows.places * column)]; }
+    std::int64_t rank_at(std::int64_t row, std::int64_t column) const {
+        return ranks[static_cast<std::size_t>(row + rows.places * column)];
+    }
     bool single() const { return ranks.size() == 1; }
     std::int64_t max_local_size() const { return rows.max_count() * columns.max_count(); }
     /// A matrix of another shape on the same grid with the same blocks.

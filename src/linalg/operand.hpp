@@ -19,8 +19,9 @@ public:
           labels(parse_matricization(A.factor().labels, state.shape().extents(), state.title())),
           pointer_(A.factor().tensor) {
         if (state.world->dry())
-            throw Unsupported(what + " of " + labels.text +
-                              ": the world is a dry run, which has no elements; plan by statements, or use a world of real ranks");
+            throw Unsupported(
+                what + " of " + labels.text +
+                ": the world is a dry run, which has no elements; plan by statements, or use a world of real ranks");
     }
     /// Without symmetry. Collective.
     const TensorState<T>& plain() { return unpacked(pointer_, copy_); }
@@ -39,7 +40,8 @@ private:
 template <class T>
 void check_same_world(const Operand<T>& A, const Operand<T>& B, const std::string& what) {
     if (A.state.world != B.state.world)
-        throw InvalidArgument(what + ": " + A.labels.text + " and " + B.labels.text + " live on different worlds; use transfer() first");
+        throw InvalidArgument(what + ": " + A.labels.text + " and " + B.labels.text +
+                              " live on different worlds; use transfer() first");
 }
 
 }  // namespace arges::linalg

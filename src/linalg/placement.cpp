@@ -9,10 +9,23 @@ namespace arges::linalg {
 
 namespace {
 
-/// TSQR pays where a rank has at least as many rows as there are columns, or the triangles are small.
-constexpr std::int64_t small_triangle = 512;
+/// When rows are spread over ranks for TSQR: each has so many of them at least, or the triangles are small, and then fewer ranks
+/// have rows.
+struct TallRule {
+    std::int64_t rows, small_triangle;
+};
 
-/// The tensor's own distribution of rows as a layout, if its dimensions are spread along rows only and in a way that blocks can express.
+/// Merging triangles takes about n^3 operations on each step of the tree, at a lower rate than ScaLAPACK's products. Measured on
+/// 2 and 4 ranks (docs/linear_algebra.md): with 200 columns TSQR wins from n rows per rank on, with 500 from 4 n, with 1000 it
+/// loses at 4 n yet. For the SVD it saves work on the longer side, too, and wins from n rows on.
+TallRule tall_rule(std::int64_t n, Purpose purpose) {
+    constexpr std::int64_t columns_per_unit = 128;
+    if (purpose == Purpose::svd) return {n, 512};
+    return {ceil_div(n * std::max(n, columns_per_unit), columns_per_unit), columns_per_unit};
+}
+
+/// The tensor's own distribution of rows as a layout, if its dimensions are spread along rows only and in a way that blocks can
+/// express.
 std::optional<MatrixLayout> rows_in_place(const Layout& tensor, const Matricization& labels) {
     std::optional<MatrixLayout> result;
     for (int s = 0; s < tensor.slots(); ++s) {
@@ -47,13 +60,16 @@ MatrixLayout on_one_rank(std::int64_t rows, std::int64_t columns, std::int64_t r
     return {{rows, std::max<std::int64_t>(1, rows), 1, 0}, {columns, std::max<std::int64_t>(1, columns), 1, 0}, {rank}};
 }
 
-Placement choose_placement(const Layout& tensor, const Matricization& labels, std::int64_t ranks, const MatrixGrid& wanted) {
+Placement choose_placement(const Layout& tensor, const Matricization& labels, std::int64_t ranks, const MatrixGrid& wanted,
+                           Purpose purpose) {
     const auto m = labels.rows.size, n = labels.columns.size;
     const auto grid = choose_layout(m, n, ranks, wanted);
     const bool free = wanted.rows == 0 && wanted.columns == 0;
-    const auto most = n > 0 ? std::min(ranks, m / n) : 1;  // ranks that have a square at least
-    if (free && n > 0 && m >= 2 * n && (most == ranks || n <= small_triangle)) {
-        if (const auto in_place = rows_in_place(tensor, labels); in_place && in_place->rows.places <= most) return {*in_place, true};
+    const auto rule = tall_rule(n, purpose);
+    const auto most = n > 0 ? std::min(ranks, m / rule.rows) : 1;  // ranks that have enough rows
+    if (free && n > 0 && m >= 2 * n && (most == ranks || n <= rule.small_triangle)) {
+        if (const auto in_place = rows_in_place(tensor, labels); in_place && in_place->rows.places <= most)
+            return {*in_place, true};
         auto layout = on_one_rank(m, n);
         layout.rows = {m, ceil_div(m, most), most, 0};
         layout.ranks = grid_ranks(most, 1, GridOrder::column_major);

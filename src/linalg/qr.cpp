@@ -18,8 +18,7 @@ QrResult<T> by_tall_qr(const TensorState<T>& tensor, const Matricization& labels
     auto matrix = load(tensor, labels, layout, false, Part::all, TallQr<T>::least_rows(n, layout));
     TallQr<T> tall(matrix);
     QrResult<T> result;
-    const bool first = matrix.is_first();  // elsewhere a part of R is left over from merging
-    DistributedMatrix<T> R(tensor.world, on_one_rank(k, n, layout.ranks[0]), first ? tall.take_r() : Buffer<T>(), labels.text);
+    DistributedMatrix<T> R(tensor.world, on_one_rank(k, n, layout.ranks[0]), tall.take_r(), labels.text);
     result.R = store(tensor.world_handle, std::move(R), {k}, labels.columns.extents, "R");
     DistributedMatrix<T> Q(tensor.world, layout.resized(m, k), labels.text);
     tall.form(Q);
@@ -45,8 +44,9 @@ QrResult<T> by_scalapack(const TensorState<T>& tensor, const Matricization& labe
 template <class T>
 QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options) {
     Operand<T> a(A, "qr");
-    const auto placement = choose_placement(a.plain().shape(), a.labels, a.world().size(), options.grid);
-    auto result = placement.tall ? by_tall_qr(a.plain(), a.labels, placement.layout) : by_scalapack(a.plain(), a.labels, placement.layout);
+    const auto placement = choose_placement(a.plain().shape(), a.labels, a.world().size(), options.grid, Purpose::qr);
+    auto result =
+        placement.tall ? by_tall_qr(a.plain(), a.labels, placement.layout) : by_scalapack(a.plain(), a.labels, placement.layout);
     if (options.checks) {
         result.checks.residual = residual<T>(A, a.labels, result.Q, nullptr, result.R);
         result.checks.orthogonality = orthogonality(result.Q);

@@ -1,12 +1,14 @@
-/// What calls of LAPACK and ScaLAPACK share: workspace and outcome.
+/// What calls of LAPACK and ScaLAPACK share: where they run, workspace and outcome.
 #pragma once
 
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
 #include "linalg/blacs_grid.hpp"
+#include "linalg/distributed_matrix.hpp"
 
 #include <cmath>
 #include <complex>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,43 +17,69 @@ namespace arges::linalg {
 /// Sizes have been checked by check_size().
 inline int to_int(std::int64_t n) { return static_cast<int>(n); }
 
-/// Throws if a routine did not do what it should: an argument that it refuses is a fault of this folder, anything else one of the matrix.
+/// Throws if a routine did not do what it should: an argument that it refuses is a fault of this folder, anything else one of the
+/// matrix.
 inline void check_outcome(int info, const std::string& what) {
     if (info < 0) throw Error(what + ": argument " + std::to_string(-info) + " was refused; please report this");
-    if (info > 0) throw Error(what + ": the iteration did not converge (" + std::to_string(info) + "); scale the matrix, or change it by round-off");
+    if (info > 0)
+        throw Error(what + ": the iteration did not converge (" + std::to_string(info) +
+                    "); scale the matrix, or change it by round-off");
 }
 
-/// An array on all ranks of a grid (null: this rank alone). @throws OutOfMemory on all of them
-template <class V>
-Buffer<V> workspace(const BlacsGrid* grid, std::int64_t count) {
-    Buffer<V> result;
-    const auto allocate = [&] { result = Buffer<V>(count); };
+/// Runs `work` on the ranks that take part; every rank throws if one does. Collective.
+template <class T, class F>
+void on_grid(const DistributedMatrix<T>& matrix, F&& work) {
+    matrix.world().agree([&] {
+        if (matrix.takes_part()) work();
+    });
+}
+
+/// Accounts for working arrays of the ranks that have a matrix, each with its own number of bytes. Collective.
+/// @throws OutOfMemory on every rank
+template <class T>
+HeldMemory hold_workspace(const DistributedMatrix<T>& matrix, std::int64_t bytes, const std::string& what) {
+    return {matrix.shared_world(), matrix.world().communicator().maximum(bytes), what, "working arrays"};
+}
+
+/// Runs `allocate` on all ranks of a grid (null: this rank alone). @throws OutOfMemory on all of them
+template <class F>
+void allocate_on(const BlacsGrid* grid, F&& allocate) {
     if (grid != nullptr)
         grid->members().agree(allocate);
     else
         allocate();
-    return result;
 }
 
 /// Size that a workspace query has put into the first element; a little more, as single precision rounds it.
+/// @throws Unsupported if the routine's own indices cannot express it
 template <class V>
-std::int64_t queried(V size) {
-    const auto value = static_cast<double>(std::real(size));
-    return static_cast<std::int64_t>(std::ceil(value * (1 + 1e-6))) + 1;
+std::int64_t queried(V size, const std::string& what) {
+    const auto value = std::ceil(static_cast<double>(std::real(size)) * (1 + 1e-6)) + 1;
+    if (value >= 1 && value <= std::numeric_limits<int>::max()) return static_cast<std::int64_t>(value);
+    throw Unsupported(what + ": the working arrays of a rank have more than 2^31 - 1 elements; use more ranks");
 }
 
-/// Calls f(work, lwork, info) to ask for the size of the workspace, and again with it.
+/// Calls f(work, lwork, info) on the ranks that take part to ask for the size of the workspace, and again with it. Collective.
+/// @throws OutOfMemory on every rank if the workspace is over the memory limit
 template <class T, class F>
-void with_workspace(const BlacsGrid* grid, const std::string& what, F&& f) {
-    T size = 0;
-    int lwork = -1, info = 0;
-    f(&size, &lwork, &info);
-    check_outcome(info, what);
-    const auto count = queried(size);
-    auto work = workspace<T>(grid, count);
-    lwork = to_int(count);
-    f(work.data(), &lwork, &info);
-    check_outcome(info, what);
+void with_workspace(const DistributedMatrix<T>& matrix, const BlacsGrid* grid, const std::string& what, F&& f) {
+    std::int64_t count = 0;
+    on_grid(matrix, [&] {
+        T size = 0;
+        int ask = -1, info = 0;
+        f(&size, &ask, &info);
+        check_outcome(info, what);
+        count = queried(size, what);
+    });
+    const auto held = hold_workspace(matrix, count * static_cast<std::int64_t>(sizeof(T)), what);
+    on_grid(matrix, [&] {
+        Buffer<T> work;
+        allocate_on(grid, [&] { work = Buffer<T>(count); });
+        const int lwork = to_int(count);
+        int info = 0;
+        f(work.data(), &lwork, &info);
+        check_outcome(info, what);
+    });
 }
 
 }  // namespace arges::linalg

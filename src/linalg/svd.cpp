@@ -24,7 +24,7 @@ DenseSvd<T> by_tall_qr(const World& world, DistributedMatrix<T>& A, const SvdCut
     const auto n = A.columns();
     TallQr<T> tall(A);
     const auto on_first = on_one_rank(n, n, A.layout().ranks[0]);
-    DistributedMatrix<T> R(shared, on_first, A.is_first() ? tall.take_r() : Buffer<T>(), "SVD");
+    DistributedMatrix<T> R(shared, on_first, tall.take_r(), "SVD");
     const auto grid = choose_layout(n, n, shared->size(), {});
     if (!grid.single()) R = moved(std::move(R), world, grid);
     auto result = svd_by_bidiagonal(R, cut, U, Vh);
@@ -40,9 +40,12 @@ SvdResult<T> exact(const TensorState<T>& tensor, const Matricization& labels, co
     const auto m = labels.rows.size, n = labels.columns.size;
     const bool wide = m < n;  // then of the adjoint: A^H = V S U^H
     const auto& world = tensor.world_handle;
-    const auto placement = choose_placement(tensor.shape(), wide ? labels.flipped() : labels, world.size(), options.grid);
-    const bool tall = placement.tall && static_cast<double>(std::max(m, n)) >= tall_ratio * static_cast<double>(std::min(m, n)) && std::min(m, n) > 0;
-    auto A = load(tensor, labels, placement.layout, wide, Part::all, tall ? TallQr<T>::least_rows(std::min(m, n), placement.layout) : 0);
+    const auto placement =
+        choose_placement(tensor.shape(), wide ? labels.flipped() : labels, world.size(), options.grid, Purpose::svd);
+    const bool tall = placement.tall && static_cast<double>(std::max(m, n)) >= tall_ratio * static_cast<double>(std::min(m, n)) &&
+                      std::min(m, n) > 0;
+    auto A = load(tensor, labels, placement.layout, wide, Part::all,
+                  tall ? TallQr<T>::least_rows(std::min(m, n), placement.layout) : 0);
     const SvdCut cut{options.rank, options.tolerance, options.absolute_tolerance};
     const bool U = wide ? options.right : options.left, Vh = wide ? options.left : options.right;
     auto dense = tall ? by_tall_qr(world, A, cut, U, Vh) : svd_by_bidiagonal(A, cut, U, Vh);
@@ -59,15 +62,17 @@ SvdResult<T> exact(const TensorState<T>& tensor, const Matricization& labels, co
 
 void check_options(const SvdOptions& options, const std::string& text) {
     const auto number = [](std::int64_t n) { return std::to_string(n); };
-    if (options.rank && *options.rank < 1) throw InvalidArgument("svd of " + text + ": rank " + number(*options.rank) + "; it must be at least 1");
-    if (!(options.tolerance >= 0) || !(options.absolute_tolerance >= 0) || std::isinf(options.tolerance) || std::isinf(options.absolute_tolerance))
+    if (options.rank && *options.rank < 1)
+        throw InvalidArgument("svd of " + text + ": rank " + number(*options.rank) + "; it must be at least 1");
+    if (!(options.tolerance >= 0) || !(options.absolute_tolerance >= 0) || std::isinf(options.tolerance) ||
+        std::isinf(options.absolute_tolerance))
         throw InvalidArgument("svd of " + text + ": tolerances " + std::to_string(options.tolerance) + " and " +
                               std::to_string(options.absolute_tolerance) + "; they must not be negative, and finite");
     if (options.method != SvdMethod::randomized) return;
     if (!options.rank) throw InvalidArgument("svd of " + text + ": a randomized SVD needs a rank; set SvdOptions::rank");
     if (options.oversampling < 0 || options.power_iterations < 0)
-        throw InvalidArgument("svd of " + text + ": oversampling " + number(options.oversampling) + " and " + number(options.power_iterations) +
-                              " power iterations; they must not be negative");
+        throw InvalidArgument("svd of " + text + ": oversampling " + number(options.oversampling) + " and " +
+                              number(options.power_iterations) + " power iterations; they must not be negative");
 }
 
 }  // namespace

@@ -1,19 +1,24 @@
-/// QR of tall matrices whose rows are spread over ranks: TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34, 2012, section 4).
+/// QR of tall matrices whose rows are spread over ranks: TSQR (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34, 2012,
+/// section 4).
 #pragma once
 
 #include "linalg/distributed_matrix.hpp"
 
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace arges::linalg {
 
-/// Blocks of rows that fit into a cache are factorized, and their triangles are merged in pairs: in sequence on a rank, along a binary tree over the
-/// ranks. Which rows are where does not matter.
+/// Blocks of rows that fit into a cache are factorized, and their triangles are merged in pairs: in sequence on a rank, along a
+/// binary tree over the ranks. Which rows are where does not matter. The world's account has the factors as long as this lives.
 template <class T>
 class TallQr {
 public:
-    /// Factorizes. The grid has one column; on several ranks the local array has room for at least as many rows as columns (see least_rows()), and the
-    /// matrix at least as many rows as columns. Collective over all ranks. The matrix must stay where it is.
+    /// Factorizes. The grid has one column; on several ranks the local array has room for at least as many rows as columns (see
+    /// least_rows()), and the matrix at least as many rows as columns. The matrix must stay where it is. Collective over all
+    /// ranks.
+    /// @throws OutOfMemory on every rank
     explicit TallQr(DistributedMatrix<T>& matrix);
 
     /// The `least_rows` that the matrix needs.
@@ -22,11 +27,12 @@ public:
     std::int64_t width() const { return width_; }
     /// R, k x columns, with a real diagonal that is not negative; on the first rank of the grid, column-major.
     const Buffer<T>& r() const { return r_; }
-    /// Gives R away.
-    Buffer<T> take_r() { return std::move(r_); }
-    /// Q times a k x columns matrix that the first rank gives, column-major (elsewhere null). The result has the layout of the matrix. Collective.
+    /// Gives R away, with its account; empty but on the first rank. On all ranks.
+    Buffer<T> take_r();
+    /// Q times a k x columns matrix that the first rank gives, column-major (elsewhere null). The result has the layout of the
+    /// matrix. Collective. @throws OutOfMemory on every rank
     void multiply(const T* right, DistributedMatrix<T>& result) const;
-    /// Q. Collective.
+    /// Q. Collective. @throws OutOfMemory on every rank
     void form(DistributedMatrix<T>& result) const;
 
 private:
@@ -39,13 +45,26 @@ private:
     struct Merge {
         Buffer<T> reflectors, factors;
     };
-    void factorize_leaves();
-    void merge_over_ranks();
+    /// What expand() works on.
+    struct Columns {
+        std::int64_t count;
+        bool triangular;       ///< `top` is an upper triangle
+        Buffer<T> top, lower;  ///< width x count, for the triangles that merges split
+        Buffer<T> padded;      ///< where a rank has fewer rows than its triangle
+        Buffer<T> work;
+    };
+    std::int64_t leaf_count(std::int64_t rows) const;
+    std::int64_t most_factor_elements() const;
+    void factorize_leaves(Buffer<T>& work);
+    void allocate_rank_merges();
+    void merge(Merge& lower, Buffer<T>& work);
+    void merge_over_ranks(Buffer<T>& work);
     void make_diagonal_real();
-    Merge merge(Buffer<T> lower);
-    void split(const Merge& merge, T* upper, T* lower, std::int64_t columns) const;
-    void expand(Buffer<T> top, std::int64_t columns, bool triangular, DistributedMatrix<T>& result) const;
-    void apply_leaf(const Leaf& leaf, T* columns, std::int64_t distance, std::int64_t count, bool triangular) const;
+    template <class F>
+    void apply(DistributedMatrix<T>& result, bool triangular, F&& fill_top) const;
+    void split(const Merge& merge, Columns& columns) const;
+    void expand(Columns& columns, DistributedMatrix<T>& result) const;
+    void apply_leaf(const Leaf& leaf, T* target, std::int64_t distance, bool triangular, Columns& columns) const;
 
     DistributedMatrix<T>& matrix_;
     std::int64_t width_ = 0;
@@ -53,6 +72,7 @@ private:
     std::vector<Merge> local_merges_;               ///< of the triangles of leaf 1, 2, ... into that of leaf 0
     std::vector<std::pair<std::int64_t, Merge>> rank_merges_;  ///< with the place that the lower triangle came from
     std::int64_t parent_ = -1;                      ///< place that this rank's triangle went to
+    std::optional<HeldMemory> held_, held_r_;
     Buffer<T> r_;
     std::vector<T> phase_;                          ///< Q of the reflectors times these is Q; on the first rank
 };

@@ -107,5 +107,21 @@ TEST(Buffer, IsAlignedZeroedAndCopied) {
     EXPECT_EQ(Buffer<double>(0).copy().size(), 0);
 }
 
+TEST(Buffer, OfAnySizeStartsZeroWhereAskedAndKeepsItsElements) {
+    const std::int64_t huge_page = std::int64_t(1) << 21;
+    for (std::int64_t size : {huge_page - 1, huge_page, huge_page + 1, 2 * huge_page - 100, 2 * huge_page - 1, 5 * huge_page + 12345}) {
+        for (int round = 0; round < 2; ++round) {  // memory may be what the last round gave back
+            auto a = Buffer<char>::zeros(size);
+            EXPECT_EQ(reinterpret_cast<std::uintptr_t>(a.data()) % 64, 0U);
+            for (std::int64_t i = 0; i < size; ++i) ASSERT_EQ(a[i], 0) << i << " of " << size;
+            for (std::int64_t i = 0; i < size; ++i) a[i] = static_cast<char>(i % 101);
+            const auto b = a.copy();
+            auto c = std::move(a);
+            for (std::int64_t i = 0; i < size; ++i) ASSERT_TRUE(b[i] == i % 101 && c[i] == i % 101) << i << " of " << size;
+        }
+    }
+    EXPECT_THROW(Buffer<char>(std::int64_t(1) << 60), OutOfMemory);
+}
+
 }  // namespace
 }  // namespace arges::test

@@ -114,15 +114,18 @@ void check_movement(const World& world, std::mt19937_64& random) {
     auto more = A;
     for (auto& x : more.data) x += T(1);
     EXPECT_EQ(matrix_of(tensor.gather(), c).data, more.data);
-    BlockCyclic<const T> constant{world, mine.view.data, A.m, A.n, mine.view.row_block, mine.view.column_block, mine.view.grid_rows, mine.view.grid_columns,
-                                  mine.view.order, mine.view.row_source, mine.view.column_source, mine.view.leading_dimension};
+    BlockCyclic<const T> constant{world, mine.view.data, A.m, A.n, mine.view.row_block, mine.view.column_block,
+                                  mine.view.grid_rows, mine.view.grid_columns, mine.view.order, mine.view.row_source,
+                                  mine.view.column_source, mine.view.leading_dimension};
     EXPECT_EQ(from_block_cyclic(constant, "M").gather(), more.data);
 }
 
 TEST(BlockCyclic, TensorsInAndOut) {
     const World world;
     with_all_mappings(world, [&] {
-        for_each_type([&](auto zero) { for_each_seed(2000, cases(world, 6), [&](std::mt19937_64& random) { check_movement<decltype(zero)>(world, random); }); });
+        for_each_type([&](auto zero) {
+            for_each_seed(2000, cases(world, 6), [&](std::mt19937_64& random) { check_movement<decltype(zero)>(world, random); });
+        });
     });
 }
 
@@ -166,9 +169,10 @@ TEST(FromReplicated, TakesEachRanksPart) {
 template <class T>
 void check_in_place(const World& world, std::mt19937_64& random) {
     const auto like = random_view<T>(world, random, true);
-    const auto m = random_integer(random, 0, 17), n = random_integer(random, 0, 17), k = std::min(m, n), count = random_integer(random, 0, 6);
-    SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " on " + std::to_string(like.grid_rows) + " x " + std::to_string(like.grid_columns) +
-                 ", blocks of " + std::to_string(like.row_block));
+    const auto m = random_integer(random, 0, 17), n = random_integer(random, 0, 17), k = std::min(m, n),
+               count = random_integer(random, 0, 6);
+    SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " on " + std::to_string(like.grid_rows) + " x " +
+                 std::to_string(like.grid_columns) + ", blocks of " + std::to_string(like.row_block));
     const auto make = [&](const Dense2<T>& values) {
         OwnedView<T> result(world, values.m, values.n, like);
         result.set(values);
@@ -221,7 +225,9 @@ void check_in_place(const World& world, std::mt19937_64& random) {
 
 TEST(BlockCyclic, FactorizationsInPlace) {
     const World world;
-    for_each_type([&](auto zero) { for_each_seed(2100, cases(world, 6), [&](std::mt19937_64& random) { check_in_place<decltype(zero)>(world, random); }); });
+    for_each_type([&](auto zero) {
+        for_each_seed(2100, cases(world, 6), [&](std::mt19937_64& random) { check_in_place<decltype(zero)>(world, random); });
+    });
 }
 
 TEST(Worlds, PartsOfTheRanksAndManyCalls) {

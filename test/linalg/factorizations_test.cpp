@@ -34,8 +34,12 @@ void check_qr(const World& world, const MatrixCase& c, std::mt19937_64& random) 
 TEST(Qr, OfRandomMatricizations) {
     const World world;
     for_each_type([&](auto zero) {
-        for_each_seed(100, cases(world, 12), [&](std::mt19937_64& random) { check_qr<decltype(zero)>(world, random_case(world.size(), random, small_extents), random); });
-        for_each_seed(200, cases(world, 6), [&](std::mt19937_64& random) { check_qr<decltype(zero)>(world, random_case(world.size(), random, extents_with_zero), random); });
+        for_each_seed(100, cases(world, 12), [&](std::mt19937_64& random) {
+            check_qr<decltype(zero)>(world, random_case(world.size(), random, small_extents), random);
+        });
+        for_each_seed(200, cases(world, 6), [&](std::mt19937_64& random) {
+            check_qr<decltype(zero)>(world, random_case(world.size(), random, extents_with_zero), random);
+        });
     });
 }
 
@@ -70,10 +74,12 @@ void check_svd(const World& world, const MatrixCase& c, const Dense2<T>& A, cons
     const auto s = reference_singular_values(A);
     const double largest = s.empty() ? 0 : s[0];
     for (std::int64_t i = 0; i < r; ++i)
-        EXPECT_NEAR(static_cast<double>(result.s[static_cast<std::size_t>(i)]), s[static_cast<std::size_t>(i)], rounding<T>(A.m, A.n) * largest);
+        EXPECT_NEAR(static_cast<double>(result.s[static_cast<std::size_t>(i)]), s[static_cast<std::size_t>(i)],
+                    rounding<T>(A.m, A.n) * largest);
     double missing = 0;
     for (auto i = static_cast<std::size_t>(r); i < s.size(); ++i) missing += s[i] * s[i];
-    EXPECT_NEAR(result.discarded, std::sqrt(missing), rounding<T>(A.m, A.n) * largest * std::sqrt(static_cast<double>(s.size() + 1)));
+    EXPECT_NEAR(result.discarded, std::sqrt(missing),
+                rounding<T>(A.m, A.n) * largest * std::sqrt(static_cast<double>(s.size() + 1)));
     ASSERT_EQ(result.U.state() != nullptr, options.left);
     ASSERT_EQ(result.Vh.state() != nullptr, options.right);
     const double allowed = rounding<T>(A.m, A.n) * std::sqrt(static_cast<double>(r + 1));
@@ -140,7 +146,8 @@ TEST(Svd, OfMatricesOfLowRank) {
             const auto c = random_case(world.size(), random, small_extents);
             const auto labels = c.parsed();
             const auto rank = std::min<std::int64_t>({2, labels.rows.size, labels.columns.size});
-            const auto A = Dense2<T>::random(labels.rows.size, rank, random) * Dense2<T>::random(rank, labels.columns.size, random);
+            const auto A =
+                Dense2<T>::random(labels.rows.size, rank, random) * Dense2<T>::random(rank, labels.columns.size, random);
             check_svd(world, c, A);
             SvdOptions options;
             options.tolerance = 1e-4;
@@ -182,7 +189,8 @@ TEST(Svd, RandomizedFindsWhatIsThere) {
     for_each_type([&](auto zero) {
         using T = decltype(zero);
         std::mt19937_64 random(9);
-        for (const auto& c : {MatrixCase{{9, 7, 30}, "ab|i", {}}, MatrixCase{{30, 4, 8}, "iab->i|ba", {}}, MatrixCase{{40, 40}, "i|j", {}}}) {
+        for (const auto& c :
+             {MatrixCase{{9, 7, 30}, "ab|i", {}}, MatrixCase{{30, 4, 8}, "iab->i|ba", {}}, MatrixCase{{40, 40}, "i|j", {}}}) {
             SCOPED_TRACE(c.text());
             const auto labels = c.parsed();
             auto A = Dense2<T>::random(labels.rows.size, 5, random) * Dense2<T>::random(5, labels.columns.size, random);
@@ -194,7 +202,8 @@ TEST(Svd, RandomizedFindsWhatIsThere) {
             const auto result = svd(tensor[c.labels], options);
             const auto s = reference_singular_values(A);
             ASSERT_EQ(result.s.size(), 5U);
-            for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(static_cast<double>(result.s[i]), s[i], 5 * rounding<T>(A.m, A.n) * s[0]);
+            for (std::size_t i = 0; i < 5; ++i)
+                EXPECT_NEAR(static_cast<double>(result.s[i]), s[i], 5 * rounding<T>(A.m, A.n) * s[0]);
             EXPECT_LE(result.checks.residual, 5 * rounding<T>(A.m, A.n));
             EXPECT_LE(result.checks.orthogonality, 5 * rounding<T>(A.m, A.n));
             options.rank = 2;

@@ -84,13 +84,15 @@ struct Dense2 {
 /// What rounding may do to a matrix of unit norm and so many rows and columns.
 template <class T>
 double rounding(std::int64_t m, std::int64_t n) {
-    return 20 * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon()) * std::sqrt(static_cast<double>(std::max({m, n, std::int64_t(1)})));
+    return 20 * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon()) *
+           std::sqrt(static_cast<double>(std::max({m, n, std::int64_t(1)})));
 }
 
 /// |Q^H Q - 1| is round-off.
 template <class T>
 void expect_orthonormal(const Dense2<T>& Q) {
-    EXPECT_LE((Q.adjoint() * Q - Dense2<T>::identity(Q.n)).norm(), rounding<T>(Q.m, Q.n) * std::sqrt(static_cast<double>(Q.n + 1)));
+    EXPECT_LE((Q.adjoint() * Q - Dense2<T>::identity(Q.n)).norm(),
+              rounding<T>(Q.m, Q.n) * std::sqrt(static_cast<double>(Q.n + 1)));
 }
 
 /// |A - B| is round-off against |A|.
@@ -149,7 +151,8 @@ std::vector<double> reference_eigenvalues(const Dense2<T>& A) {
     Dense2<std::complex<double>> shifted(A.m, A.n);
     const double shift = A.norm();
     for (std::int64_t j = 0; j < A.n; ++j)
-        for (std::int64_t i = 0; i < A.m; ++i) shifted(i, j) = std::complex<double>(i >= j ? A(i, j) : conjugate_of(A(j, i))) + (i == j ? shift : 0.0);
+        for (std::int64_t i = 0; i < A.m; ++i)
+            shifted(i, j) = std::complex<double>(i >= j ? A(i, j) : conjugate_of(A(j, i))) + (i == j ? shift : 0.0);
     auto values = reference_singular_values(shifted);
     std::reverse(values.begin(), values.end());
     for (auto& v : values) v -= shift;
@@ -169,7 +172,8 @@ struct MatrixCase {
     std::string text() const {
         std::string result = labels + " over";
         for (auto n : extents) result += " " + std::to_string(n);
-        return result + ", grid " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " blocks of " + std::to_string(grid.block);
+        return result + ", grid " + std::to_string(grid.rows) + " x " + std::to_string(grid.columns) + " blocks of " +
+               std::to_string(grid.block);
     }
 };
 
@@ -189,7 +193,8 @@ inline MatrixCase random_case(std::int64_t ranks, std::mt19937_64& random, const
     const auto order = random_integer(random, 2, 4);
     std::string letters = std::string("abcde").substr(0, static_cast<std::size_t>(order));
     for (std::int64_t d = 0; d < order; ++d)
-        c.extents.push_back(choices[static_cast<std::size_t>(random_integer(random, 0, static_cast<std::int64_t>(choices.size()) - 1))]);
+        c.extents.push_back(
+            choices[static_cast<std::size_t>(random_integer(random, 0, static_cast<std::int64_t>(choices.size()) - 1))]);
     auto shuffled = letters;
     std::shuffle(shuffled.begin(), shuffled.end(), random);
     const auto bar = static_cast<std::size_t>(random_integer(random, 1, order - 1));
@@ -215,7 +220,8 @@ Dense2<T> matrix_of(const std::vector<T>& values, const MatrixCase& c) {
         }
         const auto index = [&](const linalg::MatrixSide& side) {
             std::int64_t i = 0;
-            for (std::size_t d = side.dimensions.size(); d-- > 0;) i = i * side.extents[d] + x[static_cast<std::size_t>(side.dimensions[d])];
+            for (std::size_t d = side.dimensions.size(); d-- > 0;)
+                i = i * side.extents[d] + x[static_cast<std::size_t>(side.dimensions[d])];
             return i;
         };
         result(index(labels.rows), index(labels.columns)) = values[key];
@@ -231,7 +237,8 @@ Tensor<T> tensor_of(const World& world, const Dense2<T>& matrix, const MatrixCas
     result.fill([&](Index x) {
         const auto index = [&](const linalg::MatrixSide& side) {
             std::int64_t i = 0;
-            for (std::size_t d = side.dimensions.size(); d-- > 0;) i = i * side.extents[d] + x[static_cast<std::size_t>(side.dimensions[d])];
+            for (std::size_t d = side.dimensions.size(); d-- > 0;)
+                i = i * side.extents[d] + x[static_cast<std::size_t>(side.dimensions[d])];
             return i;
         };
         return matrix(index(labels.rows), index(labels.columns));

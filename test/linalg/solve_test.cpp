@@ -44,7 +44,9 @@ void check_cholesky(const World& world, std::mt19937_64& random) {
 
 TEST(Cholesky, OfRandomMatrices) {
     const World world;
-    for_each_type([&](auto zero) { for_each_seed(1000, cases(world, 6), [&](std::mt19937_64& random) { check_cholesky<decltype(zero)>(world, random); }); });
+    for_each_type([&](auto zero) {
+        for_each_seed(1000, cases(world, 6), [&](std::mt19937_64& random) { check_cholesky<decltype(zero)>(world, random); });
+    });
 }
 
 template <class T>
@@ -81,9 +83,12 @@ void check_triangular(const World& world, std::mt19937_64& random) {
     const bool plain = options.operation == Operation::none;
     // From the left the rows of B are those of op(A), from the right its columns are those of op(A).
     const bool rows = left == plain;
-    const MatrixCase right = left ? MatrixCase{{count, m, n}, rows ? "xba->ab|x" : "xdc->cd|x", {}} : MatrixCase{{m, n, count}, rows ? "bax->x|ab" : "dcx->x|cd", {}};
+    const MatrixCase right = left ? MatrixCase{{count, m, n}, rows ? "xba->ab|x" : "xdc->cd|x", {}}
+                                  : MatrixCase{{m, n, count}, rows ? "bax->x|ab" : "dcx->x|cd", {}};
     auto same = right;
-    const auto swapped = [](std::string text, const std::string& from, const std::string& to) { return text.replace(text.rfind(from), from.size(), to); };
+    const auto swapped = [](std::string text, const std::string& from, const std::string& to) {
+        return text.replace(text.rfind(from), from.size(), to);
+    };
     // The reference has the labels in the order of A; the call has them in another one.
     same.labels = rows ? swapped(right.labels, "ab", "ba") : swapped(right.labels, "cd", "dc");
     const auto X = solve_triangular(tensor[c.labels], tensor_of(world, B, same)[right.labels], options);
@@ -93,23 +98,29 @@ void check_triangular(const World& world, std::mt19937_64& random) {
 
 TEST(Triangular, OfRandomMatrices) {
     const World world;
-    for_each_type([&](auto zero) { for_each_seed(1100, cases(world, 12), [&](std::mt19937_64& random) { check_triangular<decltype(zero)>(world, random); }); });
+    for_each_type([&](auto zero) {
+        for_each_seed(1100, cases(world, 12), [&](std::mt19937_64& random) { check_triangular<decltype(zero)>(world, random); });
+    });
 }
 
 template <class T>
 void check_least_squares(const World& world, std::int64_t rank_limit, std::mt19937_64& random) {
     const std::vector<std::int64_t> choices{1, 2, 3, 5, 8};
     const auto pick = [&] { return choices[static_cast<std::size_t>(random_integer(random, 0, 4))]; };
-    const MatrixCase c{{pick(), pick(), pick()}, random_integer(random, 0, 1) == 0 ? "aib->ab|i" : "ija->a|ij", random_grid(world.size(), random)};
+    const MatrixCase c{{pick(), pick(), pick()},
+                       random_integer(random, 0, 1) == 0 ? "aib->ab|i" : "ija->a|ij",
+                       random_grid(world.size(), random)};
     const auto labels = c.parsed();
     const auto m = labels.rows.size, n = labels.columns.size, count = random_integer(random, 1, 3);
     const auto rank = std::min({m, n, rank_limit});
     SCOPED_TRACE(c.text() + ", rank " + std::to_string(rank));
-    const auto A = rank < std::min(m, n) ? Dense2<T>::random(m, rank, random) * Dense2<T>::random(rank, n, random) : Dense2<T>::random(m, n, random);
+    const auto A = rank < std::min(m, n) ? Dense2<T>::random(m, rank, random) * Dense2<T>::random(rank, n, random)
+                                         : Dense2<T>::random(m, n, random);
     const auto B = Dense2<T>::random(m, count, random);
     const bool two_rows = labels.rows.dimensions.size() == 2;
     // The columns of B have a label that A has, too.
-    const MatrixCase right = two_rows ? MatrixCase{{c.extents[0], count, c.extents[2]}, "aib->ab|i", {}} : MatrixCase{{m, count}, "a|i", {}};
+    const MatrixCase right =
+        two_rows ? MatrixCase{{c.extents[0], count, c.extents[2]}, "aib->ab|i", {}} : MatrixCase{{m, count}, "a|i", {}};
     const auto s = reference_singular_values(A);
     if (s[static_cast<std::size_t>(rank - 1)] < 0.05 * s[0]) return;  // too close to a smaller rank for a sharp comparison
     const auto found = least_squares(tensor_of(world, A, c)[c.labels], tensor_of(world, B, right)[right.labels], {-1, c.grid});
@@ -121,7 +132,8 @@ void check_least_squares(const World& world, std::int64_t rank_limit, std::mt199
     EXPECT_LE((A.adjoint() * rest).norm(), allowed * A.norm());  // the residual is orthogonal to the range
     EXPECT_NEAR(found.residual, rest.norm(), allowed);
     if (n > m || rank < n) {  // least norm: X is orthogonal to the kernel, so another solution of A X = A X0 is longer
-        const auto again = least_squares(tensor_of(world, A, c)[c.labels], tensor_of(world, A * X, right)[right.labels], {-1, c.grid});
+        const auto again =
+            least_squares(tensor_of(world, A, c)[c.labels], tensor_of(world, A * X, right)[right.labels], {-1, c.grid});
         expect_close(X, Dense2<T>(n, count, again.X.gather()), 500);
     }
 }

@@ -1,0 +1,74 @@
+#include "base/buffer.hpp"
+
+#include "arges/error.hpp"
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+namespace arges {
+
+namespace {
+
+constexpr std::int64_t line = 64;
+
+std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+#if defined(MADV_HUGEPAGE) && !defined(__SANITIZE_ADDRESS__)  // the sanitizer watches the heap only
+
+constexpr std::int64_t huge_page = std::int64_t(1) << 21;
+/// The end of an array that does not fill a huge page lies on one, too, where that adds no more than this part of the array:
+/// nobody counts it.
+constexpr std::int64_t waste = 16;
+
+/// Smaller arrays stay with the heap, which finds memory faster.
+bool is_mapped(std::int64_t bytes) { return bytes >= huge_page; }
+
+/// The first touch of a page costs a fault; with pages of 4 KiB they take as long as some ten passes over the array.
+void* map_array(std::int64_t bytes) {
+    const auto whole = rounded_up(bytes, huge_page);
+    const auto length = [](std::int64_t n) { return static_cast<std::size_t>(n); };
+    void* const raw = mmap(nullptr, length(whole + huge_page), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (raw == MAP_FAILED) return nullptr;
+    const auto before = rounded_up(reinterpret_cast<std::intptr_t>(raw), huge_page) - reinterpret_cast<std::intptr_t>(raw);
+    auto* const data = static_cast<std::byte*>(raw) + before;
+    if (before > 0) munmap(raw, length(before));
+    if (before < huge_page) munmap(data + whole, length(huge_page - before));
+    const auto advised = (whole - bytes) * waste <= bytes ? whole : whole - huge_page;
+    madvise(data, length(advised), MADV_HUGEPAGE);  // small pages do where it is refused
+    return data;
+}
+
+void unmap_array(void* data, std::int64_t bytes) { munmap(data, static_cast<std::size_t>(rounded_up(bytes, huge_page))); }
+
+#else
+
+bool is_mapped(std::int64_t) { return false; }
+void* map_array(std::int64_t) { return nullptr; }
+void unmap_array(void*, std::int64_t) {}
+
+#endif
+
+}  // namespace
+
+void* allocate_array(std::int64_t bytes) {
+    void* const data =
+        is_mapped(bytes) ? map_array(bytes) : std::aligned_alloc(line, static_cast<std::size_t>(rounded_up(bytes, line)));
+    if (data == nullptr)
+        throw OutOfMemory("out of memory: " + std::to_string(bytes) +
+                          " bytes could not be allocated; use more ranks or smaller tensors");
+    return data;
+}
+
+void free_array(void* data, std::int64_t bytes) noexcept {
+    if (is_mapped(bytes))
+        unmap_array(data, bytes);
+    else
+        std::free(data);
+}
+
+bool arrays_start_zero(std::int64_t bytes) noexcept { return is_mapped(bytes); }
+
+}  // namespace arges
