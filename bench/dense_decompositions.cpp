@@ -1,9 +1,11 @@
 // Dense CP and Tucker decompositions, beside the rate of matrix products.
-//   dense_decompositions [cp|tucker] [float|double]
-// Run under mpiexec on any number of ranks. CP-ALS: seconds of a sweep with the dimension tree (the least of five), beside one MTTKRP for each mode by
-// statements O["ir"] = X["ijk"] * B["jr"] * C["kr"], which read the tensor once for each mode; flops are those of the two large products. Tucker:
-// seconds of ST-HOSVD by Gram matrices (the least of three), step by step; flops are those of the symmetric products, half of a full one, and of the
-// products with the factors. The share is that of the rate of a product of 2000 x 2000 matrices on every rank at once.
+//   dense_decompositions [cp|tucker|bytes] [float|double]
+// Run under mpiexec on any number of ranks. CP-ALS: seconds of a sweep with the dimension tree (the least of five), beside one
+// MTTKRP for each mode by statements O["ir"] = X["ijk"] * B["jr"] * C["kr"], which read the tensor once for each mode; flops
+// are those of the two large products. Tucker: seconds of ST-HOSVD by Gram matrices (the least of three), step by step; flops
+// are those of the symmetric products, half of a full one, and of the products with the factors. The share is that of the rate
+// of a product of 2000 x 2000 matrices on every rank at once. bytes: what one sweep or one ST-HOSVD sends, beside what was
+// planned and the lower bounds, and nothing else.
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/tucker.hpp"
@@ -46,13 +48,15 @@ double gemm_rate(const World& world) {
     const std::int64_t n = 2000;
     const std::vector<T> a(static_cast<std::size_t>(n * n), T(0.5)), b = a;
     std::vector<T> c = a;
-    const double seconds = least_seconds(
-        4, [&] { arges::local::gemm<T>({n, n, n}, T(1), {a.data(), n, false}, {b.data(), n, false}, T(0), {c.data(), n, false}); });
+    const double seconds = least_seconds(4, [&] {
+        arges::local::gemm<T>({n, n, n}, T(1), {a.data(), n, false}, {b.data(), n, false}, T(0), {c.data(), n, false});
+    });
     return 2.0 * static_cast<double>(n * n * n) * static_cast<double>(world.size()) / seconds;
 }
 
 double size_of(const Lengths& lengths) {
-    return std::accumulate(lengths.begin(), lengths.end(), 1.0, [](double product, auto n) { return product * static_cast<double>(n); });
+    return std::accumulate(lengths.begin(), lengths.end(), 1.0,
+                           [](double product, auto n) { return product * static_cast<double>(n); });
 }
 
 std::string text_of(const Lengths& lengths) {
@@ -67,9 +71,62 @@ void print(const World& world, const std::string& line) {
 
 std::string row(const char* what, double seconds, double flops, double rate) {
     char text[160];
-    std::snprintf(text, sizeof text, "  %-38s %9.4f s %8.1f Gflop/s %5.0f %% of matrix products", what, seconds, flops / seconds / 1e9,
-                  100 * flops / seconds / rate);
+    std::snprintf(text, sizeof text, "  %-38s %9.4f s %8.1f Gflop/s %5.0f %% of matrix products", what, seconds,
+                  flops / seconds / 1e9, 100 * flops / seconds / rate);
     return text;
+}
+
+/// Bytes of the busiest rank, and what ranks move at least on average.
+struct Bytes {
+    std::int64_t sent = 0, planned = 0, bound = 0;
+};
+
+void print_bytes(const World& world, const std::string& what, Bytes bytes) {
+    char text[200];
+    std::snprintf(text, sizeof text, "  %-38s %12lld bytes sent, planned %lld, bound %lld, ratio %.2f", what.c_str(),
+                  static_cast<long long>(bytes.sent), static_cast<long long>(bytes.planned), static_cast<long long>(bytes.bound),
+                  bytes.bound > 0 ? static_cast<double>(bytes.sent) / static_cast<double>(bytes.bound) : 0);
+    print(world, text);
+}
+
+/// The bytes of steps, and their sums.
+void print_steps(const World& world, const std::vector<arges::TuckerStep>& steps) {
+    Bytes sum;
+    for (const auto& step : steps) {
+        const Bytes bytes{step.sent_bytes_max, step.planned_bytes_max, step.bound_bytes};
+        print_bytes(world, "mode " + std::to_string(step.mode + 1), bytes);
+        sum = {sum.sent + bytes.sent, sum.planned + bytes.planned, sum.bound + bytes.bound};
+    }
+    print_bytes(world, "all steps", sum);
+}
+
+/// What one sweep of CP, ST-HOSVD by either kernel, and an iteration of HOOI move.
+template <class T>
+void count_bytes(const World& world, const Lengths& lengths, int components, int rank) {
+    Tensor<T> X(world, lengths, "X");
+    X.fill_random(3, T(0), T(1));
+    arges::CpOptions cp;
+    cp.rank = components;
+    cp.tolerance = 0;
+    cp.max_iterations = 2;
+    const auto found = arges::cp_decompose<T>(X, cp);
+    print(world, text_of(lengths) + " on a grid of " + found.grid + ": CP-ALS of rank " + std::to_string(components));
+    print_bytes(world, "a sweep", {found.sent_bytes_max, found.planned_bytes_max, found.sweep_bound_bytes});
+    arges::TuckerOptions tucker;
+    tucker.ranks.assign(lengths.size(), rank);
+    for (auto kernel : {arges::TuckerKernel::gram, arges::TuckerKernel::qr}) {
+        tucker.kernel = kernel;
+        print(world, "ST-HOSVD to " + std::to_string(rank) + (kernel == arges::TuckerKernel::gram ? ", Gram matrices" : ", QR"));
+        print_steps(world, arges::tucker_decompose(X, tucker).steps);
+    }
+    tucker.kernel = arges::TuckerKernel::gram;
+    tucker.method = arges::TuckerMethod::hooi;
+    tucker.tolerance = 0;
+    tucker.max_iterations = 2;
+    auto steps = arges::tucker_decompose(X, tucker).steps;
+    std::erase_if(steps, [](const auto& step) { return step.iteration < 2; });
+    print(world, "second iteration of HOOI");
+    print_steps(world, steps);
 }
 
 /// One product for each mode, each as a statement.
@@ -112,9 +169,9 @@ void measure_cp(const World& world, const Lengths& lengths, int rank, double rat
     const double naive = statement_seconds(X, rank);
     print(world, row("MTTKRP for each mode by statements", naive, static_cast<double>(lengths.size()) * flops, rate));
     char text[160];
-    std::snprintf(text, sizeof text, "  ratio %.2f; bytes sent by a rank in a sweep %lld, planned %lld, bound for one product %lld", naive / best,
-                  static_cast<long long>(result.sent_bytes_max), static_cast<long long>(result.planned_bytes_max), static_cast<long long>(result.bound_bytes));
+    std::snprintf(text, sizeof text, "  ratio %.2f", naive / best);
     print(world, text);
+    print_bytes(world, "a sweep", {result.sent_bytes_max, result.planned_bytes_max, result.sweep_bound_bytes});
 }
 
 /// Flops of ST-HOSVD in the order of its steps.
@@ -132,7 +189,8 @@ template <class T>
 void measure_tucker(const World& world, const Lengths& lengths, int rank, double rate) {
     Tensor<T> X(world, lengths, "X");
     X.fill_random(3, T(0), T(1));
-    print(world, "ST-HOSVD " + text_of(lengths) + " to " + std::to_string(rank) + " in each mode" + (sizeof(T) == 4 ? ", float" : ", double"));
+    print(world, "ST-HOSVD " + text_of(lengths) + " to " + std::to_string(rank) + " in each mode" +
+                     (sizeof(T) == 4 ? ", float" : ", double"));
     arges::TuckerOptions options;
     options.ranks.assign(lengths.size(), rank);
     std::vector<arges::TuckerStep> steps;
@@ -140,26 +198,34 @@ void measure_tucker(const World& world, const Lengths& lengths, int rank, double
     print(world, row("all steps", seconds, tucker_flops(lengths, rank, steps), rate));
     for (const auto& step : steps) {
         char text[200];
-        std::snprintf(text, sizeof text, "  mode %d: move %.4f s, Gram matrix %.4f s, eigenvectors %.4f s, product %.4f s; bytes sent %lld, planned %lld", step.mode + 1,
-                      step.move_seconds, step.gram_seconds, step.solve_seconds, step.product_seconds, static_cast<long long>(step.sent_bytes),
-                      static_cast<long long>(step.planned_bytes));
+        std::snprintf(text, sizeof text, "  mode %d: move %.4f s, Gram matrix %.4f s, eigenvectors %.4f s, product %.4f s",
+                      step.mode + 1, step.move_seconds, step.gram_seconds, step.solve_seconds, step.product_seconds);
         print(world, text);
     }
+    print_steps(world, steps);
     options.method = arges::TuckerMethod::hooi;
     options.max_iterations = 3;
     options.tolerance = 0;
     double iteration = 0;
     for (int repeat = 0; repeat < 2; ++repeat) iteration = arges::tucker_decompose(X, options).seconds_per_iteration;
     const auto n = lengths.size();
-    print(world, row("an iteration of HOOI", iteration, 4.0 * rank * size_of(lengths), rate) + (n > 2 ? " (flops of the two products with the tensor)" : ""));
+    print(world, row("an iteration of HOOI", iteration, 4.0 * rank * size_of(lengths), rate) +
+                     (n > 2 ? " (flops of the two products with the tensor)" : ""));
+}
+
+template <class T>
+void count_all_bytes(const World& world) {
+    count_bytes<T>(world, {300, 300, 300}, 32, 30);
+    count_bytes<T>(world, {60, 60, 60, 60}, 16, 10);
+    count_bytes<T>(world, {512, 120, 400}, 32, 20);
 }
 
 template <class T>
 void measure(const World& world, bool cp, bool tucker) {
     const double rate = gemm_rate<T>(world);
     char text[80];
-    std::snprintf(text, sizeof text, "%lld ranks, %s: matrix products at %.1f Gflop/s in all", static_cast<long long>(world.size()),
-                  sizeof(T) == 4 ? "float" : "double", rate / 1e9);
+    std::snprintf(text, sizeof text, "%lld ranks, %s: matrix products at %.1f Gflop/s in all",
+                  static_cast<long long>(world.size()), sizeof(T) == 4 ? "float" : "double", rate / 1e9);
     print(world, text);
     if (cp) {
         measure_cp<T>(world, {400, 400, 400}, 32, rate);
@@ -180,9 +246,15 @@ int main(int argc, char** argv) {
         const auto has = [&](const char* word) {
             return std::any_of(argv + 1, argv + argc, [&](const char* a) { return std::strcmp(a, word) == 0; });
         };
-        const bool cp = has("cp") || !has("tucker"), tucker = has("tucker") || !has("cp");
-        if (has("double") || !has("float")) measure<double>(world, cp, tucker);
-        if (has("float") || !has("double")) measure<float>(world, cp, tucker);
+        const bool bytes = has("bytes"), all = !has("cp") && !has("tucker") && !bytes;
+        const bool cp = has("cp") || all, tucker = has("tucker") || all;
+        const auto run = [&](auto zero) {
+            using T = decltype(zero);
+            if (bytes) count_all_bytes<T>(world);
+            if (cp || tucker) measure<T>(world, cp, tucker);
+        };
+        if (has("double") || !has("float")) run(0.0);
+        if (has("float") || !has("double")) run(0.0F);
     }
     MPI_Finalize();
 }

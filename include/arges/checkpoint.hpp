@@ -37,9 +37,9 @@ constexpr ElementType element_type_of() {
     return is_single ? ElementType::complex64 : ElementType::complex128;
 }
 
-/// Writes a checkpoint. The file gets its name at commit(), when the disk has all of it, and takes the place of an older one then;
-/// until then, and for ever if the program is stopped before, the older one stays as it was. What a writer that was killed
-/// has left is removed by the next one for the same path. All calls are collective over the world, the destructor too.
+/// Writes a checkpoint. The file gets its name at commit(), when the disk has all of it, and takes the place of an older one
+/// then; until then, and for ever if the program is stopped before, the older one stays as it was. What a writer that was
+/// killed has left is removed by the next one for the same path. All calls are collective over the world, the destructor too.
 ///
 /// Example: `CheckpointWriter out(world, "ccsd.h5"); out.add("T2", T2); out.set("iteration", 7); out.commit();`
 class CheckpointWriter {
@@ -83,11 +83,13 @@ struct CheckpointTensor {
 /// Reads a checkpoint, on any number of ranks. Elements come back bit by bit. Calls are collective over the world unless
 /// marked local.
 ///
-/// Example: `CheckpointReader in(world, "ccsd.h5"); auto T2 = in.read<double>("T2"); auto n = in.value<std::int64_t>("iteration");`
+/// Example: `CheckpointReader in(world, "ccsd.h5"); auto T2 = in.read<double>("T2"); auto n =
+/// in.value<std::int64_t>("iteration");`
 class CheckpointReader {
 public:
     /// Opens a checkpoint and reads what is in it, but no elements.
-    /// @throws InvalidArgument on every rank if the file is missing, may not be read, is not HDF5 or no checkpoint, is truncated, or
+    /// @throws InvalidArgument on every rank if the file is missing, may not be read, is not HDF5 or no checkpoint, is
+    /// truncated, or
     ///         differs from its checksum
     CheckpointReader(const World& world, const std::string& path);
     ~CheckpointReader();
@@ -112,7 +114,8 @@ public:
     template <class T>
     Tensor<T> read(const std::string& name) const;
     /// Replaces the elements of a tensor of the same extents and symmetry on the world of the reader.
-    /// @throws InvalidArgument as read() does, or if extents or symmetry are others. After an error of the checksum the elements are
+    /// @throws InvalidArgument as read() does, or if extents or symmetry are others. After an error of the checksum the
+    /// elements are
     ///         undefined.
     template <class T>
     void read_into(const std::string& name, Tensor<T>& tensor) const;

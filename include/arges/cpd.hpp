@@ -1,4 +1,5 @@
-/// CP decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over r of lambda_r A(i, r) B(j, r) C(k, r) ...
+/// CP decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over r of lambda_r A(i, r) B(j, r) C(k,
+/// r) ...
 #pragma once
 
 #include "arges/sparse_tensor.hpp"
@@ -19,8 +20,8 @@ enum class CpAlgorithm : std::uint8_t {
     opt           ///< all factors at once, by L-BFGS
 };
 
-/// What to decompose into, and how. The texts are those of `arges cpd`. Distribution, grid, policy, rows, format and partition file are for sparse
-/// tensors, pairwise perturbation is for dense ones.
+/// What to decompose into, and how. The texts are those of `arges cpd`. Distribution, grid, policy, rows, format and partition
+/// file are for sparse tensors, pairwise perturbation is for dense ones.
 struct CpOptions {
     int rank = 10;                       ///< number of components R, 1 to 1024
     CpAlgorithm algorithm = CpAlgorithm::als;  ///< how
@@ -34,8 +35,10 @@ struct CpOptions {
     std::string rows = "holders";        ///< owners of rows: even, claim, holders
     std::string format = "auto";         ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
     std::string partition_file;          ///< fine: a file with the rank of each nonzero, one a line
-    bool pairwise_perturbation = false;  ///< als and nonnegative, dense: approximate products while factors change little; see cp_decompose()
-    double perturbation_threshold = 0.1; ///< "little": every factor is nearer than this to where the products were exact, relative to its norm
+    bool pairwise_perturbation =
+        false;  ///< als and nonnegative, dense: approximate products while factors change little; see cp_decompose()
+    double perturbation_threshold =
+        0.1;  ///< "little": every factor is nearer than this to where the products were exact, relative to its norm
 };
 
 /// How the products of an iteration were found.
@@ -79,8 +82,8 @@ public:
     const World& world() const { return world_; }
 
     /// Puts a model together from each rank's rows. Local.
-    CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda, std::vector<std::vector<std::int64_t>> rows,
-            std::vector<std::vector<T>> factors);
+    CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda,
+            std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors);
 
 private:
     World world_;
@@ -111,12 +114,16 @@ struct CpResult {
     std::int64_t memory_bytes_max = 0;   ///< of nonzeros, factors and buffers
     std::int64_t planned_bytes_max = 0;  ///< bytes that a rank sends in an exact iteration, as planned before; dense tensors
     std::int64_t sent_bytes_max = 0;     ///< bytes that a rank sent, on average over the iterations; dense tensors
-    std::int64_t bound_bytes = 0;        ///< bytes that a rank moves at least for one product of the iteration, by any algorithm; dense tensors
+    /// Bytes that ranks send, and get, at least on average, for one product of the iteration, by any algorithm; dense tensors.
+    std::int64_t bound_bytes = 0;
+    /// The same for all products of an iteration together, if the tensor stays where it is.
+    std::int64_t sweep_bound_bytes = 0;
     int perturbation_starts = 0;         ///< how often pairwise perturbation made its operators
     CpIteration total{};                 ///< seconds summed over the iterations
 };
 
-/// Called on every rank after each iteration, with a function that gives the model as it is now (columns not scaled for CpAlgorithm::opt).
+/// Called on every rank after each iteration, with a function that gives the model as it is now (columns not scaled for
+/// CpAlgorithm::opt).
 template <class T>
 using CpProgress = std::function<void(const CpIteration&, const std::function<CpModel<T>()>& model)>;
 
@@ -125,31 +132,37 @@ using CpProgress = std::function<void(const CpIteration&, const std::function<Cp
 /// @param options  how
 /// @param progress called on every rank after each iteration
 /// @param start    factors to start from instead of random ones, of the same lengths and rank
-/// @throws InvalidArgument for options that do not fit together, or for a tensor without nonzeros; Error where the iteration diverges
+/// @throws InvalidArgument for options that do not fit together, or for a tensor without nonzeros; Error where the iteration
+/// diverges
 template <class T>
 CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options,
                          const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
 /// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
 template <class T>
-CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress = {},
+                         const CpModel<T>* start = nullptr);
 
 /// Decomposes a dense tensor; it stays where it lies, and is not copied. Collective.
 ///
 /// Products with the tensor come from a dimension tree (Phan, Tichavsky, Cichocki, IEEE Trans. Signal Process. 61, 2013): two
-/// large matrix products in a sweep, whatever the order; what else a sweep needs follows from their results. A rank multiplies its own block, and moves
-/// rows of factors only. The start, and with it every iteration, is that of the same tensor in sparse form.
+/// large matrix products in a sweep, whatever the order; what else a sweep needs follows from their results. A rank multiplies
+/// its own block, and moves rows of factors only. The start, and with it every iteration, is that of the same tensor in sparse
+/// form.
 ///
-/// With pairwise perturbation (Ma and Solomonik, Numer. Linear Algebra Appl. 29, 2022) the tensor is contracted with all factors but two, for each pair of
-/// modes, as soon as the factors change by less than a threshold; sweeps then use these operators, with the second-order correction, until a factor has
-/// gone further than the threshold. Their fits are estimates. The operators take the memory of R matrices for each pair of modes. Iterations end only with two exact
-/// ones in a row whose fit differs by less than the tolerance, or with an exact one as the last that is allowed.
-/// @throws InvalidArgument for options that do not fit together, or for a tensor with zeros only or with elements that are not finite; Error
+/// With pairwise perturbation (Ma and Solomonik, Numer. Linear Algebra Appl. 29, 2022) the tensor is contracted with all
+/// factors but two, for each pair of modes, as soon as the factors change by less than a threshold; sweeps then use these
+/// operators, with the second-order correction, until a factor has gone further than the threshold. Their fits are estimates.
+/// The operators take the memory of R matrices for each pair of modes. Iterations end only with two exact ones in a row whose
+/// fit differs by less than the tolerance, or with an exact one as the last that is allowed.
+/// @throws InvalidArgument for options that do not fit together, or for a tensor with zeros only or with elements that are not
+/// finite; Error
 ///         where the iteration diverges; OutOfMemory
 template <class T>
-CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress = {},
+                         const CpModel<T>* start = nullptr);
 
-/// What a sweep over all modes will move, as text: the grid on which the tensor lies, bytes that the busiest rank sends for each mode, the same over all
-/// modes and ranks, and the lower bound for one product. Works in a dry run, too. Local.
+/// What a sweep over all modes will move, as text: the grid on which the tensor lies, bytes that the busiest rank sends for
+/// each mode, the same over all modes and ranks, and the lower bound for one product. Works in a dry run, too. Local.
 /// @throws InvalidArgument as cp_decompose() for options and shape
 template <class T>
 std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options);
@@ -162,8 +175,8 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin =
 /// Files of a saved model: NumPy's .npy, or text with a row on each line.
 enum class ModelForm : std::uint8_t { npy, text };
 
-/// Writes a model into a directory: lambda, mode_1, mode_2, ... and description.json; rows of empty slices are zeros. The files appear under
-/// their names when all are complete, so that a model that was there before stays whole until then. Collective.
+/// Writes a model into a directory: lambda, mode_1, mode_2, ... and description.json; rows of empty slices are zeros. The files
+/// appear under their names when all are complete, so that a model that was there before stays whole until then. Collective.
 /// @throws InvalidArgument on every rank if a file cannot be written
 template <class T>
 void save_model(const CpModel<T>& model, const std::string& directory, ModelForm form = ModelForm::npy);

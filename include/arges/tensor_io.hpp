@@ -30,22 +30,26 @@ bool is_tensor_file(const World& world, const std::string& path);
 /// @throws InvalidArgument on every rank as read_tensor() does
 TensorFileInfo tensor_file_info(const World& world, const std::string& path);
 
-/// Reads a dense tensor; the form is found from the contents, not from the name. Collective; every rank reads its ranges of the file.
+/// Reads a dense tensor; the form is found from the contents, not from the name. Collective; every rank reads its ranges of the
+/// file.
 ///
-/// Axis d of the file's array is dimension d of the tensor: the element A[i, j, k] of NumPy or h5py is T(i, j, k), and its first
-/// axis has the first label, in C and in Fortran order. Integers and numbers of other precision are rounded to T; real numbers make a
-/// complex tensor with zero imaginary parts. A tensor of a checkpoint keeps its symmetry, and must have elements of type T.
+/// Axis d of the file's array is dimension d of the tensor: the element A[i, j, k] of NumPy or h5py is T(i, j, k), and its
+/// first axis has the first label, in C and in Fortran order. Integers and numbers of other precision are rounded to T; real
+/// numbers make a complex tensor with zero imaginary parts. A tensor of a checkpoint keeps its symmetry, and must have elements
+/// of type T.
 /// @param world where the elements will live
 /// @param path  name of a .npy file; or of an HDF5 file with one dataset; or "file.h5:/group/name" for one dataset of several
 /// @param name  of the tensor in messages; if empty, that of the file
-/// @throws InvalidArgument on every rank if the file is missing, damaged, holds something else than numbers, or complex numbers for
+/// @throws InvalidArgument on every rank if the file is missing, damaged, holds something else than numbers, or complex numbers
+/// for
 ///         a real T; OutOfMemory if the tensor does not fit
 template <class T>
 Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name = "");
 
-/// Writes the full tensor, without its symmetry, as a .npy file in Fortran order; axis d of the array is dimension d. All ranks write their parts.
-/// The file appears under its name when it is complete, else not at all. Collective.
-/// @throws InvalidArgument on every rank if the file cannot be written; OutOfMemory if parts of a symmetric tensor do not fit unpacked
+/// Writes the full tensor, without its symmetry, as a .npy file in Fortran order; axis d of the array is dimension d. All ranks
+/// write their parts. The file appears under its name when it is complete, else not at all. Collective.
+/// @throws InvalidArgument on every rank if the file cannot be written; OutOfMemory if parts of a symmetric tensor do not fit
+/// unpacked
 template <class T>
 void write_npy(const Tensor<T>& tensor, const std::string& path);
 

@@ -1,4 +1,5 @@
-/// Tucker decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over (a, b, c, ...) of G(a, b, c, ...) A(i, a) B(j, b) C(k, c) ...
+/// Tucker decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over (a, b, c, ...) of G(a, b, c,
+/// ...) A(i, a) B(j, b) C(k, c) ...
 #pragma once
 
 #include "arges/cpd.hpp"
@@ -8,23 +9,27 @@ namespace arges {
 /// How a Tucker decomposition is found.
 enum class TuckerMethod : std::uint8_t {
     automatic,  ///< st_hosvd for dense tensors, hooi for sparse ones
-    hosvd,      ///< leading left singular vectors of every matricization of the tensor (De Lathauwer, De Moor, Vandewalle, SIAM J. Matrix Anal. Appl. 21, 2000)
-    st_hosvd,   ///< the same mode after mode, each time of what earlier modes have left (Vannieuwenhoven, Vandebril, Meerbergen, SIAM J. Sci. Comput. 34, 2012)
-    hooi        ///< higher-order orthogonal iteration, for dense tensors from st_hosvd
+    hosvd,  ///< leading left singular vectors of every matricization of the tensor (De Lathauwer, De Moor, Vandewalle, SIAM J.
+            ///< Matrix Anal. Appl. 21, 2000)
+    st_hosvd,  ///< the same mode after mode, each time of what earlier modes have left (Vannieuwenhoven, Vandebril, Meerbergen,
+               ///< SIAM J. Sci. Comput. 34, 2012)
+    hooi       ///< higher-order orthogonal iteration, for dense tensors from st_hosvd
 };
 
 /// How singular vectors of a matricization are found; dense tensors.
 enum class TuckerKernel : std::uint8_t {
-    automatic,  ///< qr where the error that is allowed is below the square root of the machine precision, or a long matricization is taller than wide; else gram
-    gram,       ///< eigenvectors of its Gram matrix: fast; singular values below the square root of the machine precision (relative to the largest) are noise
-    qr          ///< SVD of the triangle of a QR factorization: right to the machine precision, at about twice to four times the work
+    automatic,  ///< qr where the error that is allowed is below the square root of the machine precision, or a matricization is
+                ///< so much longer than wide that qr is faster; else gram
+    gram,  ///< eigenvectors of its Gram matrix: fast; singular values below the square root of the machine precision (relative
+           ///< to the largest) are noise
+    qr     ///< SVD of the triangle of a QR factorization: right to the machine precision, at about twice to four times the work
 };
 
-/// Into what to decompose, and how. Texts as in CpOptions; distribution, grid, policy, rows and partition file are for sparse tensors, relative_error,
-/// kernel and order for dense ones.
+/// Into what to decompose, and how. Texts as in CpOptions; distribution, grid, policy, rows and partition file are for sparse
+/// tensors, relative_error, kernel and order for dense ones.
 struct TuckerOptions {
     std::vector<int> ranks;              ///< length of the core by mode; empty: as small as relative_error allows
-    double relative_error = 0;           ///< at most |X - model| / |X|; with ranks: what is smaller counts, and the error may be larger
+    double relative_error = 0;  ///< at most |X - model| / |X|; with ranks: what is smaller counts, and the error may be larger
     TuckerMethod method = TuckerMethod::automatic;  ///< how
     TuckerKernel kernel = TuckerKernel::automatic;  ///< how singular vectors are found
     std::vector<int> order;              ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
@@ -43,7 +48,8 @@ template <class T>
 class TuckerModel {
 public:
     /// Puts a model together from each rank's rows. Local.
-    TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors);
+    TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows,
+                std::vector<std::vector<T>> factors);
 
     /// Number of modes.
     int order() const { return static_cast<int>(lengths_.size()); }
@@ -53,7 +59,8 @@ public:
     const std::vector<std::int64_t>& ranks() const { return core_.extents(); }
     /// G.
     const Tensor<T>& core() const { return core_; }
-    /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices of a sparse tensor are zero, and nobody has them.
+    /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices of a sparse tensor are zero, and
+    /// nobody has them.
     const std::vector<std::int64_t>& rows(int mode) const { return rows_[static_cast<std::size_t>(mode)]; }
     /// These rows, one after the other.
     const std::vector<T>& factor(int mode) const { return factors_[static_cast<std::size_t>(mode)]; }
@@ -72,7 +79,9 @@ private:
     std::vector<std::vector<T>> factors_;
 };
 
-/// What was done for one mode. Seconds and bytes are those of this rank.
+/// What was done for one mode. Seconds and bytes are those of this rank, unless they are those of the busiest one. Bytes are
+/// those of the tensor and the factors as they move; singular values, and what ScaLAPACK and MPI's own collectives send, are
+/// not counted.
 struct TuckerStep {
     int mode = 0;                     ///< from 0
     int iteration = 0;                ///< of hooi; 0: before
@@ -83,8 +92,14 @@ struct TuckerStep {
     double gram_seconds = 0;          ///< Gram matrix or QR factorization
     double solve_seconds = 0;         ///< eigenvectors or SVD of the small matrix
     double product_seconds = 0;       ///< products with factors
-    std::int64_t planned_bytes = 0;   ///< that this rank sends, as planned before; Gram kernel
+    std::int64_t planned_bytes = 0;   ///< that this rank sends, as planned before
     std::int64_t sent_bytes = 0;      ///< that it has sent
+    std::int64_t planned_bytes_max = 0;  ///< of the busiest rank
+    std::int64_t sent_bytes_max = 0;     ///< of the busiest rank
+    /// That ranks send, and get, at least on average, if they compute the Gram matrix and the products with factors from their
+    /// definitions: the largest of the bounds for each of them, which says nothing about the QR factorization. hooi: of the
+    /// first of several products whichever that is.
+    std::int64_t bound_bytes = 0;
 };
 
 /// A decomposition and how it was found.
@@ -92,7 +107,8 @@ template <class T>
 struct TuckerResult {
     TuckerModel<T> model;                            ///< what was found
     double fit = 0;                                  ///< 1 - estimated_error
-    double estimated_error = 0;                      ///< |X - model| / |X| from norms or from the singular values that were cut; relative_error() computes it
+    /// |X - model| / |X| from norms or from the singular values that were cut; relative_error() computes it.
+    double estimated_error = 0;
     TuckerMethod method = TuckerMethod::hooi;        ///< that was used
     int iterations = 0;                              ///< of hooi
     bool converged = false;                          ///< the tolerance was reached
@@ -107,37 +123,41 @@ struct TuckerResult {
 /// Called on every rank after each iteration with its number and fit.
 using TuckerProgress = std::function<void(int number, double fit)>;
 
-/// Sparse Tucker decomposition by higher-order orthogonal iteration: each factor becomes the leading left singular vectors of X_(n) times
-/// the Kronecker product of the other factors, which is never formed for more than one nonzero (De Lathauwer, De Moor, Vandewalle, SIAM
-/// J. Matrix Anal. Appl. 21, 2000). Where that matrix has a smaller rank than the core, the columns beyond it are zero. Collective.
+/// Sparse Tucker decomposition by higher-order orthogonal iteration: each factor becomes the leading left singular vectors of
+/// X_(n) times the Kronecker product of the other factors, which is never formed for more than one nonzero (De Lathauwer, De
+/// Moor, Vandewalle, SIAM J. Matrix Anal. Appl. 21, 2000). Where that matrix has a smaller rank than the core, the columns
+/// beyond it are zero. Collective.
 /// @param tensor   what to decompose
 /// @param options  into what, and how
 /// @param progress called on every rank after each iteration
 /// @param start    factors to start from instead of random ones, of the same lengths and ranks
-/// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, or whose product over all modes but one is over 4096; for a method
+/// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, or whose product over all modes but
+/// one is over 4096; for a method
 ///         other than hooi
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
                                  const TuckerModel<T>* start = nullptr);
 
-/// Tucker decomposition of a dense tensor. It stays as it is; st_hosvd needs memory for one tensor more only if the first mode is spread over ranks.
+/// Tucker decomposition of a dense tensor. It stays as it is; st_hosvd needs memory for one tensor more only if the first mode
+/// is spread over ranks.
 ///
-/// With relative_error eps a mode may discard singular values whose squares add up to eps^2 |X|^2 divided by the number of modes, plus what
-/// earlier modes have not used; then |X - model| <= eps |X| for hosvd and st_hosvd, and the error is at most the root of the number of modes times
-/// the least for the same ranks.
-/// hooi keeps the ranks that st_hosvd found, and is never worse. Eigenvectors are computed by one rank. Collective.
+/// With relative_error eps a mode may discard singular values whose squares add up to eps^2 |X|^2 divided by the number of
+/// modes, plus what earlier modes have not used; then |X - model| <= eps |X| for hosvd and st_hosvd, and the error is at most
+/// the root of the number of modes times the least for the same ranks. hooi keeps the ranks that st_hosvd found, and is never
+/// worse. Eigenvectors are computed by one rank. Collective.
 /// @param tensor   what to decompose, order 1 to 8, of any symmetry
 /// @param options  into what, and how
 /// @param progress called on every rank after each iteration of hooi
 /// @param start    hooi: factors to start from instead of those of st_hosvd, of the same lengths and ranks
-/// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, for neither ranks nor a relative error, or for a tensor with zeros
+/// @throws InvalidArgument for ranks that are not one for each mode, from 1 to its length, for neither ranks nor a relative
+/// error, or for a tensor with zeros
 ///         only or with elements that are not finite; OutOfMemory
 template <class T>
 TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
                                  const TuckerModel<T>* start = nullptr);
 
-/// The elements begin <= index < end of a model as a new tensor: a fiber, a slice, any block; without ranges, all of them. What is not wanted is
-/// not computed. Collective.
+/// The elements begin <= index < end of a model as a new tensor: a fiber, a slice, any block; without ranges, all of them. What
+/// is not wanted is not computed. Collective.
 /// @throws InvalidArgument for ranges that are not within the model
 template <class T>
 Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin = {}, std::vector<std::int64_t> end = {});
@@ -147,8 +167,8 @@ Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> beg
 template <class T>
 double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model);
 
-/// Writes a model as a checkpoint (arges/checkpoint.hpp): one HDF5 file with the tensors core, mode_1, mode_2, ..., each with its checksum; a file that was there
-/// before stays whole until the new one is complete. Collective.
+/// Writes a model as a checkpoint (arges/checkpoint.hpp): one HDF5 file with the tensors core, mode_1, mode_2, ..., each with
+/// its checksum; a file that was there before stays whole until the new one is complete. Collective.
 /// @throws InvalidArgument on every rank if the file cannot be written
 template <class T>
 void save_model(const TuckerModel<T>& model, const std::string& file);

@@ -54,8 +54,11 @@ struct Preparation {
 
 void print_iteration(std::ostream& out, const CpIteration& now) {
     if (now.number == 1)
-        out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp", "solve", "comm");
-    const char* const step = now.step == CpStep::exact ? "" : now.step == CpStep::pairs ? "  pairs made, perturbed" : "  perturbed";
+        out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp",
+                           "solve", "comm");
+    const char* const step = now.step == CpStep::exact   ? ""
+                             : now.step == CpStep::pairs ? "  pairs made, perturbed"
+                                                         : "  perturbed";
     auto share = [&](double seconds) { return fmt::format("{:.0f} %", now.seconds > 0 ? 100 * seconds / now.seconds : 0); };
     out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7}{}\n", now.number, now.fit, now.change, now.seconds,
                        share(now.mttkrp_seconds), share(now.solve_seconds), share(now.communication_seconds), step)
@@ -74,18 +77,22 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const Preparatio
 template <class T>
 void print_dense_result(std::ostream& out, const CpResult<T>& result) {
     out << fmt::format("{:<28} dense, grid {}\n", "distribution", result.grid);
-    if (result.perturbation_starts > 0) out << fmt::format("{:<28} started {} times\n", "pairwise perturbation", result.perturbation_starts);
-    out << fmt::format("{:<28} {} sent by the busiest rank, {} planned for an exact one,\n{:<28} {} the least for one product\n", "bytes per iteration",
-                       with_commas(result.sent_bytes_max), with_commas(result.planned_bytes_max), "", with_commas(result.bound_bytes));
+    if (result.perturbation_starts > 0)
+        out << fmt::format("{:<28} started {} times\n", "pairwise perturbation", result.perturbation_starts);
+    out << fmt::format("{:<28} {} sent by the busiest rank, {} planned for an exact one\n", "bytes per iteration",
+                       with_commas(result.sent_bytes_max), with_commas(result.planned_bytes_max));
+    out << fmt::format("{:<28} {} per iteration if the tensor stays, {} for one product by any algorithm\n", "at least",
+                       with_commas(result.sweep_bound_bytes), with_commas(result.bound_bytes));
 }
 
 template <class T>
 void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
-    out << fmt::format("{:<28} {}{}\n", "distribution", result.distribution, result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy);
+    out << fmt::format("{:<28} {}{}\n", "distribution", result.distribution,
+                       result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy);
     out << fmt::format("{:<28} {}\n{:<28} {}\n", "rows", result.rows, "format", result.format);
     out << fmt::format("{:<28} {}\n", "nonzeros, busiest rank", with_commas(result.nonzeros_max));
-    out << fmt::format("{:<28} {} busiest rank, {} sent in all\n", "rows moved per iteration", with_commas(result.volume_rows_max),
-                       with_commas(result.volume_rows_total));
+    out << fmt::format("{:<28} {} busiest rank, {} sent in all\n", "rows moved per iteration",
+                       with_commas(result.volume_rows_max), with_commas(result.volume_rows_total));
 }
 
 template <class T>
@@ -93,11 +100,14 @@ void print_result(std::ostream& out, const CpResult<T>& result, std::int64_t pea
     out << fmt::format("\nfit {:.8f} after {} iterations{}, {:.4f} s each, {:.3f} s to prepare\n", result.fit, result.iterations,
                        result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration, result.setup_seconds);
     result.distribution == "dense" ? print_dense_result(out, result) : print_sparse_result(out, result);
-    out << fmt::format("{:<28} {} busiest rank, process {}\n", "memory", format_bytes(result.memory_bytes_max), format_bytes(peak)) << std::flush;
+    out << fmt::format("{:<28} {} busiest rank, process {}\n", "memory", format_bytes(result.memory_bytes_max),
+                       format_bytes(peak))
+        << std::flush;
 }
 
 template <class T>
-void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result, std::int64_t peak) {
+void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result,
+                std::int64_t peak) {
     nlohmann::ordered_json object;
     object["fit"] = result.fit;
     object["iterations"] = result.iterations;
@@ -129,6 +139,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
         object["bytes_sent_max"] = result.sent_bytes_max;
         object["bytes_planned_max"] = result.planned_bytes_max;
         object["bytes_bound"] = result.bound_bytes;
+        object["bytes_sweep_bound"] = result.sweep_bound_bytes;
         object["perturbation_starts"] = result.perturbation_starts;
     }
     object["memory_bytes_max"] = result.memory_bytes_max;
@@ -142,7 +153,8 @@ void make_folder(const std::string& path) {
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (!error && access(path.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
-    if (error) throw InvalidArgument("--output: " + path + " cannot be written to (" + error.message() + "); name a folder that can");
+    if (error)
+        throw InvalidArgument("--output: " + path + " cannot be written to (" + error.message() + "); name a folder that can");
 }
 
 /// Decomposes what was read, and prints.
@@ -182,7 +194,8 @@ void read_and_decompose(const CpdCommand& command, const Console& console) {
 
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
-    if (command.save_every > 0 && command.output.empty()) throw InvalidArgument("--save-every needs --output DIR, the place to save to");
+    if (command.save_every > 0 && command.output.empty())
+        throw InvalidArgument("--save-every needs --output DIR, the place to save to");
     command.input.is_single() ? read_and_decompose<float>(command, console) : read_and_decompose<double>(command, console);
 }
 
@@ -190,14 +203,18 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
     const auto policy = accepted_by([](const std::string& text) { partition::parse_layer_rule(text); }, "POLICY");
     const auto rows = accepted_by([](const std::string& text) { partition::parse_row_rule(text); }, "RULE");
     const auto format = accepted_by([](const std::string& text) { sparse::parse_format(text); }, "FORMAT");
-    app.add_option("--distribution", cp.distribution, "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
+    app.add_option("--distribution", cp.distribution,
+                   "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
         ->check(CLI::IsMember({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
         ->capture_default_str();
     app.add_option("--grid", cp.grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
-    app.add_option("--policy", cp.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")->check(policy);
+    app.add_option("--policy", cp.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
+        ->check(policy);
     app.add_option("--rows", cp.rows, "owners of rows: holders, even or claim")->check(rows)->capture_default_str();
     app.add_option("--partition", cp.partition_file, "fine: file with the rank of each nonzero, from 0, one a line");
-    app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")->check(format)->capture_default_str();
+    app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
+        ->check(format)
+        ->capture_default_str();
 }
 
 }  // namespace
@@ -205,14 +222,20 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
 Action declare_cpd(CLI::App& app) {
     const auto command = std::make_shared<CpdCommand>();
     auto& cp = command->cp;
-    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")->required();
+    app.add_option("FILE", command->file,
+                   "sparse tensor: text (.tns, .tns.gz) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
+        ->required();
     app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
         ->check(CLI::IsMember({"als", "nn", "opt"}))
         ->capture_default_str();
     app.add_option("--iterations", cp.max_iterations, "at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
-    app.add_option("--tolerance", cp.tolerance, "stop when the fit changes by less; 0: never")->check(CLI::Range(0.0, 1.0))->capture_default_str();
-    app.add_option("--regularization", cp.regularization, "weight of the squares of the factors")->check(CLI::NonNegativeNumber)->capture_default_str();
+    app.add_option("--tolerance", cp.tolerance, "stop when the fit changes by less; 0: never")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    app.add_option("--regularization", cp.regularization, "weight of the squares of the factors")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
     declare_distribution(app, cp);
     app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
@@ -220,8 +243,11 @@ Action declare_cpd(CLI::App& app) {
         ->check(CLI::Range(1e-6, 0.999))
         ->capture_default_str();
     app.add_option("--output", command->output, "directory for the factors");
-    app.add_option("--output-form", command->output_form, "of the factors: npy or text")->check(CLI::IsMember({"npy", "text"}))->capture_default_str();
-    app.add_option("--save-every", command->save_every, "save the factors after so many iterations, too")->check(CLI::Range(1, 1000000));
+    app.add_option("--output-form", command->output_form, "of the factors: npy or text")
+        ->check(CLI::IsMember({"npy", "text"}))
+        ->capture_default_str();
+    app.add_option("--save-every", command->save_every, "save the factors after so many iterations, too")
+        ->check(CLI::Range(1, 1000000));
     app.add_option("--start", command->start, "directory with factors to start from");
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input.declare(app);

@@ -26,9 +26,12 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, TuckerMethod> methods{
-    {"auto", TuckerMethod::automatic}, {"hosvd", TuckerMethod::hosvd}, {"st-hosvd", TuckerMethod::st_hosvd}, {"hooi", TuckerMethod::hooi}};
-const std::map<std::string, TuckerKernel> kernels{{"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
+const std::map<std::string, TuckerMethod> methods{{"auto", TuckerMethod::automatic},
+                                                  {"hosvd", TuckerMethod::hosvd},
+                                                  {"st-hosvd", TuckerMethod::st_hosvd},
+                                                  {"hooi", TuckerMethod::hooi}};
+const std::map<std::string, TuckerKernel> kernels{
+    {"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
 
 struct TuckerCommand {
     std::string file;
@@ -71,6 +74,9 @@ std::vector<TuckerStep> summed(const std::vector<TuckerStep>& steps) {
         sum.product_seconds += found->product_seconds;
         sum.planned_bytes += found->planned_bytes;
         sum.sent_bytes += found->sent_bytes;
+        sum.planned_bytes_max += found->planned_bytes_max;
+        sum.sent_bytes_max += found->sent_bytes_max;
+        sum.bound_bytes += found->bound_bytes;
         *found = sum;
     }
     return result;
@@ -78,12 +84,15 @@ std::vector<TuckerStep> summed(const std::vector<TuckerStep>& steps) {
 
 void print_steps(std::ostream& out, const std::vector<TuckerStep>& steps) {
     if (steps.empty()) return;
-    std::vector<std::vector<std::string>> rows{{"step", "mode", "rank", "discarded", "kernel", "move s", "gram/qr s", "vectors s", "product s", "bytes sent"}};
+    std::vector<std::vector<std::string>> rows{{"step", "mode", "rank", "discarded", "kernel", "move s", "gram/qr s",
+                                                "vectors s", "product s", "bytes sent", "planned", "bound"}};
     for (const auto& step : summed(steps))
-        rows.push_back({step.iteration > 0 ? "hooi" : "truncate", std::to_string(step.mode + 1), std::to_string(step.rank), fmt::format("{:.2e}", step.discarded),
-                        name_in(kernels, step.kernel), fmt::format("{:.4f}", step.move_seconds), fmt::format("{:.4f}", step.gram_seconds),
-                        fmt::format("{:.4f}", step.solve_seconds), fmt::format("{:.4f}", step.product_seconds), with_commas(step.sent_bytes)});
-    out << "\n" << table(rows, {true, false, false, false, true, false, false, false, false, false});
+        rows.push_back({step.iteration > 0 ? "hooi" : "truncate", std::to_string(step.mode + 1), std::to_string(step.rank),
+                        fmt::format("{:.2e}", step.discarded), name_in(kernels, step.kernel),
+                        fmt::format("{:.4f}", step.move_seconds), fmt::format("{:.4f}", step.gram_seconds),
+                        fmt::format("{:.4f}", step.solve_seconds), fmt::format("{:.4f}", step.product_seconds),
+                        with_commas(step.sent_bytes_max), with_commas(step.planned_bytes_max), with_commas(step.bound_bytes)});
+    out << "\n" << table(rows, {true, false, false, false, true, false, false, false, false, false, false, false});
 }
 
 template <class T>
@@ -94,7 +103,8 @@ void print_result(std::ostream& out, const TuckerResult<T>& result, const Tucker
     out << fmt::format("{:<28} {:.2f}\n", "compression", result.model.compression());
     out << fmt::format("{:<28} {}", "method", name_in(methods, result.method));
     if (result.iterations > 0)
-        out << fmt::format(", {} iterations{}, {:.4f} s each", result.iterations, result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration);
+        out << fmt::format(", {} iterations{}, {:.4f} s each", result.iterations,
+                           result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration);
     out << fmt::format("\n{:<28} {} {}\n", "distribution", result.distribution, result.grid);
     out << fmt::format("{:<28} {:.4f} s, {:.4f} s to compute the error\n", "seconds", result.seconds, figures.error_seconds);
     out << fmt::format("{:<28} {}\n", "memory of a process", format_bytes(figures.peak)) << std::flush;
@@ -113,7 +123,10 @@ nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
                         {"vectors_seconds", step.solve_seconds},
                         {"product_seconds", step.product_seconds},
                         {"planned_bytes", step.planned_bytes},
-                        {"sent_bytes", step.sent_bytes}});
+                        {"sent_bytes", step.sent_bytes},
+                        {"planned_bytes_max", step.planned_bytes_max},
+                        {"sent_bytes_max", step.sent_bytes_max},
+                        {"bound_bytes", step.bound_bytes}});
     return list;
 }
 
@@ -143,11 +156,13 @@ void print_json(std::ostream& out, const TuckerResult<T>& result, const TuckerFi
 
 /// Decomposes what was read, and prints. `error_of` gives the relative error of a result.
 template <class T, class Input, class ErrorOf>
-void decompose(const TuckerCommand& command, const Console& console, const World& world, const Input& input, TuckerFigures figures, ErrorOf&& error_of) {
+void decompose(const TuckerCommand& command, const Console& console, const World& world, const Input& input,
+               TuckerFigures figures, ErrorOf&& error_of) {
     const auto& comm = world.state()->communicator();
     if (!command.json)
-        console.out << fmt::format("{}: {}, read in {:.3f} s\n{} {} of {} threads\n", command.file, figures.kind, figures.read_seconds, world.size(),
-                                   world.size() == 1 ? "process" : "processes", omp_get_max_threads())
+        console.out << fmt::format("{}: {}, read in {:.3f} s\n{} {} of {} threads\n", command.file, figures.kind,
+                                   figures.read_seconds, world.size(), world.size() == 1 ? "process" : "processes",
+                                   omp_get_max_threads())
                     << std::flush;
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
@@ -179,7 +194,8 @@ void read_and_decompose(const TuckerCommand& command, const Console& console) {
     }
     const auto input = read_sparse<T>(world, command.file, command.input.read_options());
     const auto kind = lengths_text(input.tensor.lengths()) + ", " + with_commas(input.tensor.nonzeros()) + " nonzeros";
-    decompose<T>(command, console, world, input.tensor, {watch.lap(), 0, 0, 0, kind}, [](const TuckerResult<T>& result) { return result.estimated_error; });
+    decompose<T>(command, console, world, input.tensor, {watch.lap(), 0, 0, 0, kind},
+                 [](const TuckerResult<T>& result) { return result.estimated_error; });
 }
 
 /// Whole numbers separated by commas. @throws InvalidArgument for anything else
@@ -210,18 +226,27 @@ Action declare_tucker(CLI::App& app) {
     const auto command = std::make_shared<TuckerCommand>();
     auto& tucker = command->tucker;
     const auto numbers = accepted_by([](const std::string& text) { parse_numbers(text, 1); }, "NUMBERS");
-    app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, binary)")->required();
+    app.add_option("FILE", command->file,
+                   "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, binary)")
+        ->required();
     app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
-    app.add_option("--tolerance", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")->check(CLI::Range(0.0, 0.999999));
+    app.add_option("--tolerance", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")
+        ->check(CLI::Range(0.0, 0.999999));
     app.add_option("--method", command->method, "auto (dense: st-hosvd, sparse: hooi), hosvd, st-hosvd or hooi")
         ->check(CLI::IsMember({"auto", "hosvd", "st-hosvd", "hooi"}))
         ->capture_default_str();
     app.add_option("--kernel", command->kernel, "dense: singular vectors by gram or qr; auto: qr where the tolerance needs it")
         ->check(CLI::IsMember({"auto", "gram", "qr"}))
         ->capture_default_str();
-    app.add_option("--order", command->order, "dense: modes in the order in which they are truncated, e.g. 3,1,2; chosen if not given")->check(numbers);
-    app.add_option("--iterations", tucker.max_iterations, "hooi: at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
-    app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less; 0: never")->check(CLI::Range(0.0, 1.0))->capture_default_str();
+    app.add_option("--order", command->order,
+                   "dense: modes in the order in which they are truncated, e.g. 3,1,2; chosen if not given")
+        ->check(numbers);
+    app.add_option("--iterations", tucker.max_iterations, "hooi: at most so many")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less; 0: never")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
     app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");
     app.add_option("--start", command->start, "hooi: file with factors to start from");

@@ -50,25 +50,29 @@ public:
 
 private:
     void check() const {
-        constexpr std::array kinds{"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"};
+        constexpr std::array kinds{"auto", "medium",         "coarse", "coarse-allgather", "coarse-hypergraph",
+                                   "fine", "fine-hypergraph"};
         if (std::find(kinds.begin(), kinds.end(), request_.distribution) == kinds.end())
-            throw InvalidArgument("there is no distribution \"" + request_.distribution +
-                                  "\"; choose auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph");
+            throw InvalidArgument(
+                "there is no distribution \"" + request_.distribution +
+                "\"; choose auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph");
         const bool medium = request_.distribution == "auto" || request_.distribution == "medium";
         if (!medium && !(request_.grid.empty() && request_.policy.empty()))
             throw InvalidArgument("a grid and a policy are for the medium distribution, not for " + request_.distribution);
         if (!request_.partition_file.empty() && request_.distribution != "fine")
             throw InvalidArgument("a partition file is for the fine distribution, not for " + request_.distribution);
         if (request_.distribution.ends_with("-hypergraph") && count_ > std::numeric_limits<std::uint32_t>::max())
-            throw Unsupported("the distribution " + request_.distribution + " is found by one rank, for less than 2^32 nonzeros, but the tensor has " +
+            throw Unsupported("the distribution " + request_.distribution +
+                              " is found by one rank, for less than 2^32 nonzeros, but the tensor has " +
                               std::to_string(count_) + "; choose auto or medium");
         partition::parse_row_rule(request_.rows);
         if (!request_.policy.empty()) partition::parse_layer_rule(request_.policy);
         if (has_given_grid()) {
             const auto grid = partition::parse_grid(request_.grid, nonzeros_.order());
             if (partition::ranks(grid) != comm_.size())
-                throw InvalidArgument("the grid " + request_.grid + " holds " + std::to_string(partition::ranks(grid)) + " ranks, but there are " +
-                                      std::to_string(comm_.size()) + "; the numbers must multiply to that");
+                throw InvalidArgument("the grid " + request_.grid + " holds " + std::to_string(partition::ranks(grid)) +
+                                      " ranks, but there are " + std::to_string(comm_.size()) +
+                                      "; the numbers must multiply to that");
         }
     }
 
@@ -120,8 +124,8 @@ private:
         return std::nullopt;
     }
 
-    static std::vector<partition::Boundaries> cut(const partition::Team& team, const partition::TensorPart& tensor, const partition::LayerRule& rule,
-                                                  const partition::Grid& grid) {
+    static std::vector<partition::Boundaries> cut(const partition::Team& team, const partition::TensorPart& tensor,
+                                                  const partition::LayerRule& rule, const partition::Grid& grid) {
         std::vector<partition::LayerCut> cuts;
         for (std::size_t m = 0; m < grid.size(); ++m) cuts.push_back({m, grid[m], rule});
         return cut_modes(team, tensor, cuts);
@@ -134,7 +138,8 @@ private:
         if (request_.distribution == "coarse-hypergraph")
             find_slice_owners();
         else
-            plan.boundaries = cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {}, partition::Grid(nonzeros_.lengths.size(), comm_.size()));
+            plan.boundaries = cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {},
+                                  partition::Grid(nonzeros_.lengths.size(), comm_.size()));
     }
 
     void find_slice_owners() {
@@ -214,7 +219,8 @@ std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, 
 }
 
 template <class T>
-ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request) {
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
+                                       const DistributionRequest& request) {
     return Chooser<T>(comm, nonzeros, request).choose();
 }
 

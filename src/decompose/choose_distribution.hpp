@@ -23,14 +23,17 @@ struct ChosenDistribution {
 
 /// Reads the request and fills in what it leaves open.
 ///
-/// "auto" and a medium-grain distribution without grid or policy take the best of partition::choose_medium() among those that agree with what is given; all
-/// ranks work on it, each with its share. The hypergraph distributions are partitioned by rank 0 alone, which gathers all indices: it needs about 100 bytes
-/// of memory per nonzero and mode, and minutes for ten million nonzeros. Collective.
-/// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and partition files of
+/// "auto" and a medium-grain distribution without grid or policy take the best of partition::choose_medium() among those that
+/// agree with what is given; all ranks work on it, each with its share. The hypergraph distributions are partitioned by rank 0
+/// alone, which gathers all indices: it needs about 100 bytes of memory per nonzero and mode, and minutes for ten million
+/// nonzeros. Collective.
+/// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and
+/// partition files of
 ///         another tensor
 /// @throws Unsupported for a hypergraph distribution of 2^32 nonzeros or more
 template <class T>
-ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request);
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
+                                       const DistributionRequest& request);
 
 /// All ranks' indices, on rank 0, by mode; elsewhere nothing. Collective.
 template <class T>

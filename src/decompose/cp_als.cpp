@@ -42,12 +42,10 @@ public:
             if (regularization_ > 0) add_to_diagonal(others, tensor_.columns(), regularization_);
             auto sums = improve(m, others);
             tensor_.start_expand(m, state_.factors.matrix(m));
-            sums.gram.push_back(sums.inner);
             Stopwatch watch;
-            sum_over_ranks(tensor_.comm(), sums.gram);
+            sum_over_ranks(tensor_.comm(), sums);
             tensor_.seconds().communication += watch.lap();
-            inner = sums.gram.back();
-            sums.gram.pop_back();
+            inner = sums.inner;
             auto whole = sums.gram;
             multiply_into(whole, product);
             model = total(whole);
@@ -101,7 +99,8 @@ private:
 template <class T>
 class NonnegativeColumns : public Alternation<T> {
 public:
-    NonnegativeColumns(CpOperator<T>& tensor, CpState<T>& state, double regularization) : Alternation<T>(tensor, state, regularization) {
+    NonnegativeColumns(CpOperator<T>& tensor, CpState<T>& state, double regularization)
+        : Alternation<T>(tensor, state, regularization) {
         std::int64_t most = 0;
         for (int m = 0; m < tensor.order(); ++m) most = std::max(most, tensor.rows(m).count());
         tensor.comm().agree([&] { product_ = Buffer<T>(most * tensor.columns()); });
@@ -147,10 +146,11 @@ private:
     std::vector<double> inner_;  // by row, summed in their order
 };
 
-/// Iterates until `after` says that it is enough. An iteration is asked to be exact where it is the last one, or where the fit does not change any
-/// more, and so is the next one after that, to compare with.
+/// Iterates until `after` says that it is enough. An iteration is asked to be exact where it is the last one, or where the fit
+/// does not change any more, and so is the next one after that, to compare with.
 template <class T>
-void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options,
+               const AfterIteration& after) {
     constexpr double rounding = std::is_same_v<T, float> ? 5e-3 : 1e-3;  // of the fit, near 1
     bool must_be_exact = false, was_exact = true;
     for (int it = 1; it <= options.max_iterations; ++it) {
@@ -160,8 +160,8 @@ void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& s
         state.fit = alternation.iterate();
         const bool is_exact = tensor.step() == CpStep::exact;
         if (it > 1 && is_exact && was_exact && options.regularization == 0 && state.fit < before - rounding)
-            throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " + std::to_string(state.fit) +
-                        "; use a smaller rank, another seed, or a regularization");
+            throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +
+                        std::to_string(state.fit) + "; use a smaller rank, another seed, or a regularization");
         if (!after(it, state.fit)) return;
         must_be_exact = std::abs(state.fit - before) < options.tolerance || (must_be_exact && !was_exact);
         was_exact = is_exact;
@@ -174,7 +174,8 @@ double fit_of(double norm_squared, double model_squared, double inner) {
     constexpr double rounding = 1e-5;  // of single precision
     const double residual = norm_squared + model_squared - 2 * inner;
     if (!std::isfinite(residual) || residual < -rounding * (norm_squared + model_squared))
-        throw Error("the decomposition has diverged: its residual is not a number that it can be; scale the tensor's values, use a smaller "
+        throw Error("the decomposition has diverged: its residual is not a number that it can be; scale the tensor's values, "
+                    "use a smaller "
                     "rank, another seed, or a regularization");
     return 1 - std::sqrt(std::max(0.0, residual) / norm_squared);
 }

@@ -31,8 +31,8 @@ struct CpState {
 /// @throws Error if they cannot belong together: the iteration has diverged
 double fit_of(double norm_squared, double model_squared, double inner);
 
-/// Alternating least squares: for each mode A_n = M_n V_n^+ with M_n = X_(n) times the Khatri-Rao product, V_n the product of the other
-/// Gram matrices; columns are scaled to length 1. The fit comes from the last mode's M_n. Collective.
+/// Alternating least squares: for each mode A_n = M_n V_n^+ with M_n = X_(n) times the Khatri-Rao product, V_n the product of
+/// the other Gram matrices; columns are scaled to length 1. The fit comes from the last mode's M_n. Collective.
 /// @throws Error where the iteration diverges
 template <class T>
 void run_als(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);

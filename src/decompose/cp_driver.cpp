@@ -35,7 +35,8 @@ std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
 template <class T>
 class Runner {
 public:
-    Runner(CpOperator<T>& tensor, const CpOptions& options, const CpProgress<T>& progress, const std::function<CpModel<T>()>& model)
+    Runner(CpOperator<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
+           const std::function<CpModel<T>()>& model)
         : tensor_(tensor), options_(options), progress_(progress), model_(model) {}
 
     void run(CpState<T>& state, CpResult<T>& result) {
@@ -96,25 +97,30 @@ void check_cp_options(const CpOptions& options) {
         refuse("the rank is " + std::to_string(options.rank) + "; it must be from 1 to " + std::to_string(max_rank));
     if (options.max_iterations < 1) refuse(std::to_string(options.max_iterations) + " iterations; there must be at least one");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
-    if (!(options.regularization >= 0) || !std::isfinite(options.regularization)) refuse("the regularization must be 0 or a positive number");
+    if (!(options.regularization >= 0) || !std::isfinite(options.regularization))
+        refuse("the regularization must be 0 or a positive number");
     if (options.pairwise_perturbation && options.algorithm == CpAlgorithm::opt)
         refuse("pairwise perturbation is for alternating algorithms; leave it out, or choose als or nn");
     if (!(options.perturbation_threshold > 0) || !(options.perturbation_threshold < 1))
         refuse("the threshold of pairwise perturbation must be between 0 and 1");
 }
 
-void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank) {
+void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths,
+                    int start_rank) {
     if (start_lengths != lengths || start_rank != rank)
-        refuse("the factors to start from are for " + shape_text(start_lengths, start_rank) + ", not for " + shape_text(lengths, rank) +
-               "; give those of this tensor and rank, or start from a seed");
+        refuse("the factors to start from are for " + shape_text(start_lengths, start_rank) + ", not for " +
+               shape_text(lengths, rank) + "; give those of this tensor and rank, or start from a seed");
 }
 
 void check_norm(const std::string& title, double norm_squared) {
-    if (std::isnan(norm_squared)) throw InvalidArgument(title + " has an element that is not a number (NaN); replace or remove it");
+    if (std::isnan(norm_squared))
+        throw InvalidArgument(title + " has an element that is not a number (NaN); replace or remove it");
     if (!std::isfinite(norm_squared))
-        throw InvalidArgument(title + ": the sum of the squares of its values is infinite; scale the values, or replace infinite ones");
+        throw InvalidArgument(title +
+                              ": the sum of the squares of its values is infinite; scale the values, or replace infinite ones");
     if (!(norm_squared > 0))
-        throw InvalidArgument(title + ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
+        throw InvalidArgument(title +
+                              ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
 }
 
 template <class T>
@@ -130,7 +136,8 @@ void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& stat
 }
 
 template <class T>
-CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state, bool releases) {
+CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state,
+                    bool releases) {
     const auto order = falling(state.lambda);
     std::vector<double> lambda;
     for (auto c : order) lambda.push_back(state.lambda[c]);
@@ -155,11 +162,11 @@ void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& o
     Runner<T>(tensor, options, progress, model).run(state, result);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                              \
-    template void start_from(const CpModel<T>&, CpOperator<T>&, CpState<T>&);                                                             \
-    template CpModel<T> model_of(const World&, const std::vector<std::int64_t>&, CpOperator<T>&, CpState<T>&, bool);                      \
-    template void run_iterations(CpOperator<T>&, CpState<T>&, const CpOptions&, const CpProgress<T>&, const std::function<CpModel<T>()>&, \
-                                 CpResult<T>&);
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template void start_from(const CpModel<T>&, CpOperator<T>&, CpState<T>&);                                                  \
+    template CpModel<T> model_of(const World&, const std::vector<std::int64_t>&, CpOperator<T>&, CpState<T>&, bool);           \
+    template void run_iterations(CpOperator<T>&, CpState<T>&, const CpOptions&, const CpProgress<T>&,                          \
+                                 const std::function<CpModel<T>()>&, CpResult<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

@@ -12,7 +12,8 @@ namespace arges::decompose {
 void check_cp_options(const CpOptions& options);
 
 /// @throws InvalidArgument unless a model to start from has the lengths of the tensor and the rank that is wanted
-void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank);
+void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths,
+                    int start_rank);
 
 /// @throws InvalidArgument unless the norm of a tensor can be divided by
 void check_norm(const std::string& title, double norm_squared);
@@ -24,7 +25,8 @@ void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& stat
 /// The model as it is now, components by falling weight. Local.
 /// @param releases the factors' memory, one after the other
 template <class T>
-CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state, bool releases = false);
+CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state,
+                    bool releases = false);
 
 /// Runs the iterations of the algorithm that the options name, and fills in what they tell about fit and times. Collective.
 template <class T>

@@ -12,9 +12,10 @@ namespace {
 
 /// This rank's part of a factor: consecutive rows, those that are zero left out, as empty slices have them.
 template <class T>
-void read_factor(const Communicator& comm, const std::string& path, std::int64_t length, std::int64_t components, std::vector<std::int64_t>& rows,
-                 std::vector<T>& values) {
-    const auto begin = io::part_begin(length, comm.rank(), comm.size()), end = io::part_begin(length, comm.rank() + 1, comm.size());
+void read_factor(const Communicator& comm, const std::string& path, std::int64_t length, std::int64_t components,
+                 std::vector<std::int64_t>& rows, std::vector<T>& values) {
+    const auto begin = io::part_begin(length, comm.rank(), comm.size()),
+               end = io::part_begin(length, comm.rank() + 1, comm.size());
     std::vector<std::int64_t> wanted(static_cast<std::size_t>(end - begin));
     std::iota(wanted.begin(), wanted.end(), begin);
     const auto all = io::read_matrix<T>(comm, path, wanted);
@@ -33,7 +34,8 @@ void save_model(const CpModel<T>& model, const std::string& directory, ModelForm
     const std::vector<T> weights(model.lambda().begin(), model.lambda().end());
     io::KruskalRows<T> mine{weights, model.lengths(), {}};
     for (int m = 0; m < model.order(); ++m) mine.factors.push_back({model.rows(m), model.factor(m)});
-    io::write_kruskal(model.world().state()->communicator(), directory, mine, form == ModelForm::npy ? io::MatrixForm::npy : io::MatrixForm::text);
+    io::write_kruskal(model.world().state()->communicator(), directory, mine,
+                      form == ModelForm::npy ? io::MatrixForm::npy : io::MatrixForm::text);
 }
 
 template <class T>

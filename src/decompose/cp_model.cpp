@@ -10,9 +10,10 @@
 namespace arges {
 
 template <class T>
-CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda, std::vector<std::vector<std::int64_t>> rows,
-                    std::vector<std::vector<T>> factors)
-    : world_(std::move(world)), lengths_(std::move(lengths)), lambda_(std::move(lambda)), rows_(std::move(rows)), factors_(std::move(factors)) {}
+CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda,
+                    std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors)
+    : world_(std::move(world)), lengths_(std::move(lengths)), lambda_(std::move(lambda)), rows_(std::move(rows)),
+      factors_(std::move(factors)) {}
 
 template <class T>
 std::vector<T> CpModel<T>::gather(int mode) const {
@@ -20,14 +21,16 @@ std::vector<T> CpModel<T>::gather(int mode) const {
     const auto m = static_cast<std::size_t>(mode);
     comm.agree([&] {
         if (mode < 0 || mode >= order())
-            throw InvalidArgument("CP model: there is no mode " + std::to_string(mode) + "; modes are 0 to " + std::to_string(order() - 1));
+            throw InvalidArgument("CP model: there is no mode " + std::to_string(mode) + "; modes are 0 to " +
+                                  std::to_string(order() - 1));
     });
     const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows_[m])));
     const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(factors_[m])));
     std::vector<T> result;
     comm.agree([&] { result.assign(static_cast<std::size_t>(lengths_[m]) * lambda_.size(), T(0)); });
     for (std::size_t i = 0; i < all_rows.size(); ++i)
-        std::copy_n(all_values.data() + i * lambda_.size(), lambda_.size(), result.data() + static_cast<std::size_t>(all_rows[i]) * lambda_.size());
+        std::copy_n(all_values.data() + i * lambda_.size(), lambda_.size(),
+                    result.data() + static_cast<std::size_t>(all_rows[i]) * lambda_.size());
     return result;
 }
 
@@ -40,8 +43,10 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, 
     for (int m = 0; m < model.order(); ++m) {
         const auto place = static_cast<std::size_t>(m);
         auto values = model.factor(m);
-        for (std::size_t x = 0; m == 0 && x < values.size(); ++x) values[x] *= static_cast<T>(model.lambda()[x % model.lambda().size()]);
-        const auto factor = decompose::factor_tensor<T>(model.world(), model.rows(m), values, model.rank(), ranges.begin[place], ranges.end[place]);
+        for (std::size_t x = 0; m == 0 && x < values.size(); ++x)
+            values[x] *= static_cast<T>(model.lambda()[x % model.lambda().size()]);
+        const auto factor = decompose::factor_tensor<T>(model.world(), model.rows(m), values, model.rank(), ranges.begin[place],
+                                                        ranges.end[place]);
         extents.push_back(factor.extents()[0]);
         product = product * factor[Labels(std::vector<std::string>{labels[place], "r"})];
     }

@@ -40,11 +40,12 @@ public:
     /// How the products of this iteration are found. Local.
     virtual CpStep step() const { return CpStep::exact; }
 
-    /// out = X_(mode) times the Khatri-Rao product of the other factors, for the rows that this rank owns; the rest of `out` is scratch.
+    /// out = X_(mode) times the Khatri-Rao product of the other factors, for the rows that this rank owns; the rest of `out` is
+    /// scratch.
     /// @param factors by mode, rows(m).count() x columns(), rows of other owners included
     void mttkrp(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out);
-    /// Brings the rows of other owners up to date; between start and finish the matrix must stay as it is. A factor that has new values
-    /// is announced by this call; until the next mttkrp() its columns may be scaled.
+    /// Brings the rows of other owners up to date; between start and finish the matrix must stay as it is. A factor that has
+    /// new values is announced by this call; until the next mttkrp() its columns may be scaled.
     void start_expand(int mode, sparse::RowMatrix<T> factor);
     void finish_expand(int mode);
 

@@ -53,7 +53,8 @@ public:
             const auto others = factors_.gram_product(m);
             if (m == 0) inner = dot(owned.data, product.data, owned.rows * owned.columns);
             g = subtract_product(owned, product, others, g);
-            for (int c = 0; c < owned.columns; ++c) squares += factors_.gram(m)[static_cast<std::size_t>(c) * static_cast<std::size_t>(owned.columns + 1)];
+            for (int c = 0; c < owned.columns; ++c)
+                squares += factors_.gram(m)[static_cast<std::size_t>(c) * static_cast<std::size_t>(owned.columns + 1)];
             tensor_.seconds().solve += watch.lap();
         }
         tensor_.comm().sum(&inner, 1);
@@ -133,8 +134,9 @@ public:
             weight[k] = objective_.dot(steps_[k].x, d) / steps_[k].product;
             add(d, -weight[k], steps_[k].gradient);
         }
-        const double scale = steps_.empty() ? 1 / std::sqrt(objective_.dot(gradient, gradient))
-                                            : steps_.back().product / objective_.dot(steps_.back().gradient, steps_.back().gradient);
+        const double scale = steps_.empty()
+                                 ? 1 / std::sqrt(objective_.dot(gradient, gradient))
+                                 : steps_.back().product / objective_.dot(steps_.back().gradient, steps_.back().gradient);
         for (auto& v : d) v = static_cast<T>(scale * static_cast<double>(v));
         for (std::size_t k = 0; k < steps_.size(); ++k)
             add(d, weight[k] - objective_.dot(steps_[k].gradient, d) / steps_[k].product, steps_[k].x);
@@ -152,7 +154,8 @@ public:
     void forget() { steps_.clear(); }
 
     static void add(Vector<T>& a, double factor, const Vector<T>& b) {
-        for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<T>(static_cast<double>(a[i]) + factor * static_cast<double>(b[i]));
+        for (std::size_t i = 0; i < a.size(); ++i)
+            a[i] = static_cast<T>(static_cast<double>(a[i]) + factor * static_cast<double>(b[i]));
     }
 
 private:

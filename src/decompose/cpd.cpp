@@ -17,7 +17,8 @@ using decompose::SparseOperator;
 
 /// Adds and maximizes figures of all ranks.
 template <class T>
-void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Factors<T>& factors, bool folds, CpResult<T>& result) {
+void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Factors<T>& factors, bool folds,
+                  CpResult<T>& result) {
     std::int64_t sent = 0, received = 0;
     for (int m = 0; m < tensor.order(); ++m) {
         const auto& rows = tensor.rows(m);
@@ -33,8 +34,8 @@ void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Fac
 
 /// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been dealt out.
 template <class T>
-CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options, const CpProgress<T>& progress,
-                             const CpModel<T>* start) {
+CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options,
+                             const CpProgress<T>& progress, const CpModel<T>* start) {
     auto& source = state_of(tensor, "cp_decompose");
     const auto& comm = source.comm();
     const auto nonzeros = comm.sum(source.local().count());
@@ -43,7 +44,8 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
         if (tensor.order() < 2) throw InvalidArgument(source.title() + " has one mode; a CP decomposition needs at least two");
         sparse::parse_format(options.format);
-        if (options.pairwise_perturbation) throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
+        if (options.pairwise_perturbation)
+            throw InvalidArgument("CP decomposition: pairwise perturbation is for dense tensors; leave it out");
         if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
     });
     Stopwatch watch;
@@ -74,17 +76,19 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
 }  // namespace
 
 template <class T>
-CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress, const CpModel<T>* start) {
+CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
+                         const CpModel<T>* start) {
     return decompose_tensor(tensor, false, options, progress, start);
 }
 
 template <class T>
-CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress, const CpModel<T>* start) {
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress,
+                         const CpModel<T>* start) {
     return decompose_tensor(tensor, true, options, progress, start);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                             \
-    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*); \
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);      \
     template CpResult<T> cp_decompose(SparseTensor<T>&&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

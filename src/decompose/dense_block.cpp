@@ -9,7 +9,9 @@
 
 namespace arges::decompose {
 
-std::int64_t BlockPlace::count() const { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()); }
+std::int64_t BlockPlace::count() const {
+    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 BlockPlace block_place(const Layout& layout, std::int64_t rank) {
     BlockPlace result;
@@ -48,7 +50,9 @@ std::vector<std::int64_t> sharers(const Layout& layout, int mode, std::int64_t r
     const auto mine = block_place(layout, rank);
     if (mine.count() == 0) return result;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r)
-        if (layout.is_first_copy(r) && layout.place(r, mode) == mine.place[static_cast<std::size_t>(mode)] && layout.local_size(r) > 0) result.push_back(r);
+        if (layout.is_first_copy(r) && layout.place(r, mode) == mine.place[static_cast<std::size_t>(mode)] &&
+            layout.local_size(r) > 0)
+            result.push_back(r);
     return result;
 }
 

@@ -10,10 +10,12 @@
 
 namespace arges::decompose {
 
-/// Where a rank's block of a tensor without symmetry lies: local index x of mode m is index place[m] + x * places[m] of the tensor.
+/// Where a rank's block of a tensor without symmetry lies: local index x of mode m is index place[m] + x * places[m] of the
+/// tensor.
 struct BlockPlace {
     std::vector<std::int64_t> place, places;
-    std::vector<std::int64_t> sizes;  ///< of the block by mode; all zero on a rank that holds nothing, or a copy of another rank's block
+    /// Of the block by mode; all zero on a rank that holds nothing, or a copy of another rank's block.
+    std::vector<std::int64_t> sizes;
 
     std::int64_t count() const;
 };
@@ -31,8 +33,8 @@ Tensor<T> with_plain_blocks(const Tensor<T>& tensor);
 /// The grid on which a tensor lies, as 2x1x3.
 std::string grid_text(const Layout& layout);
 
-/// The ranks whose blocks have the same indices of a mode as that of `rank`, ascending; none for a rank that holds nothing. Rows of the factor of
-/// that mode are dealt out among them: local index x is owned by number x modulo their number. Pure.
+/// The ranks whose blocks have the same indices of a mode as that of `rank`, ascending; none for a rank that holds nothing.
+/// Rows of the factor of that mode are dealt out among them: local index x is owned by number x modulo their number. Pure.
 std::vector<std::int64_t> sharers(const Layout& layout, int mode, std::int64_t rank);
 
 /// Rows of a factor that a rank sends when rows go to all ranks that need them, and when parts of sums go to the owners.

@@ -6,8 +6,8 @@
 #include "base/text.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_cp_operator.hpp"
+#include "decompose/movement_bounds.hpp"
 #include "interface/tensor_state.hpp"
-#include "plan/lower_bounds.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -26,17 +26,19 @@ void check(const std::string& title, const std::vector<std::int64_t>& lengths, c
     decompose::check_cp_options(options);
     const auto order = lengths.size();
     if (order < 2 || order > max_order)
-        throw InvalidArgument(title + " has " + std::to_string(order) + " dimensions; a CP decomposition of a dense tensor needs from 2 to " +
-                              std::to_string(max_order));
+        throw InvalidArgument(title + " has " + std::to_string(order) +
+                              " dimensions; a CP decomposition of a dense tensor needs from 2 to " + std::to_string(max_order));
     for (std::size_t m = 0; m < order; ++m)
-        if (lengths[m] == 0) throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(m + 1) + " has length 0");
-    if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() || options.format != "auto" ||
-        options.rows != "holders")
-        throw InvalidArgument("CP decomposition: " + title + " is dense; distribution, grid, policy, rows, format and partition file are for sparse tensors");
+        if (lengths[m] == 0)
+            throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(m + 1) + " has length 0");
+    if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
+        options.format != "auto" || options.rows != "holders")
+        throw InvalidArgument("CP decomposition: " + title +
+                              " is dense; distribution, grid, policy, rows, format and partition file are for sparse tensors");
 }
 
-/// Bytes that each rank sends in a sweep, by mode: rows of factors to those that need them, parts of products to the owners of rows, and the sum of R x R + 1
-/// numbers.
+/// Bytes that each rank sends in a sweep, by mode: rows of factors to those that need them, parts of products to the owners of
+/// rows, and the sums of a Gram matrix and an inner product.
 std::vector<std::vector<std::int64_t>> sweep_bytes(const Layout& layout, std::int64_t columns, std::int64_t element_bytes) {
     std::vector<std::vector<std::int64_t>> result;
     const auto ranks = layout.grid().ranks();
@@ -45,7 +47,8 @@ std::vector<std::vector<std::int64_t>> sweep_bytes(const Layout& layout, std::in
         result.emplace_back();
         for (std::int64_t rank = 0; rank < ranks; ++rank) {
             const auto& rows = traffic[static_cast<std::size_t>(rank)];
-            result.back().push_back((rows.shared + rows.needed) * columns * element_bytes + decompose::sum_bytes(ranks, rank, columns * columns + 1));
+            result.back().push_back((rows.shared + rows.needed) * columns * element_bytes +
+                                    decompose::sum_bytes(ranks, rank, decompose::row_sum_count(columns)));
         }
     }
     return result;
@@ -59,19 +62,17 @@ std::vector<std::int64_t> over_modes(const std::vector<std::vector<std::int64_t>
     return sums;
 }
 
-/// The fewest bytes that a rank can receive and send for one product, which is no less for a sweep.
-std::int64_t bound_bytes(const Layout& layout, std::int64_t columns, std::int64_t element_bytes) {
-    IterationSpace space;
-    std::vector<int> all;
-    for (auto n : layout.extents()) {
-        space.tensors.push_back({static_cast<int>(space.extents.size()), layout.order()});
-        all.push_back(static_cast<int>(space.extents.size()));
-        space.extents.push_back(static_cast<double>(n));
+/// The fewest bytes that ranks send and get on average, for one product by any algorithm, and for a sweep if the tensor stays.
+struct MovementBounds {
+    std::int64_t product, sweep;
+
+    MovementBounds(const Layout& layout, std::int64_t columns, std::int64_t element_bytes) {
+        const auto count = static_cast<double>(columns), ranks = static_cast<double>(layout.grid().ranks());
+        const auto bytes = [&](double words) { return static_cast<std::int64_t>(words * static_cast<double>(element_bytes)); };
+        product = bytes(decompose::mttkrp_bound(layout.extents(), count, ranks));
+        sweep = bytes(decompose::sweep_bound(layout.extents(), count, ranks));
     }
-    space.extents.push_back(static_cast<double>(columns));
-    space.tensors.push_back(all);
-    return static_cast<std::int64_t>(memory_independent_bound(space, static_cast<double>(layout.grid().ranks())) * static_cast<double>(element_bytes));
-}
+};
 
 template <class T>
 void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>& factors, CpResult<T>& result) {
@@ -84,10 +85,13 @@ void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>
     result.volume_rows_max = comm.maximum(rows);
     result.volume_rows_total = comm.sum(sent);
     result.nonzeros_max = comm.maximum(op.place().count());
-    result.memory_bytes_max = comm.maximum(op.place().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
+    result.memory_bytes_max =
+        comm.maximum(op.place().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
     const auto planned = over_modes(sweep_bytes(layout, op.columns(), sizeof(T)));
     result.planned_bytes_max = *std::max_element(planned.begin(), planned.end());
-    result.bound_bytes = bound_bytes(layout, op.columns(), sizeof(T));
+    const MovementBounds bounds(layout, op.columns(), sizeof(T));
+    result.bound_bytes = bounds.product;
+    result.sweep_bound_bytes = bounds.sweep;
     result.distribution = "dense";
     result.grid = decompose::grid_text(layout);
     result.rows = "even";
@@ -97,9 +101,12 @@ void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>
 }  // namespace
 
 template <class T>
-CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress, const CpModel<T>* start) {
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
+                         const CpModel<T>* start) {
     const auto& source = state_of(tensor, "cp_decompose");
-    if (source.world->dry()) throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
+    if (source.world->dry())
+        throw Unsupported("cp_decompose needs the elements of " + source.title() +
+                          ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();
     comm.agree([&] {
         check(source.title(), tensor.extents(), options);
@@ -132,14 +139,16 @@ std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
                             : *new_layout(*source.world, tensor.extents(), Symmetry::none(tensor.order()));
     const auto by_mode = sweep_bytes(layout, options.rank, sizeof(T));
     const auto sums = over_modes(by_mode);
+    const MovementBounds bounds(layout, options.rank, sizeof(T));
     std::string text = "CP sweep of " + source.title() + " with " + std::to_string(options.rank) + " components on a grid of " +
                        decompose::grid_text(layout) + " ranks\n  " + source.title() + " stays; bytes sent (busiest rank):\n";
     for (std::size_t m = 0; m < by_mode.size(); ++m)
         text += "  mode " + std::to_string(m + 1) + ": rows of the factor, parts of the product, sums " +
                 pad_left(with_commas(*std::max_element(by_mode[m].begin(), by_mode[m].end())), 16) + "\n";
     return text + "  sweep " + with_commas(*std::max_element(sums.begin(), sums.end())) + ", all ranks " +
-           with_commas(std::accumulate(sums.begin(), sums.end(), std::int64_t{0})) + "\n  lower bound per rank for one product (memory-independent) " +
-           with_commas(bound_bytes(layout, options.rank, sizeof(T))) + " bytes\n";
+           with_commas(std::accumulate(sums.begin(), sums.end(), std::int64_t{0})) +
+           "\n  lower bounds per rank: " + with_commas(bounds.sweep) + " for a sweep if " + source.title() + " stays, " +
+           with_commas(bounds.product) + " for one product by any algorithm\n";
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                   \

@@ -41,7 +41,8 @@ double sum_squares(const ModeArray<T>& block, std::vector<std::vector<char>>& us
     for (std::int64_t run = 0; run < runs && missing > 0; ++run) {
         if (!any[static_cast<std::size_t>(run)]) continue;
         for (std::int64_t i = 0; i < rows; ++i)
-            if (!first[static_cast<std::size_t>(i)] && block.data[run * rows + i] != T(0)) first[static_cast<std::size_t>(i)] = 1, --missing;
+            if (!first[static_cast<std::size_t>(i)] && block.data[run * rows + i] != T(0))
+                first[static_cast<std::size_t>(i)] = 1, --missing;
     }
     for (std::int64_t run = 0; run < runs; ++run) {
         if (!any[static_cast<std::size_t>(run)]) continue;
@@ -54,8 +55,10 @@ double sum_squares(const ModeArray<T>& block, std::vector<std::vector<char>>& us
     return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-/// Turns `used` from what this rank found in its block to what is in the tensor; all slices, if no rank has found an empty one. Collective.
-void agree_on_slices(const Communicator& comm, const BlockPlace& place, const std::vector<std::int64_t>& lengths, std::vector<std::vector<char>>& used) {
+/// Turns `used` from what this rank found in its block to what is in the tensor; all slices, if no rank has found an empty one.
+/// Collective.
+void agree_on_slices(const Communicator& comm, const BlockPlace& place, const std::vector<std::int64_t>& lengths,
+                     std::vector<std::vector<char>>& used) {
     bool complete = true;
     for (const auto& flags : used) complete = complete && std::all_of(flags.begin(), flags.end(), [](char f) { return f != 0; });
     if (comm.minimum(complete ? 1 : 0) == 1) return;
@@ -73,9 +76,10 @@ void agree_on_slices(const Communicator& comm, const BlockPlace& place, const st
 
 template <class T>
 DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold)
-    : CpOperator<T>(tensor.world().state()->communicator(), columns), place_(block_place(*tensor.state()->layout, tensor.world().rank())),
-      block_(whole_block<T>(tensor.state()->data.data(), place_)), local_(place_.sizes.size()), is_old_(place_.sizes.size(), true),
-      tree_(block_, columns) {
+    : CpOperator<T>(tensor.world().state()->communicator(), columns),
+      place_(block_place(*tensor.state()->layout, tensor.world().rank())),
+      block_(whole_block<T>(tensor.state()->data.data(), place_)), local_(place_.sizes.size()),
+      is_old_(place_.sizes.size(), true), tree_(block_, columns) {
     const auto& comm = this->comm_;
     std::vector<std::vector<char>> used;
     for (auto size : place_.sizes) used.emplace_back(static_cast<std::size_t>(size), 0);
@@ -167,9 +171,10 @@ void DenseCpOperator<T>::correct(int mode, sparse::RowMatrix<T> owned) {
     const auto m = static_cast<std::size_t>(mode), n = static_cast<std::size_t>(owned.columns);
     for (std::int64_t i = 0; i < owned.rows; ++i)
         for (std::size_t r = 0; r < n; ++r) {
+            const T* const row = factors_[m].data() + local_[m][static_cast<std::size_t>(i)];
             double sum = 0;
             for (std::size_t s = 0; s < n; ++s)
-                sum += static_cast<double>(factors_[m][local_[m][static_cast<std::size_t>(i)] + static_cast<std::int64_t>(s) * place_.sizes[m]]) * matrix[s + r * n];
+                sum += static_cast<double>(row[static_cast<std::int64_t>(s) * place_.sizes[m]]) * matrix[s + r * n];
             owned.row(i)[r] += static_cast<T>(sum);
         }
 }

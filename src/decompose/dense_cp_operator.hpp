@@ -11,8 +11,9 @@
 
 namespace arges::decompose {
 
-/// Each rank multiplies the block of the tensor that it has. It needs the rows of the factors that belong to its block: some it owns, the others come from
-/// the ranks with which it shares them, and its part of a product's rows goes back to the owners. Rows of slices that are zero belong to nobody.
+/// Each rank multiplies the block of the tensor that it has. It needs the rows of the factors that belong to its block: some it
+/// owns, the others come from the ranks with which it shares them, and its part of a product's rows goes back to the owners.
+/// Rows of slices that are zero belong to nobody.
 template <class T>
 class DenseCpOperator : public CpOperator<T> {
 public:

@@ -5,16 +5,20 @@
 #include "base/stopwatch.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_block.hpp"
-#include "decompose/dense_tucker_order.hpp"
+#include "decompose/dense_tucker_cost.hpp"
+#include "decompose/dense_tucker_qr.hpp"
 #include "decompose/dense_tucker_subspace.hpp"
 #include "decompose/dense_unfolding.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/movement_bounds.hpp"
+#include "decompose/tucker_checks.hpp"
+#include "decompose/tucker_steps.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <utility>
 
 namespace arges {
 
@@ -23,52 +27,18 @@ namespace {
 using decompose::RankRule;
 using decompose::Subspace;
 
-constexpr int max_order = 8;
-/// Shorter Gram matrices are cheap, however tall the matricization.
-constexpr std::int64_t tall_length = 256;
-
-[[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("Tucker decomposition: " + text); }
-
-void check_order(const std::vector<int>& order, std::size_t modes) {
-    auto sorted = order;
-    std::sort(sorted.begin(), sorted.end());
-    for (std::size_t m = 0; m < sorted.size(); ++m)
-        if (sorted.size() != modes || sorted[m] != static_cast<int>(m)) refuse("the order must name each of the " + std::to_string(modes) + " modes once");
-}
-
-void check(const std::string& title, const std::vector<std::int64_t>& lengths, const TuckerOptions& options) {
-    const auto order = lengths.size();
-    if (order < 1 || order > max_order)
-        throw InvalidArgument(title + " has " + std::to_string(order) + " dimensions; a Tucker decomposition of a dense tensor needs from 1 to " +
-                              std::to_string(max_order));
-    for (std::size_t m = 0; m < order; ++m)
-        if (lengths[m] == 0) throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(m + 1) + " has length 0");
-    if (!(options.relative_error >= 0) || !(options.relative_error < 1)) refuse("the relative error must be 0 or more, and less than 1");
-    if (options.ranks.empty() && options.relative_error == 0) refuse("neither ranks nor a relative error is given; give one of them");
-    if (!options.ranks.empty() && options.ranks.size() != order)
-        refuse(std::to_string(options.ranks.size()) + " ranks for " + std::to_string(order) + " modes; give one for each mode");
-    for (std::size_t m = 0; m < options.ranks.size(); ++m)
-        if (options.ranks[m] < 1 || options.ranks[m] > lengths[m])
-            refuse("the rank of mode " + std::to_string(m + 1) + " is " + std::to_string(options.ranks[m]) + "; it must be from 1 to the length " +
-                   std::to_string(lengths[m]));
-    if (!options.order.empty()) check_order(options.order, order);
-    if (options.max_iterations < 1) refuse("there must be at least one iteration");
-    if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
-    if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() || options.rows != "holders")
-        refuse(title + " is dense; distribution, grid, policy, rows and partition file are for sparse tensors");
-}
-
 /// The methods; they share how a mode is truncated.
 template <class T>
 class DenseTucker {
 public:
     DenseTucker(const Tensor<T>& tensor, const TuckerOptions& options, double norm_squared)
         : tensor_(tensor.state()), options_(options), comm_(tensor_.world().state()->communicator()), norm_squared_(norm_squared),
-          factors_(tensor_.extents().size()), ranks_(tensor_.extents().size(), 0) {
+          factors_(tensor_.extents().size()), ranks_(tensor_.extents().size(), 0), steps_(comm_, sizeof(T)) {
         for (std::size_t m = 0; m < options.ranks.size(); ++m) ranks_[m] = options.ranks[m];
         order_ = options.order;
         if (order_.empty())
-            order_ = decompose::cheapest_mode_order(*tensor_.state()->layout, ranks_, sizeof(T), tensor_.world().state()->plan_options().machine);
+            order_ = decompose::cheapest_mode_order(*tensor_.state()->layout, ranks_, sizeof(T),
+                                                    tensor_.world().state()->plan_options().machine);
     }
 
     void hosvd() {
@@ -81,12 +51,7 @@ public:
         core_ = Tensor<T>(tensor_.state());
         for (std::size_t k = 0; k < order_.size(); ++k) {
             const std::vector<int> settled(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(k));
-            const auto whole = move(core_, order_[k], settled);
-            auto& step = step_of(order_[k]);
-            step.move_seconds += pending_.move_seconds;
-            step.planned_bytes += pending_.planned_bytes;
-            step.sent_bytes += pending_.sent_bytes;
-            core_ = project(whole, order_[k]);
+            core_ = project(move(core_, order_[k], settled), order_[k]);
         }
         const double kept = decompose::norm_squared(core_);
         error_ = std::sqrt(std::max(0.0, norm_squared_ - kept) / norm_squared_);
@@ -132,7 +97,8 @@ public:
             const auto length = tensor_.extents()[m];
             for (auto i = comm_.rank(); i < length; i += comm_.size()) {
                 rows[m].push_back(i);
-                for (std::int64_t c = 0; c < factors_[m].rank; ++c) values[m].push_back(factors_[m].u[static_cast<std::size_t>(i + c * length)]);
+                for (std::int64_t c = 0; c < factors_[m].rank; ++c)
+                    values[m].push_back(factors_[m].u[static_cast<std::size_t>(i + c * length)]);
             }
         }
         auto core = core_;
@@ -141,9 +107,11 @@ public:
     }
 
     double error() const { return error_; }
-    std::vector<TuckerStep>& steps() { return steps_; }
+    /// What each step took. Collective.
+    std::vector<TuckerStep> steps() { return std::move(steps_).finish(); }
 
 private:
+    double ranks() const { return static_cast<double>(comm_.size()); }
     double budget() const { return options_.relative_error * options_.relative_error * norm_squared_; }
 
     RankRule rule(int mode, double allowed) const {
@@ -151,15 +119,12 @@ private:
         return {ranks_[m] > 0 ? ranks_[m] : tensor_.extents()[m], options_.relative_error > 0 ? std::max(0.0, allowed) : -1};
     }
 
-    /// A step begins with the move to where the mode is whole.
+    /// To where the mode is whole; a part of the next step.
     Tensor<T> move(const Tensor<T>& tensor, int mode, const std::vector<int>& settled) {
-        Stopwatch watch;
-        const auto before = comm_.traffic().bytes_sent;
+        auto& step = steps_.pending();
+        steps_.note(step, 0);
         auto moved = decompose::with_whole_mode(tensor, mode, settled);
-        pending_ = {};
-        pending_.move_seconds = watch.lap();
-        pending_.planned_bytes = moved.planned_bytes;
-        pending_.sent_bytes = comm_.traffic().bytes_sent - before;
+        step.move_seconds += steps_.note(step, moved.planned_bytes);
         return std::move(moved.tensor);
     }
 
@@ -168,61 +133,60 @@ private:
         const auto length = tensor.extents()[static_cast<std::size_t>(mode)], width = tensor.size() / length;
         if (tensor.order() == 1 || rule.most > width) return TuckerKernel::gram;
         if (options_.kernel != TuckerKernel::automatic) return options_.kernel;
-        const bool accurate = options_.relative_error > 0 && options_.relative_error < std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
-        const bool tall = length > 2 * width && length > tall_length;
-        return accurate || tall ? TuckerKernel::qr : TuckerKernel::gram;
+        const bool accurate = options_.relative_error > 0 &&
+                              options_.relative_error < std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+        return accurate ? TuckerKernel::qr : decompose::cheaper_kernel(length, width, comm_.size());
     }
 
     /// Finds the factor of a mode of a tensor in which it is whole.
     void truncate(const Tensor<T>& tensor, int mode, const RankRule& rule, int iteration) {
-        auto step = pending_;
-        step.mode = mode;
-        step.iteration = iteration;
+        auto& step = steps_.begin(mode, iteration);
         const auto length = tensor.extents()[static_cast<std::size_t>(mode)];
         auto& factor = factors_[static_cast<std::size_t>(mode)];
-        const auto before = comm_.traffic().bytes_sent;
-        Stopwatch watch;
-        RankRule limited = rule;
-        limited.most = std::min(rule.most, length);
+        const RankRule limited{std::min(rule.most, length), rule.allowed};
         step.kernel = kernel(tensor, mode, limited);
+        steps_.note(step, 0);
         if (step.kernel == TuckerKernel::gram) {
             auto gram = decompose::mode_gram(tensor, mode);
-            step.gram_seconds = watch.lap();
-            step.planned_bytes += decompose::gram_bytes(comm_.size(), comm_.rank(), length);
-            step.sent_bytes += comm_.traffic().bytes_sent - before;
-            factor = decompose::subspace_of_gram<T>(comm_, std::move(gram), length, limited);
-            step.solve_seconds = watch.lap();
+            step.gram_seconds = steps_.note(step, decompose::gram_bytes(comm_.size(), comm_.rank(), length));
+            steps_.raise_bound(
+                step, decompose::gram_bound(static_cast<double>(length), static_cast<double>(tensor.size() / length), ranks()));
+            factor = decompose::subspace_of_gram<T>(tensor.world(), std::move(gram), length, limited);
+            step.solve_seconds = steps_.note(step, factor.planned_bytes);
         } else {
-            factor = decompose::subspace_by_svd(tensor, mode, limited);
-            step.gram_seconds = watch.lap();
-            step.sent_bytes += comm_.traffic().bytes_sent - before;
+            factor = decompose::subspace_by_qr(tensor, mode, limited);
+            step.gram_seconds = steps_.note(step, factor.planned_bytes);
         }
         discarded_ = factor.discarded;
         step.rank = factor.rank;
         step.discarded = std::sqrt(factor.discarded / norm_squared_);
-        steps_.push_back(step);
     }
 
+    /// The product with a mode's factor, and what has moved for it.
     Tensor<T> project(const Tensor<T>& tensor, int mode) {
-        Stopwatch watch;
+        auto& step = steps_.go_on(mode);
+        steps_.note(step, 0);
         const auto& factor = factors_[static_cast<std::size_t>(mode)];
         auto result = decompose::mode_product<T>(tensor, mode, factor.u, factor.rank);
-        step_of(mode).product_seconds += watch.lap();
+        step.product_seconds += steps_.note(step, 0);
+        steps_.raise_bound(step, bound_of_product(tensor.extents(), mode));
         return result;
     }
 
-    /// The latest step of a mode.
-    TuckerStep& step_of(int mode) {
-        return *std::find_if(steps_.rbegin(), steps_.rend(), [&](const TuckerStep& s) { return s.mode == mode; });
+    double bound_of_product(const std::vector<std::int64_t>& extents, int mode) const {
+        double size = 1;
+        for (auto n : extents) size *= static_cast<double>(n);
+        const auto place = static_cast<std::size_t>(mode);
+        const auto length = static_cast<double>(extents[place]);
+        return decompose::product_bound(length, size / length, static_cast<double>(factors_[place].rank), ranks());
     }
 
-    /// Truncates the modes in [begin, end) of a tensor in which all others have been multiplied with their factors. Halves share these products, so
-    /// that the tensor itself is read twice in an iteration.
+    /// Truncates the modes in [begin, end) of a tensor in which all others have been multiplied with their factors. Halves
+    /// share these products, so that the tensor itself is read twice in an iteration.
     void sweep(const Tensor<T>& tensor, int begin, int end) {
         if (end - begin == 1) {
             auto whole = move(tensor, begin, {});
             truncate(whole, begin, {ranks_[static_cast<std::size_t>(begin)], -1}, iteration_);
-            steps_.back().product_seconds = std::exchange(product_seconds_, 0);
             if (end < tensor_.order()) return;
             core_ = project(whole, begin);
             error_ = std::sqrt(std::max(0.0, norm_squared_ - factors_[static_cast<std::size_t>(begin)].kept) / norm_squared_);
@@ -233,16 +197,22 @@ private:
         sweep(multiplied(tensor, begin, middle), middle, end);
     }
 
-    /// The tensor times the factors of some modes, as one statement: the planner decides in which order, and where.
+    /// The tensor times the factors of some modes, as one statement: the planner decides in which order, and where. A part of the
+    /// next step.
     Tensor<T> multiplied(const Tensor<T>& tensor, int begin, int end) {
-        Stopwatch watch;
+        auto& step = steps_.pending();
+        steps_.note(step, 0);
         auto labels = decompose::numbered_labels('x', tensor.order());
         auto extents = tensor.extents();
         Expression<T> product = tensor[Labels(labels)];
+        auto least = std::numeric_limits<double>::infinity();
         for (int m = begin; m < end; ++m) {
             const auto place = static_cast<std::size_t>(m);
+            least = std::min(least, bound_of_product(tensor.extents(), m));
             Tensor<T> factor(tensor.world(), {extents[place], factors_[place].rank}, "factor");
-            factor.for_each_local([&, length = extents[place]](Index i, T& value) { value = factors_[place].u[static_cast<std::size_t>(i[0] + i[1] * length)]; });
+            factor.for_each_local([&, length = extents[place]](Index i, T& value) {
+                value = factors_[place].u[static_cast<std::size_t>(i[0] + i[1] * length)];
+            });
             const auto truncated = "y" + std::to_string(m + 1);
             product = product * factor[Labels(std::vector<std::string>{labels[place], truncated})];
             labels[place] = truncated;
@@ -250,7 +220,8 @@ private:
         }
         Tensor<T> result(tensor.world(), extents, tensor.name());
         result[Labels(labels)] = product;
-        product_seconds_ += watch.lap();
+        step.product_seconds += steps_.note(step, tensor.world().last_report().bytes_planned);
+        steps_.raise_bound(step, least);
         return decompose::with_plain_blocks(result);
     }
 
@@ -276,28 +247,23 @@ private:
     std::vector<std::int64_t> ranks_;  // by mode; 0: not known before
     std::vector<int> order_;
     Tensor<T> core_;
-    double error_ = 0, discarded_ = 0, product_seconds_ = 0;
+    double error_ = 0, discarded_ = 0;
     int iteration_ = 0;
-    TuckerStep pending_;
-    std::vector<TuckerStep> steps_;
+    decompose::TuckerSteps steps_;
 };
-
-template <class T>
-void check_start(const std::vector<std::int64_t>& lengths, const TuckerOptions& options, const TuckerModel<T>& start) {
-    if (options.method != TuckerMethod::hooi) refuse("factors to start from are for hooi; choose it, or leave them out");
-    const std::vector<std::int64_t> ranks(options.ranks.begin(), options.ranks.end());
-    if (start.lengths() != lengths || (!ranks.empty() && start.ranks() != ranks))
-        refuse("the factors to start from are for another tensor or other ranks; give those of this tensor and these ranks");
-}
 
 }  // namespace
 
 template <class T>
-TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress, const TuckerModel<T>* start) {
+TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
+                                 const TuckerModel<T>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
-    if (source.world->dry()) throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
-    check(source.title(), tensor.extents(), options);
-    if (start) check_start(tensor.extents(), options, *start);
+    if (source.world->dry())
+        throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
+    decompose::check_dense_tucker(source.title(), tensor.extents(), options);
+    if (start && options.method != TuckerMethod::hooi)
+        throw InvalidArgument("Tucker decomposition: factors to start from are for hooi; choose it, or leave them out");
+    if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const double norm_squared = decompose::norm_squared(plain);
@@ -313,13 +279,14 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     result.model = work.model();
     result.estimated_error = work.error();
     result.fit = 1 - work.error();
-    result.steps = std::move(work.steps());
+    result.steps = work.steps();
     result.seconds = watch.seconds();
     return result;
 }
 
-#define ARGES_INSTANTIATE(T) \
-    template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&,                   \
+                                              const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

@@ -2,6 +2,7 @@
 
 #include "base/buffer.hpp"
 #include "decompose/dense_block.hpp"
+#include "decompose/first_rank.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
 #include "plan/exchange_volume.hpp"
@@ -17,25 +18,16 @@ namespace arges::decompose {
 
 namespace {
 
-constexpr std::int64_t panel_terms = 4096;  // columns of a matricization that are multiplied at once: few enough to be summed in single precision
-
-/// A block as a three-dimensional array with the mode in the middle.
-struct MiddleMode {
-    std::int64_t before = 1, length = 1, behind = 1;
-
-    MiddleMode(const std::vector<std::int64_t>& sizes, int mode) {
-        for (std::size_t m = 0; m < sizes.size(); ++m) {
-            auto& part = static_cast<int>(m) < mode ? before : static_cast<int>(m) == mode ? length : behind;
-            part *= sizes[m];
-        }
-    }
-};
+/// Columns of a matricization that are multiplied at once: few enough to be summed in single precision. Fewer where they are
+/// put together from short pieces, so that the panel stays in the cache.
+constexpr std::int64_t panel_terms = 4096, packed_terms = 512;
 
 /// Adds products of panels to the lower triangle of a Gram matrix. For one thread, with one thread of BLAS.
 template <class T>
 class GramSum {
 public:
-    explicit GramSum(std::int64_t length) : length_(static_cast<int>(length)), gram_(static_cast<std::size_t>(length * length), 0) {
+    explicit GramSum(std::int64_t length)
+        : length_(static_cast<int>(length)), gram_(static_cast<std::size_t>(length * length), 0) {
         if constexpr (std::is_same_v<T, float>) part_.resize(gram_.size());
     }
 
@@ -43,9 +35,11 @@ public:
     void add(const T* panel, std::int64_t ld, bool transposed, std::int64_t terms) {
         const auto operation = transposed ? CblasTrans : CblasNoTrans;
         if constexpr (std::is_same_v<T, double>) {
-            cblas_dsyrk(CblasColMajor, CblasLower, operation, length_, static_cast<int>(terms), 1, panel, static_cast<int>(ld), 1, gram_.data(), length_);
+            cblas_dsyrk(CblasColMajor, CblasLower, operation, length_, static_cast<int>(terms), 1, panel, static_cast<int>(ld),
+                        1, gram_.data(), length_);
         } else {
-            cblas_ssyrk(CblasColMajor, CblasLower, operation, length_, static_cast<int>(terms), 1, panel, static_cast<int>(ld), 0, part_.data(), length_);
+            cblas_ssyrk(CblasColMajor, CblasLower, operation, length_, static_cast<int>(terms), 1, panel, static_cast<int>(ld),
+                        0, part_.data(), length_);
             for (std::size_t i = 0; i < part_.size(); ++i) gram_[i] += static_cast<double>(part_[i]);
         }
     }
@@ -67,7 +61,7 @@ struct Panels {
         const bool first = at.before == 1, long_runs = at.before >= panel_terms / 4 || at.behind == 1;
         kind = first ? Kind::columns : long_runs ? Kind::rows : Kind::packed;
         const auto terms = first ? at.behind : at.before;
-        step = kind == Kind::packed ? ceil_div(panel_terms, at.before) : std::min(terms, panel_terms);
+        step = kind == Kind::packed ? ceil_div(packed_terms, at.before) : std::min(terms, panel_terms);
         per_run = kind == Kind::packed ? 1 : ceil_div(terms, step);
         count = first ? per_run : kind == Kind::rows ? per_run * at.behind : ceil_div(at.behind, step);
     }
@@ -75,7 +69,8 @@ struct Panels {
 
 /// Adds one panel. `scratch` takes panels that are put together from short pieces.
 template <class T>
-void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::int64_t number, Buffer<T>& scratch, GramSum<T>& sum) {
+void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::int64_t number, Buffer<T>& scratch,
+               GramSum<T>& sum) {
     const auto begin = number % panels.per_run * panels.step;
     if (panels.kind == Panels::Kind::columns)
         return sum.add(block + begin * at.length, at.length, false, std::min(panels.step, at.behind - begin));
@@ -85,13 +80,14 @@ void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::
     }
     const auto first = number * panels.step, together = std::min(panels.step, at.behind - first), rows = together * at.before;
     scratch.reserve(panels.step * at.before * at.length);
-    for (std::int64_t i = 0; i < at.length; ++i)
-        for (std::int64_t k = 0; k < together; ++k)
+    for (std::int64_t k = 0; k < together; ++k)
+        for (std::int64_t i = 0; i < at.length; ++i)
             std::copy_n(block + (i + (first + k) * at.length) * at.before, at.before, scratch.data() + i * rows + k * at.before);
     sum.add(scratch.data(), rows, true, rows);
 }
 
-/// The Gram matrix of a block, its lower triangle. Panels are dealt out to threads in contiguous parts, whose sums are added in their order.
+/// The Gram matrix of a block, its lower triangle. Panels are dealt out to threads in contiguous parts, whose sums are added in
+/// their order.
 template <class T>
 Gram gram_of_block(const T* block, const MiddleMode& at) {
     const Panels panels(at);
@@ -101,7 +97,8 @@ Gram gram_of_block(const T* block, const MiddleMode& at) {
 #pragma omp parallel for schedule(static) num_threads(static_cast<int>(threads))
     for (std::int64_t t = 0; t < threads; ++t) {
         const auto thread = static_cast<std::size_t>(t);
-        for (auto p = panels.count * t / threads; p < panels.count * (t + 1) / threads; ++p) add_panel(block, at, panels, p, scratch[thread], sums[thread]);
+        for (auto p = panels.count * t / threads; p < panels.count * (t + 1) / threads; ++p)
+            add_panel(block, at, panels, p, scratch[thread], sums[thread]);
     }
     auto gram = sums[0].gram();
     for (std::size_t t = 1; t < sums.size(); ++t)
@@ -116,6 +113,13 @@ Tensor<T> on_layout(const World& world, Layout layout, const std::string& name) 
 
 }  // namespace
 
+MiddleMode::MiddleMode(const std::vector<std::int64_t>& sizes, int mode) {
+    for (std::size_t m = 0; m < sizes.size(); ++m) {
+        auto& part = static_cast<int>(m) < mode ? before : static_cast<int>(m) == mode ? length : behind;
+        part *= sizes[m];
+    }
+}
+
 Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const int> settled) {
     std::vector<SlotMapping> mapping;
     std::vector<std::int64_t> places;
@@ -129,7 +133,9 @@ Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const in
         int best = -1;
         bool best_settled = false;
         for (int s = 0; s < layout.slots(); ++s) {
-            const auto local = [&](int slot) { return layout.extents()[static_cast<std::size_t>(slot)] / places[static_cast<std::size_t>(slot)]; };
+            const auto local = [&](int slot) {
+                return layout.extents()[static_cast<std::size_t>(slot)] / places[static_cast<std::size_t>(slot)];
+            };
             if (s == mode || local(s) < length) continue;
             const bool is_settled = std::find(settled.begin(), settled.end(), s) != settled.end() && local(s) >= 4 * length;
             if (best >= 0 && (best_settled > is_settled || (best_settled == is_settled && local(best) >= local(s)))) continue;
@@ -143,11 +149,22 @@ Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const in
     return {layout.grid(), layout.extents(), Symmetry::none(layout.order()), std::move(mapping)};
 }
 
+Layout layout_with_spread_mode(const Layout& layout, int mode) {
+    std::vector<SlotMapping> mapping(static_cast<std::size_t>(layout.order()));
+    auto left = layout.extents()[static_cast<std::size_t>(mode)];
+    for (int d = 0; d < layout.grid().dimensions(); ++d) {
+        const auto length = layout.grid().lengths[static_cast<std::size_t>(d)];
+        if (length > left) continue;
+        mapping[static_cast<std::size_t>(mode)].torus.push_back(d);
+        left /= length;
+    }
+    return {layout.grid(), layout.extents(), Symmetry::none(layout.order()), std::move(mapping)};
+}
+
 template <class T>
-MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<const int> settled) {
+MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
     const auto& from = *tensor.state();
-    if (from.shape().slot(mode).places() == 1) return {Tensor<T>(tensor.state()), 0};
-    auto result = on_layout<T>(tensor.world(), layout_with_whole_mode(from.shape(), mode, settled), tensor.name());
+    auto result = on_layout<T>(tensor.world(), std::move(layout), tensor.name());
     auto& to = *result.state();
     ExchangeSpec spec;
     spec.from = from.shape();
@@ -168,6 +185,13 @@ MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<cons
 }
 
 template <class T>
+MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<const int> settled) {
+    const auto& layout = tensor.state()->shape();
+    if (layout.slot(mode).places() == 1) return {Tensor<T>(tensor.state()), 0};
+    return moved_to(tensor, layout_with_whole_mode(layout, mode, settled));
+}
+
+template <class T>
 double norm_squared(const Tensor<T>& tensor) {
     constexpr std::int64_t run = 4096;
     const auto& state = *tensor.state();
@@ -178,7 +202,8 @@ double norm_squared(const Tensor<T>& tensor) {
     for (std::int64_t begin = 0; begin < count; begin += run) {
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = begin; i < std::min(count, begin + run); ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+        for (std::int64_t i = begin; i < std::min(count, begin + run); ++i)
+            sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
         sums[static_cast<std::size_t>(begin / run)] = sum;
     }
     double total = std::accumulate(sums.begin(), sums.end(), 0.0);
@@ -200,22 +225,21 @@ Gram mode_gram(const Tensor<T>& tensor, int mode) {
         else
             gram.assign(n * n, 0);
     });
-    if (state.world->size() > 1) {
-        const auto element = [&](std::size_t i) { return gram.begin() + static_cast<std::ptrdiff_t>(i); };
-        for (std::size_t c = 0; c < n; ++c) lower.insert(lower.end(), element(c * n + c), element(c * n + n));
-        state.world->communicator().sum(lower.data(), static_cast<std::int64_t>(lower.size()));
-        auto at = lower.begin();
-        for (std::size_t c = 0; c < n; ++c) {
-            std::copy_n(at, n - c, element(c * n + c));
-            at += static_cast<std::ptrdiff_t>(n - c);
-        }
+    if (state.world->size() == 1) return gram;
+    const auto element = [&](std::size_t i) { return gram.begin() + static_cast<std::ptrdiff_t>(i); };
+    for (std::size_t c = 0; c < n; ++c) lower.insert(lower.end(), element(c * n + c), element(c * n + n));
+    sum_to_first(state.world->communicator(), lower);
+    auto at = lower.begin();
+    for (std::size_t c = 0; c < n; ++c) {
+        std::copy_n(at, n - c, element(c * n + c));
+        at += static_cast<std::ptrdiff_t>(n - c);
     }
-    for (std::size_t c = 0; c < n; ++c)
-        for (std::size_t r = c + 1; r < n; ++r) gram[c + r * n] = gram[r + c * n];
     return gram;
 }
 
-std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t length) { return sum_bytes(ranks, rank, length * (length + 1) / 2); }
+std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t length) {
+    return sum_to_first_bytes(ranks, rank, length * (length + 1) / 2);
+}
 
 template <class T>
 Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, std::int64_t columns) {
@@ -227,10 +251,13 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
         mapping.emplace_back();
         mapping.back().torus = from.shape().mapping(s).all();
     }
-    auto result = on_layout<T>(tensor.world(), Layout(from.shape().grid(), std::move(extents), Symmetry::none(tensor.order()), std::move(mapping)), tensor.name());
+    auto result = on_layout<T>(
+        tensor.world(), Layout(from.shape().grid(), std::move(extents), Symmetry::none(tensor.order()), std::move(mapping)),
+        tensor.name());
     if (from.data.size() == 0) return result;
     std::vector<std::int64_t> sizes;
-    for (int s = 0; s < from.shape().slots(); ++s) sizes.push_back(from.shape().local_sizes(from.rank())[static_cast<std::size_t>(s)]);
+    for (int s = 0; s < from.shape().slots(); ++s)
+        sizes.push_back(from.shape().local_sizes(from.rank())[static_cast<std::size_t>(s)]);
     const MiddleMode at(sizes, mode);
     local::FoldedContraction f;
     f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * columns}};
@@ -241,6 +268,7 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                  \
+    template MovedTensor<T> moved_to(const Tensor<T>&, Layout);                                               \
     template MovedTensor<T> with_whole_mode(const Tensor<T>&, int, std::span<const int>);                     \
     template double norm_squared(const Tensor<T>&);                                                           \
     template Gram mode_gram(const Tensor<T>&, int);                                                           \

@@ -12,9 +12,21 @@
 
 namespace arges::decompose {
 
-/// A layout in which a mode is not spread: its torus dimensions go to modes that are long enough, first to those in `settled`. Where there are none, ranks along
-/// a torus dimension hold copies. Pure.
+/// A block of a tensor as a three-dimensional array with one mode in the middle.
+struct MiddleMode {
+    std::int64_t before = 1, length = 1, behind = 1;
+
+    /// @param sizes of the block by mode
+    MiddleMode(const std::vector<std::int64_t>& sizes, int mode);
+};
+
+/// A layout in which a mode is not spread: its torus dimensions go to modes that are long enough, first to those in `settled`.
+/// Where there are none, ranks along a torus dimension hold copies. Pure.
 Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const int> settled);
+
+/// A layout in which only this mode is spread, over as many torus dimensions as it has indices for; along the others ranks hold
+/// copies. Pure.
+Layout layout_with_spread_mode(const Layout& layout, int mode);
 
 /// A tensor on another layout, and the bytes that this rank sends for it, as planned.
 template <class T>
@@ -22,6 +34,11 @@ struct MovedTensor {
     Tensor<T> tensor;
     std::int64_t planned_bytes = 0;
 };
+
+/// The same elements on another layout. Collective.
+/// @param tensor has plain blocks, as the layout
+template <class T>
+MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout);
 
 /// The same elements with a mode that is whole in every block; no copy if it is already. Collective.
 /// @param tensor has plain blocks
@@ -32,8 +49,8 @@ MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<cons
 template <class T>
 double norm_squared(const Tensor<T>& tensor);
 
-/// X_(mode) X_(mode)^T, on every rank, by symmetric products of the blocks; the mode is whole. Float elements are summed in float only over a
-/// few thousand terms. Collective.
+/// The lower triangle of X_(mode) X_(mode)^T, on the first rank, by symmetric products of the blocks; the mode is whole. Float
+/// elements are summed in float only over a few thousand terms. On other ranks the values mean nothing. Collective.
 template <class T>
 Gram mode_gram(const Tensor<T>& tensor, int mode);
 

@@ -16,8 +16,8 @@ std::int64_t product(const std::vector<std::int64_t>& sizes, int begin, int end)
 
 /// The Khatri-Rao product of the factors of some modes, first mode fastest, column after column.
 template <class T>
-const T* khatri_rao(std::span<const int> modes, const std::vector<std::int64_t>& sizes, std::span<const T* const> factors, int columns,
-                    Buffer<T>& weights) {
+const T* khatri_rao(std::span<const int> modes, const std::vector<std::int64_t>& sizes, std::span<const T* const> factors,
+                    int columns, Buffer<T>& weights) {
     if (modes.size() == 1) return factors[static_cast<std::size_t>(modes[0])];
     std::int64_t rows = 1;
     for (int m : modes) rows *= sizes[static_cast<std::size_t>(m)];
@@ -49,8 +49,8 @@ std::int64_t ModeArray<T>::count() const {
 }
 
 template <class T>
-void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std::span<const T* const> factors, int columns, Buffer<T>& weights,
-                    T* result) {
+void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std::span<const T* const> factors, int columns,
+                    Buffer<T>& weights, T* result) {
     const T* const weight = khatri_rao<T>(summed, array.sizes, factors, columns, weights);
     local::FoldedContraction f;
     std::int64_t stride = 1, stride_weight = 1, stride_result = 1;
@@ -73,7 +73,8 @@ void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std:
 }
 
 template <class T>
-DimensionTree<T>::DimensionTree(ModeArray<T> block, int columns) : block_(std::move(block)), columns_(columns), leaf_(block_.modes.size()) {
+DimensionTree<T>::DimensionTree(ModeArray<T> block, int columns)
+    : block_(std::move(block)), columns_(columns), leaf_(block_.modes.size()) {
     add_node(0, static_cast<int>(block_.modes.size()), -1);
     int depth = 0;
     for (const auto& node : nodes_) depth = std::max(depth, node.depth);
@@ -140,7 +141,9 @@ template <class T>
 void DimensionTree<T>::factor_changes(int mode) {
     for (std::size_t depth = 1; depth < present_.size(); ++depth) {
         const int node = present_[depth];
-        if (node >= 0 && (mode < nodes_[static_cast<std::size_t>(node)].begin || mode >= nodes_[static_cast<std::size_t>(node)].end)) present_[depth] = -1;
+        if (node >= 0 &&
+            (mode < nodes_[static_cast<std::size_t>(node)].begin || mode >= nodes_[static_cast<std::size_t>(node)].end))
+            present_[depth] = -1;
     }
 }
 
@@ -151,9 +154,9 @@ std::int64_t DimensionTree<T>::bytes() const {
     return sum;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                            \
-    template struct ModeArray<T>;                                                                                                       \
-    template void contract_modes(const ModeArray<T>&, std::span<const int>, std::span<const T* const>, int, Buffer<T>&, T*);            \
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template struct ModeArray<T>;                                                                                              \
+    template void contract_modes(const ModeArray<T>&, std::span<const int>, std::span<const T* const>, int, Buffer<T>&, T*);   \
     template class DimensionTree<T>;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -20,17 +20,19 @@ struct ModeArray {
     std::int64_t count() const;       ///< elements of a column
 };
 
-/// result (the modes that `array` has but for those in `summed`, then columns) = sum over the indices of the modes in `summed` of array times the
-/// elements of their factors. Example: modes 0, 1, 2, summed = {2}: result(i, j, r) = sum over k of array(i, j, k) C(k, r).
+/// result (the modes that `array` has but for those in `summed`, then columns) = sum over the indices of the modes in `summed`
+/// of array times the elements of their factors. Example: modes 0, 1, 2, summed = {2}: result(i, j, r) = sum over k of array(i,
+/// j, k) C(k, r).
 /// @param factors by mode: sizes[m] x columns, column after column
 /// @param weights scratch for the Khatri-Rao product of the factors of `summed`
 template <class T>
-void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std::span<const T* const> factors, int columns, Buffer<T>& weights,
-                    T* result);
+void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std::span<const T* const> factors, int columns,
+                    Buffer<T>& weights, T* result);
 
-/// MTTKRP of one block in all modes by a binary tree over the modes. A node is the block contracted with the factors of all modes that it does not have;
-/// it is made from its parent, and kept until one of these factors changes. In a sweep of alternating least squares only the two children of the root
-/// are made from the block itself (Phan, Tichavsky, Cichocki, IEEE Trans. Signal Process. 61, 2013; Kaya, Robert, SIAM J. Sci. Comput. 41, 2019).
+/// MTTKRP of one block in all modes by a binary tree over the modes. A node is the block contracted with the factors of all
+/// modes that it does not have; it is made from its parent, and kept until one of these factors changes. In a sweep of
+/// alternating least squares only the two children of the root are made from the block itself (Phan, Tichavsky, Cichocki, IEEE
+/// Trans. Signal Process. 61, 2013; Kaya, Robert, SIAM J. Sci. Comput. 41, 2019).
 template <class T>
 class DimensionTree {
 public:

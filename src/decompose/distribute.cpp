@@ -2,7 +2,7 @@
 
 #include "arges/error.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "partition/value_counts.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -56,7 +56,8 @@ std::vector<std::int64_t> owners_in_layers(const Communicator& comm, const Distr
             auto at = owners.rows.begin();
             for (auto row : layer.held[q]) {
                 at = std::lower_bound(at, owners.rows.end(), row);
-                answer.push_back(group.ranks[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(at - owners.rows.begin())])]);
+                answer.push_back(
+                    group.ranks[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(at - owners.rows.begin())])]);
             }
             answers[static_cast<std::size_t>(group.ranks[q])] = to_bytes(answer);
         }
@@ -68,7 +69,8 @@ std::vector<std::int64_t> owners_in_layers(const Communicator& comm, const Distr
 std::int32_t slice_owner(const DistributionPlan& plan, std::size_t mode, std::int64_t slice) {
     if (plan.owners.empty()) return static_cast<std::int32_t>(partition::layer_of(plan.boundaries[mode], slice));
     const auto& owners = plan.owners[mode];
-    return owners.owner[static_cast<std::size_t>(std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) - owners.slices.begin())];
+    return owners.owner[static_cast<std::size_t>(std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) -
+                                                 owners.slices.begin())];
 }
 
 /// Where each nonzero goes for a set.
@@ -82,23 +84,26 @@ std::vector<std::int32_t> ranks_of(const sparse::Nonzeros<T>& nonzeros, const Di
     }
     for (std::size_t m = 0; m < nonzeros.indices.size(); ++m)
         for (std::size_t x = 0; x < result.size(); ++x)
-            result[x] = static_cast<std::int32_t>(result[x] * plan.grid[m] + partition::layer_of(plan.boundaries[m], nonzeros.indices[m][x]));
+            result[x] = static_cast<std::int32_t>(result[x] * plan.grid[m] +
+                                                  partition::layer_of(plan.boundaries[m], nonzeros.indices[m][x]));
     return result;
 }
 
 /// Rows of a mode that some set has nonzeros in, ascending; or those of all ranks.
 template <class T>
-std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::Nonzeros<T>>& sets, std::size_t mode, bool of_all_ranks) {
+std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::Nonzeros<T>>& sets, std::size_t mode,
+                                    bool of_all_ranks) {
     std::vector<std::int64_t> held;
     for (const auto& set : sets) {
-        const auto more = distinct(set.indices[mode]);
+        const auto more = partition::distinct(set.indices[mode]);
         held.insert(held.end(), more.begin(), more.end());
     }
-    held = distinct(held);
-    return of_all_ranks ? distinct(from_bytes<std::int64_t>(comm.all_gather(to_bytes(held)))) : held;
+    held = partition::distinct(held);
+    return of_all_ranks ? partition::distinct(from_bytes<std::int64_t>(comm.all_gather(to_bytes(held)))) : held;
 }
 
-/// Positions of the rows of a ModeRows: by an array over their range where that is not much longer than their number, else by bisection.
+/// Positions of the rows of a ModeRows: by an array over their range where that is not much longer than their number, else by
+/// bisection.
 class RowFinder {
 public:
     explicit RowFinder(const ModeRows& rows) {
@@ -107,7 +112,8 @@ public:
         begin_ = *least;
         if (*largest - begin_ < dense_range * rows.count()) {
             place_.resize(static_cast<std::size_t>(*largest - begin_ + 1));
-            for (std::size_t i = 0; i < rows.index.size(); ++i) place_[static_cast<std::size_t>(rows.index[i] - begin_)] = static_cast<std::uint32_t>(i);
+            for (std::size_t i = 0; i < rows.index.size(); ++i)
+                place_[static_cast<std::size_t>(rows.index[i] - begin_)] = static_cast<std::uint32_t>(i);
             return;
         }
         for (std::size_t i = 0; i < rows.index.size(); ++i) sorted_.emplace_back(rows.index[i], static_cast<std::uint32_t>(i));
@@ -118,7 +124,9 @@ public:
 #pragma omp parallel for schedule(static)
         for (std::size_t x = 0; x < indices.size(); ++x)
             result[x] = sorted_.empty() ? place_[static_cast<std::size_t>(indices[x] - begin_)]
-                                        : std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::int64_t, std::uint32_t>(indices[x], 0))->second;
+                                        : std::lower_bound(sorted_.begin(), sorted_.end(),
+                                                           std::pair<std::int64_t, std::uint32_t>(indices[x], 0))
+                                              ->second;
         return result;
     }
 

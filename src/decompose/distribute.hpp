@@ -16,7 +16,8 @@ namespace arges::decompose {
 
 /// The three ways of the papers.
 enum class Grain : std::uint8_t {
-    coarse,  ///< a rank has all nonzeros of its slices, for each mode other ones; rows are fetched, nothing is folded (hypertensor-sc15, section 3.1)
+    coarse,  ///< a rank has all nonzeros of its slices, for each mode other ones; rows are fetched, nothing is folded
+             ///< (hypertensor-sc15, section 3.1)
     medium,  ///< a rank has a block of a Cartesian grid of layers (irregularity-aware-cpd-2023, section 2.3)
     fine     ///< every nonzero has a rank of its own (hypertensor-sc15, section 3.2)
 };
@@ -31,7 +32,8 @@ struct SliceOwners {
 struct DistributionPlan {
     Grain grain = Grain::medium;
     partition::Grid grid;                           ///< medium
-    std::vector<partition::Boundaries> boundaries;  ///< medium: by mode, as many layers as the grid has; coarse: a layer for each rank
+    std::vector<partition::Boundaries>
+        boundaries;  ///< medium: by mode, as many layers as the grid has; coarse: a layer for each rank
     std::vector<SliceOwners> owners;                ///< coarse: by mode, instead of boundaries
     bool rows_everywhere = false;                   ///< coarse: every rank gets all rows, as DFacTo's allgather gives them
     std::vector<std::int32_t> parts;                ///< fine: the rank of each of this rank's nonzeros
@@ -53,8 +55,8 @@ struct Distributed {
     bool folds = true;                ///< results of MTTKRP are partial: they are folded to the owners of rows
 };
 
-/// Moves nonzeros and finds owners of rows. Rows of empty slices are owned by nobody. Nonzeros move column by column, and no column
-/// is kept that has moved: give them up by std::move() where memory is short. Collective.
+/// Moves nonzeros and finds owners of rows. Rows of empty slices are owned by nobody. Nonzeros move column by column, and no
+/// column is kept that has moved: give them up by std::move() where memory is short. Collective.
 template <class T>
 Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan);
 

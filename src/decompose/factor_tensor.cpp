@@ -9,18 +9,20 @@ namespace arges::decompose {
 IndexRanges checked_ranges(const std::string& title, const std::vector<std::int64_t>& lengths, IndexRanges ranges) {
     if (ranges.begin.empty() && ranges.end.empty()) return {std::vector<std::int64_t>(lengths.size(), 0), lengths};
     if (ranges.begin.size() != lengths.size() || ranges.end.size() != lengths.size())
-        throw InvalidArgument(title + ": ranges of " + std::to_string(ranges.begin.size()) + " and " + std::to_string(ranges.end.size()) +
-                              " indices for " + std::to_string(lengths.size()) + " modes; give a begin and an end for each mode");
+        throw InvalidArgument(title + ": ranges of " + std::to_string(ranges.begin.size()) + " and " +
+                              std::to_string(ranges.end.size()) + " indices for " + std::to_string(lengths.size()) +
+                              " modes; give a begin and an end for each mode");
     for (std::size_t m = 0; m < lengths.size(); ++m)
         if (ranges.begin[m] < 0 || ranges.begin[m] > ranges.end[m] || ranges.end[m] > lengths[m])
-            throw InvalidArgument(title + ": the range [" + std::to_string(ranges.begin[m]) + ", " + std::to_string(ranges.end[m]) +
-                                  ") is not within mode " + std::to_string(m + 1) + " of length " + std::to_string(lengths[m]));
+            throw InvalidArgument(title + ": the range [" + std::to_string(ranges.begin[m]) + ", " +
+                                  std::to_string(ranges.end[m]) + ") is not within mode " + std::to_string(m + 1) +
+                                  " of length " + std::to_string(lengths[m]));
     return ranges;
 }
 
 template <class T>
-Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, std::span<const T> values, std::int64_t columns, std::int64_t begin,
-                        std::int64_t end) {
+Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, std::span<const T> values, std::int64_t columns,
+                        std::int64_t begin, std::int64_t end) {
     Tensor<T> result(world, {end - begin, columns}, "factor");
     std::vector<std::int64_t> keys;
     std::vector<T> elements;
@@ -36,8 +38,8 @@ Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, 
 }
 
 template <class T>
-void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values, std::span<const std::int64_t> wanted,
-               sparse::RowMatrix<T> matrix) {
+void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
+               std::span<const std::int64_t> wanted, sparse::RowMatrix<T> matrix) {
     const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows)));
     const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(values)));
     std::vector<std::pair<std::int64_t, std::size_t>> place;
@@ -60,9 +62,11 @@ std::vector<std::string> numbered_labels(char letter, int count) {
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                              \
-    template Tensor<T> factor_tensor(const World&, std::span<const std::int64_t>, std::span<const T>, std::int64_t, std::int64_t, std::int64_t); \
-    template void take_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&, std::span<const std::int64_t>, sparse::RowMatrix<T>);
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template Tensor<T> factor_tensor(const World&, std::span<const std::int64_t>, std::span<const T>, std::int64_t,            \
+                                     std::int64_t, std::int64_t);                                                              \
+    template void take_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&,                      \
+                            std::span<const std::int64_t>, sparse::RowMatrix<T>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

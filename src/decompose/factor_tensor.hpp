@@ -25,16 +25,16 @@ IndexRanges checked_ranges(const std::string& title, const std::vector<std::int6
 /// @param rows   numbers of the rows that this rank has
 /// @param values rows.size() x columns, row after row
 template <class T>
-Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, std::span<const T> values, std::int64_t columns, std::int64_t begin,
-                        std::int64_t end);
+Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, std::span<const T> values, std::int64_t columns,
+                        std::int64_t begin, std::int64_t end);
 
 /// Rows of a matrix that ranks have, taken to where others want them; rows that nobody has become zero. Collective.
 /// @param rows   numbers of the rows that this rank has
 /// @param values these rows, one after the other
 /// @param wanted numbers of the rows of `matrix`
 template <class T>
-void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values, std::span<const std::int64_t> wanted,
-               sparse::RowMatrix<T> matrix);
+void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
+               std::span<const std::int64_t> wanted, sparse::RowMatrix<T> matrix);
 
 /// Labels of so many dimensions, which no other label of a statement has: {"x1", "x2"} for letter x.
 std::vector<std::string> numbered_labels(char letter, int count);

@@ -2,6 +2,8 @@
 
 #include "base/splitmix.hpp"
 
+#include <cmath>
+
 namespace arges::decompose {
 
 double start_value(std::uint64_t seed, int mode, std::int64_t row, int column) {
@@ -11,6 +13,18 @@ double start_value(std::uint64_t seed, int mode, std::int64_t row, int column) {
 }
 
 void sum_over_ranks(const Communicator& comm, Gram& gram) { comm.sum(gram.data(), static_cast<std::int64_t>(gram.size())); }
+
+void sum_over_ranks(const Communicator& comm, RowSums& sums) {
+    const auto n = static_cast<std::size_t>(std::llround(std::sqrt(static_cast<double>(sums.gram.size()))));
+    std::vector<double> lower{sums.inner};
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = c; r < n; ++r) lower.push_back(sums.gram[r + c * n]);
+    comm.sum(lower.data(), static_cast<std::int64_t>(lower.size()));
+    sums.inner = lower[0];
+    auto next = lower.begin() + 1;
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = c; r < n; ++r) sums.gram[r + c * n] = sums.gram[c + r * n] = *next++;
+}
 
 template <class T>
 Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor.columns()) {
@@ -22,7 +36,8 @@ Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor
             data_.emplace_back(rows.count() * columns_);
             for (std::int64_t i = 0; i < rows.count(); ++i)
                 for (int c = 0; c < columns_; ++c)
-                    data_.back()[i * columns_ + c] = static_cast<T>(start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c));
+                    data_.back()[i * columns_ + c] =
+                        static_cast<T>(start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c));
         }
     });
     for (int m = 0; m < order(); ++m) {

@@ -46,5 +46,9 @@ double start_value(std::uint64_t seed, int mode, std::int64_t row, int column);
 
 /// Sums a Gram matrix over the ranks. Collective.
 void sum_over_ranks(const Communicator& comm, Gram& gram);
+/// The same of a symmetric one, of which the lower triangle moves, and of the inner product. Collective.
+void sum_over_ranks(const Communicator& comm, RowSums& sums);
+/// How many numbers that is for so many columns.
+constexpr std::int64_t row_sum_count(std::int64_t columns) { return columns * (columns + 1) / 2 + 1; }
 
 }  // namespace arges::decompose

@@ -1,6 +1,7 @@
 #include "decompose/gram_solver.hpp"
 
 #include "arges/error.hpp"
+#include "linalg/fortran.hpp"
 #include "local/blas.hpp"
 
 #include <cblas.h>
@@ -9,12 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
-
-extern "C" {
-void dpotrf_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dpotri_(const char* uplo, const int* n, double* a, const int* lda, int* info);
-void dsyev_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w, double* work, const int* lwork, int* info);
-}
 
 namespace arges::decompose {
 
@@ -43,8 +38,8 @@ void multiply_fixed(const T* factor, sparse::RowMatrix<T> rows) {
 template <class T>
 void multiply_any(const T* factor, sparse::RowMatrix<T> rows) {
     const std::vector<T> before(rows.data, rows.data + rows.rows * rows.columns);
-    local::gemm<T>({rows.columns, rows.rows, rows.columns}, T(1), {factor, rows.columns, false}, {before.data(), rows.columns, false}, T(0),
-                   {rows.data, rows.columns, false});
+    local::gemm<T>({rows.columns, rows.rows, rows.columns}, T(1), {factor, rows.columns, false},
+                   {before.data(), rows.columns, false}, T(0), {rows.data, rows.columns, false});
 }
 
 /// rows = rows * factor, in place.
@@ -111,19 +106,21 @@ void multiply_into(Gram& product, const Gram& factor) {
 
 GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns) {
     if (!std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); }))
-        throw InvalidArgument("the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "
-                              "rank or a regularization");
+        throw InvalidArgument(
+            "the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "
+            "rank or a regularization");
     const double cut = noise * rounding * columns;
     if (!invert_by_cholesky(v, cut)) invert_by_eigenvectors(v, cut);
     for (const auto& factor : factors_) factors_float_.emplace_back(factor.begin(), factor.end());
 }
 
-/// False if V is not positive definite, or nearly so: pivots may be large where V is nearly singular, so the inverse is looked at, too.
+/// False if V is not positive definite, or nearly so: pivots may be large where V is nearly singular, so the inverse is looked
+/// at, too.
 bool GramSolver::invert_by_cholesky(const Gram& v, double cut) {
     auto inverse = v;
     int info = 0;
-    dpotrf_("L", &columns_, inverse.data(), &columns_, &info);
-    if (info == 0) dpotri_("L", &columns_, inverse.data(), &columns_, &info);
+    linalg::Fortran<double>::potrf("L", &columns_, inverse.data(), &columns_, &info, 1);
+    if (info == 0) linalg::Fortran<double>::potri("L", &columns_, inverse.data(), &columns_, &info, 1);
     if (info != 0) return false;
     double most = 0, most_inverse = 0;
     for (std::size_t c = 0; c < static_cast<std::size_t>(columns_); ++c) {
@@ -142,7 +139,8 @@ SymmetricEigen symmetric_eigen(const Gram& matrix, int columns) {
     std::vector<double> work(64 * static_cast<std::size_t>(columns) + 64);
     const int size = static_cast<int>(work.size());
     int info = 0;
-    dsyev_("V", "L", &columns, result.vectors.data(), &columns, result.values.data(), work.data(), &size, &info);
+    linalg::FortranReal<double>::syev("V", "L", &columns, result.vectors.data(), &columns, result.values.data(), work.data(),
+                                      &size, &info, 1, 1);
     if (info != 0) throw Error("the eigenvalues of a Gram matrix were not found; use another seed or a regularization");
     return result;
 }
@@ -178,7 +176,8 @@ RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows) {
         std::vector<T> before(block.data, block.data + size);
         solver.solve(block);
         double inner = 0;
-        for (std::int64_t i = 0; i < size; ++i) inner += static_cast<double>(before[static_cast<std::size_t>(i)]) * static_cast<double>(block.data[i]);
+        for (std::int64_t i = 0; i < size; ++i)
+            inner += static_cast<double>(before[static_cast<std::size_t>(i)]) * static_cast<double>(block.data[i]);
         sums.inner += inner;
         add_gram<T>(block, sums.gram, scratch);
     });
@@ -186,7 +185,8 @@ RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows) {
 
 template <class T>
 Gram gram_of(sparse::RowMatrix<const T> rows) {
-    return over_blocks(rows, [](sparse::RowMatrix<const T> block, RowSums& sums, std::vector<T>& scratch) { add_gram<T>(block, sums.gram, scratch); })
+    return over_blocks(rows, [](sparse::RowMatrix<const T> block, RowSums& sums,
+                                std::vector<T>& scratch) { add_gram<T>(block, sums.gram, scratch); })
         .gram;
 }
 

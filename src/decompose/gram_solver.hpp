@@ -21,9 +21,9 @@ struct SymmetricEigen {
 /// @throws Error if they are not found
 SymmetricEigen symmetric_eigen(const Gram& matrix, int columns);
 
-/// The inverse of V: by Cholesky where V is positive definite and well conditioned; else the pseudo-inverse, so that collinear columns or
-/// columns of zeros give the solution of least norm. The pseudo-inverse is applied as a product of its roots, Q L^-1/2 and its transposed, so
-/// that rounding stays in the directions in which V is small, where the model does not feel it.
+/// The inverse of V: by Cholesky where V is positive definite and well conditioned; else the pseudo-inverse, so that collinear
+/// columns or columns of zeros give the solution of least norm. The pseudo-inverse is applied as a product of its roots, Q
+/// L^-1/2 and its transposed, so that rounding stays in the directions in which V is small, where the model does not feel it.
 class GramSolver {
 public:
     /// @param rounding relative error of the rows that will be solved for, as 2.2e-16 in double precision
@@ -49,8 +49,8 @@ struct RowSums {
     double inner = 0;      ///< sum of the rows before and after, multiplied element by element
 };
 
-/// Solves rows in place and sums their Gram matrix and their inner product with what they were; in blocks that stay in cache, with
-/// the threads that OpenMP gives.
+/// Solves rows in place and sums their Gram matrix and their inner product with what they were; in blocks that stay in cache,
+/// with the threads that OpenMP gives.
 template <class T>
 RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows);
 

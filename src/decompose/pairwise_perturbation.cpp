@@ -19,7 +19,8 @@ std::vector<int> without(const std::vector<int>& modes, const std::vector<int>& 
 
 template <class T>
 PairwisePerturbation<T>::PairwisePerturbation(const Communicator& comm, ModeArray<T> block, int columns, double threshold)
-    : comm_(comm), block_(std::move(block)), columns_(columns), threshold_(threshold), cross_(block_.sizes.size()), is_old_(block_.sizes.size(), true) {
+    : comm_(comm), block_(std::move(block)), columns_(columns), threshold_(threshold), cross_(block_.sizes.size()),
+      is_old_(block_.sizes.size(), true) {
     std::int64_t most = 0;
     for (auto size : block_.sizes) {
         points_.emplace_back(size * columns);
@@ -37,14 +38,16 @@ double PairwisePerturbation<T>::distance(CpState<T>& state) const {
     for (std::size_t m = 0; m < order; ++m) {
         const auto rows = state.factors.owned(static_cast<int>(m));
         for (std::int64_t x = 0; x < rows.rows * rows.columns; ++x) {
-            const auto value = static_cast<double>(rows.data[x]), change = value - static_cast<double>(reference_[m][static_cast<std::size_t>(x)]);
+            const auto value = static_cast<double>(rows.data[x]),
+                       change = value - static_cast<double>(reference_[m][static_cast<std::size_t>(x)]);
             squares[2 * m] += change * change;
             squares[2 * m + 1] += value * value;
         }
     }
     comm_.sum(squares.data(), static_cast<std::int64_t>(squares.size()));
     double most = 0;
-    for (std::size_t m = 0; m < order; ++m) most = std::max(most, squares[2 * m + 1] > 0 ? squares[2 * m] / squares[2 * m + 1] : 0);
+    for (std::size_t m = 0; m < order; ++m)
+        most = std::max(most, squares[2 * m + 1] > 0 ? squares[2 * m] / squares[2 * m + 1] : 0);
     return std::sqrt(most);
 }
 
@@ -75,8 +78,8 @@ bool PairwisePerturbation<T>::begin_iteration(CpState<T>& state, bool exact) {
 }
 
 template <class T>
-typename PairwisePerturbation<T>::Operator PairwisePerturbation<T>::reduced(const ModeArray<T>& array, const std::vector<int>& kept,
-                                                                           std::span<const T* const> factors) {
+typename PairwisePerturbation<T>::Operator
+PairwisePerturbation<T>::reduced(const ModeArray<T>& array, const std::vector<int>& kept, std::span<const T* const> factors) {
     Operator result{{}, {nullptr, kept, array.sizes, true}};
     result.values = Buffer<T>(result.array.count() * columns_);
     result.array.data = result.values.data();
@@ -93,16 +96,18 @@ void PairwisePerturbation<T>::make_pairs(const ModeArray<T>& array, const std::v
             if (i < j) pairs_.push_back(reduced(array, {i, j}, factors));
 }
 
-/// The tensor itself is read for both halves of the modes, and once for each mode of the first half, which serves the pairs of that mode with those of the
-/// second half.
+/// The tensor itself is read for both halves of the modes, and once for each mode of the first half, which serves the pairs of
+/// that mode with those of the second half.
 template <class T>
 void PairwisePerturbation<T>::make(std::span<const T* const> factors) {
     pairs_.clear();
     const auto order = static_cast<int>(block_.sizes.size());
     for (int m = 0; m < order; ++m)
-        std::copy_n(factors[static_cast<std::size_t>(m)], block_.sizes[static_cast<std::size_t>(m)] * columns_, points_[static_cast<std::size_t>(m)].data());
+        std::copy_n(factors[static_cast<std::size_t>(m)], block_.sizes[static_cast<std::size_t>(m)] * columns_,
+                    points_[static_cast<std::size_t>(m)].data());
     const int middle = order / 2;
-    const std::vector<int> lower(block_.modes.begin(), block_.modes.begin() + middle), upper(block_.modes.begin() + middle, block_.modes.end());
+    const std::vector<int> lower(block_.modes.begin(), block_.modes.begin() + middle),
+        upper(block_.modes.begin() + middle, block_.modes.end());
     for (const auto& half : {lower, upper}) {
         if (half.size() == 2) pairs_.push_back(reduced(block_, half, factors));
         if (half.size() <= 2) continue;
@@ -120,9 +125,11 @@ void PairwisePerturbation<T>::make(std::span<const T* const> factors) {
         make_pairs(whole.array, {i}, upper, factors);
     }
     for (int m = 0; m < order; ++m) {
-        const auto pair = std::find_if(pairs_.begin(), pairs_.end(), [&](const Operator& p) { return p.array.modes[0] == m || p.array.modes[1] == m; });
+        const auto pair = std::find_if(pairs_.begin(), pairs_.end(),
+                                       [&](const Operator& p) { return p.array.modes[0] == m || p.array.modes[1] == m; });
         const int other = pair->array.modes[0] == m ? pair->array.modes[1] : pair->array.modes[0];
-        contract_modes<T>(pair->array, std::vector<int>{other}, factors, columns_, weights_, first_order_[static_cast<std::size_t>(m)].data());
+        contract_modes<T>(pair->array, std::vector<int>{other}, factors, columns_, weights_,
+                          first_order_[static_cast<std::size_t>(m)].data());
     }
 }
 

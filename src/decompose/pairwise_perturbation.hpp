@@ -10,11 +10,13 @@
 
 namespace arges::decompose {
 
-/// Pairwise perturbation (Ma and Solomonik, Numer. Linear Algebra Appl. 29, 2022, algorithm 3.2). With factors A = P + D, where P are those at which the
-/// operators were made, X_(n) times the Khatri-Rao product of the other A is, up to the second order in D,
+/// Pairwise perturbation (Ma and Solomonik, Numer. Linear Algebra Appl. 29, 2022, algorithm 3.2). With factors A = P + D, where
+/// P are those at which the operators were made, X_(n) times the Khatri-Rao product of the other A is, up to the second order
+/// in D,
 ///     M_n + sum over i of M_ni D_i + A_n diag(lambda) H_n,
-/// where M_n and M_ni are the tensor contracted with all P but those of n, or of n and i, column by column, and the tensor is replaced by the model in the
-/// second-order term: H_n = sum over i < j of (A_i^T D_i) * (A_j^T D_j) * product over the other k of (A_k^T A_k), element by element.
+/// where M_n and M_ni are the tensor contracted with all P but those of n, or of n and i, column by column, and the tensor is
+/// replaced by the model in the second-order term: H_n = sum over i < j of (A_i^T D_i) * (A_j^T D_j) * product over the other k
+/// of (A_k^T A_k), element by element.
 template <class T>
 class PairwisePerturbation {
 public:
@@ -41,7 +43,8 @@ private:
         ModeArray<T> array;
     };
     Operator reduced(const ModeArray<T>& array, const std::vector<int>& kept, std::span<const T* const> factors);
-    void make_pairs(const ModeArray<T>& array, const std::vector<int>& first, const std::vector<int>& second, std::span<const T* const> factors);
+    void make_pairs(const ModeArray<T>& array, const std::vector<int>& first, const std::vector<int>& second,
+                    std::span<const T* const> factors);
     double distance(CpState<T>& state) const;
     void take_reference(CpState<T>& state);
     Gram cross_product(int mode) const;

@@ -9,8 +9,8 @@
 
 namespace arges::decompose {
 
-/// The rows of one factor matrix on a rank: first those that it owns, ascending; then those that it needs of other owners, by owner,
-/// ascending within each.
+/// The rows of one factor matrix on a rank: first those that it owns, ascending; then those that it needs of other owners, by
+/// owner, ascending within each.
 struct ModeRows {
     std::vector<std::int64_t> index;  ///< of each local row in the whole matrix
     std::int64_t owned = 0;
@@ -40,7 +40,8 @@ struct ModeRows {
 /// @param owner rank that owns each of them
 ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& held, const std::vector<std::int64_t>& owner);
 
-/// The two movements over a ModeRows, with their buffers; the stride of the matrices is `columns`. Calls on one communicator must be made in the same order on all ranks.
+/// The two movements over a ModeRows, with their buffers; the stride of the matrices is `columns`. Calls on one communicator
+/// must be made in the same order on all ranks.
 template <class T>
 class RowExchange {
 public:

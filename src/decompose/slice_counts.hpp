@@ -22,8 +22,8 @@ private:
     const Communicator& comm_;
 };
 
-/// This rank's nonzeros, and its part of the nonempty slices with the nonzeros that all ranks have of them. No array is longer than the number of
-/// slices with nonzeros of this rank or in its part. Looks at `nonzeros` as long as it lives. Collective.
+/// This rank's nonzeros, and its part of the nonempty slices with the nonzeros that all ranks have of them. No array is longer
+/// than the number of slices with nonzeros of this rank or in its part. Looks at `nonzeros` as long as it lives. Collective.
 template <class T>
 partition::TensorPart count_slices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
 

@@ -5,12 +5,14 @@
 #include "decompose/choose_distribution.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/tucker_checks.hpp"
 #include "interface/sparse_state.hpp"
 #include "local/blas.hpp"
 #include "sparse/ttmc.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace arges {
@@ -22,30 +24,24 @@ using decompose::Gram;
 using decompose::RowExchange;
 using sparse::RowMatrix;
 
-constexpr std::int64_t max_width = 4096;
+constexpr int max_width = 4096;
 
 void check(const TuckerOptions& options, const std::vector<std::int64_t>& lengths) {
-    auto refuse = [](const std::string& text) { throw InvalidArgument("Tucker decomposition: " + text); };
-    if (options.ranks.size() != lengths.size())
-        refuse(std::to_string(options.ranks.size()) + " ranks for " + std::to_string(lengths.size()) + " modes; give one for each mode");
-    std::int64_t product = 1;
+    const auto refuse = [](const std::string& text) { throw InvalidArgument("Tucker decomposition: " + text); };
+    decompose::check_tucker_options(options, lengths);
+    double product = 1;
+    for (int rank : options.ranks) product *= rank;
     for (std::size_t m = 0; m < lengths.size(); ++m) {
-        if (options.ranks[m] < 1 || options.ranks[m] > lengths[m])
-            refuse("the rank of mode " + std::to_string(m + 1) + " is " + std::to_string(options.ranks[m]) + "; it must be from 1 to the length " +
-                   std::to_string(lengths[m]));
-        product *= options.ranks[m];
-        if (product > max_width * lengths[m] && product > max_width * max_width) refuse("the core is too large; use smaller ranks");
+        const double columns = product / options.ranks[m];
+        if (columns > max_width)
+            refuse("the core has " + std::to_string(static_cast<std::int64_t>(std::min(columns, 1e18))) +
+                   " columns beside mode " + std::to_string(m + 1) + ", at most " + std::to_string(max_width) +
+                   " are supported; use smaller ranks");
     }
-    for (std::size_t m = 0; m < lengths.size(); ++m)
-        if (product / options.ranks[m] > max_width)
-            refuse("the core has " + std::to_string(product / options.ranks[m]) + " columns beside mode " + std::to_string(m + 1) +
-                   ", at most " + std::to_string(max_width) + " are supported; use smaller ranks");
     if (options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
         refuse("sparse tensors are decomposed by hooi only; choose it, or convert the tensor to a dense one");
     if (options.relative_error != 0 || options.kernel != TuckerKernel::automatic || !options.order.empty())
         refuse("relative error, kernel and order are for dense tensors; give ranks, or convert the tensor to a dense one");
-    if (options.max_iterations < 1) refuse("there must be at least one iteration");
-    if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
 }
 
 /// The iteration.
@@ -54,11 +50,13 @@ class Hooi {
 public:
     Hooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed)
         : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)) {
-        for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * static_cast<double>(value);
+        for (auto value : distributed_.sets[0].nonzeros.values)
+            norm_squared_ += static_cast<double>(value) * static_cast<double>(value);
         comm_.sum(&norm_squared_, 1);
         comm_.agree([&] {
             for (int m = 0; m < order(); ++m)
-                kernels_.emplace_back(distributed_.sets[distributed_.sets.size() == 1 ? 0 : static_cast<std::size_t>(m)].nonzeros, m);
+                kernels_.emplace_back(
+                    distributed_.sets[distributed_.sets.size() == 1 ? 0 : static_cast<std::size_t>(m)].nonzeros, m);
         });
         distributed_.sets.clear();
         for (int m = 0; m < order(); ++m) {
@@ -66,7 +64,8 @@ public:
             comm_.agree([&] { factors_.emplace_back(rows.count() * columns(m)); });
             for (std::int64_t i = 0; i < rows.count(); ++i)
                 for (int c = 0; c < columns(m); ++c)
-                    factors_.back()[i * columns(m) + c] = static_cast<T>(decompose::start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c) - 0.5);
+                    factors_.back()[i * columns(m) + c] =
+                        static_cast<T>(decompose::start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c) - 0.5);
             expand_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, columns(m)));
             fold_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, width(m)));
             make_orthonormal(m);
@@ -77,7 +76,8 @@ public:
 
     /// Takes the factors of a model instead of random ones. Collective.
     void start_from(const TuckerModel<T>& model) {
-        for (int m = 0; m < order(); ++m) decompose::take_rows<T>(comm_, model.rows(m), model.factor(m), rows_of(m).index, matrix(m));
+        for (int m = 0; m < order(); ++m)
+            decompose::take_rows<T>(comm_, model.rows(m), model.factor(m), rows_of(m).index, matrix(m));
     }
 
     /// All modes once; returns the fit.
@@ -117,7 +117,9 @@ private:
     int columns(int m) const { return ranks_[static_cast<std::size_t>(m)]; }
     int width(int m) const { return std::accumulate(ranks_.begin(), ranks_.end(), 1, std::multiplies<>()) / columns(m); }
     const decompose::ModeRows& rows_of(int m) const { return distributed_.rows[static_cast<std::size_t>(m)]; }
-    RowMatrix<T> matrix(int m) { return {factors_[static_cast<std::size_t>(m)].data(), rows_of(m).count(), columns(m), columns(m)}; }
+    RowMatrix<T> matrix(int m) {
+        return {factors_[static_cast<std::size_t>(m)].data(), rows_of(m).count(), columns(m), columns(m)};
+    }
     RowMatrix<T> owned(int m) {
         auto result = matrix(m);
         result.rows = rows_of(m).owned;
@@ -137,7 +139,8 @@ private:
         std::reverse(values.begin(), values.end());
         const auto n = static_cast<std::size_t>(rows.columns);
         for (std::size_t c = 0; c < n / 2; ++c)
-            std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(c * n), vectors.begin() + static_cast<std::ptrdiff_t>((c + 1) * n),
+            std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(c * n),
+                             vectors.begin() + static_cast<std::ptrdiff_t>((c + 1) * n),
                              vectors.begin() + static_cast<std::ptrdiff_t>((n - 1 - c) * n));
         for (auto& v : values) v = std::max(0.0, v);
         return {std::move(values), std::move(vectors)};
@@ -145,28 +148,32 @@ private:
 
     /// result = rows * transform (rows.columns x columns, column by column).
     void multiply(RowMatrix<const T> rows, const std::vector<T>& transform, RowMatrix<T> result) const {
-        local::gemm<T>({result.columns, rows.rows, rows.columns}, T(1), {transform.data(), rows.columns, true}, {rows.data, rows.columns, false}, T(0),
-                       {result.data, result.columns, false});
+        local::gemm<T>({result.columns, rows.rows, rows.columns}, T(1), {transform.data(), rows.columns, true},
+                       {rows.data, rows.columns, false}, T(0), {result.data, result.columns, false});
     }
 
     /// The start: columns made orthonormal by the eigenvectors of their Gram matrix.
     void make_orthonormal(int m) {
         const auto [values, vectors] = eigen(owned(m));
         const std::vector<T> before(owned(m).data, owned(m).data + owned(m).rows * columns(m));
-        multiply({before.data(), owned(m).rows, columns(m), columns(m)}, scaled(values, vectors, columns(m), columns(m)), owned(m));
+        multiply({before.data(), owned(m).rows, columns(m), columns(m)}, scaled(values, vectors, columns(m), columns(m)),
+                 owned(m));
         expand(m);
     }
 
     /// Columns of `vectors` divided by singular values; those that are zero up to rounding become zero.
     std::vector<T> scaled(const std::vector<double>& values, const Gram& vectors, int rows, int columns) const {
-        constexpr double rounding = std::is_same_v<T, float> ? 1e-6 : 1e-13;
+        // Squares of singular values are wrong by about this, relative to the largest: the rounding of n sums, or of elements
+        // in float.
+        const double rounding =
+            std::is_same_v<T, float> ? 1e-6 : std::max(1e-13, rows * std::numeric_limits<double>::epsilon());
         std::vector<T> result(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), T(0));
         for (int c = 0; c < std::min(rows, columns); ++c) {
             const auto place = static_cast<std::size_t>(c);
             if (!(values[place] > rounding * values[0])) continue;
             for (int r = 0; r < rows; ++r)
-                result[static_cast<std::size_t>(r) + place * static_cast<std::size_t>(rows)] =
-                    static_cast<T>(vectors[static_cast<std::size_t>(r) + place * static_cast<std::size_t>(rows)] / std::sqrt(values[place]));
+                result[static_cast<std::size_t>(r) + place * static_cast<std::size_t>(rows)] = static_cast<T>(
+                    vectors[static_cast<std::size_t>(r) + place * static_cast<std::size_t>(rows)] / std::sqrt(values[place]));
         }
         return result;
     }
@@ -180,7 +187,8 @@ private:
         const auto w = static_cast<std::size_t>(product.columns);
         core_.assign(w * static_cast<std::size_t>(columns(m)), 0);
         for (std::size_t c = 0; c < static_cast<std::size_t>(std::min(columns(m), product.columns)); ++c)
-            for (std::size_t j = 0; j < w; ++j) core_[c + j * static_cast<std::size_t>(columns(m))] = std::sqrt(values[c]) * vectors[j + c * w];
+            for (std::size_t j = 0; j < w; ++j)
+                core_[c + j * static_cast<std::size_t>(columns(m))] = std::sqrt(values[c]) * vectors[j + c * w];
     }
 
     /// core_ has the last mode fastest, then the columns of TTMc, of which the last of the other modes is fastest.
@@ -190,7 +198,8 @@ private:
         std::vector<int> index(n, 0);
         for (double& g : result) {
             std::size_t column = 0;
-            for (std::size_t k = 0; k + 1 < n; ++k) column = column * static_cast<std::size_t>(ranks_[k]) + static_cast<std::size_t>(index[k]);
+            for (std::size_t k = 0; k + 1 < n; ++k)
+                column = column * static_cast<std::size_t>(ranks_[k]) + static_cast<std::size_t>(index[k]);
             g = core_[static_cast<std::size_t>(index[n - 1]) + column * static_cast<std::size_t>(ranks_[n - 1])];
             for (std::size_t k = 0; k < n && ++index[k] == ranks_[k]; ++k) index[k] = 0;
         }
@@ -211,21 +220,21 @@ private:
 }  // namespace
 
 template <class T>
-TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress, const TuckerModel<T>* start) {
+TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
+                                 const TuckerModel<T>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
     const auto& comm = source.comm();
     const auto nonzeros = comm.sum(source.local().count());
     comm.agree([&] {
         check(options, tensor.lengths());
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
-        if (start && (start->lengths() != tensor.lengths() || start->ranks() != std::vector<std::int64_t>(options.ranks.begin(), options.ranks.end())))
-            throw InvalidArgument("Tucker decomposition: the factors to start from are for another tensor or other ranks; give those of this "
-                                  "tensor and these ranks");
+        if (start) decompose::check_tucker_start(*start, tensor.lengths(), options.ranks);
     });
     Stopwatch watch, whole;
     const int columns = *std::max_element(options.ranks.begin(), options.ranks.end());
-    auto chosen = decompose::choose_distribution(comm, source.local(),
-                                                 {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
+    auto chosen = decompose::choose_distribution(
+        comm, source.local(),
+        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
     Hooi<T> hooi(comm, decompose::distribute(comm, source.local(), chosen.plan), options.ranks, options.seed);
     decompose::check_norm(source.title(), hooi.norm_squared());
     if (start) hooi.start_from(*start);
@@ -249,8 +258,9 @@ TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOpti
     return result;
 }
 
-#define ARGES_INSTANTIATE(T) \
-    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&,             \
+                                              const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

@@ -16,14 +16,17 @@ constexpr std::int64_t difference_parts = 16;
 const char* const kind = "Tucker model";
 
 /// Labels {"x1", "y1"} of the factor of a mode.
-Labels factor_labels(int mode) { return std::vector<std::string>{"x" + std::to_string(mode + 1), "y" + std::to_string(mode + 1)}; }
+Labels factor_labels(int mode) {
+    return std::vector<std::string>{"x" + std::to_string(mode + 1), "y" + std::to_string(mode + 1)};
+}
 
 std::string mode_name(std::size_t mode) { return "mode_" + std::to_string(mode + 1); }
 
 }  // namespace
 
 template <class T>
-TuckerModel<T>::TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors)
+TuckerModel<T>::TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows,
+                            std::vector<std::vector<T>> factors)
     : lengths_(std::move(lengths)), core_(std::move(core)), rows_(std::move(rows)), factors_(std::move(factors)) {}
 
 template <class T>
@@ -32,9 +35,11 @@ std::vector<T> TuckerModel<T>::gather(int mode) const {
     const auto m = static_cast<std::size_t>(mode);
     comm.agree([&] {
         if (mode < 0 || mode >= order())
-            throw InvalidArgument("Tucker model: there is no mode " + std::to_string(mode) + "; modes are 0 to " + std::to_string(order() - 1));
+            throw InvalidArgument("Tucker model: there is no mode " + std::to_string(mode) + "; modes are 0 to " +
+                                  std::to_string(order() - 1));
     });
-    return CpModel<T>(world(), lengths_, std::vector<double>(static_cast<std::size_t>(ranks()[m]), 1), rows_, factors_).gather(mode);
+    return CpModel<T>(world(), lengths_, std::vector<double>(static_cast<std::size_t>(ranks()[m]), 1), rows_, factors_)
+        .gather(mode);
 }
 
 template <class T>
@@ -55,8 +60,8 @@ Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> beg
     Expression<T> product = model.core()[Labels(decompose::numbered_labels('y', model.order()))];
     for (int m = 0; m < model.order(); ++m) {
         const auto place = static_cast<std::size_t>(m);
-        const auto factor =
-            decompose::factor_tensor<T>(model.world(), model.rows(m), model.factor(m), model.ranks()[place], ranges.begin[place], ranges.end[place]);
+        const auto factor = decompose::factor_tensor<T>(model.world(), model.rows(m), model.factor(m), model.ranks()[place],
+                                                        ranges.begin[place], ranges.end[place]);
         extents.push_back(factor.extents()[0]);
         product = product * factor[factor_labels(m)];
     }
@@ -68,8 +73,10 @@ Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> beg
 template <class T>
 double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
     const auto& title = state_of(tensor, "relative_error").title();
-    if (tensor.extents() != model.lengths()) throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
-    const auto longest = static_cast<std::size_t>(std::max_element(tensor.extents().begin(), tensor.extents().end()) - tensor.extents().begin());
+    if (tensor.extents() != model.lengths())
+        throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
+    const auto longest =
+        static_cast<std::size_t>(std::max_element(tensor.extents().begin(), tensor.extents().end()) - tensor.extents().begin());
     const auto length = tensor.extents()[longest], step = ceil_div(length, std::min(length, difference_parts));
     const Labels labels(decompose::numbered_labels('x', tensor.order()));
     auto begin = std::vector<std::int64_t>(tensor.extents().size(), 0), end = tensor.extents();
@@ -95,8 +102,9 @@ void save_model(const TuckerModel<T>& model, const std::string& file) {
     out.set("order", static_cast<std::int64_t>(model.order()));
     out.add("core", model.core());
     for (std::size_t m = 0; m < model.lengths().size(); ++m)
-        out.add(mode_name(m), decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.factor(static_cast<int>(m)),
-                                                          model.ranks()[m], 0, model.lengths()[m]));
+        out.add(mode_name(m),
+                decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.factor(static_cast<int>(m)),
+                                            model.ranks()[m], 0, model.lengths()[m]));
     out.commit();
 }
 
@@ -112,7 +120,8 @@ TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
     for (std::size_t m = 0; m < core.extents().size(); ++m) {
         const auto factor = in.read<T>(mode_name(m));
         if (factor.order() != 2 || factor.extents()[1] != core.extents()[m])
-            throw InvalidArgument(file + ": the factor " + mode_name(m) + " does not fit the core; use a file of one decomposition");
+            throw InvalidArgument(file + ": the factor " + mode_name(m) +
+                                  " does not fit the core; use a file of one decomposition");
         const auto length = factor.extents()[0], columns = factor.extents()[1];
         lengths.push_back(length);
         rows.emplace_back();

@@ -21,9 +21,6 @@ struct SliceList {
     std::size_t owner(std::int64_t index) const;
 };
 
-/// Different values in ascending order. Local.
-std::vector<std::int64_t> distinct(std::span<const std::int64_t> values);
-
 /// The slices that the indices of all ranks name, and how often. Collective.
 SliceList nonempty_slices(const Communicator& comm, std::span<const std::int64_t> indices);
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "arges/checkpoint.hpp"
-#include "comm/communicator.hpp"
-#include "io/checksum.hpp"
+#include "io/parallel_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,8 +21,9 @@ struct StoredTensor {
 
 /// The contents of a checkpoint.
 ///
-/// In HDF5: the attributes `format` and `version` of the root; a group `tensors` with a dataset of packed elements for each tensor,
-/// with attributes `extents`, `symmetry` and `checksum`; a group `values` with a dataset for each value. Behind that, a seal.
+/// In HDF5: the attributes `format` and `version` of the root; a group `tensors` with a dataset of packed elements for each
+/// tensor, with attributes `extents`, `symmetry` and `checksum`; a group `values` with a dataset for each value. Behind that, a
+/// seal.
 struct CheckpointContents {
     static constexpr char format[] = "arges checkpoint";
     static constexpr std::int64_t version = 1;

@@ -43,7 +43,8 @@ private:
     CheckpointValue value(const Hdf5Handle& group, const std::string& name) const;
     /// Bytes of a text of fixed length, within the file.
     std::size_t text_bytes(const Hdf5Handle& type) const {
-        const auto bytes = H5Tget_class(type.id()) == H5T_STRING && H5Tis_variable_str(type.id()) == 0 ? H5Tget_size(type.id()) : 0;
+        const auto bytes =
+            H5Tget_class(type.id()) == H5T_STRING && H5Tis_variable_str(type.id()) == 0 ? H5Tget_size(type.id()) : 0;
         check(bytes > 0 && static_cast<std::int64_t>(bytes) <= bytes_, "a text");
         return bytes;
     }
@@ -129,7 +130,8 @@ StoredTensor ContentsReader::tensor(const Hdf5Handle& group, const std::string& 
     shape.packed_size = packed;
     if (packed == 0) return result;
     const auto offset = H5Dget_offset(data.id());
-    check(offset != HADDR_UNDEF && packed <= (bytes_ - static_cast<std::int64_t>(offset)) / number_type->bytes, "the place of " + title);
+    check(offset != HADDR_UNDEF && packed <= (bytes_ - static_cast<std::int64_t>(offset)) / number_type->bytes,
+          "the place of " + title);
     result.offset = static_cast<std::int64_t>(offset);
     return result;
 }

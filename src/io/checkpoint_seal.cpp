@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "io/checkpoint_contents.hpp"
+#include "io/checksum.hpp"
 
 #include <algorithm>
 

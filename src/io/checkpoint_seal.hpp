@@ -14,8 +14,8 @@ struct ElementRange {
     std::int64_t begin = 0, bytes = 0;
 };
 
-/// The bytes to append to the file: 8-byte integers, namely begin and bytes of each range, the CRC-32 of all bytes outside of them, the
-/// length of the file, the CRC-32 of all these, their number, and a mark. Local.
+/// The bytes to append to the file: 8-byte integers, namely begin and bytes of each range, the CRC-32 of all bytes outside of
+/// them, the length of the file, the CRC-32 of all these, their number, and a mark. Local.
 /// @throws InvalidArgument if the file cannot be read
 std::vector<std::int64_t> checkpoint_seal(const InputFile& file, std::vector<ElementRange> elements);
 

@@ -5,6 +5,7 @@
 #include "base/math.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_contents.hpp"
+#include "io/checksum.hpp"
 #include "io/checkpoint_seal.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/parallel_file.hpp"
@@ -50,8 +51,8 @@ Hdf5Handle text_type(const std::string& text) {
 
 }  // namespace
 
-/// The file under way. Members that call HDF5 are collective, and every rank gives the same arguments. The ranks agree on each call
-/// of HDF5 that may write: one that failed must not leave others in the next.
+/// The file under way. Members that call HDF5 are collective, and every rank gives the same arguments. The ranks agree on each
+/// call of HDF5 that may write: one that failed must not leave others in the next.
 struct CheckpointWriter::State {
     State(const World& where, const std::string& path);
 
@@ -78,12 +79,14 @@ struct CheckpointWriter::State {
             if (comm.rank() == 0) output.reserve(reserved);
         });
     }
-    void attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type, const Hdf5Handle& space, const void* data) const;
+    void attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type, const Hdf5Handle& space,
+                   const void* data) const;
     void number(const Hdf5Handle& object, const char* name, std::int64_t value) const;
     void text(const Hdf5Handle& object, const char* name, const std::string& value) const;
     /// A dataset with its place in the file, and nothing in it.
     Hdf5Handle dataset(const Hdf5Handle& parent, const std::string& name, const Hdf5Handle& type, const Hdf5Handle& space) const;
-    void write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first, const void* values, std::int64_t count) const;
+    void write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first, const void* values,
+                    std::int64_t count) const;
     void write_value(const std::string& name, const CheckpointValue& value) const;
     /// Throws unless a name can be given to a new tensor or value. Collective.
     void check_name(const std::string& name, bool is_used) const;
@@ -121,8 +124,8 @@ CheckpointWriter::State::State(const World& where, const std::string& name)
     values = group("values");
 }
 
-void CheckpointWriter::State::attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type, const Hdf5Handle& space,
-                                        const void* data) const {
+void CheckpointWriter::State::attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type,
+                                        const Hdf5Handle& space, const void* data) const {
     const auto held =
         made(H5Aclose, [&] { return H5Acreate2(object.id(), name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT); });
     const char nothing = 0;  // HDF5 refuses a null pointer to no data
@@ -150,8 +153,8 @@ Hdf5Handle CheckpointWriter::State::dataset(const Hdf5Handle& parent, const std:
     });
 }
 
-void CheckpointWriter::State::write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first, const void* values_here,
-                                         std::int64_t count) const {
+void CheckpointWriter::State::write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first,
+                                         const void* values_here, std::int64_t count) const {
     const Hdf5Handle there(H5Dget_space(data.id()), H5Sclose), here = simple_space(std::max<std::int64_t>(1, count));
     const auto start = static_cast<hsize_t>(first), length = static_cast<hsize_t>(count);
     if (count > 0) {
@@ -189,13 +192,15 @@ void CheckpointWriter::State::check_name(const std::string& name, bool is_used) 
     comm.agree([&] {
         if (!is_open) throw InvalidArgument(path + ": the checkpoint is complete; nothing can be added, make another one");
         if (name.empty() || name == "." || name.find('/') != std::string::npos || name.find('\0') != std::string::npos)
-            throw InvalidArgument(path + ": \"" + name + "\" cannot be a name in a checkpoint; it must not be empty, \".\", or contain '/'");
+            throw InvalidArgument(path + ": \"" + name +
+                                  "\" cannot be a name in a checkpoint; it must not be empty, \".\", or contain '/'");
         if (is_used) throw InvalidArgument(path + ": the checkpoint has \"" + name + "\" already; give another name");
     });
 }
 
 void CheckpointWriter::State::finish() {
-    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) + static_cast<std::int64_t>(contents.bytes().size()));
+    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) +
+            static_cast<std::int64_t>(contents.bytes().size()));
     for (const auto& [name, value] : contents.values) write_value(name, value);
     auto root = made(H5Gclose, [&] { return H5Gopen2(file.id(), "/", H5P_DEFAULT); });
     text(root, "format", CheckpointContents::format);

@@ -21,12 +21,19 @@ std::uint32_t RunningChecksum::of_all(const Communicator& comm) const {
     return static_cast<std::uint32_t>(whole);
 }
 
+std::uint32_t checksum_of(std::span<const char> bytes) {
+    RunningChecksum sum;
+    sum.add(bytes.data(), bytes.size());
+    return sum.value();
+}
+
 std::uint32_t file_checksum(const InputFile& file) {
     constexpr std::int64_t piece_bytes = 1 << 20;
     const auto& comm = file.comm();
     RunningChecksum sum;
     comm.agree([&] {
-        const auto begin = part_begin(file.size(), comm.rank(), comm.size()), end = part_begin(file.size(), comm.rank() + 1, comm.size());
+        const auto begin = part_begin(file.size(), comm.rank(), comm.size()),
+                   end = part_begin(file.size(), comm.rank() + 1, comm.size());
         std::vector<unsigned char> piece(static_cast<std::size_t>(std::min(piece_bytes, end - begin)));
         for (auto at = begin; at < end; at += piece_bytes) {
             const auto bytes = static_cast<std::size_t>(std::min(piece_bytes, end - at));

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace arges::io {
 
@@ -21,7 +22,11 @@ private:
     std::int64_t bytes_ = 0;
 };
 
-/// CRC-32 (as in gzip) of a whole file; each rank reads a part. Collective. @throws InvalidArgument on every rank if the file cannot be read
+/// CRC-32 (as in gzip) of some bytes. Local.
+std::uint32_t checksum_of(std::span<const char> bytes);
+
+/// CRC-32 (as in gzip) of a whole file; each rank reads a part. Collective. @throws InvalidArgument on every rank if the file
+/// cannot be read
 std::uint32_t file_checksum(const InputFile& file);
 
 }  // namespace arges::io

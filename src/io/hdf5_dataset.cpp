@@ -41,8 +41,8 @@ std::string the_only_name(const std::string& path, const Hdf5Handle& file) {
     const auto names = dataset_names(path, file);
     if (names.empty()) throw InvalidArgument(path + ": there is no dataset in the HDF5 file; check how it was made");
     if (names.size() > 1)
-        throw InvalidArgument(path + ": there are " + std::to_string(names.size()) + " datasets in the HDF5 file (" + joined(names) +
-                              "); name one, for example " + path + ":" + names.front());
+        throw InvalidArgument(path + ": there are " + std::to_string(names.size()) + " datasets in the HDF5 file (" +
+                              joined(names) + "); name one, for example " + path + ":" + names.front());
     return names.front();
 }
 
@@ -134,7 +134,8 @@ void Hdf5Reader::read(std::int64_t first, std::int64_t count, std::byte* numbers
         }
         const Hdf5Handle here(H5Screate_simple(1, &length, nullptr), H5Sclose);
         if (H5Dread(data_.id(), type_.id(), here.id(), there.id(), H5P_DEFAULT, numbers) < 0)
-            throw_hdf5(path_, "dataset " + array_.name + " cannot be read", "check that HDF5 has the filters it was stored with, or copy it again");
+            throw_hdf5(path_, "dataset " + array_.name + " cannot be read",
+                       "check that HDF5 has the filters it was stored with, or copy it again");
         first += static_cast<std::int64_t>(length);
         numbers += length * static_cast<hsize_t>(array_.type.bytes);
     }

@@ -38,13 +38,12 @@ std::string to_text(const KruskalDescription& d) {
     const auto order = d.lengths.size();
     return "{\n  \"kind\": \"Kruskal tensor\",\n"
            "  \"meaning\": \"X(i1,...,iN) = sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
-           "  \"order\": " + std::to_string(order) +
-           ",\n  \"components\": " + std::to_string(d.components) +
-           ",\n  \"lengths\": [" + listed(order, [&](std::size_t m) { return std::to_string(d.lengths[m]); }) +
-           "],\n  \"element_type\": " + quoted(d.single ? "float32" : "float64") +
-           ",\n  \"weights\": " + name(0) +
-           ",\n  \"factors\": [" + listed(order, [&](std::size_t m) { return name(m + 1); }) +
-           "],\n  \"crc32\": {" + listed(order + 1, [&](std::size_t k) { return name(k) + ": " + quoted(hexadecimal(d.checksums[k])); }) +
+           "  \"order\": " +
+           std::to_string(order) + ",\n  \"components\": " + std::to_string(d.components) + ",\n  \"lengths\": [" +
+           listed(order, [&](std::size_t m) { return std::to_string(d.lengths[m]); }) +
+           "],\n  \"element_type\": " + quoted(d.single ? "float32" : "float64") + ",\n  \"weights\": " + name(0) +
+           ",\n  \"factors\": [" + listed(order, [&](std::size_t m) { return name(m + 1); }) + "],\n  \"crc32\": {" +
+           listed(order + 1, [&](std::size_t k) { return name(k) + ": " + quoted(hexadecimal(d.checksums[k])); }) +
            "},\n  \"temporary_names\": [" + listed(order + 1, [&](std::size_t k) { return quoted(d.temporary[k]); }) + "]\n}\n";
 }
 
@@ -58,7 +57,8 @@ KruskalDescription parse_description(const std::string& text, const std::string&
         d.single = object.at("element_type") == "float32";
         for (std::size_t k = 0; k <= d.lengths.size(); ++k) {
             const auto name = kruskal_file_name(static_cast<int>(k), d.form);
-            d.checksums.push_back(static_cast<std::uint32_t>(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16)));
+            d.checksums.push_back(
+                static_cast<std::uint32_t>(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16)));
             d.temporary.push_back(object.at("temporary_names").at(k).get<std::string>());
             if (!d.temporary[k].starts_with(name + ".") || d.temporary[k].find('/') != std::string::npos)
                 throw std::invalid_argument(d.temporary[k] + " is no temporary name of " + name);

@@ -9,8 +9,8 @@
 
 namespace arges::io {
 
-/// What the description says. It is written when all files are complete and before they get their names, and has their temporary names: a writer that is
-/// killed in between leaves them there.
+/// What the description says. It is written when all files are complete and before they get their names, and has their
+/// temporary names: a writer that is killed in between leaves them there.
 struct KruskalDescription {
     MatrixForm form = MatrixForm::npy;
     std::vector<std::int64_t> lengths{};     ///< of the modes

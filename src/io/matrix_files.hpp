@@ -35,7 +35,8 @@ struct MatrixRows {
 /// Writes a matrix. Rows that no rank gives are zero. Collective.
 /// @throws InvalidArgument on every rank for a row out of range or given twice, and if the file cannot be written
 template <class T>
-void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine, MatrixForm form);
+void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine,
+                  MatrixForm form);
 
 /// Likewise, but the file does not have its name yet: see OutputFile::publish().
 template <class T>

@@ -18,7 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string path_in(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
-std::string path_of(const std::string& folder, int mode, MatrixForm form) { return path_in(folder, kruskal_file_name(mode, form)); }
+std::string path_of(const std::string& folder, int mode, MatrixForm form) {
+    return path_in(folder, kruskal_file_name(mode, form));
+}
 std::string description_path(const std::string& folder) { return path_in(folder, "description.json"); }
 
 /// Removes what an older set has and this one has not. On one rank.
@@ -53,7 +55,8 @@ FileSet described_set(const std::string& folder, const std::string& text) {
     const auto description = parse_description(text, description_path(folder));
     FileSet set{description.form, {}};
     for (std::size_t k = 0; k < description.checksums.size(); ++k)
-        set.files.push_back({path_of(folder, static_cast<int>(k), set.form), path_in(folder, description.temporary[k]), description.checksums[k]});
+        set.files.push_back({path_of(folder, static_cast<int>(k), set.form), path_in(folder, description.temporary[k]),
+                             description.checksums[k]});
     return set;
 }
 
@@ -102,7 +105,9 @@ void finish_renaming(const Communicator& comm, const std::string& folder) {
         comm.agree([&] {
             std::error_code code;
             if (comm.rank() == 0) fs::rename(file.temporary, file.path, code);
-            if (code) throw InvalidArgument(file.temporary + ": the file cannot be renamed (" + code.message() + "); check that the folder may be written");
+            if (code)
+                throw InvalidArgument(file.temporary + ": the file cannot be renamed (" + code.message() +
+                                      "); check that the folder may be written");
         });
     }
 }
@@ -112,16 +117,18 @@ FileSet named_set(const std::string& folder) {
     FileSet set;
     set.form = fs::exists(path_of(folder, 0, MatrixForm::npy)) ? MatrixForm::npy : MatrixForm::text;
     if (!fs::exists(path_of(folder, 0, set.form)) || !fs::exists(path_of(folder, 1, set.form)))
-        throw InvalidArgument(folder + ": there is no " + kruskal_file_name(0, set.form) + " with " + kruskal_file_name(1, set.form) +
-                              "; name a folder that a decomposition wrote");
-    for (int mode = 0; fs::exists(path_of(folder, mode, set.form)); ++mode) set.files.push_back({path_of(folder, mode, set.form), "", -1});
+        throw InvalidArgument(folder + ": there is no " + kruskal_file_name(0, set.form) + " with " +
+                              kruskal_file_name(1, set.form) + "; name a folder that a decomposition wrote");
+    for (int mode = 0; fs::exists(path_of(folder, mode, set.form)); ++mode)
+        set.files.push_back({path_of(folder, mode, set.form), "", -1});
     return set;
 }
 
 /// The same on all ranks. Collective.
 FileSet find_set(const Communicator& comm, const std::string& folder) {
     comm.agree([&] {
-        if (comm.rank() == 0 && !fs::is_directory(folder)) throw InvalidArgument(folder + ": there is no such folder; check the path");
+        if (comm.rank() == 0 && !fs::is_directory(folder))
+            throw InvalidArgument(folder + ": there is no such folder; check the path");
     });
     if (const auto text = description_text(comm, folder); !text.empty()) return described_set(folder, text);
     FileSet set;
@@ -144,10 +151,14 @@ std::string present_path(const Communicator& comm, const SetFile& file, Presence
     if (presence.named && has_checksum(comm, file.path, file.checksum)) return file.path;
     if (presence.temporary && has_checksum(comm, file.temporary, file.checksum)) return file.temporary;
     if (!presence.named)
-        throw InvalidArgument(file.path + ": there is no such file, but description.json names it; the folder is not complete: copy or save it again");
-    throw InvalidArgument(file.path + ": this is not the file that description.json was written for (its checksum differs): the folder mixes files of "
-                          "two decompositions, or the file is damaged or was changed; save the decomposition again, or, if the file is as you "
-                          "want it, remove description.json");
+        throw InvalidArgument(
+            file.path +
+            ": there is no such file, but description.json names it; the folder is not complete: copy or save it again");
+    throw InvalidArgument(
+        file.path +
+        ": this is not the file that description.json was written for (its checksum differs): the folder mixes files of "
+        "two decompositions, or the file is damaged or was changed; save the decomposition again, or, if the file is as you "
+        "want it, remove description.json");
 }
 
 }  // namespace
@@ -171,7 +182,8 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
     const auto weights = MatrixRows<T>::contiguous(0, comm.rank() == 0 ? mine.weights : std::span<const T>(), 1);
     files.push_back(prepare_matrix(comm, path_of(folder, 0, form), {components, 1}, weights, form));
     for (std::size_t m = 0; m < mine.factors.size(); ++m)
-        files.push_back(prepare_matrix(comm, path_of(folder, static_cast<int>(m) + 1, form), {mine.lengths[m], components}, mine.factors[m], form));
+        files.push_back(prepare_matrix(comm, path_of(folder, static_cast<int>(m) + 1, form), {mine.lengths[m], components},
+                                       mine.factors[m], form));
     KruskalDescription description{form, mine.lengths, components, sizeof(T) == 4, {}, {}};
     for (const auto& file : files) {
         description.checksums.push_back(file_checksum(InputFile(comm, file->temporary())));

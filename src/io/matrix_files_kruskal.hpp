@@ -21,15 +21,15 @@ struct KruskalShape {
     std::vector<std::string> paths{};     ///< of lambda, then of the factors by mode
 };
 
-/// Writes all files, and makes the folder if there is none. The step from an older set of files to this one is a single renaming, of
-/// description.json, which comes when all other files are complete and before they get their names: whatever happens, kruskal_shape() finds
-/// one set or the other. Removes what killed writers left. Collective.
+/// Writes all files, and makes the folder if there is none. The step from an older set of files to this one is a single
+/// renaming, of description.json, which comes when all other files are complete and before they get their names: whatever
+/// happens, kruskal_shape() finds one set or the other. Removes what killed writers left. Collective.
 /// @throws InvalidArgument on every rank
 template <class T>
 void write_kruskal(const Communicator& comm, const std::string& folder, const KruskalRows<T>& mine, MatrixForm form);
 
-/// Finds what is in a folder, and checks that it fits together: by the checksums in description.json, or, where there is no such file, by the shapes
-/// of the files with the usual names. Collective.
+/// Finds what is in a folder, and checks that it fits together: by the checksums in description.json, or, where there is no
+/// such file, by the shapes of the files with the usual names. Collective.
 /// @throws InvalidArgument on every rank
 KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder);
 

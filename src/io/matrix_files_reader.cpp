@@ -54,7 +54,8 @@ bool parse_row(std::string_view text, TextRows<T>& rows, std::int64_t line, Line
     for (const auto word : words) {
         const auto kind = careful_value(word, rows.values.emplace_back());
         if (kind == ValueKind::fine) continue;
-        const auto* what = kind == ValueKind::not_a_number ? " is not a number; correct it" : " is not finite or too large; correct it";
+        const auto* what =
+            kind == ValueKind::not_a_number ? " is not a number; correct it" : " is not finite or too large; correct it";
         error = {line, "value " + quoted(word) + what};
         return false;
     }

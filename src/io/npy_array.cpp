@@ -91,8 +91,8 @@ std::string npy_array_header(const NpyArray& array) {
     std::string dictionary = std::string("{'descr': '<") + array.type.kind + std::to_string(array.type.bytes) +
                              "', 'fortran_order': " + (array.is_fortran_order ? "True" : "False") + ", 'shape': (";
     for (std::size_t d = 0; d < array.extents.size(); ++d)
-        dictionary += std::to_string(array.extents[d]) + (array.extents.size() == 1 ? "," : d + 1 < array.extents.size() ? ", " : "");
-    dictionary += "), }";
+        dictionary += (d == 0 ? "" : ", ") + std::to_string(array.extents[d]);
+    dictionary += array.extents.size() == 1 ? ",), }" : "), }";
     const bool is_long = dictionary.size() > 65000;
     const auto fixed = is_long ? long_bytes : short_bytes;
     dictionary.append(63 - (fixed + dictionary.size()) % 64, ' ');

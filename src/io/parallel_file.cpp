@@ -117,7 +117,8 @@ OutputFile::OutputFile(const Communicator& comm, const std::string& path) : comm
         comm_.agree([&] {
             if (comm_.rank() == 0) return;
             file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CLOEXEC));
-            if (file_.number() < 0) fail("rank " + std::to_string(comm_.rank()) + " does not see the file that rank 0 made", errno);
+            if (file_.number() < 0)
+                fail("rank " + std::to_string(comm_.rank()) + " does not see the file that rank 0 made", errno);
         });
     } catch (...) {  // the destructor does not run
         if (comm_.rank() == 0) ::unlink(temporary_.c_str());

@@ -52,9 +52,10 @@ private:
 /// Removes unfinished files for a name whose writers have ended. Local; on one rank.
 void remove_dead_parts(const std::string& path);
 
-/// A file that every rank writes its part of. It gets its name at publish(), and replaces an older file of that name then; before,
-/// it leaves nothing behind if it is destroyed. Until then it lies beside that name as NAME.arges-part-N, under a lock that the system
-/// takes from a process that ends. What a writer that was killed has left is removed by the next one for the same name.
+/// A file that every rank writes its part of. It gets its name at publish(), and replaces an older file of that name then;
+/// before, it leaves nothing behind if it is destroyed. Until then it lies beside that name as NAME.arges-part-N, under a lock
+/// that the system takes from a process that ends. What a writer that was killed has left is removed by the next one for the
+/// same name.
 class OutputFile {
 public:
     /// Collective. @throws InvalidArgument on every rank if the file cannot be made

@@ -75,7 +75,9 @@ public:
         return true;
     }
     std::int64_t begin(std::int64_t r) const { return std::min(part_begin(order_.size(), r, comm_.size()) + done_, end_of(r)); }
-    std::int64_t end(std::int64_t r) const { return std::min(part_begin(order_.size(), r, comm_.size()) + done_ + step_, end_of(r)); }
+    std::int64_t end(std::int64_t r) const {
+        return std::min(part_begin(order_.size(), r, comm_.size()) + done_ + step_, end_of(r));
+    }
 
     /// From ranks to slabs. Collective.
     Slab<const T> gather(const T* local);
@@ -104,7 +106,8 @@ private:
     static std::byte* bytes_of(const T* data) { return reinterpret_cast<std::byte*>(const_cast<T*>(data)); }
     /// For each rank that holds the first copy of elements of this rank's slab: where they are in `between_`. Ranges are by rank.
     std::vector<Range> parts_of_slab() const;
-    /// Calls f(first, stride, count, at): positions of the slab, and the place in `between_` of the first one's element; others follow.
+    /// Calls f(first, stride, count, at): positions of the slab, and the place in `between_` of the first one's element; others
+    /// follow.
     template <class F>
     void walk_slab(const std::vector<Range>& parts, F&& f) const;
 

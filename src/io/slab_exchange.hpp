@@ -26,10 +26,11 @@ class SlabExchange {
 public:
     static constexpr std::int64_t default_slab_bytes = std::int64_t{1} << 25;
 
-    explicit SlabExchange(SlotOrder order, std::int64_t slab_bytes = default_slab_bytes) : order_(order), slab_bytes_(slab_bytes) {}
+    explicit SlabExchange(SlotOrder order, std::int64_t slab_bytes = default_slab_bytes)
+        : order_(order), slab_bytes_(slab_bytes) {}
 
-    /// Calls take(slab) for this rank's slabs by ascending position, as often on each rank: the last ones may be empty. Collective, so
-    /// that `take` may be; what it throws on one rank is thrown on all.
+    /// Calls take(slab) for this rank's slabs by ascending position, as often on each rank: the last ones may be empty.
+    /// Collective, so that `take` may be; what it throws on one rank is thrown on all.
     template <class T>
     void store(const TensorState<T>& tensor, const std::function<void(const Slab<const T>&)>& take) const;
     /// Calls give(slab) likewise, which fills in the values, and moves them to the tensor. Collective.

@@ -17,10 +17,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <span>
 #include <string>
 #include <vector>
-#include <zlib.h>
 
 namespace arges::io {
 
@@ -44,10 +42,5 @@ struct BinaryHeader {
     /// Bytes of the file.
     std::int64_t file_bytes() const { return bytes() + count * nonzero_bytes() + 4 * blocks; }
 };
-
-/// CRC-32 as in gzip (RFC 1952).
-inline std::uint32_t checksum(std::span<const char> bytes) {
-    return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
 
 }  // namespace arges::io

@@ -1,5 +1,6 @@
 #include "arges/error.hpp"
 #include "interface/sparse_state.hpp"
+#include "io/checksum.hpp"
 #include "io/sparse_binary.hpp"
 #include "io/sparse_binary_layout.hpp"
 
@@ -126,7 +127,7 @@ BinaryHeader read_header(const InputFile& file, std::vector<std::int64_t>& table
         wrong = wrong || table.back() < 1 || table.back() > BinaryHeader::block_nonzeros;
         sum += wrong ? 0 : table.back();
     }
-    if (rest.take<std::uint32_t>() != checksum(std::span<const char>(bytes).first(bytes.size() - 4)))
+    if (rest.take<std::uint32_t>() != checksum_of(std::span<const char>(bytes).first(bytes.size() - 4)))
         refuse(file, "the checksum of the header is wrong");
     check_shape(file, header.lengths, header.count);
     if (wrong || sum != header.count) refuse(file, "the table of blocks is wrong");
@@ -160,15 +161,18 @@ ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
             bytes.resize(static_cast<std::size_t>(header.block_bytes(table[b])));
             file.read_exactly(offset, bytes.data(), bytes.size());
             const auto content = std::span<const char>(bytes).first(bytes.size() - 4);
-            if (Taker(std::span<const char>(bytes).last(4)).take<std::uint32_t>() != checksum(content))
-                refuse(file, "the checksum of block " + std::to_string(b + 1) + " of " + std::to_string(table.size()) + " is wrong");
+            if (Taker(std::span<const char>(bytes).last(4)).take<std::uint32_t>() != checksum_of(content))
+                refuse(file,
+                       "the checksum of block " + std::to_string(b + 1) + " of " + std::to_string(table.size()) + " is wrong");
             const auto piece = [&](std::int64_t at, std::uint32_t width) {
-                return content.subspan(static_cast<std::size_t>(at + skip * width), static_cast<std::size_t>((stop - skip) * width));
+                return content.subspan(static_cast<std::size_t>(at + skip * width),
+                                       static_cast<std::size_t>((stop - skip) * width));
             };
             for (std::size_t m = 0; m < header.order; ++m)
                 append_indices(file, piece(static_cast<std::int64_t>(m) * table[b] * header.index_bytes, header.index_bytes),
                                header.index_bytes, header.lengths[m], result.nonzeros.indices[m]);
-            append_values(file, piece(static_cast<std::int64_t>(header.order) * table[b] * header.index_bytes, header.value_bytes),
+            append_values(file,
+                          piece(static_cast<std::int64_t>(header.order) * table[b] * header.index_bytes, header.value_bytes),
                           header.value_bytes, result.nonzeros.values);
         }
     });

@@ -1,3 +1,4 @@
+#include "io/checksum.hpp"
 #include "io/sparse_binary.hpp"
 #include "io/sparse_binary_layout.hpp"
 
@@ -18,7 +19,7 @@ public:
     }
     /// Adds the checksum of what is there, and returns all.
     const std::vector<char>& finish() {
-        put(checksum(std::span<const char>(bytes_).first(used_)));
+        put(checksum_of(std::span<const char>(bytes_).first(used_)));
         return bytes_;
     }
 

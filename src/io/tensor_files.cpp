@@ -107,8 +107,8 @@ const CheckpointTensor& chosen(const CheckpointReader& reader, const FilePath& p
     constexpr std::string_view group = "/tensors/";
     if (path.dataset.starts_with(group)) return reader.tensor(path.dataset.substr(group.size()));
     if (!path.dataset.empty())
-        throw InvalidArgument(path.file + ": " + path.dataset + " is no tensor of the checkpoint; name one, for example " + path.file +
-                              ":/tensors/NAME");
+        throw InvalidArgument(path.file + ": " + path.dataset + " is no tensor of the checkpoint; name one, for example " +
+                              path.file + ":/tensors/NAME");
     if (reader.tensors().size() != 1)
         throw InvalidArgument(path.file + ": the checkpoint has " + std::to_string(reader.tensors().size()) +
                               " tensors; name one of them, for example " + path.file + ":/tensors/NAME");

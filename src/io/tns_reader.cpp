@@ -266,7 +266,8 @@ ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options
     ReadNonzeros<T> result;
     const int order = find_order(file, options, compressed);
     if (order == 0)
-        throw InvalidArgument(file.path() + ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
+        throw InvalidArgument(file.path() +
+                              ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
     Part<T> part(TnsParser<T>({order, options.base, options.lengths}, options.duplicates == Duplicates::refuse));
     if (!compressed)
         parse_plain(file, part, room, order);

@@ -1,7 +1,7 @@
 #include "partition/choose.hpp"
 
 #include "arges/error.hpp"
-#include "partition/choose_sample.hpp"
+#include "partition/sample_counts.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -39,12 +39,14 @@ struct Candidate {
 class Chooser {
 public:
     Chooser(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns, const ChoiceOptions& options)
-        : team_(team), tensor_(tensor), ranks_(ranks), columns_(columns), options_(options), heavy_(std::max(options.sample / 4, 8 * ranks)) {
+        : team_(team), tensor_(tensor), ranks_(ranks), columns_(columns), options_(options),
+          heavy_(std::max(options.sample / 4, 8 * ranks)) {
         Team::Numbers sums{tensor.view.count()};
         for (const auto& mode : tensor.modes) {
             sums.push_back(static_cast<std::int64_t>(mode.slices.size()));
             std::int64_t nonzeros = 0;
-            for (std::size_t i = 0; i + 1 < mode.start.size(); ++i) nonzeros += std::min(heavy_, mode.start[i + 1] - mode.start[i]);
+            for (std::size_t i = 0; i + 1 < mode.start.size(); ++i)
+                nonzeros += std::min(heavy_, mode.start[i + 1] - mode.start[i]);
             sums.push_back(nonzeros);
         }
         team.sum(sums);
@@ -64,7 +66,8 @@ public:
             const auto count = stage == 0 ? candidates_.size() : kept(stage + least_stage(sizes));
             const auto forward = bring_forward(count);
             const auto batch = batch_size(sizes[stage]);
-            for (std::size_t first = 0; first < count; first += batch) predict(sample, forward.subspan(first, std::min(batch, count - first)));
+            for (std::size_t first = 0; first < count; first += batch)
+                predict(sample, forward.subspan(first, std::min(batch, count - first)));
             for (auto& c : forward) c.stage = static_cast<int>(stage) + 1;
         }
         rank();
@@ -108,14 +111,16 @@ private:
         const std::vector<LayerCut> cuts(needed.begin(), needed.end());
         const auto boundaries = cut_modes(team_, tensor_, cuts);
         std::map<LayerCut, std::shared_ptr<const LayerFinder>> finders;
-        for (std::size_t i = 0; i < cuts.size(); ++i) finders.emplace(cuts[i], std::make_shared<const LayerFinder>(boundaries[i]));
+        for (std::size_t i = 0; i < cuts.size(); ++i)
+            finders.emplace(cuts[i], std::make_shared<const LayerFinder>(boundaries[i]));
         for (const auto& grid : grids) {
             const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
             for (const auto& rule : rules) {
                 Candidate candidate{rule, {grid, {}}, touched_rows(grid, totals_.slices)};
                 for (std::size_t n = 0; n < grid.size(); ++n) candidate.layers.finders.push_back(finders.at({n, grid[n], rule}));
                 const auto same = [&](const Candidate& other) { return other.has_layers_of(candidate); };
-                if (std::none_of(candidates_.begin() + first, candidates_.end(), same)) candidates_.push_back(std::move(candidate));
+                if (std::none_of(candidates_.begin() + first, candidates_.end(), same))
+                    candidates_.push_back(std::move(candidate));
             }
         }
     }
@@ -150,11 +155,15 @@ private:
         return size;
     }
 
-    /// Puts the candidates that are worth a better prediction first: half of them those with the least time, half those with the least volume of the
-    /// others that are not much slower.
+    /// Puts the candidates that are worth a better prediction first: half of them those with the least time, half those with
+    /// the least volume of the others that are not much slower.
     std::span<Candidate> bring_forward(std::size_t count) {
-        const auto by_time = [](const Candidate& a, const Candidate& b) { return std::tuple(a.seconds, a.touched) < std::tuple(b.seconds, b.touched); };
-        const auto by_volume = [](const Candidate& a, const Candidate& b) { return std::tuple(a.volume, a.seconds) < std::tuple(b.volume, b.seconds); };
+        const auto by_time = [](const Candidate& a, const Candidate& b) {
+            return std::tuple(a.seconds, a.touched) < std::tuple(b.seconds, b.touched);
+        };
+        const auto by_volume = [](const Candidate& a, const Candidate& b) {
+            return std::tuple(a.volume, a.seconds) < std::tuple(b.volume, b.seconds);
+        };
         if (count == candidates_.size()) return candidates_;
         std::stable_sort(candidates_.begin(), candidates_.end(), by_time);
         const auto limit = (1 + 2 * (options_.near - 1)) * candidates_[0].seconds;
@@ -172,7 +181,8 @@ private:
         return static_cast<std::size_t>(std::max(static_cast<double>(team_.size()), together / nonzeros) + 1);
     }
 
-    /// Predicts times and volumes. Each rank looks at its share of the sample for all candidates, and puts together the shares for some of them.
+    /// Predicts times and volumes. Each rank looks at its share of the sample for all candidates, and puts together the shares
+    /// for some of them.
     void predict(const TensorSample& sample, std::span<Candidate> candidates) {
         const auto members = static_cast<std::size_t>(team_.size()), me = static_cast<std::size_t>(team_.rank());
         std::vector<Team::Numbers> shares(candidates.size());
@@ -199,7 +209,8 @@ private:
         Team::Numbers results(2 * parts.size());
 #pragma omp parallel for schedule(dynamic)
         for (std::size_t j = 0; j < parts.size(); ++j) {
-            const auto counts = counts_of_shares(candidates[me + j * members].layers, parts[j], totals_, options_.rows, options_.excess);
+            const auto counts =
+                counts_of_shares(candidates[me + j * members].layers, parts[j], totals_, options_.rows, options_.excess);
             results[2 * j] = std::bit_cast<std::int64_t>(iteration_seconds(counts, columns_, options_.costs));
             results[2 * j + 1] = max_mean(total_volume(counts)).max;
         }
@@ -218,8 +229,11 @@ private:
         std::stable_sort(candidates_.begin(), candidates_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
         const auto stage = candidates_[0].stage;
         const auto limit = options_.near * candidates_[0].seconds;
-        const auto slower = std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& c) { return c.stage != stage || c.seconds > limit; });
-        const auto by_volume = [](const auto& a, const auto& b) { return std::tuple(a.volume, a.seconds) < std::tuple(b.volume, b.seconds); };
+        const auto slower = std::find_if(candidates_.begin(), candidates_.end(),
+                                         [&](const auto& c) { return c.stage != stage || c.seconds > limit; });
+        const auto by_volume = [](const auto& a, const auto& b) {
+            return std::tuple(a.volume, a.seconds) < std::tuple(b.volume, b.seconds);
+        };
         std::stable_sort(candidates_.begin(), slower, by_volume);
     }
 
@@ -249,7 +263,8 @@ double iteration_seconds(const DistributionCounts& counts, int columns, const It
     return seconds;
 }
 
-std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns, const ChoiceOptions& options) {
+std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns,
+                                        const ChoiceOptions& options) {
     if (ranks < 1 || columns < 1)
         throw InvalidArgument("a distribution over " + std::to_string(ranks) + " ranks for " + std::to_string(columns) +
                               " columns cannot be chosen; there must be at least one of each");

@@ -12,7 +12,8 @@
 namespace arges::partition {
 
 /// What a rank pays for in one ALS iteration. The defaults are rounded from single-core measurements of MTTKRP and of the dense
-/// work per row with 16 columns, and of messages between two ranks of a node, packing and waiting included; only their ratios matter for the choice.
+/// work per row with 16 columns, and of messages between two ranks of a node, packing and waiting included; only their ratios
+/// matter for the choice.
 struct IterationCosts {
     double per_nonzero_column = 1e-9;  ///< seconds of MTTKRP in one mode for a nonzero and a column
     double per_row_column = 4e-9;      ///< seconds of solve, norm and Gram matrix for an owned row and a column
@@ -21,8 +22,8 @@ struct IterationCosts {
     double bytes_per_element = 8;
 };
 
-/// Predicted seconds of one ALS iteration: in each mode the products with nonzeros, the work on rows and the movement of rows are done one after
-/// the other, and each waits for the rank that has most of it.
+/// Predicted seconds of one ALS iteration: in each mode the products with nonzeros, the work on rows and the movement of rows
+/// are done one after the other, and each waits for the rank that has most of it.
 double iteration_seconds(const DistributionCounts& counts, int columns, const IterationCosts& costs = {});
 
 /// How choose_medium() works.
@@ -33,7 +34,7 @@ struct ChoiceOptions {
     std::optional<Grid> grid;          ///< the only one, of as many ranks; else all
     std::optional<LayerRule> layers;   ///< the only policy; else nnz, set, ordered-1, ordered-2 and max-min
     double near = 1.05;                ///< distributions are equally fast within this factor of the predicted time
-    double look_ups = 4e6;             ///< of indices that counting all candidates in full may take; samples rank them where it takes more
+    double look_ups = 4e6;  ///< of indices that counting all candidates in full may take; samples rank them where it takes more
     std::int64_t sample = 1 << 12;     ///< nonzeros for each mode in the smallest sample; the largest has 16 to 256 times as many
 };
 
@@ -45,19 +46,23 @@ struct MediumChoice {
     bool counted = false;                ///< from all nonzeros; else estimated from a sample
 };
 
-/// All grids, each with all policies in all modes, from the best to the worst: of those whose predicted times are within `near` of the least, the one with
-/// the least largest volume comes first, since predictions are not better than that; the others follow by time. Collective for the team that holds the
-/// tensor; the result is the same on all its ranks, and does not depend on how many they are, nor on threads.
+/// All grids, each with all policies in all modes, from the best to the worst: of those whose predicted times are within `near`
+/// of the least, the one with the least largest volume comes first, since predictions are not better than that; the others
+/// follow by time. Collective for the team that holds the tensor; the result is the same on all its ranks, and does not depend
+/// on how many they are, nor on threads.
 ///
-/// Where there is too much to count, a small sample ranks all candidates, a larger one the best of them, and one of a sixteenth of the nonzeros (within
-/// bounds; all nonzeros of small tensors) the best four, whose loads are counted in full. A sample has the slices whose hashed index is small, with
-/// their nonzeros (no more than a thousand, or eight for each rank, of a heavy slice); each rank of the team looks at the nonzeros of some of these slices,
-/// and one rank puts together what all found for a candidate. No rank gets more than its share of a sample. Grids with more layers than slices with
-/// nonzeros are left out unless all have some; of policies that give a grid the same layers the first is kept.
+/// Where there is too much to count, a small sample ranks all candidates, a larger one the best of them, and one of a sixteenth
+/// of the nonzeros (within bounds; all nonzeros of small tensors) the best four, whose loads are counted in full. A sample has
+/// the slices whose hashed index is small, with their nonzeros (no more than a thousand, or eight for each rank, of a heavy
+/// slice); each rank of the team looks at the nonzeros of some of these slices, and one rank puts together what all found for a
+/// candidate. No rank gets more than its share of a sample. Grids with more layers than slices with nonzeros are left out
+/// unless all have some; of policies that give a grid the same layers the first is kept.
 /// @param ranks for which a distribution is wanted; the team may have another number
 /// @throws InvalidArgument for less than one rank or column, and for a grid of another number of ranks
-std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns, const ChoiceOptions& options = {});
+std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns,
+                                        const ChoiceOptions& options = {});
 /// The same for a tensor on one rank.
-std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns, const ChoiceOptions& options = {});
+std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns,
+                                        const ChoiceOptions& options = {});
 
 }  // namespace arges::partition

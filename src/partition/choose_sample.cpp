@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -25,7 +24,8 @@ std::uint64_t hash_of(std::span<const std::int64_t> indices) {
 }
 
 /// The same for consecutive nonzeros from `begin` on, and the hashes of their indices.
-void hash_nonzeros(const IndexView& view, std::size_t begin, std::span<std::uint64_t> hashes, std::vector<std::vector<std::uint64_t>>& by_mode) {
+void hash_nonzeros(const IndexView& view, std::size_t begin, std::span<std::uint64_t> hashes,
+                   std::vector<std::vector<std::uint64_t>>& by_mode) {
     std::fill(hashes.begin(), hashes.end(), 0);
     for (std::size_t m = 0; m < by_mode.size(); ++m)
         for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -41,7 +41,8 @@ bool is_sampled(std::uint64_t hash, double fraction) { return unit_interval(hash
 /// What each rank does not send of slices that have more nonzeros than a sample takes.
 class HeavySlices {
 public:
-    HeavySlices(const Team& team, const TensorPart& tensor, const SampleSize& size) : heavy_(size.heavy), counts_(tensor.modes.size()) {
+    HeavySlices(const Team& team, const TensorPart& tensor, const SampleSize& size)
+        : heavy_(size.heavy), counts_(tensor.modes.size()) {
         Team::Numbers mine;
         for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
             const auto& part = tensor.modes[m];
@@ -58,7 +59,8 @@ public:
     bool takes(std::size_t mode, std::int64_t slice, std::uint64_t hash) const {
         if (counts_[mode].empty()) return true;
         const auto found = counts_[mode].find(slice);
-        return found == counts_[mode].end() || unit_interval(hash) * static_cast<double>(found->second) < static_cast<double>(heavy_);
+        return found == counts_[mode].end() ||
+               unit_interval(hash) * static_cast<double>(found->second) < static_cast<double>(heavy_);
     }
 
 private:
@@ -81,7 +83,8 @@ std::vector<std::uint32_t> ordered_by(const std::vector<std::int64_t>& values) {
     std::vector<std::uint32_t> next(static_cast<std::size_t>(range) + 1, 0);
     for (auto value : values) ++next[static_cast<std::size_t>(value - begin) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
-    for (std::size_t k = 0; k < values.size(); ++k) order[next[static_cast<std::size_t>(values[k] - begin)]++] = static_cast<std::uint32_t>(k);
+    for (std::size_t k = 0; k < values.size(); ++k)
+        order[next[static_cast<std::size_t>(values[k] - begin)]++] = static_cast<std::uint32_t>(k);
     return order;
 }
 
@@ -92,7 +95,8 @@ public:
     RankFinder(const GridLayers& layers, std::span<const std::span<const std::int64_t>> indices, std::size_t known) {
         std::int64_t stride = 1;
         for (auto n = layers.grid.size(); n-- > 0; stride *= layers.grid[n])
-            if (n != known && layers.grid[n] > 1) cuts_.push_back({layers.finders[n].get(), indices[n].data(), static_cast<std::int32_t>(stride)});
+            if (n != known && layers.grid[n] > 1)
+                cuts_.push_back({layers.finders[n].get(), indices[n].data(), static_cast<std::int32_t>(stride)});
     }
     std::int32_t operator()(std::size_t k) const {
         std::int32_t rank = 0;
@@ -109,45 +113,11 @@ private:
     std::vector<Cut> cuts_;
 };
 
-void scale(std::vector<std::int64_t>& counts, double factor) {
-    for (auto& count : counts) count = std::llround(static_cast<double>(count) * factor);
-}
-
-/// The messages of all rows from those of a sample: pairs of ranks share rows independently and equally often, so that a
-/// fraction f of them in the sample means a fraction 1 - (1 - f)^scale in all.
-void scale_messages(std::vector<std::int64_t>& messages, std::int64_t ranks_in_layer, double factor) {
-    const auto most = 2 * static_cast<double>(ranks_in_layer - 1);
-    for (auto& count : messages)
-        if (count > 0) count = std::llround(most * (1 - std::pow(1 - static_cast<double>(count) / most, factor)));
-}
-
-/// Reads numbers one after the other.
-class Reader {
-public:
-    explicit Reader(std::span<const std::int64_t> numbers) : at_(numbers.data()) {}
-    std::int64_t next() { return *at_++; }
-    std::span<const std::int64_t> next(std::int64_t count) {
-        at_ += count;
-        return {at_ - count, static_cast<std::size_t>(count)};
-    }
-
-private:
-    const std::int64_t* at_;
-};
-
-/// Appends the rows of a rank's share to those of the ranks before.
-void append_rows(HolderLists& lists, Reader& share) {
-    const auto rows = share.next();
-    const auto numbers = share.next(rows), counts = share.next(rows);
-    lists.rows.insert(lists.rows.end(), numbers.begin(), numbers.end());
-    for (auto count : counts) lists.start.push_back(lists.start.back() + count);
-    for (auto rank : share.next(share.next())) lists.ranks.push_back(static_cast<std::int32_t>(rank));
-}
-
 }  // namespace
 
 bool SampleSize::is_everything() const {
-    return heavy == no_limit && nonzeros >= 1 && std::all_of(slices.begin(), slices.end(), [](double fraction) { return fraction >= 1; });
+    return heavy == no_limit && nonzeros >= 1 &&
+           std::all_of(slices.begin(), slices.end(), [](double fraction) { return fraction >= 1; });
 }
 
 TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes) : tensor_(tensor) {
@@ -162,12 +132,14 @@ TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span
     const auto order = static_cast<std::size_t>(tensor.order());
     std::vector<std::vector<const std::int64_t*>> nonzeros(order);
     for (const auto& list : incoming)
-        for (std::size_t k = 0; k < list.size(); k += order + 1) nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
+        for (std::size_t k = 0; k < list.size(); k += order + 1)
+            nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
     for (std::size_t m = 0; m < order; ++m) modes_.push_back(grouped(nonzeros[m], m, heavy));
     look_at(largest);
 }
 
-/// Finds this rank's nonzeros for the loads; returns those of sampled slices by the rank that they go to, each behind the mode of the slice.
+/// Finds this rank's nonzeros for the loads; returns those of sampled slices by the rank that they go to, each behind the mode
+/// of the slice.
 std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const SampleSize& largest, double listed) {
     const HeavySlices heavy(team, tensor_, largest);
     const auto& indices = tensor_.view.indices;
@@ -199,7 +171,8 @@ std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const Sample
 
 /// Orders nonzeros by row, and those of a row with more than `heavy` by hash, so that every sample takes the same first ones.
 /// @param nonzeros the indices of each in all modes
-TensorSample::Mode TensorSample::grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode, std::int64_t heavy) const {
+TensorSample::Mode TensorSample::grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode,
+                                         std::int64_t heavy) const {
     const auto order = static_cast<std::size_t>(tensor_.order());
     const auto count = nonzeros.size();
     std::vector<std::int64_t> rows(count);
@@ -286,35 +259,6 @@ void TensorSample::append_holders(Team::Numbers& numbers, const GridLayers& laye
     for (std::size_t r = 0; r < lists.rows.size(); ++r) numbers.push_back(lists.start[r + 1] - lists.start[r]);
     numbers.push_back(static_cast<std::int64_t>(lists.ranks.size()));
     numbers.insert(numbers.end(), lists.ranks.begin(), lists.ranks.end());
-}
-
-DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const std::span<const std::int64_t>> shares, const TensorTotals& totals, RowRule rule,
-                                    double excess) {
-    DistributionCounts result{ranks(layers.grid), {}};
-    std::vector<Reader> readers;
-    for (const auto& share : shares) readers.emplace_back(share);
-    std::vector<std::int64_t> loads(static_cast<std::size_t>(result.ranks), 0);
-    std::int64_t sampled = 0;
-    for (auto& share : readers)
-        for (auto left = share.next(); left > 0; --left) {
-            const auto rank = share.next(), load = share.next();
-            loads[static_cast<std::size_t>(rank)] += load;
-            sampled += load;
-        }
-    if (sampled > 0) scale(loads, static_cast<double>(totals.nonzeros) / static_cast<double>(sampled));
-    for (std::size_t n = 0; n < layers.grid.size(); ++n) {
-        HolderLists holders;
-        for (auto& share : readers) append_rows(holders, share);
-        const auto mode = mode_layers(layers.grid, n, layers.finders[n]->boundaries());
-        auto counts = count_rows(holders, row_owners(holders, mode, rule, excess), result.ranks, Phases::fold_and_expand);
-        const auto factor = holders.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / static_cast<double>(holders.rows.size());
-        for (auto* list : {&counts.owned, &counts.held, &counts.sent, &counts.received}) scale(*list, factor);
-        scale_messages(counts.messages, mode.ranks_in_layer(), factor);
-        counts.connectivity = std::llround(static_cast<double>(counts.connectivity) * factor);
-        counts.nonzeros = loads;
-        result.modes.push_back(std::move(counts));
-    }
-    return result;
 }
 
 }  // namespace arges::partition

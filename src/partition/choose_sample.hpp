@@ -28,12 +28,14 @@ struct GridLayers {
     std::vector<std::shared_ptr<const LayerFinder>> finders;  ///< by mode
 };
 
-/// A rank's share of a sample: those sampled slices that SlicePart gives to the rank, with nonzeros of all ranks; and those sampled nonzeros that the
-/// rank has anyway. What is sampled is decided by hashes of indices, so that it does not depend on how many ranks there are and which nonzeros they have.
+/// A rank's share of a sample: those sampled slices that SlicePart gives to the rank, with nonzeros of all ranks; and those
+/// sampled nonzeros that the rank has anyway. What is sampled is decided by hashes of indices, so that it does not depend on
+/// how many ranks there are and which nonzeros they have.
 class TensorSample {
 public:
     /// Moves the nonzeros of sampled slices. Collective.
-    /// @param sizes ascending, those that will be looked at: each sample is part of the next one. The last one is looked at first.
+    /// @param sizes ascending, those that will be looked at: each sample is part of the next one. The last one is looked at
+    /// first.
     TensorSample(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes);
 
     /// Makes share() look at a sample of one of the sizes. Local.
@@ -44,7 +46,7 @@ public:
 private:
     struct Mode {
         std::vector<std::int64_t> rows;                  // sampled slices, ascending
-        std::vector<std::int64_t> start;                 // row r has the nonzeros [start[r], start[r + 1]); those of heavy rows by hash
+        std::vector<std::int64_t> start;  // row r has the nonzeros [start[r], start[r + 1]); those of heavy rows by hash
         std::vector<std::vector<std::int64_t>> indices;  // by mode, one for each nonzero; empty for the mode itself
         std::vector<std::size_t> used;                   // rows of the sample that is looked at
     };
@@ -63,16 +65,5 @@ private:
     Nonzeros used_;    // those of the sample that is looked at, if it has not all
     SampleSize size_;
 };
-
-/// Totals of a tensor that samples are scaled to.
-struct TensorTotals {
-    std::int64_t nonzeros = 0;
-    std::vector<std::int64_t> slices;  ///< by mode, nonempty ones
-};
-
-/// The counts of a distribution, from the shares of all ranks in order of ranks; exact if the sample is everything. Owners of sampled rows are assigned
-/// as those of all rows are. Pure.
-DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const std::span<const std::int64_t>> shares, const TensorTotals& totals, RowRule rule,
-                                    double excess);
 
 }  // namespace arges::partition

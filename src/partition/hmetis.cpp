@@ -48,7 +48,8 @@ public:
         std::int64_t value = 0;
         if (!number(value)) fail(what + " is missing");
         if (value < low || value > high)
-            fail(what + " is " + std::to_string(value) + ", it must be from " + std::to_string(low) + " to " + std::to_string(high));
+            fail(what + " is " + std::to_string(value) + ", it must be from " + std::to_string(low) + " to " +
+                 std::to_string(high));
         return value;
     }
     bool blank() const { return line_.find_first_not_of(blanks) == std::string::npos; }
@@ -147,7 +148,8 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name) {
     data.constraints = static_cast<int>(header.constraints);
     for (std::int64_t net = 0; net < header.nets; ++net) {
         if (!lines.next_without_comments())
-            lines.fail_at_end("the first line promises " + std::to_string(header.nets) + " nets, there are " + std::to_string(net));
+            lines.fail_at_end("the first line promises " + std::to_string(header.nets) + " nets, there are " +
+                              std::to_string(net));
         if (header.costs) data.costs.push_back(lines.required("the cost of the net", 0, most_weight));
         std::int64_t pin = 0;
         while (lines.number(pin)) {
@@ -167,7 +169,8 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name) {
         lines.end("the weights of a vertex");
     }
     while (lines.next_without_comments())
-        if (!lines.blank()) lines.fail("the file goes on after its last net or weight; the numbers in its first line are too low");
+        if (!lines.blank())
+            lines.fail("the file goes on after its last net or weight; the numbers in its first line are too low");
     return Hypergraph(std::move(data));
 }
 

@@ -23,7 +23,8 @@ class Hypergraph {
 public:
     Hypergraph() : Hypergraph(HypergraphData{}) {}
     /// Pins that a net has twice are dropped.
-    /// @throws InvalidArgument if positions do not ascend, a pin is no vertex, a weight or cost is negative, or sizes do not agree
+    /// @throws InvalidArgument if positions do not ascend, a pin is no vertex, a weight or cost is negative, or sizes do not
+    /// agree
     explicit Hypergraph(HypergraphData data);
 
     std::int64_t vertices() const { return vertices_; }

@@ -16,7 +16,8 @@ std::vector<std::int32_t> parts_of(const Hypergraph& hypergraph, std::int64_t ra
 CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, std::uint64_t seed) {
     const auto parts = parts_of(coarse_grain_hypergraph(tensor, rows), ranks, seed);
     CoarseGrain result{ranks, {}};
-    for (std::size_t m = 0; m < rows.rows.size(); ++m) result.owner.emplace_back(parts.begin() + rows.first[m], parts.begin() + rows.first[m + 1]);
+    for (std::size_t m = 0; m < rows.rows.size(); ++m)
+        result.owner.emplace_back(parts.begin() + rows.first[m], parts.begin() + rows.first[m + 1]);
     return result;
 }
 

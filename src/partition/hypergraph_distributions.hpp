@@ -11,10 +11,12 @@ namespace arges::partition {
 
 /// Nonempty slices by a partition of the coarse-grain hypergraph (hypertensor-sc15, section 3.1), with 5 % imbalance.
 /// @param rows nonempty_rows() of the tensor
-CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, std::uint64_t seed = PartitionOptions{}.seed);
+CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks,
+                                 std::uint64_t seed = PartitionOptions{}.seed);
 
 /// Nonzeros by a partition of the fine-grain hypergraph (hypertensor-sc15, section 3.2), with 5 % imbalance.
 /// @param rows nonempty_rows() of the tensor
-FineGrain fine_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, std::uint64_t seed = PartitionOptions{}.seed);
+FineGrain fine_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks,
+                             std::uint64_t seed = PartitionOptions{}.seed);
 
 }  // namespace arges::partition

@@ -83,7 +83,8 @@ NonemptyRows nonempty_rows(const IndexView& tensor) {
         for (auto i : tensor.indices[m])
             if (i < 0 || i >= tensor.lengths[m])
                 throw InvalidArgument("index " + std::to_string(i) + " in mode " + std::to_string(m + 1) +
-                                      " is not below the length " + std::to_string(tensor.lengths[m]) + "; indices start at 0 here");
+                                      " is not below the length " + std::to_string(tensor.lengths[m]) +
+                                      "; indices start at 0 here");
         find_rows(tensor.indices[m], tensor.lengths[m], result.rows[m], result.position[m]);
         result.first[m + 1] = result.first[m] + static_cast<std::int64_t>(result.rows[m].size());
     }
@@ -119,7 +120,8 @@ Hypergraph fine_grain_hypergraph(const IndexView& tensor, const NonemptyRows& ro
         const auto by_row = nonzeros_by_row(rows.position[m], rows.rows[m].size());
         std::int64_t slice = 0;
         const auto empty_until = [&](std::int64_t end) {
-            for (; model.all_slices && slice < end; ++slice) data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+            for (; model.all_slices && slice < end; ++slice)
+                data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
         };
         for (std::size_t row = 0; row < rows.rows[m].size(); ++row) {
             empty_until(rows.rows[m][row]);

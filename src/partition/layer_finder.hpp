@@ -8,7 +8,8 @@
 
 namespace arges::partition {
 
-/// layer_of() for many slices of one mode: a table of a few thousand buckets of slices, then bisection among the layers of a bucket.
+/// layer_of() for many slices of one mode: a table of a few thousand buckets of slices, then bisection among the layers of a
+/// bucket.
 class LayerFinder {
 public:
     explicit LayerFinder(Boundaries boundaries) : boundaries_(std::move(boundaries)) {

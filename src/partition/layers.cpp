@@ -149,8 +149,9 @@ void LayerChain::pass_to(std::int64_t slice) {
 
 void LayerChain::feed(std::int64_t slice, std::int64_t count) {
     if (slice <= slice_ || slice >= length_)
-        throw InvalidArgument("slice " + std::to_string(slice) + " cannot follow slice " + std::to_string(slice_) + " in a mode " +
-                              "of " + std::to_string(length_) + " slices; feed a layer chain in ascending order");
+        throw InvalidArgument("slice " + std::to_string(slice) + " cannot follow slice " + std::to_string(slice_) +
+                              " in a mode " + "of " + std::to_string(length_) +
+                              " slices; feed a layer chain in ascending order");
     pass_to(slice);
     counted_ += count;
     slice_count_ = count;
@@ -163,7 +164,10 @@ void LayerChain::feed(std::span<const std::int64_t> slices, std::span<const std:
     while (i < slices.size() && !all_placed()) {
         const auto missing = last_ + target_ - counted_;
         const auto next = start.begin() + static_cast<std::ptrdiff_t>(i) + 1;
-        const auto reached = missing <= 0 ? i : static_cast<std::size_t>(std::lower_bound(next, start.end(), start[i] + missing) - start.begin()) - 1;
+        const auto reached =
+            missing <= 0
+                ? i
+                : static_cast<std::size_t>(std::lower_bound(next, start.end(), start[i] + missing) - start.begin()) - 1;
         if (const auto last = std::min(reached, slices.size()); last > i) {
             counted_ += start[last] - start[i];
             slice_count_ = start[last] - start[last - 1];

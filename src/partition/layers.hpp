@@ -54,7 +54,8 @@ public:
     LayerChain(std::int64_t length, std::int64_t nonzeros, std::int64_t layers);
     /// `count` nonzeros of a slice above all slices before. @throws InvalidArgument for any other slice
     void feed(std::int64_t slice, std::int64_t count);
-    /// Many slices, ascending; slice i has start[i + 1] - start[i] nonzeros. Takes O(l log n) steps for l layers that begin among n slices.
+    /// Many slices, ascending; slice i has start[i + 1] - start[i] nonzeros. Takes O(l log n) steps for l layers that begin
+    /// among n slices.
     void feed(std::span<const std::int64_t> slices, std::span<const std::int64_t> start);
     /// All boundaries. Those that the chain did not reach lie at the end of the mode, one slice apart, and push those before
     /// them down where needed, so that every layer has a slice; with fewer slices than layers the first layers have one each

@@ -1,6 +1,7 @@
 #include "partition/layers_of_tensor.hpp"
 
 #include "arges/error.hpp"
+#include "partition/value_counts.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -16,23 +17,8 @@ void check_indices(std::span<const std::int64_t> indices, std::int64_t length, s
                                   std::to_string(mode) + " of length " + std::to_string(length) + "; indices begin at 0");
 }
 
-/// Distinct indices, ascending. An array of the mode's length is made only where the nonzeros take as much memory.
-std::vector<std::int64_t> distinct(std::span<const std::int64_t> indices, std::int64_t length) {
-    std::vector<std::int64_t> result;
-    if (length / 16 > static_cast<std::int64_t>(indices.size())) {
-        result.assign(indices.begin(), indices.end());
-        std::sort(result.begin(), result.end());
-        result.erase(std::unique(result.begin(), result.end()), result.end());
-        return result;
-    }
-    std::vector<char> seen(static_cast<std::size_t>(length), 0);
-    for (auto i : indices) seen[static_cast<std::size_t>(i)] = 1;
-    for (std::int64_t i = 0; i < length; ++i)
-        if (seen[static_cast<std::size_t>(i)] != 0) result.push_back(i);
-    return result;
-}
-
-/// Positions of the indices among the distinct ones.
+/// Positions of the indices among the distinct ones. An array of the mode's length is made only where the nonzeros take as much
+/// memory.
 std::vector<std::uint32_t> positions(std::span<const std::int64_t> indices, const std::vector<std::int64_t>& slices,
                                      std::int64_t length) {
     std::vector<std::uint32_t> result(indices.size());
@@ -50,11 +36,11 @@ std::vector<std::uint32_t> positions(std::span<const std::int64_t> indices, cons
 ModeSlices slices_of(std::span<const std::int64_t> indices, std::int64_t length) {
     ModeSlices mode;
     mode.length = length;
-    mode.slices = distinct(indices, length);
+    auto known = counted(indices);
+    mode.slices = std::move(known.values);
     mode.slice = positions(indices, mode.slices, length);
-    mode.start.assign(mode.slices.size() + 1, 0);
-    for (auto s : mode.slice) ++mode.start[s + 1];
-    for (std::size_t s = 0; s < mode.slices.size(); ++s) mode.start[s + 1] += mode.start[s];
+    mode.start.assign(1, 0);
+    for (auto count : known.counts) mode.start.push_back(mode.start.back() + count);
     mode.order.resize(indices.size());
     auto next = mode.start;
     for (std::size_t k = 0; k < indices.size(); ++k)
@@ -64,10 +50,16 @@ ModeSlices slices_of(std::span<const std::int64_t> indices, std::int64_t length)
 
 }  // namespace
 
-std::int64_t ModeSlices::nonzeros_between(std::int64_t begin, std::int64_t end) const {
-    const auto first = std::lower_bound(slices.begin(), slices.end(), begin) - slices.begin();
-    const auto last = std::lower_bound(slices.begin(), slices.end(), std::max(begin, end)) - slices.begin();
-    return start[static_cast<std::size_t>(last)] - start[static_cast<std::size_t>(first)];
+std::vector<std::int64_t> nonzeros_of_equal_layers(std::span<const std::int64_t> slices, std::span<const std::int64_t> start,
+                                                   std::int64_t length, std::int64_t layers) {
+    std::vector<std::int64_t> result;
+    const auto nonzeros_below = [&](std::int64_t boundary) {
+        return start[static_cast<std::size_t>(std::lower_bound(slices.begin(), slices.end(), boundary) - slices.begin())];
+    };
+    const auto boundaries = equal_layers(length, layers);
+    for (std::size_t l = 0; l + 1 < boundaries.size(); ++l)
+        result.push_back(nonzeros_below(boundaries[l + 1]) - nonzeros_below(boundaries[l]));
+    return result;
 }
 
 SliceTable::SliceTable(const IndexView& view) : nonzeros(view.count()) {
@@ -89,11 +81,7 @@ SliceTable::SliceTable(const IndexView& view) : nonzeros(view.count()) {
 LayerCounts layer_counts(const SliceTable& table) {
     return [&table](int mode, std::int64_t layers) {
         const auto& slices = table.modes[static_cast<std::size_t>(mode)];
-        const auto boundaries = equal_layers(slices.length, layers);
-        std::vector<std::int64_t> counts;
-        for (std::size_t l = 0; l + 1 < boundaries.size(); ++l)
-            counts.push_back(slices.nonzeros_between(boundaries[l], boundaries[l + 1]));
-        return counts;
+        return nonzeros_of_equal_layers(slices.slices, slices.start, slices.length, layers);
     };
 }
 
@@ -103,10 +91,7 @@ Boundaries cut_mode(const ModeSlices& mode, const LayerRule& rule, std::int64_t 
         for (std::size_t s = 0; s < mode.slices.size(); ++s) chain.feed(mode.slices[s], mode.start[s + 1] - mode.start[s]);
         return chain.finish();
     }
-    const auto equal = equal_layers(mode.length, layers);
-    std::vector<std::int64_t> counts;
-    for (std::size_t l = 0; l + 1 < equal.size(); ++l) counts.push_back(mode.nonzeros_between(equal[l], equal[l + 1]));
-    return corrected_layers(rule, mode.length, counts);
+    return corrected_layers(rule, mode.length, nonzeros_of_equal_layers(mode.slices, mode.start, mode.length, layers));
 }
 
 std::vector<std::int32_t> layers_of_slices(const std::vector<std::int64_t>& slices, const Boundaries& boundaries) {

@@ -6,6 +6,7 @@
 #include "partition/layers.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace arges::partition {
@@ -18,9 +19,12 @@ struct ModeSlices {
     std::vector<std::uint32_t> order;  ///< numbers of the nonzeros, by slice
     std::vector<std::uint32_t> slice;  ///< of each nonzero, the position of its slice in `slices`
     std::int64_t count() const { return static_cast<std::int64_t>(slices.size()); }
-    /// Nonzeros in the slices begin <= i < end.
-    std::int64_t nonzeros_between(std::int64_t begin, std::int64_t end) const;
 };
+
+/// Nonzeros of the layers when a mode is cut into layers of equal slices.
+/// @param slices nonempty ones, ascending @param start slice s has start[s + 1] - start[s] nonzeros @param length of the mode
+std::vector<std::int64_t> nonzeros_of_equal_layers(std::span<const std::int64_t> slices, std::span<const std::int64_t> start,
+                                                   std::int64_t length, std::int64_t layers);
 
 /// What counts of distributions start from. Takes 8 bytes per nonzero and mode, and 16 per slice with nonzeros.
 struct SliceTable {
@@ -33,7 +37,7 @@ struct SliceTable {
     std::vector<ModeSlices> modes;
 };
 
-/// Nonzeros of the layers when a mode is cut into layers of equal slices; reads `table` when it is called.
+/// nonzeros_of_equal_layers() of the modes of a table, which is read when they are called.
 LayerCounts layer_counts(const SliceTable& table);
 
 /// The boundaries of a mode by any policy.

@@ -110,7 +110,8 @@ public:
     VertexParts take() { return std::move(result_); }
 
 private:
-    void divide(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& vertices, std::int64_t first, std::int64_t parts) {
+    void divide(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& vertices, std::int64_t first,
+                std::int64_t parts) {
         if (parts == 1 || vertices.empty() || hypergraph.nets() == 0 || work_per_pin_ < cheapest_bisection)
             return assign(vertices, first, cheap_parts(hypergraph, parts));
         const auto half = (parts + 1) / 2;
@@ -132,7 +133,8 @@ private:
     VertexParts cheap_parts(const Hypergraph& hypergraph, std::int64_t parts) const {
         if (parts == 1) return VertexParts(static_cast<std::size_t>(hypergraph.vertices()), 0);
         if (hypergraph.nets() > 0) return stream_parts(hypergraph, parts, limits_);
-        return assign_by_weight(hypergraph, std::vector<double>(static_cast<std::size_t>(parts), 1.0 / static_cast<double>(parts)));
+        return assign_by_weight(hypergraph,
+                                std::vector<double>(static_cast<std::size_t>(parts), 1.0 / static_cast<double>(parts)));
     }
 
     void assign(const std::vector<std::uint32_t>& vertices, std::int64_t first, const VertexParts& parts) {
@@ -279,9 +281,11 @@ std::vector<std::int64_t> part_limits(const Hypergraph& hypergraph, std::int64_t
 
 VertexParts partition_hypergraph(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options) {
     if (parts < 1 || parts > std::numeric_limits<std::int32_t>::max())
-        throw InvalidArgument("a hypergraph cannot be partitioned into " + std::to_string(parts) + " parts; ask for 1 to 2^31 - 1");
+        throw InvalidArgument("a hypergraph cannot be partitioned into " + std::to_string(parts) +
+                              " parts; ask for 1 to 2^31 - 1");
     if (!(options.imbalance >= 0))
-        throw InvalidArgument("the imbalance of a partition must be 0 or more, for example 0.03 for parts up to 3 % above the mean");
+        throw InvalidArgument(
+            "the imbalance of a partition must be 0 or more, for example 0.03 for parts up to 3 % above the mean");
     if (parts == 1 || hypergraph.vertices() == 0) return VertexParts(static_cast<std::size_t>(hypergraph.vertices()), 0);
     const auto& totals = hypergraph.total_weights();
     if (std::all_of(totals.begin(), totals.end(), [](auto total) { return total == 0; }))

@@ -19,8 +19,9 @@ void check(const LayerRows& layer, double excess) {
     for (const auto& held : layer.held)
         for (std::size_t i = 0; i < held.size(); ++i)
             if (held[i] < (i == 0 ? layer.begin : held[i - 1] + 1) || held[i] >= layer.end)
-                throw InvalidArgument("held row " + std::to_string(held[i]) + " is not above the one before in the layer of rows " +
-                                      std::to_string(layer.begin) + " to " + std::to_string(layer.end - 1));
+                throw InvalidArgument("held row " + std::to_string(held[i]) +
+                                      " is not above the one before in the layer of rows " + std::to_string(layer.begin) +
+                                      " to " + std::to_string(layer.end - 1));
 }
 
 /// Merges the ascending lists of the ranks.

@@ -78,7 +78,8 @@ HolderLists coarse_holders(const SliceTable& table, std::size_t mode, const Coar
 
 std::vector<std::int64_t> coarse_nonzeros(const ModeSlices& mode, std::span<const std::int32_t> owner, std::int64_t ranks) {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 0);
-    for (std::size_t s = 0; s < owner.size(); ++s) counts[static_cast<std::size_t>(owner[s])] += mode.start[s + 1] - mode.start[s];
+    for (std::size_t s = 0; s < owner.size(); ++s)
+        counts[static_cast<std::size_t>(owner[s])] += mode.start[s + 1] - mode.start[s];
     return counts;
 }
 
@@ -97,7 +98,8 @@ void check(const SliceTable& table, const CoarseGrain& distribution) {
 CoarseGrain coarse_blocks(const SliceTable& table, std::int64_t ranks) {
     check_ranks(ranks);
     CoarseGrain result{ranks, {}};
-    for (const auto& mode : table.modes) result.owner.push_back(layers_of_slices(mode.slices, cut_mode(mode, LayerRule{}, ranks)));
+    for (const auto& mode : table.modes)
+        result.owner.push_back(layers_of_slices(mode.slices, cut_mode(mode, LayerRule{}, ranks)));
     return result;
 }
 
@@ -229,7 +231,8 @@ MaxMean max_mean(const std::vector<std::int64_t>& by_rank) {
 
 std::vector<ModeSummary> summaries(const DistributionCounts& counts) {
     std::vector<ModeSummary> result;
-    for (const auto& mode : counts.modes) result.push_back({max_mean(mode.nonzeros), max_mean(mode.sent), max_mean(mode.messages)});
+    for (const auto& mode : counts.modes)
+        result.push_back({max_mean(mode.nonzeros), max_mean(mode.sent), max_mean(mode.messages)});
     return result;
 }
 

@@ -10,8 +10,9 @@ bool is_chain(const LayerCut& cut) { return cut.rule.policy == LayerPolicy::nonz
 
 /// Appends this rank's nonzeros in each of `layers` equal layers.
 void append_layer_counts(Team::Numbers& counts, const TensorPart& tensor, std::size_t mode, std::int64_t layers) {
-    const auto equal = equal_layers(tensor.view.lengths[mode], layers);
-    for (std::size_t l = 0; l + 1 < equal.size(); ++l) counts.push_back(tensor.modes[mode].nonzeros_between(equal[l], equal[l + 1]));
+    const auto& part = tensor.modes[mode];
+    const auto mine = nonzeros_of_equal_layers(part.slices, part.start, tensor.view.lengths[mode], layers);
+    counts.insert(counts.end(), mine.begin(), mine.end());
 }
 
 /// Nonzeros of the equal layers of all cuts that need them, one cut behind the other.
@@ -58,12 +59,6 @@ Team::Numbers run_chains(const Team& team, const TensorPart& tensor, const std::
 }
 
 }  // namespace
-
-std::int64_t SlicePart::nonzeros_between(std::int64_t begin, std::int64_t end) const {
-    const auto first = std::lower_bound(slices.begin(), slices.end(), begin) - slices.begin();
-    const auto last = std::lower_bound(slices.begin(), slices.end(), std::max(begin, end)) - slices.begin();
-    return start[static_cast<std::size_t>(last)] - start[static_cast<std::size_t>(first)];
-}
 
 std::size_t SlicePart::owner(std::int64_t slice) const {
     return static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), slice) - bounds.begin());

@@ -1,4 +1,5 @@
-/// A tensor whose nonzeros lie on several ranks, seen from one of them, and layers cut from it. Pure: what ranks tell each other goes through Team.
+/// A tensor whose nonzeros lie on several ranks, seen from one of them, and layers cut from it. Pure: what ranks tell each
+/// other goes through Team.
 #pragma once
 
 #include "partition/layers_of_tensor.hpp"
@@ -10,7 +11,8 @@
 
 namespace arges::partition {
 
-/// The ranks that hold a tensor's nonzeros and work together. This one is alone; others override how numbers move. All calls are collective.
+/// The ranks that hold a tensor's nonzeros and work together. This one is alone; others override how numbers move. All calls
+/// are collective.
 class Team {
 public:
     using Numbers = std::vector<std::int64_t>;
@@ -27,14 +29,13 @@ public:
     virtual Numbers pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const { return step(state); }
 };
 
-/// Nonempty slices of a mode, ascending, with their nonzeros on all ranks. Each rank has some; those of a rank lie above those of the ranks before.
+/// Nonempty slices of a mode, ascending, with their nonzeros on all ranks. Each rank has some; those of a rank lie above those
+/// of the ranks before.
 struct SlicePart {
     std::vector<std::int64_t> slices;
     std::vector<std::int64_t> start{0};  ///< slice i has start[i + 1] - start[i] nonzeros
     std::vector<std::int64_t> bounds;    ///< rank r has the slices below bounds[r], not below bounds[r - 1]; one fewer than ranks
 
-    /// Nonzeros in this rank's slices begin <= i < end.
-    std::int64_t nonzeros_between(std::int64_t begin, std::int64_t end) const;
     /// The rank that has a slice.
     std::size_t owner(std::int64_t slice) const;
 };
@@ -60,8 +61,8 @@ struct LayerCut {
     auto operator<=>(const LayerCut&) const = default;
 };
 
-/// The boundaries of cuts, the same on all ranks, and the same as those of cut_mode() on one. One sum over the ranks and one pass along them, whatever
-/// the number of cuts. Collective.
+/// The boundaries of cuts, the same on all ranks, and the same as those of cut_mode() on one. One sum over the ranks and one
+/// pass along them, whatever the number of cuts. Collective.
 std::vector<Boundaries> cut_modes(const Team& team, const TensorPart& tensor, const std::vector<LayerCut>& cuts);
 
 }  // namespace arges::partition

@@ -18,7 +18,8 @@ template <class T>
 CpModel<T> random_model(const World& world, const Numbers& lengths, std::size_t components, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<double> lambda;
-    for (std::size_t c = 0; c < components; ++c) lambda.push_back(static_cast<double>(static_cast<T>(10.3 / static_cast<double>(c + 1))));
+    for (std::size_t c = 0; c < components; ++c)
+        lambda.push_back(static_cast<double>(static_cast<T>(10.3 / static_cast<double>(c + 1))));
     std::vector<Numbers> rows(lengths.size());
     std::vector<std::vector<T>> factors(lengths.size());
     for (std::size_t m = 0; m < lengths.size(); ++m)
@@ -26,7 +27,8 @@ CpModel<T> random_model(const World& world, const Numbers& lengths, std::size_t 
             const bool has_owner = i + 1 == lengths[m] || random() % 4 > 0;
             const auto owner = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(world.size()));
             std::vector<T> row;
-            for (std::size_t c = 0; c < components; ++c) row.push_back(static_cast<T>(static_cast<double>(random() % 1000 + 1) / 7));
+            for (std::size_t c = 0; c < components; ++c)
+                row.push_back(static_cast<T>(static_cast<double>(random() % 1000 + 1) / 7));
             if (!has_owner || owner != world.rank()) continue;
             rows[m].push_back(i);
             factors[m].insert(factors[m].end(), row.begin(), row.end());

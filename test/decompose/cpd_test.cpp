@@ -93,7 +93,8 @@ TEST(CpDecompose, MovesWhatTheDryRunCounts) {
         options.max_iterations = 1;
         const auto compare = [&](const partition::DistributionCounts& counts) {
             const auto result = cp_decompose(X, options);
-            EXPECT_EQ(result.volume_rows_max, partition::max_mean(partition::total_volume(counts)).max) << options.distribution << options.policy << options.rows;
+            EXPECT_EQ(result.volume_rows_max, partition::max_mean(partition::total_volume(counts)).max)
+                << options.distribution << options.policy << options.rows;
             const auto loads = partition::total(counts, &partition::ModeCounts::nonzeros);
             if (options.distribution == "medium") {
                 EXPECT_EQ(result.nonzeros_max * X.order(), *std::max_element(loads.begin(), loads.end()));
@@ -106,7 +107,8 @@ TEST(CpDecompose, MovesWhatTheDryRunCounts) {
             for (const char* rows : {"even", "claim", "holders"}) {
                 options.policy = policy;
                 options.rows = rows;
-                compare(partition::count_distribution(table, partition::MediumGrain{grid, partition::parse_layer_rule(policy), partition::parse_row_rule(rows)}));
+                compare(partition::count_distribution(
+                    table, partition::MediumGrain{grid, partition::parse_layer_rule(policy), partition::parse_row_rule(rows)}));
             }
         options.grid = options.policy = "";
         options.distribution = "coarse";
@@ -162,7 +164,8 @@ TEST(CpDecompose, ReportsItsIterations) {
     if (world.size() == 1) {
         EXPECT_EQ(result.volume_rows_max, 0);
     }
-    for (std::size_t c = 1; c < result.model.lambda().size(); ++c) EXPECT_GE(result.model.lambda()[c - 1], result.model.lambda()[c]);
+    for (std::size_t c = 1; c < result.model.lambda().size(); ++c)
+        EXPECT_GE(result.model.lambda()[c - 1], result.model.lambda()[c]);
 }
 
 TEST(CpDecompose, RefusesWhatMakesNoSense) {
@@ -208,8 +211,9 @@ TEST(TuckerDecompose, RecoversALowMultilinearRank) {
     for (std::int64_t i = 0; i < 8; ++i)
         for (std::int64_t j = 0; j < 7; ++j)
             for (std::int64_t k = 0; k < 6; ++k) {
-                const double value = (1.0 + static_cast<double>(i)) * (2.0 + static_cast<double>(j % 3)) * (1.0 + static_cast<double>(k)) +
-                                     static_cast<double>(i * i) * (1.0 + static_cast<double>(j)) * static_cast<double>(k % 2 + 1);
+                const double value =
+                    (1.0 + static_cast<double>(i)) * (2.0 + static_cast<double>(j % 3)) * (1.0 + static_cast<double>(k)) +
+                    static_cast<double>(i * i) * (1.0 + static_cast<double>(j)) * static_cast<double>(k % 2 + 1);
                 whole.indices[0].push_back(i);
                 whole.indices[1].push_back(j);
                 whole.indices[2].push_back(k);
@@ -230,7 +234,8 @@ TEST(TuckerDecompose, RecoversALowMultilinearRank) {
                 for (int b = 0; b < 2; ++b) {
                     double sum = 0;
                     for (std::size_t i = 0; i < static_cast<std::size_t>(whole.lengths[place]); ++i)
-                        sum += factors.back()[2 * i + static_cast<std::size_t>(a)] * factors.back()[2 * i + static_cast<std::size_t>(b)];
+                        sum += factors.back()[2 * i + static_cast<std::size_t>(a)] *
+                               factors.back()[2 * i + static_cast<std::size_t>(b)];
                     EXPECT_NEAR(sum, a == b ? 1 : 0, 1e-8);
                 }
         }

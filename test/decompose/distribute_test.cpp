@@ -2,7 +2,7 @@
 #include "decompose/distribute.hpp"
 
 #include "decompose/slice_counts.hpp"
-#include "interface/sparse_tensor_slices.hpp"
+#include "partition/value_counts.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,8 @@ protected:
         const auto& rule = rules[random() % 4];
         std::vector<partition::LayerCut> cuts;
         for (std::size_t m = 0; m < mine.lengths.size(); ++m)
-            cuts.push_back(plan.grain == Grain::coarse ? partition::LayerCut{m, comm_.size(), rules[0]} : partition::LayerCut{m, plan.grid[m], rule});
+            cuts.push_back(plan.grain == Grain::coarse ? partition::LayerCut{m, comm_.size(), rules[0]}
+                                                       : partition::LayerCut{m, plan.grid[m], rule});
         plan.boundaries = partition::cut_modes(decompose::RankTeam(comm_), decompose::count_slices(comm_, mine), cuts);
         std::mt19937_64 own(seed + static_cast<std::uint64_t>(comm_.rank()));
         for (std::int64_t x = 0; x < mine.count(); ++x)
@@ -46,13 +47,16 @@ protected:
         const auto& local = d.sets[set].nonzeros;
         for (std::int64_t x = 0; x < local.count(); ++x) {
             for (int m = 0; m < local.order(); ++m)
-                flat.push_back(static_cast<double>(d.rows[static_cast<std::size_t>(m)].index[local.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(x)]]));
+                flat.push_back(
+                    static_cast<double>(d.rows[static_cast<std::size_t>(m)]
+                                            .index[local.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(x)]]));
             flat.push_back(local.values[static_cast<std::size_t>(x)]);
         }
         const auto all = from_bytes<double>(comm_.all_gather(to_bytes(flat)));
         std::multiset<std::vector<double>> result;
         const auto width = static_cast<std::size_t>(local.order()) + 1;
-        for (std::size_t i = 0; i < all.size(); i += width) result.insert({all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(i + width)});
+        for (std::size_t i = 0; i < all.size(); i += width)
+            result.insert({all.begin() + static_cast<std::ptrdiff_t>(i), all.begin() + static_cast<std::ptrdiff_t>(i + width)});
         return result;
     }
 
@@ -64,7 +68,8 @@ TEST_F(Distribution, KeepsEveryNonzeroAndGivesEveryRowOneOwner) {
         const auto whole = random_sparse(seed);
         const auto mine = part_of(whole, comm_);
         const auto plan = random_plan(seed, mine);
-        SCOPED_TRACE("seed " + std::to_string(seed) + " grain " + std::to_string(static_cast<int>(plan.grain)) + " grid " + partition::to_string(plan.grid));
+        SCOPED_TRACE("seed " + std::to_string(seed) + " grain " + std::to_string(static_cast<int>(plan.grain)) + " grid " +
+                     partition::to_string(plan.grid));
         const auto d = decompose::distribute(comm_, mine, plan);
         std::multiset<std::vector<double>> expected;
         for (std::int64_t x = 0; x < whole.count(); ++x) {
@@ -80,7 +85,7 @@ TEST_F(Distribution, KeepsEveryNonzeroAndGivesEveryRowOneOwner) {
             EXPECT_TRUE(std::is_sorted(owned.begin(), owned.end()));
             auto all = from_bytes<std::int64_t>(comm_.all_gather(to_bytes(owned)));
             std::sort(all.begin(), all.end());
-            EXPECT_EQ(all, distinct(whole.indices[static_cast<std::size_t>(m)])) << "mode " << m;
+            EXPECT_EQ(all, partition::distinct(whole.indices[static_cast<std::size_t>(m)])) << "mode " << m;
         }
         for (int m = 0; m < whole.order() && plan.grain == Grain::coarse; ++m)
             for (auto i : d.sets[static_cast<std::size_t>(m)].nonzeros.indices[static_cast<std::size_t>(m)])
@@ -99,7 +104,9 @@ TEST_F(Distribution, ExpandsAndFoldsRows) {
             decompose::RowExchange<double> exchange(comm_, rows, columns);
             std::vector<double> values(static_cast<std::size_t>(rows.count() * columns), -1);
             const sparse::RowMatrix<double> matrix{values.data(), rows.count(), columns, columns};
-            auto value = [&](std::int64_t i, int c) { return static_cast<double>(10 * rows.index[static_cast<std::size_t>(i)] + c); };
+            auto value = [&](std::int64_t i, int c) {
+                return static_cast<double>(10 * rows.index[static_cast<std::size_t>(i)] + c);
+            };
             for (std::int64_t i = 0; i < rows.owned; ++i)
                 for (int c = 0; c < columns; ++c) matrix.row(i)[c] = value(i, c);
             exchange.start_expand(matrix);
@@ -127,11 +134,13 @@ TEST_F(Distribution, CutsTheSameLayersOnAnyNumberOfRanks) {
         std::vector<partition::LayerCut> cuts;
         for (std::size_t m = 0; m < whole.lengths.size(); ++m)
             for (std::int64_t layers : {1, 2, 3, 7, 50})
-                for (const char* rule : {"nnz", "set", "ordered-1", "ordered-2", "max-min"}) cuts.push_back({m, layers, partition::parse_layer_rule(rule)});
+                for (const char* rule : {"nnz", "set", "ordered-1", "ordered-2", "max-min"})
+                    cuts.push_back({m, layers, partition::parse_layer_rule(rule)});
         const auto boundaries = partition::cut_modes(decompose::RankTeam(comm_), decompose::count_slices(comm_, mine), cuts);
         ASSERT_EQ(boundaries.size(), cuts.size());
         for (std::size_t i = 0; i < cuts.size(); ++i)
-            EXPECT_EQ(boundaries[i], partition::cut_mode(table.modes[cuts[i].mode], cuts[i].rule, cuts[i].layers)) << "seed " << seed << ", cut " << i;
+            EXPECT_EQ(boundaries[i], partition::cut_mode(table.modes[cuts[i].mode], cuts[i].rule, cuts[i].layers))
+                << "seed " << seed << ", cut " << i;
     }
 }
 

@@ -48,7 +48,8 @@ template <class T>
 DenseMatrix solved(const Gram& v, const DenseMatrix& right) {
     const GramSolver solver(v, static_cast<int>(right.columns), sizeof(T) == 4 ? 1.2e-7 : 2.2e-16);
     std::vector<T> rows(right.values.begin(), right.values.end());
-    solver.solve(RowMatrix<T>{rows.data(), static_cast<std::int64_t>(right.rows), static_cast<int>(right.columns), static_cast<std::int64_t>(right.columns)});
+    solver.solve(RowMatrix<T>{rows.data(), static_cast<std::int64_t>(right.rows), static_cast<int>(right.columns),
+                              static_cast<std::int64_t>(right.columns)});
     auto result = right;
     result.values.assign(rows.begin(), rows.end());
     return result;
@@ -105,7 +106,9 @@ TEST(GramSolver, KeepsItsAccuracyWhereMatricesAreScaled) {
             SCOPED_TRACE(std::to_string(columns) + " columns, scale " + std::to_string(std::log10(scale)));
             auto factor = random_matrix(3 * columns + 20, columns, 11 * columns);
             for (std::size_t i = 0; i < factor.rows; ++i)
-                for (std::size_t c = 0; c < columns; ++c) factor(i, c) *= std::sqrt(scale) * std::pow(10, -3.0 * static_cast<double>(c) / static_cast<double>(columns));
+                for (std::size_t c = 0; c < columns; ++c)
+                    factor(i, c) *=
+                        std::sqrt(scale) * std::pow(10, -3.0 * static_cast<double>(c) / static_cast<double>(columns));
             const auto v = gram_values(factor);
             DenseMatrix matrix(columns, columns);
             matrix.values = v;
@@ -154,7 +157,8 @@ void expect_row_sums(double tolerance) {
             for (int t = 1; t <= 3; ++t) {
                 omp_set_num_threads(t);
                 std::vector<T> rows(right.values.begin(), right.values.end());
-                const RowMatrix<T> view{rows.data(), static_cast<std::int64_t>(count), static_cast<int>(columns), static_cast<std::int64_t>(columns)};
+                const RowMatrix<T> view{rows.data(), static_cast<std::int64_t>(count), static_cast<int>(columns),
+                                        static_cast<std::int64_t>(columns)};
                 const auto sums = decompose::solve_rows(solver, view);
                 EXPECT_NEAR(sums.inner, inner, tolerance * (1 + std::abs(inner)));
                 for (std::size_t i = 0; i < gram.size(); ++i) ASSERT_NEAR(sums.gram[i], gram[i], tolerance * (1 + largest(gram)));

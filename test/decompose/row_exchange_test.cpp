@@ -31,7 +31,9 @@ struct RowSets {
         }
     }
     std::int64_t owner_of(std::int64_t row) const { return owner[static_cast<std::size_t>(row / 1000)]; }
-    bool is_held(std::size_t rank, std::int64_t row) const { return std::binary_search(held[rank].begin(), held[rank].end(), row); }
+    bool is_held(std::size_t rank, std::int64_t row) const {
+        return std::binary_search(held[rank].begin(), held[rank].end(), row);
+    }
 };
 
 /// What a rank has of an element.
@@ -98,7 +100,8 @@ TYPED_TEST(RowMovement, ExpandsAndFoldsAsSumsOverAllRanks) {
             RowExchange<T> exchange(comm, rows, columns);
 
             for (std::int64_t i = 0; i < rows.owned; ++i)
-                for (int c = 0; c < columns; ++c) matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
+                for (int c = 0; c < columns; ++c)
+                    matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
             const auto sent = comm.traffic().bytes_sent;
             exchange.start_expand(matrix);
             exchange.finish_expand();
@@ -110,14 +113,16 @@ TYPED_TEST(RowMovement, ExpandsAndFoldsAsSumsOverAllRanks) {
                 }
 
             for (std::int64_t i = 0; i < rows.count(); ++i)
-                for (int c = 0; c < columns; ++c) matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
+                for (int c = 0; c < columns; ++c)
+                    matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
             exchange.fold(matrix);
             for (std::int64_t i = 0; i < rows.owned; ++i)
                 for (int c = 0; c < columns; ++c) {
                     const auto row = rows.index[static_cast<std::size_t>(i)];
                     auto expected = value_of<T>(comm.rank(), row, c);
                     for (std::size_t r = 0; r < sets.held.size(); ++r)
-                        if (static_cast<std::int64_t>(r) != comm.rank() && sets.is_held(r, row)) expected += value_of<T>(static_cast<std::int64_t>(r), row, c);
+                        if (static_cast<std::int64_t>(r) != comm.rank() && sets.is_held(r, row))
+                            expected += value_of<T>(static_cast<std::int64_t>(r), row, c);
                     ASSERT_EQ(matrix.row(i)[c], expected) << "added by ascending rank";
                 }
         }

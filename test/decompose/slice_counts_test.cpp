@@ -12,7 +12,8 @@ namespace {
 using Numbers = std::vector<std::int64_t>;
 using decompose::RankTeam;
 
-/// A tensor that all ranks know: modes of few slices or many, a crowded one, and lengths for which no array can be made; at times no nonzero.
+/// A tensor that all ranks know: modes of few slices or many, a crowded one, and lengths for which no array can be made; at
+/// times no nonzero.
 sparse::Nonzeros<double> random_tensor(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     const std::int64_t lengths[] = {1, 2, 7, 100, 5000, std::int64_t{1} << 40};
@@ -24,7 +25,8 @@ sparse::Nonzeros<double> random_tensor(std::uint64_t seed) {
         result.lengths.push_back(length);
         auto& indices = result.indices.emplace_back();
         for (std::uint64_t i = 0; i < count; ++i)
-            indices.push_back(random() % 3 == 0 ? crowded : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length)));
+            indices.push_back(random() % 3 == 0 ? crowded
+                                                : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length)));
     }
     result.values.assign(count, 1);
     return result;
@@ -102,7 +104,9 @@ TEST_F(SliceCounting, CutsLayersAsOneRankWithAllIndices) {
                 for (const auto& [slice, count] : counts) chain.feed(slice, count);
                 for (const auto& rule : rules) {
                     cuts.push_back({m, layers, rule});
-                    expected.push_back(rule.policy == partition::LayerPolicy::nonzeros ? chain.finish() : partition::corrected_layers(rule, length, equal));
+                    expected.push_back(rule.policy == partition::LayerPolicy::nonzeros
+                                           ? chain.finish()
+                                           : partition::corrected_layers(rule, length, equal));
                 }
             }
         }
@@ -119,7 +123,8 @@ TEST_F(SliceCounting, PassesNumbersAmongRanks) {
     std::vector<Numbers> letters;
     for (std::int64_t r = 0; r < size; ++r) letters.emplace_back(static_cast<std::size_t>(r % 3), 100 * rank + r);
     const auto arrived = team_.all_to_all(letters);
-    for (std::int64_t r = 0; r < size; ++r) EXPECT_EQ(arrived[static_cast<std::size_t>(r)], Numbers(static_cast<std::size_t>(rank % 3), 100 * r + rank));
+    for (std::int64_t r = 0; r < size; ++r)
+        EXPECT_EQ(arrived[static_cast<std::size_t>(r)], Numbers(static_cast<std::size_t>(rank % 3), 100 * r + rank));
     const auto last = team_.pass_along({}, [&](Numbers before) {
         before.push_back(rank);
         return before;

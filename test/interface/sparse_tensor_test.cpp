@@ -5,6 +5,7 @@
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/sparse_tensor_slices.hpp"
+#include "partition/value_counts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -316,7 +317,7 @@ TEST(NonemptySlices, AreListedAndNumberedOverAllRanks) {
         for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(numbers[i], std::distance(all.begin(), all.find(mine[i])));
         for (auto index : list.mine) EXPECT_EQ(list.owner(index), static_cast<std::size_t>(comm.rank()));
     }
-    EXPECT_EQ(distinct(Numbers{8, 3, 8, 7, 3}), (Numbers{3, 7, 8}));
+    EXPECT_EQ(partition::distinct(Numbers{8, 3, 8, 7, 3}), (Numbers{3, 7, 8}));
 }
 
 }  // namespace

@@ -11,10 +11,13 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <thread>
 
@@ -50,8 +53,9 @@ struct Everything {
 
 Everything everything_in(const World& world, const std::string& path) {
     const CheckpointReader reader(world, path);
-    return {reader.read<double>("t2").gather(), reader.read<std::complex<float>>("dense").gather(), reader.value<std::int64_t>("version"),
-            reader.value<std::string>("method"), reader.value<std::vector<double>>("energies")};
+    return {reader.read<double>("t2").gather(), reader.read<std::complex<float>>("dense").gather(),
+            reader.value<std::int64_t>("version"), reader.value<std::string>("method"),
+            reader.value<std::vector<double>>("energies")};
 }
 
 class CheckpointDamage : public testing::Test {
@@ -84,7 +88,8 @@ TEST_F(CheckpointDamage, OfElementsIsRefused) {
             const auto at = tensor.offset + random.below(tensor.shape.packed_size * element);
             damaged[static_cast<std::size_t>(at)] ^= static_cast<char>(1 << random.below(8));
             const auto path = folder_.write("damaged.h5", damaged);
-            expect_refused_with("the elements of tensor \"" + name + "\" differ from their checksum", [&] { everything_in(world_, path); });
+            expect_refused_with("the elements of tensor \"" + name + "\" differ from their checksum",
+                                [&] { everything_in(world_, path); });
         }
     }
 }
@@ -101,7 +106,8 @@ TEST_F(CheckpointDamage, AnywhereIsRefused) {
 
 TEST_F(CheckpointDamage, ByTruncationIsRefused) {
     const auto size = bytes_.size();
-    for (std::size_t length : {std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{47}, std::size_t{100}, size / 2, size - 100, size - 1})
+    for (std::size_t length :
+         {std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{47}, std::size_t{100}, size / 2, size - 100, size - 1})
         EXPECT_FALSE(read(bytes_.substr(0, length))) << length;
     EXPECT_TRUE(read(bytes_));
 }
@@ -142,14 +148,17 @@ TEST_F(CheckpointDamage, WrongQuestions) {
     expect_refused_with("has no tensor \"\"", [&] { (void)reader.tensor(""); });
     expect_refused_with("elements of type float64, not float32", [&] { (void)reader.read<float>("t2"); });
     expect_refused_with("elements of type complex64, not float64", [&] { (void)reader.read<double>("dense"); });
-    expect_refused_with("is 6 x 6 x 4 x 4, and the tensor to read into 6 x 6 x 5 x 5", [&] { reader.read_into("t2", other_extents); });
+    expect_refused_with("is 6 x 6 x 4 x 4, and the tensor to read into 6 x 6 x 5 x 5",
+                        [&] { reader.read_into("t2", other_extents); });
     expect_refused_with("has the symmetry antisym(a,b)", [&] { reader.read_into("t2", other_symmetry); });
     expect_refused_with("of another world", [&] { reader.read_into("t2", elsewhere); });
     expect_refused_with("no shape yet", [&] { reader.read_into("t2", none); });
-    expect_refused_with("has no value \"t2\"; it has \"energies\", \"method\", \"version\"", [&] { (void)reader.value<double>("t2"); });
+    expect_refused_with("has no value \"t2\"; it has \"energies\", \"method\", \"version\"",
+                        [&] { (void)reader.value<double>("t2"); });
     expect_refused_with("value \"method\" is a text, not a number", [&] { (void)reader.value<double>("method"); });
     expect_refused_with("value \"version\" is an integer, not a number", [&] { (void)reader.value<double>("version"); });
-    expect_refused_with("value \"energies\" is a vector of numbers, not a text", [&] { (void)reader.value<std::string>("energies"); });
+    expect_refused_with("value \"energies\" is a vector of numbers, not a text",
+                        [&] { (void)reader.value<std::string>("energies"); });
 }
 
 TEST_F(CheckpointDamage, WrongUsesOfAWriter) {
@@ -238,9 +247,9 @@ TEST_F(CheckpointDamage, ADiskWithoutRoomLeavesTheOldOne) {
     EXPECT_EQ(everything_in(world_, path_).version, 2);
 }
 
-constexpr char victim_variable[] = "ARGES_TEST_VICTIM";
+constexpr char victim_variable[] = "ARGES_TEST_VICTIM", many_victims_variable[] = "ARGES_TEST_VICTIMS";
 
-/// Writes for ever, to be killed; runs only in the process that KilledWriter starts.
+/// Writes for ever, to be killed; runs only in the process that CheckpointKill starts.
 TEST(CheckpointVictim, WritesForEver) {
     const char* path = std::getenv(victim_variable);
     if (path == nullptr) GTEST_SKIP() << "started by CheckpointKill";
@@ -249,16 +258,123 @@ TEST(CheckpointVictim, WritesForEver) {
     for (int i = 0;; ++i) writer.add("x" + std::to_string(i), Tensor<double>(world, {1000}));
 }
 
+/// Saves one version after the other, to be killed; each rank leaves its process number beside the checkpoint.
+TEST(CheckpointVictim, SavesForEver) {
+    const char* path = std::getenv(many_victims_variable);
+    if (path == nullptr) GTEST_SKIP() << "started by CheckpointKill";
+    const World world;
+    {
+        std::ofstream file(path + (".pid" + std::to_string(world.rank())));
+        file << getpid() << std::endl;
+    }
+    auto version = everything_in(world, path).version;
+    for (;;) save(world, path, ++version);
+}
+
+/// Kills writers at random moments, and looks at what they leave.
+class Killings {
+public:
+    explicit Killings(const World& world) : world_(world), folder_(world), path_(folder_ / "c.h5") { save(world, path_); }
+
+    /// Starts a writer on so many ranks, kills one of them, and waits until all have ended.
+    void kill_one_of(int ranks, const std::string& launcher) {
+        const auto variable = many_victims_variable + ("=" + path_);
+        const std::string filter = "--gtest_filter=CheckpointVictim.SavesForEver";
+        for (int r = 0; r < ranks; ++r) std::filesystem::remove(pid_file(r));
+        pid_t started = -1;
+        if (launcher.empty()) {
+            started = start_process("/proc/self/exe", {filter}, {variable});
+        } else {
+            const char* const preload = std::getenv("LD_PRELOAD");
+            const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
+            started = start_process("/bin/sh", {"-c", "exec " + launcher + " -n " + std::to_string(ranks) + " env LD_PRELOAD=" +
+                                                          (preload == nullptr ? "" : preload) + " " + program + " " + filter +
+                                                          " >/dev/null 2>&1"}, {variable});
+        }
+        ASSERT_GT(started, 0);
+        const auto victim = std::stoi("0" + number_in(pid_file(static_cast<int>(random_.below(ranks)))));
+        ASSERT_GT(victim, 0) << "no writer started";
+        const auto before = std::filesystem::last_write_time(path_);
+        for (int i = 0; i < 2000 && std::filesystem::last_write_time(path_) == before; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        std::this_thread::sleep_for(std::chrono::microseconds(random_.below(40000)));
+        kill(victim, SIGKILL);
+        EXPECT_NE(exit_code_of(started), 0);
+    }
+
+    /// What is there is complete, and not older than what was.
+    void look() {
+        const auto found = everything_in(world_, path_);
+        EXPECT_GT(found.version, seen_) << "nothing was saved before the writer was killed";
+        seen_ = found.version;
+        const auto other = folder_ / "same.h5";
+        save(world_, other, seen_);
+        EXPECT_EQ(found, everything_in(world_, other));
+        std::filesystem::remove(other);
+    }
+
+    /// The next writer removes what the others have left.
+    void clean_up(int ranks) {
+        save(world_, path_, seen_ + 1);
+        EXPECT_EQ(folder_.files(), 1 + ranks) << "the checkpoint, and the process numbers";
+    }
+
+private:
+    std::string pid_file(int rank) const { return path_ + ".pid" + std::to_string(rank); }
+    /// The line in a file that a writer makes when it starts.
+    std::string number_in(const std::string& file) const {
+        for (int i = 0; i < 6000; ++i) {
+            if (const auto text = std::filesystem::exists(file) ? TemporaryFolder::read(file) : ""; text.ends_with('\n'))
+                return text;
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return {};
+    }
+
+    const World& world_;
+    TemporaryFolder folder_;
+    std::string path_;
+    std::int64_t seen_ = 0;
+    Random random_{17};
+};
+
+TEST(CheckpointKill, AtAnyMomentLeavesOneOrTheOther) {
+    const World world;
+    if (world.size() > 1) GTEST_SKIP() << "one process kills others";
+    Killings killings(world);
+    for (int round = 0; round < 20; ++round) {
+        killings.kill_one_of(1, "");
+        killings.look();
+    }
+    killings.clean_up(1);
+}
+
+TEST(CheckpointKill, OfOneRankOfSeveralLeavesOneOrTheOther) {
+    const World world;
+    if (world.size() > 1) GTEST_SKIP() << "one process kills others";
+    const char* const launcher = std::getenv("MPIEXEC");
+    if (launcher == nullptr) GTEST_SKIP() << "MPIEXEC is not set; make sets it";
+    const char* const flags = std::getenv("MPIEXEC_FLAGS");
+    Killings killings(world);
+    for (int round = 0; round < 6; ++round) {
+        killings.kill_one_of(3, std::string(launcher) + " " + (flags == nullptr ? "" : flags));
+        killings.look();
+    }
+    killings.clean_up(3);
+}
+
 TEST(CheckpointKill, LeavesTheOldOne) {
     const World world;
     if (world.size() > 1) GTEST_SKIP() << "one process kills another";
     const TemporaryFolder folder(world);
     save(world, folder / "c.h5");
-    const auto process = start_process("/proc/self/exe", {"--gtest_filter=CheckpointVictim.*"}, {victim_variable + ("=" + (folder / "c.h5"))});
+    const auto process =
+        start_process("/proc/self/exe", {"--gtest_filter=CheckpointVictim.*"}, {victim_variable + ("=" + (folder / "c.h5"))});
     ASSERT_GT(process, 0);
     // Wait until the other has written something.
     const auto part = folder / ("c.h5.arges-part-" + std::to_string(process));
-    for (int i = 0; i < 3000 && TemporaryFolder::read(part).size() < 100000; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    for (int i = 0; i < 3000 && TemporaryFolder::read(part).size() < 100000; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_GT(TemporaryFolder::read(part).size(), 0u);
     save(world, folder / "c.h5", 2);
     EXPECT_EQ(folder.files(), 2) << "the other one lives";

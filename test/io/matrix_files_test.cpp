@@ -57,7 +57,8 @@ void expect_round_trips(MatrixForm form, const char* name) {
             Random random(static_cast<std::uint64_t>(world.rank()) + 7);
             for (auto i = random.below(2 * rows); i >= 0; --i) {  // any rows, some twice
                 wanted.push_back(random.below(rows));
-                for (std::int64_t c = 0; c < columns; ++c) expected.push_back(A.all[static_cast<std::size_t>(wanted.back() * columns + c)]);
+                for (std::int64_t c = 0; c < columns; ++c)
+                    expected.push_back(A.all[static_cast<std::size_t>(wanted.back() * columns + c)]);
             }
             EXPECT_EQ(io::read_matrix<T>(comm, path, wanted), expected);
             EXPECT_EQ(io::read_matrix<T>(comm, path, Numbers{}), std::vector<T>{});
@@ -108,7 +109,8 @@ TEST(MatrixFiles, RefuseWrongRowsAndFiles) {
     const std::vector<double> row{1, 2};
     const auto write = [&](Numbers rows, io::MatrixShape shape) {
         for (auto form : {MatrixForm::text, MatrixForm::npy}) {
-            io::MatrixRows<double> mine{world.rank() == 0 ? rows : Numbers{}, world.rank() == 0 ? std::span<const double>(row) : std::span<const double>()};
+            io::MatrixRows<double> mine{world.rank() == 0 ? rows : Numbers{},
+                                        world.rank() == 0 ? std::span<const double>(row) : std::span<const double>()};
             io::write_matrix(comm, folder / "a", shape, mine, form);
         }
     };
@@ -151,11 +153,13 @@ TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
         EXPECT_EQ(shape.form, form);
         EXPECT_EQ(shape.components, components);
         EXPECT_EQ(shape.lengths, tensor.lengths);
-        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}), 2 + static_cast<std::ptrdiff_t>(tensor.lengths.size()));
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}),
+                  2 + static_cast<std::ptrdiff_t>(tensor.lengths.size()));
         EXPECT_EQ(io::read_matrix<double>(comm, shape.paths[0], Numbers{0, 1}), (std::vector<double>{3, 2.5}));
         for (std::size_t m = 0; m < factors.size(); ++m)
             EXPECT_EQ(io::read_matrix<double>(comm, shape.paths[m + 1], factors[m].rows), factors[m].values);
-        EXPECT_NE(TemporaryFolder::read(path + "/description.json").find("\"components\": " + std::to_string(components)), std::string::npos);
+        EXPECT_NE(TemporaryFolder::read(path + "/description.json").find("\"components\": " + std::to_string(components)),
+                  std::string::npos);
         comm.barrier();
     }
     expect_refused([&] { io::kruskal_shape(comm, folder / "none"); }, "there is no such folder");
@@ -163,7 +167,8 @@ TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
     const auto lambda = TemporaryFolder::read(path + "/lambda.npy");
     comm.barrier();
     folder.write("cp/run/mode_2.npy", lambda);
-    expect_refused([&] { io::kruskal_shape(comm, path); }, "mode_2.npy: this is not the file that description.json was written for");
+    expect_refused([&] { io::kruskal_shape(comm, path); },
+                   "mode_2.npy: this is not the file that description.json was written for");
     comm.barrier();
     if (comm.rank() == 0) std::filesystem::remove(path + "/description.json");
     comm.barrier();
@@ -189,7 +194,8 @@ protected:
         io::write_kruskal(comm_, folder_ / name, tensor, MatrixForm::npy);
     }
 
-    /// A folder with the old files, in which the writer of the new ones has come to give names to so many; -1: not even to the description.
+    /// A folder with the old files, in which the writer of the new ones has come to give names to so many; -1: not even to the
+    /// description.
     std::string killed_after(int renamed) {
         namespace fs = std::filesystem;
         const auto run = folder_ / "run";
@@ -203,9 +209,11 @@ protected:
                 const auto at = text.find(names[k] + ".arges-part-");
                 EXPECT_NE(at, std::string::npos);
                 const auto temporary = text.substr(at, text.find('"', at) - at);
-                fs::copy(folder_ / ("new/" + names[k]), run + "/" + (static_cast<int>(k) < renamed ? names[k] : temporary), fs::copy_options::overwrite_existing);
+                fs::copy(folder_ / ("new/" + names[k]), run + "/" + (static_cast<int>(k) < renamed ? names[k] : temporary),
+                         fs::copy_options::overwrite_existing);
             }
-            fs::copy(folder_ / "new/description.json", run + (renamed < 0 ? "/description.json.arges-part-77" : "/description.json"),
+            fs::copy(folder_ / "new/description.json",
+                     run + (renamed < 0 ? "/description.json.arges-part-77" : "/description.json"),
                      fs::copy_options::overwrite_existing);
         }
         comm_.barrier();
@@ -234,7 +242,8 @@ TEST_F(ReplacedFolder, IsTheOldOneOrTheNewOneWhereverTheWriterWasKilled) {
         EXPECT_EQ(shape.lengths, renamed < 0 ? (Numbers{5, 7}) : (Numbers{4, 6, 3}));
         const auto set = folder_ / (renamed < 0 ? "old" : "new");
         const char* const names[] = {"/lambda.npy", "/mode_1.npy", "/mode_2.npy", "/mode_3.npy"};
-        for (std::size_t k = 0; k < shape.paths.size(); ++k) EXPECT_EQ(TemporaryFolder::read(shape.paths[k]), TemporaryFolder::read(set + names[k]));
+        for (std::size_t k = 0; k < shape.paths.size(); ++k)
+            EXPECT_EQ(TemporaryFolder::read(shape.paths[k]), TemporaryFolder::read(set + names[k]));
     }
 }
 
@@ -257,7 +266,8 @@ TEST_F(ReplacedFolder, StaysWholeIfTheNextWriterFails) {
     const auto shape = io::kruskal_shape(comm_, run);
     EXPECT_EQ(shape.lengths, (Numbers{4, 6, 3}));
     for (std::size_t k = 0; k < shape.paths.size(); ++k)
-        EXPECT_EQ(shape.paths[k], run + (k == 0 ? "/lambda.npy" : "/mode_" + std::to_string(k) + ".npy")) << "the names are given";
+        EXPECT_EQ(shape.paths[k], run + (k == 0 ? "/lambda.npy" : "/mode_" + std::to_string(k) + ".npy"))
+            << "the names are given";
 }
 
 TEST_F(ReplacedFolder, KeepsFilesThatAreNotOfASet) {
@@ -265,8 +275,8 @@ TEST_F(ReplacedFolder, KeepsFilesThatAreNotOfASet) {
     folder_.write("old/mode_9.npy", "of an older set");
     folder_.write("old/mode_x.npy", "mine");
     write("old", {5, 7}, 2, 3);
-    EXPECT_EQ(names_in(folder_ / "old"),
-              (std::vector<std::string>{"description.json", "lambda.npy", "mode_1.npy", "mode_2.npy", "mode_x.npy", "notes.txt"}));
+    EXPECT_EQ(names_in(folder_ / "old"), (std::vector<std::string>{"description.json", "lambda.npy", "mode_1.npy", "mode_2.npy",
+                                                                   "mode_x.npy", "notes.txt"}));
 }
 
 }  // namespace

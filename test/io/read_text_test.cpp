@@ -24,7 +24,8 @@ std::string in_order(const SparseTensor<T>& X) {
 }
 
 /// Reads a text plain and compressed, in one member and in small ones; all must agree.
-SparseFile<double> read_all_ways(const World& world, const TemporaryFolder& folder, const std::string& text, const SparseReadOptions& options = {}) {
+SparseFile<double> read_all_ways(const World& world, const TemporaryFolder& folder, const std::string& text,
+                                 const SparseReadOptions& options = {}) {
     auto plain = read_sparse<double>(world, folder.write("a.tns", text), options);
     EXPECT_EQ(plain.report.form, "text");
     for (std::size_t piece : {std::size_t{1} << 30, std::size_t{7}}) {
@@ -81,7 +82,8 @@ TEST(ReadText, KeepsFileOrderInPartsOfUnevenLines) {
     for (int i = 0; i < 300; ++i) {
         if (random.below(9) == 0) text += "#" + std::string(static_cast<std::size_t>(random.below(3000)), 'x') + "\n";
         const auto a = random.below(3) == 0 ? random.below(1000000000000) : random.below(9);
-        text += std::to_string(a + 1) + std::string(static_cast<std::size_t>(1 + random.below(20)), ' ') + std::to_string(i + 1) + " 1\n";
+        text += std::to_string(a + 1) + std::string(static_cast<std::size_t>(1 + random.below(20)), ' ') +
+                std::to_string(i + 1) + " 1\n";
         expected += std::to_string(a) + " " + std::to_string(i) + " 1.00;";
     }
     EXPECT_EQ(in_order(read_all_ways(world, folder, text).tensor), expected);
@@ -104,7 +106,8 @@ TEST(ReadText, MergesDuplicatesInFileOrder) {
     EXPECT_EQ(read_all_ways(world, folder, text, first).tensor.gather().values, std::vector<double>(20, 1));
     SparseReadOptions refuse;
     refuse.duplicates = Duplicates::refuse;
-    const std::string message = ", line 23: a second value for element (20, 3, 2), which line 22 has; remove one, or have duplicates summed";
+    const std::string message =
+        ", line 23: a second value for element (20, 3, 2), which line 22 has; remove one, or have duplicates summed";
     text = "# two lines\n#\n" + text.substr(0, text.find("1 3 2 2")) + "20 3 2 8\n1 3 2 1\n20 3 2 8\n";
     for (const auto& path : {folder.write("b.tns", text), folder.write("b.tns.gz", zipped(text, 50))})
         EXPECT_EQ(message_of_reading(world, path, refuse), path + message);
@@ -134,7 +137,8 @@ TEST(ReadText, TakesDemandedLengthsAndThenAlsoNoNonzeros) {
 TEST(ReadText, ReadsFloatsAsNearestFloats) {
     const World world;
     const TemporaryFolder folder(world);
-    const auto file = read_sparse<float>(world, folder.write("f.tns", "1 0.1\n2 16777217\n3 1e-50\n4 3.40282346e38\n5 0.30000001192092896\n"));
+    const auto file = read_sparse<float>(
+        world, folder.write("f.tns", "1 0.1\n2 16777217\n3 1e-50\n4 3.40282346e38\n5 0.30000001192092896\n"));
     EXPECT_EQ(file.tensor.gather().values, (std::vector<float>{0.1F, 16777217.0F, 0, 3.40282346e38F, 0.3F}));
 }
 
@@ -145,7 +149,8 @@ TEST(FastValue, EqualsTheLibrary) {
         for (auto d = random.below(19); d >= 0; --d) text += static_cast<char>('0' + random.below(10));
         if (random.below(4) > 0) {
             text += '.';
-            for (auto d = random.below(random.below(2) == 0 ? 7 : 26); d > 0; --d) text += static_cast<char>('0' + random.below(10));
+            for (auto d = random.below(random.below(2) == 0 ? 7 : 26); d > 0; --d)
+                text += static_cast<char>('0' + random.below(10));
         }
         if (random.below(6) == 0) text += "e" + std::to_string(random.below(40) - 20);
         text += '\n';
@@ -175,7 +180,8 @@ TEST(LineBlocks, GiveEveryLineOnce) {
             std::string all;
             std::int64_t lines = 0;
             for (std::int64_t part = 0; part < parts; ++part) {
-                io::FileLines source(file, io::part_begin(file.size(), part, parts), io::part_begin(file.size(), part + 1, parts));
+                io::FileLines source(file, io::part_begin(file.size(), part, parts),
+                                     io::part_begin(file.size(), part + 1, parts));
                 io::LineBlocks blocks(source, block);
                 for (auto piece = blocks.next(); !piece.empty(); piece = blocks.next()) {
                     EXPECT_EQ(piece.back(), '\n');

@@ -87,7 +87,8 @@ std::string npy_text(const StoredArray& array, int version = 1) {
     for (auto n : array.dense.extents) shape += std::to_string(n) + ",";
     const std::string order = array.type.bytes == 1 ? "|" : array.type.is_swapped ? ">" : "<";
     std::string dictionary = "{'descr': '" + order + array.type.kind + std::to_string(array.type.bytes) +
-                             "', 'fortran_order': " + (array.is_fortran_order ? "True" : "False") + ", 'shape': (" + shape + "), }\n";
+                             "', 'fortran_order': " + (array.is_fortran_order ? "True" : "False") + ", 'shape': (" + shape +
+                             "), }\n";
     std::string text = "\x93NUMPY";
     text += static_cast<char>(version);
     text += '\0';
@@ -103,8 +104,9 @@ std::vector<StoredArray> arrays_for(const World& world, const Numbers& extents, 
     static int number = 0;
     const int thin = world.size() > 1 ? 9 : 3;
     std::vector<StoredArray> result;
-    for (const auto& [kind, bytes] : std::vector<std::pair<char, int>>{
-             {'f', 4}, {'f', 8}, {'c', 8}, {'c', 16}, {'i', 1}, {'i', 2}, {'i', 4}, {'i', 8}, {'u', 1}, {'u', 2}, {'u', 4}, {'u', 8}})
+    const std::vector<std::pair<char, int>> types{{'f', 4}, {'f', 8}, {'c', 8}, {'c', 16}, {'i', 1}, {'i', 2},
+                                                  {'i', 4}, {'i', 8}, {'u', 1}, {'u', 2},  {'u', 4}, {'u', 8}};
+    for (const auto& [kind, bytes] : types)
         for (bool is_swapped : {false, true})
             for (bool is_fortran_order : {false, true}) {
                 if ((kind == 'c' && !is_complex<T>) || (bytes == 1 && is_swapped) || ++number % thin != 0)
@@ -154,7 +156,8 @@ void write_dataset(const io::Hdf5Handle& file, const std::string& name, const St
         if (storage == Storage::compressed) H5Pset_deflate(creation.id(), 6);
     }
     const auto type = io::hdf5_type(array.type);
-    const io::Hdf5Handle data(H5Dcreate2(file.id(), name.c_str(), type.id(), space.id(), links.id(), creation.id(), H5P_DEFAULT), H5Dclose);
+    const io::Hdf5Handle data(
+        H5Dcreate2(file.id(), name.c_str(), type.id(), space.id(), links.id(), creation.id(), H5P_DEFAULT), H5Dclose);
     const auto bytes = element_bytes(array);
     H5Dwrite(data.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
 }
@@ -183,7 +186,8 @@ void expect_reads_hdf5() {
         for (std::size_t i = 0; i < arrays.size(); ++i) write_dataset(file, name_of(i), arrays[i], static_cast<Storage>(i % 4));
     });
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-        SCOPED_TRACE(arrays[i].type.name() + " of " + io::extents_text(arrays[i].dense.extents) + ", storage " + std::to_string(i % 4));
+        SCOPED_TRACE(arrays[i].type.name() + " of " + io::extents_text(arrays[i].dense.extents) + ", storage " +
+                     std::to_string(i % 4));
         expect_equal(read_tensor<T>(world, (folder / "all.h5:") + name_of(i)), arrays[i].dense);
     }
 }
@@ -300,7 +304,8 @@ TEST(TensorFiles, AreRefusedIfWrong) {
     expect_refused_with("is damaged", [&] { read(changed("(3,4,)", "[3,4,]")); });
     expect_refused_with("is damaged", [&] { read(changed(std::string("\1\0", 2), std::string("\4\0", 2))); });
     expect_refused_with("96 bytes of elements do not make 9 x 4", [&] { read(changed("(3,4,)", "(9,4,)")); });
-    expect_refused_with("95 bytes of elements do not make 3 x 4", [&] { read(folder.write("bad", good.substr(0, good.size() - 1))); });
+    expect_refused_with("95 bytes of elements do not make 3 x 4",
+                        [&] { read(folder.write("bad", good.substr(0, good.size() - 1))); });
     expect_refused_with("elements of type '<f2' cannot be read", [&] { read(changed("<f8", "<f2")); });
     expect_refused_with("elements of type '|O8' cannot be read", [&] { read(changed("<f8", "|O8")); });
     expect_refused_with("elements of type '<U4' cannot be read", [&] { read(changed("<f8", "<U4")); });
@@ -309,8 +314,11 @@ TEST(TensorFiles, AreRefusedIfWrong) {
         write_dataset(file, "x", real, Storage::contiguous);
         write_dataset(file, "y", complex, Storage::contiguous);
         const io::Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose), null(H5Screate(H5S_NULL), H5Sclose);
-        io::Hdf5Handle(H5Dcreate2(file.id(), "text", H5T_C_S1, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose).close();
-        io::Hdf5Handle(H5Dcreate2(file.id(), "null", H5T_IEEE_F64LE, null.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose).close();
+        io::Hdf5Handle(H5Dcreate2(file.id(), "text", H5T_C_S1, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose)
+            .close();
+        io::Hdf5Handle(H5Dcreate2(file.id(), "null", H5T_IEEE_F64LE, null.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                       H5Dclose)
+            .close();
         io::Hdf5Handle(H5Gcreate2(file.id(), "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose).close();
     });
     make_hdf5(world, folder / "none.h5", [](const auto&) {});
@@ -345,7 +353,8 @@ std::vector<std::string> snippets_of_docs() {
 /// A Python that has h5py, or nothing.
 std::string python_with_h5py() {
     for (const char* python : {"python3", "/usr/bin/python3"}) {
-        const auto probe = start_process(python, {"-c", "import sys\ntry:\n    import h5py\nexcept ImportError:\n    sys.exit(1)"});
+        const auto probe =
+            start_process(python, {"-c", "import sys\ntry:\n    import h5py\nexcept ImportError:\n    sys.exit(1)"});
         if (probe >= 0 && exit_code_of(probe) == 0) return python;
     }
     return "";

@@ -19,7 +19,8 @@ constexpr double always_full = std::numeric_limits<double>::infinity();
 
 std::string text(const MediumChoice& choice) {
     const auto& [grid, layers, rows, excess] = choice.distribution;
-    return to_string(grid) + " " + to_string(layers) + " " + std::to_string(choice.seconds) + (choice.counted ? "" : " estimated");
+    return to_string(grid) + " " + to_string(layers) + " " + std::to_string(choice.seconds) +
+           (choice.counted ? "" : " estimated");
 }
 
 std::vector<std::string> texts(const std::vector<MediumChoice>& choices) {
@@ -63,7 +64,8 @@ TEST(Choose, RanksAllDistributionsByTheirCounts) {
             EXPECT_EQ(choice.seconds, iteration_seconds(counts, 16));
             EXPECT_EQ(choice.volume_rows_max, max_mean(total_volume(counts)).max);
             for (std::size_t m = 0; m < table.modes.size(); ++m)
-                EXPECT_EQ(choice.boundaries[m], cut_mode(table.modes[m], choice.distribution.layers, choice.distribution.grid[m]));
+                EXPECT_EQ(choice.boundaries[m],
+                          cut_mode(table.modes[m], choice.distribution.layers, choice.distribution.grid[m]));
             EXPECT_GE(choice.seconds, last);
             last = choice.seconds;
             EXPECT_TRUE(names.insert(text(choice)).second);
@@ -89,11 +91,13 @@ TEST(Choose, OfEquallyFastOnesTheLeastVolumeComesFirst) {
         ChoiceOptions by_time, options;
         by_time.near = 1;
         by_time.look_ups = options.look_ups = always_full;
-        const auto fastest = choose_medium(tensor.view(), all, 16, by_time), choices = choose_medium(tensor.view(), all, 16, options);
+        const auto fastest = choose_medium(tensor.view(), all, 16, by_time),
+                   choices = choose_medium(tensor.view(), all, 16, options);
         ASSERT_EQ(fastest.size(), choices.size());
         const auto limit = options.near * fastest[0].seconds;
         EXPECT_LE(choices[0].seconds, limit);
-        for (const auto& choice : choices) EXPECT_TRUE(choice.seconds > limit || choice.volume_rows_max >= choices[0].volume_rows_max);
+        for (const auto& choice : choices)
+            EXPECT_TRUE(choice.seconds > limit || choice.volume_rows_max >= choices[0].volume_rows_max);
         other += choices[0].volume_rows_max < fastest[0].volume_rows_max;
     }
     EXPECT_GT(other, 0) << "the rule changed nothing";
@@ -119,7 +123,8 @@ BestAndFound best_and_found(const TensorIndices& tensor, std::int64_t all, std::
 }
 
 TEST(Choose, SamplesFindWhatFullCountsFind) {
-    const auto wn18rr = best_and_found(shipped_tensor("wn18rr-3d"), 16, 1 << 13), yago = best_and_found(shipped_tensor("yago-4d"), 8, 1 << 14);
+    const auto wn18rr = best_and_found(shipped_tensor("wn18rr-3d"), 16, 1 << 13),
+               yago = best_and_found(shipped_tensor("yago-4d"), 8, 1 << 14);
     EXPECT_TRUE(wn18rr.counted);
     EXPECT_TRUE(yago.counted);
     EXPECT_LE(wn18rr.found, 1.02 * wn18rr.best);
@@ -127,7 +132,8 @@ TEST(Choose, SamplesFindWhatFullCountsFind) {
 }
 
 TEST(Choose, SmallSamplesFindSomethingNearlyAsGood) {
-    const auto wn18rr = best_and_found(shipped_tensor("wn18rr-3d"), 16, 256), yago = best_and_found(shipped_tensor("yago-4d"), 8, 256);
+    const auto wn18rr = best_and_found(shipped_tensor("wn18rr-3d"), 16, 256),
+               yago = best_and_found(shipped_tensor("yago-4d"), 8, 256);
     EXPECT_FALSE(wn18rr.counted);
     EXPECT_FALSE(yago.counted);
     EXPECT_LE(wn18rr.found, 1.1 * wn18rr.best);
@@ -143,10 +149,12 @@ TEST(Choose, AGivenGridOrPolicyIsKept) {
             ChoiceOptions options;
             options.look_ups = look_ups;
             options.layers = parse_layer_rule("ordered-3");
-            for (const auto& choice : choose_medium(tensor.view(), 6, 4, options)) EXPECT_EQ(to_string(choice.distribution.layers), "ordered-3");
+            for (const auto& choice : choose_medium(tensor.view(), 6, 4, options))
+                EXPECT_EQ(to_string(choice.distribution.layers), "ordered-3");
             options.layers.reset();
             options.grid = grids[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(grids.size())))];
-            for (const auto& choice : choose_medium(tensor.view(), 6, 4, options)) EXPECT_EQ(choice.distribution.grid, *options.grid);
+            for (const auto& choice : choose_medium(tensor.view(), 6, 4, options))
+                EXPECT_EQ(choice.distribution.grid, *options.grid);
             EXPECT_THROW(choose_medium(tensor.view(), 5, 4, options), InvalidArgument);
         }
     }
@@ -172,7 +180,8 @@ TEST(Choose, BeatsSplattsAndThePredictedGrid) {
 }
 
 TEST(Choose, MoreRanksThanSlicesOrNonzeros) {
-    for (const auto& tensor : {TensorIndices{{3, 2}, {{1}, {0}}}, TensorIndices{{3, 2}, {{}, {}}}, TensorIndices{{0, 0}, {{}, {}}}})
+    for (const auto& tensor :
+         {TensorIndices{{3, 2}, {{1}, {0}}}, TensorIndices{{3, 2}, {{}, {}}}, TensorIndices{{0, 0}, {{}, {}}}})
         for (double look_ups : {0.0, always_full}) {
             ChoiceOptions options;
             options.look_ups = look_ups;

@@ -53,8 +53,8 @@ void expect_equal(const ModeCounts& counts, const ModeCounts& expected) {
 }
 
 /// Owners in the layers of a mode, from the rank of each nonzero, the ranks of each layer and its rows.
-Owners owners_by_layers(const RankSets& holders, const Boundaries& boundaries, const std::vector<std::vector<std::int64_t>>& ranks,
-                        RowRule rule) {
+Owners owners_by_layers(const RankSets& holders, const Boundaries& boundaries,
+                        const std::vector<std::vector<std::int64_t>>& ranks, RowRule rule) {
     Owners owner;
     for (std::size_t l = 0; l + 1 < boundaries.size(); ++l) {
         LayerRows layer{boundaries[l], boundaries[l + 1], {}};

@@ -29,7 +29,8 @@ TEST(LayerChain, ManySlicesAtOnceAreAsOneByOne) {
     for (int round = 0; round < 500; ++round) {
         const RandomSlices all(random);
         const auto layers = 1 + below(random, below(random, 2) == 0 ? 5 : 70);
-        SCOPED_TRACE("round " + std::to_string(round) + ", " + std::to_string(all.length) + " slices in " + std::to_string(layers) + " layers");
+        SCOPED_TRACE("round " + std::to_string(round) + ", " + std::to_string(all.length) + " slices in " +
+                     std::to_string(layers) + " layers");
         LayerChain one(all.length, all.nonzeros, layers), many(all.length, all.nonzeros, layers);
         for (std::size_t i = 0; i < all.slices.size(); ++i) one.feed(all.slices[i], all.start[i + 1] - all.start[i]);
         for (std::size_t i = 0; i < all.slices.size();) {
@@ -45,12 +46,17 @@ TEST(LayerChain, ManySlicesAtOnceAreAsOneByOne) {
 TEST(LayerFinder, FindsTheLayerOfEverySlice) {
     std::mt19937_64 random(8);
     for (int round = 0; round < 200; ++round) {
-        const std::int64_t length = round % 4 == 0 ? 1 + below(random, 10) : round % 4 == 1 ? 5000 + below(random, 9000) : (std::int64_t{1} << 40) + 17;
+        const std::int64_t length = round % 4 == 0   ? 1 + below(random, 10)
+                                    : round % 4 == 1 ? 5000 + below(random, 9000)
+                                                     : (std::int64_t{1} << 40) + 17;
         Boundaries boundaries{0, length};
-        for (auto more = below(random, 40); more > 0; --more) boundaries.push_back(below(random, below(random, 2) == 0 ? length + 1 : std::min<std::int64_t>(length, 50)));
+        for (auto more = below(random, 40); more > 0; --more)
+            boundaries.push_back(below(random, below(random, 2) == 0 ? length + 1 : std::min<std::int64_t>(length, 50)));
         std::sort(boundaries.begin(), boundaries.end());
         const LayerFinder finder(boundaries);
-        auto check = [&](std::int64_t slice) { ASSERT_EQ(finder(slice), layer_of(boundaries, slice)) << slice << " of " << length; };
+        auto check = [&](std::int64_t slice) {
+            ASSERT_EQ(finder(slice), layer_of(boundaries, slice)) << slice << " of " << length;
+        };
         for (auto boundary : boundaries)
             for (auto slice : {boundary - 1, boundary, boundary + 1})
                 if (slice >= 0 && slice < length) check(slice);
@@ -65,9 +71,11 @@ TEST(CutModes, OneRankCutsAsTheTableDoes) {
         const SliceTable table(tensor.view());
         std::vector<LayerCut> cuts;
         for (std::size_t m = 0; m < table.modes.size(); ++m)
-            for (const char* rule : {"nnz", "ordered-2", "set", "max-min"}) cuts.push_back({m, 1 + below(random, 12), parse_layer_rule(rule)});
+            for (const char* rule : {"nnz", "ordered-2", "set", "max-min"})
+                cuts.push_back({m, 1 + below(random, 12), parse_layer_rule(rule)});
         const auto boundaries = cut_modes(Team(), whole_tensor(tensor.view(), table), cuts);
-        for (std::size_t i = 0; i < cuts.size(); ++i) EXPECT_EQ(boundaries[i], cut_mode(table.modes[cuts[i].mode], cuts[i].rule, cuts[i].layers));
+        for (std::size_t i = 0; i < cuts.size(); ++i)
+            EXPECT_EQ(boundaries[i], cut_mode(table.modes[cuts[i].mode], cuts[i].rule, cuts[i].layers));
     }
 }
 
