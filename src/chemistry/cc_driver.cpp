@@ -175,7 +175,19 @@ CcResult run_coupled_cluster(const World& world, const std::string& path, const 
     result.header = header;
     result.ranks = world.size();
     const std::int64_t file_bytes = TextFile(world, path).size();
-    const std::int64_t calculation = forecast_memory(world, header, file_bytes, options);
+    std::int64_t calculation = 0;
+    comm.agree([&] {
+        if (comm.rank() != 0) return;  // all would find the same
+        try {
+            calculation = forecast_memory(world, header, file_bytes, options);
+        } catch (const OutOfMemory& error) {
+            throw OutOfMemory(path + ": " + to_string(options.method) +
+                              " does not fit into the memory limit of " +
+                              std::to_string(world.memory_limit()) + " bytes per rank: " +
+                              error.what());
+        }
+    });
+    comm.broadcast(&calculation, sizeof calculation, 0);
     // After the dry run, which has brought in the code of the planner already.
     result.forecast_memory_bytes =
         comm.maximum(current_process_memory()) + first_use_bytes + calculation;

@@ -2,6 +2,8 @@
 
 #include "interface/check_labels.hpp"
 #include "interface/tensor_state.hpp"
+#include "local/contract.hpp"
+#include "plan/exchange_volume.hpp"
 #include "plan/explain.hpp"
 #include "plan/structure.hpp"
 
@@ -14,7 +16,55 @@ namespace {
 /// Share of the free memory below which planning is not tried again.
 constexpr double smallest_share = 0.2;
 
+/// What a step takes beside its lists: layouts, groups and descriptions of its movements (measured: 24 to 30 KB).
+constexpr std::int64_t bytes_of_step = 32 << 10;
+
+/// Arrays begin on cache lines: so many bytes at most are lost in a step.
+constexpr std::int64_t padding = 16 * 64;
+
+/// A product of matrices copies parts of an operand: OpenBLAS at most so many of the summed indices at a time, into a buffer of
+/// this size.
+constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
+
 OperandSpec operand(const PlannedOperand& p, const std::vector<int>& labels) { return {*p.layout, labels, p.conjugated, p.name, p.is_lasting}; }
+
+/// Bytes that local products of a step copy at most: those of local/contract.hpp, and those of BLAS.
+std::int64_t copied_bytes(const PlannedStep& step) {
+    if (step.movement) return 0;
+    std::int64_t all = 0, packed = 0;
+    const auto add = [&](const WorkingOperand& operand, std::int64_t summed, std::int64_t element_bytes) {
+        const auto bytes = operand.layout.max_local_size() * element_bytes;
+        all += bytes;
+        packed = std::max(packed, summed > blas_depth ? bytes / summed * blas_depth : bytes);
+    };
+    if (const auto& fused = step.fused) {
+        for (const auto& input : fused->inputs) add(input, 1, fused->spec.element_bytes);
+    } else {
+        const auto& plan = *step.contraction;
+        const auto groups = plan.groups();
+        const auto& a = plan.operand[operand_a];
+        std::int64_t summed = 1;
+        for (std::size_t s = 0; !plan.rows && s < a.groups.size(); ++s)
+            if (groups[static_cast<std::size_t>(a.groups[s])].is_contracted())
+                summed *= std::max<std::int64_t>(1, a.layout.slot(static_cast<int>(s)).max_local_size());
+        for (auto o : {operand_a, operand_b})
+            if (o == operand_a || !plan.unary()) add(plan.operand[o], summed, plan.spec.element_bytes);
+    }
+    return std::min(all, local::max_workspace_bytes) + std::min(packed, blas_buffer);
+}
+
+/// Bytes for arrays and messages of a contraction: the planner's estimate is that of panels of equal size.
+std::int64_t workspace_bound(const ContractionPlan& plan) {
+    std::int64_t arrays = 0, most_moved = 0;
+    for (auto o : {operand_a, operand_b, operand_c}) {
+        if (plan.operand[o].in_place || (o == operand_b && plan.unary())) continue;
+        const bool cut = o != operand_c && !plan.panels.empty();
+        arrays += cut ? panel_layout(plan, o, panel_count(plan) - 1).max_local_size() + 1
+                      : plan.operand[o].layout.max_local_size();
+        most_moved = std::max(most_moved, plan.cost.words[o]);
+    }
+    return (arrays + 2 * most_moved / panel_count(plan)) * plan.spec.element_bytes;
+}
 
 /// The product as the planner sees it.
 ProductSpec product_spec(const TermRequest& request, const CheckedLabels& labels) {
@@ -91,16 +141,41 @@ void PreparedTerm::account(Step& step, const Run& run) {
     planned_bytes_ += run.volume().sent * request_.element_bytes;
 }
 
+/// Bounds of bytes from the plan of a step alone.
+void PreparedTerm::forecast_lists(Step& step) {
+    const auto add = [&](const ExchangeSpec& movement, bool kept) {
+        const auto bound = exchange_bound(movement);
+        (kept ? list_bytes_ : passing_bytes_) += bound.list_bytes;
+        passing_bytes_ = std::max(passing_bytes_, bound.building_bytes);
+        return bound.volume;
+    };
+    if (step.plan.movement) {
+        const auto volume = add(*step.plan.movement, true);
+        step.workspace = (volume.sent + volume.received) * request_.element_bytes + padding;
+    } else if (const auto& contraction = step.plan.contraction) {
+        for (auto o : {operand_a, operand_b, operand_c})
+            if (!contraction->operand[o].in_place && !(o == operand_b && contraction->unary()))
+                add(contraction->movement(o), o == operand_c || contraction->panels.empty());
+        step.workspace = std::max(contraction->cost.working_bytes, workspace_bound(*contraction)) + padding;
+    } else {
+        const auto& fused = *step.plan.fused;
+        for (std::size_t i = 0; i <= fused.inputs.size(); ++i) {
+            if (!(i < fused.inputs.size() ? fused.inputs[i] : fused.result).in_place) add(fused.movement(i), !fused.is_sliced(i));
+            if (i < fused.stay.size() && fused.stay[i]) add(fused.movement(i), true);  // the way there has the same labels
+        }
+        step.workspace = fused.cost.working_bytes + padding;
+    }
+    passing_bytes_ = std::max(passing_bytes_, copied_bytes(step.plan));
+}
+
 /// Builds lists and sums up bytes. In a dry run sizes come from the plans alone.
 void PreparedTerm::build_lists(WorldState& world) {
     std::int64_t held = 0, largest = 0;
-    planned_bytes_ = list_bytes_ = 0;
+    planned_bytes_ = list_bytes_ = passing_bytes_ = 0;
     for (const auto& layout : intermediates_) held += Workspace::padded(layout->max_local_size() * request_.element_bytes);
     for (auto& step : steps_) {
         if (world.dry()) {
-            step.workspace = step.plan.contraction ? step.plan.contraction->cost.working_bytes
-                             : step.plan.fused     ? step.plan.fused->cost.working_bytes
-                                                   : 0;
+            forecast_lists(step);
         } else if (step.plan.contraction) {
             step.contraction = std::make_shared<ContractionRun>(*step.plan.contraction, world.exchange_communicator());
             account(step, *step.contraction);
@@ -151,6 +226,8 @@ void PreparedTerm::make_ready(WorldState& world) {
         build(world, share);
     }
 }
+
+std::int64_t PreparedTerm::plan_bytes() const { return static_cast<std::int64_t>(steps_.size()) * bytes_of_step; }
 
 std::string PreparedTerm::explain() const {
     PlannedProduct product;

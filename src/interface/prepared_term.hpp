@@ -78,11 +78,17 @@ public:
     std::int64_t workspace_bytes() const { return working_bytes_ - new_place_bytes_; }
     /// Memory of the movements' lists on the busiest rank, in bytes.
     std::int64_t list_bytes() const { return list_bytes_; }
+    /// Memory of the rest of the plan, about, in bytes.
+    std::int64_t plan_bytes() const;
+    /// Bytes that are needed for a while in addition, at most; of a dry run only: while lists are built, and for copies that the
+    /// products of a rank make of parts of their operands.
+    std::int64_t passing_bytes() const { return passing_bytes_; }
     std::string explain() const;
 
 private:
     void build(WorldState& world, double share_of_memory);
     void build_lists(WorldState& world);
+    void forecast_lists(Step& step);
     void note_new_layouts(WorldState& world);
     template <class Run>
     void account(Step& step, const Run& run);
@@ -94,7 +100,7 @@ private:
     std::vector<Step> steps_;
     std::vector<std::shared_ptr<const Layout>> intermediates_, stay_;
     std::shared_ptr<const Layout> output_layout_;
-    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, new_place_bytes_ = 0, list_bytes_ = 0;
+    std::int64_t planned_bytes_ = 0, working_bytes_ = 0, new_place_bytes_ = 0, list_bytes_ = 0, passing_bytes_ = 0;
 };
 
 }  // namespace arges

@@ -160,7 +160,7 @@ void Statement<T>::run() {
         planned += term->planned_bytes();
     }
     const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
-    world_.note_working(working + snapshot_bytes);
+    world_.note_working(working + snapshot_bytes, from_workspace);
     world_.report() = {0, planned, working + snapshot_bytes};
     find_new_places();
     if (world_.dry()) {

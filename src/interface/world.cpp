@@ -1,11 +1,13 @@
 #include "arges/world.hpp"
 
 #include "base/options.hpp"
+#include "interface/prepared_term.hpp"
 #include "interface/trace.hpp"
 #include "interface/world_state.hpp"
 #include "topology/unfold.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace arges {
 
@@ -115,14 +117,30 @@ void WorldState::set_memory_limit(std::int64_t bytes) {
     memory_limit_ = dry() ? bytes : communicator_->minimum(bytes);
     prepared_.clear();
     workspace_.clear();
+    kept_workspace_ = 0;
 }
 
 void WorldState::hold(std::int64_t bytes) {
     in_use_ += bytes;
-    peak_ = std::max(peak_, in_use_);
+    peak_ = std::max(peak_, in_use_ + kept_workspace_);
 }
 
-void WorldState::note_working(std::int64_t bytes) { peak_ = std::max(peak_, in_use_ + bytes); }
+void WorldState::note_working(std::int64_t bytes, std::int64_t from_workspace) {
+    kept_workspace_ = std::max(kept_workspace_, from_workspace);
+    peak_ = std::max(peak_, in_use_ + kept_workspace_ + bytes - from_workspace);
+}
+
+std::int64_t WorldState::unaccounted_bytes() const {
+    std::set<const PreparedTerm*> counted;
+    std::int64_t kept = 0, passing = 0;
+    for (const auto& [key, term] : prepared_) {
+        kept += static_cast<std::int64_t>(key.size());
+        if (!counted.insert(term.get()).second) continue;
+        kept += term->list_bytes() + term->plan_bytes();
+        passing = std::max(passing, term->passing_bytes());
+    }
+    return kept + passing;
+}
 
 World::World(MPI_Comm comm, const Torus& torus) : state_(std::make_shared<WorldState>(comm, torus)) {}
 World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}

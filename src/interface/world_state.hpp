@@ -53,11 +53,14 @@ public:
     void set_memory_limit(std::int64_t bytes);
     std::int64_t memory_in_use() const { return in_use_; }
     std::int64_t memory_peak() const { return peak_; }
-    void reset_peak() { peak_ = in_use_; }
+    void reset_peak() { peak_ = in_use_ + kept_workspace_; }
     /// Accounts for memory that tensors hold (negative: give back).
     void hold(std::int64_t bytes);
-    /// Accounts for working memory of an operation.
-    void note_working(std::int64_t bytes);
+    /// Accounts for working memory of an operation. @param from_workspace  the part of it that is kept for later operations
+    void note_working(std::int64_t bytes, std::int64_t from_workspace = 0);
+    /// Bytes that are in no account: plans that are kept with the lists of their movements, and what the neediest of them takes
+    /// for a while; upper bounds in a dry run.
+    std::int64_t unaccounted_bytes() const;
     OperationReport& report() { return report_; }
     /// Where executed steps are noted (ARGES_TRACE); null: nowhere.
     Trace* trace() const { return trace_.get(); }
@@ -74,7 +77,7 @@ private:
     std::vector<RankGrid> grids_;
     std::vector<double> link_weight_;
     MachineModel machine_;
-    std::int64_t memory_limit_ = 0, in_use_ = 0, peak_ = 0;
+    std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0;
     std::map<std::string, std::shared_ptr<const Layout>> layouts_;
     std::map<std::string, std::shared_ptr<PreparedTerm>> prepared_;
     std::map<std::string, std::int64_t> runs_;

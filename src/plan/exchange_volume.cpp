@@ -2,6 +2,11 @@
 
 #include "plan/exchange_lists.hpp"
 #include "plan/pair_split.hpp"
+#include "plan/pair_unpack.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace arges {
 
@@ -49,7 +54,97 @@ struct SideCount {
     std::int64_t others() const { return all - own; }
 };
 
+/// A count that may be too large for an integer.
+std::int64_t rounded(double count) { return static_cast<std::int64_t>(std::min(count, 1e18)); }
+
+/// Stored elements of some slots on a rank, at most.
+double largest_part(const Layout& layout, const std::vector<int>& slots) {
+    double product = 1;
+    for (int s : slots) product *= static_cast<double>(layout.slot(s).max_local_size());
+    return product;
+}
+
+double places_of(const Layout& layout, const std::vector<int>& slots) {
+    double product = 1;
+    for (int s : slots) product *= static_cast<double>(layout.slot(s).places());
+    return product;
+}
+
+/// Target elements that a stored source element is needed for, at most: its images under the groups of the slots, by term, for
+/// all values of the labels that the source lacks.
+double largest_use(const ExchangeSpec& spec, const ExchangeComponent& component) {
+    if (component.one_to_one) return 1;
+    auto product = static_cast<double>(component.terms.size());
+    for (const auto& group : component.from_groups) product *= static_cast<double>(group.size());
+    std::vector<bool> known(spec.label_extents.size(), false);
+    for (int s : component.from_slots)
+        for (int d : spec.from.slot_dimensions(s))
+            known[static_cast<std::size_t>(spec.from_labels[static_cast<std::size_t>(d)])] = true;
+    for (int l : component.labels)
+        if (!known[static_cast<std::size_t>(l)]) product *= static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
+    return product;
+}
+
+// Bytes of the lists of exchange_lists.hpp and of what redistribute/exchange.hpp adds to them.
+constexpr double bytes_of_send = 8 + 1;         // `from` and `factor`
+constexpr double bytes_of_receive = 8 + 8 + 1;  // and `to`
+constexpr double bytes_of_dense = 8;            // place in the message
+constexpr double bytes_of_message = 512;        // ExchangeMessage, its axes and its piece
+constexpr double bytes_of_entry = 48;           // while lists are built
+constexpr double growth = 3;                    // of a vector of unknown length: the old and the doubled one
+
+/// One side of a movement, by component: entries of the lists, and groups of peers.
+struct SideBound {
+    std::vector<double> entries, groups;
+
+    void add(double count, double peers) {
+        entries.push_back(count);
+        groups.push_back(std::min(count, peers));
+    }
+    static double product(const std::vector<double>& factors) {
+        return std::accumulate(factors.begin(), factors.end(), 1.0, std::multiplies<>());
+    }
+    /// Bytes beside the entries themselves.
+    double message_bytes(double ranks) const {
+        const double messages = product(groups);
+        double sum = std::min(messages, ranks) * bytes_of_message;
+        for (std::size_t c = 0; ranks > 1 && c < entries.size(); ++c)
+            if (groups[c] > 0) sum += entries[c] * messages / groups[c] * bytes_of_dense;
+        return sum;
+    }
+};
+
 }  // namespace
+
+ExchangeBound exchange_bound(const ExchangeSpec& spec) {
+    if (pair_split(spec)) return {};
+    const auto components = exchange_components(spec);
+    if (const auto pair = pair_unpack(spec, components))
+        return {{}, rounded(static_cast<double>(pair->child[0].count() + pair->child[1].count()) * bytes_of_receive), 0};
+    const auto ranks = static_cast<double>(spec.ranks());
+    SideBound sent, received;
+    double lists = 0, building = 0;
+    for (const auto& component : components) {
+        const double to_places = places_of(spec.to, component.to_slots), from_places = places_of(spec.from, component.from_slots);
+        const double reads = largest_part(spec.to, component.to_slots) * static_cast<double>(component.terms.size());
+        const double needed = largest_part(spec.from, component.from_slots) * largest_use(spec, component);
+        received.add(reads, from_places);
+        sent.add(ranks > 1 ? std::min(reads * to_places, needed) : 0, to_places);
+        lists += sent.entries.back() * bytes_of_send + reads * bytes_of_receive;
+        building = std::max({building, reads * bytes_of_entry, sent.entries.back() * bytes_of_entry * growth});
+    }
+    lists += sent.message_bytes(ranks) + received.message_bytes(ranks);
+    // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
+    double copies = 1, parts = 1;
+    for (int t = 0; t < spec.to.grid().dimensions(); ++t)
+        if (spec.to.slot_of_torus(t) < 0) copies *= static_cast<double>(spec.to.grid().lengths[static_cast<std::size_t>(t)]);
+    for (int t = 0; t < spec.from.grid().dimensions(); ++t)
+        if (spec.from.is_partial(t)) parts *= static_cast<double>(spec.from.grid().lengths[static_cast<std::size_t>(t)]);
+    Volume volume;
+    if (ranks > 1)
+        volume = {rounded(SideBound::product(sent.entries) * copies), rounded(SideBound::product(received.entries) * parts)};
+    return {volume, rounded(lists), rounded(building)};
+}
 
 Volume exchange_volume(const ExchangeSpec& spec, std::int64_t rank) {
     const auto& grid = spec.from.grid();

@@ -11,4 +11,14 @@ namespace arges {
 /// the messages are a product over components, so only sums over each component's short lists are needed.
 Volume exchange_volume(const ExchangeSpec& spec, std::int64_t rank);
 
+/// What a movement takes on any rank at most.
+struct ExchangeBound {
+    Volume volume;                   ///< elements
+    std::int64_t list_bytes = 0;     ///< of the lists that Exchange keeps
+    std::int64_t building_bytes = 0; ///< besides, while they are built
+};
+
+/// From extents alone, so that it costs nothing for any number of elements and ranks.
+ExchangeBound exchange_bound(const ExchangeSpec& spec);
+
 }  // namespace arges

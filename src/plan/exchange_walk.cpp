@@ -65,6 +65,9 @@ public:
     /// Entries by what this rank's target elements read.
     std::vector<Entry> receiving() {
         entries_.clear();
+        std::size_t most = c_.terms.size();
+        for (const auto& slot : to_) most *= static_cast<std::size_t>(slot.layout->local_size(slot.place));
+        entries_.reserve(most);
         for_each_stored(to_, to_tuple_, static_cast<int>(to_.size()) - 1, 0, 0,
                         [&](std::int64_t order, std::int64_t offset) { read_for(order, offset); });
         return std::move(entries_);

@@ -80,15 +80,21 @@ TEST_P(Residuals, are_projections_of_the_transformed_hamiltonian) {
             T.push_back(excitation);
     }
 
-    const State expected = transformed_state(H, T);
     const TensorSet residuals = cc_residuals(blocks, t);
-    for (const Tensor<double>& member : residuals.members())
-        for (const Excitation& found : excitations(member, member.gather()))
+    const double energy = cc_energy(blocks, t);
+    const bool compares = world.rank() == 0;  // one rank does the slow work
+    const State expected = compares ? transformed_state(H, T) : State();
+    for (const Tensor<double>& member : residuals.members()) {
+        const std::vector<double> values = member.gather();
+        if (!compares) continue;
+        for (const Excitation& found : excitations(member, values))
             EXPECT_NEAR(found.amplitude, projection(H, found, expected), 1e-12) << member.name();
+    }
+    if (!compares) return;
 
     double reference = 0;
     for (std::int64_t k = 0; k < o; ++k) reference += (H.one(k, k) + H.fock(k, k)) / 2;
-    EXPECT_NEAR(cc_energy(blocks, t), projection(H, {}, expected) - reference, 1e-12);
+    EXPECT_NEAR(energy, projection(H, {}, expected) - reference, 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Residuals,

@@ -35,6 +35,30 @@ const std::vector<GoodFile> good_files{
     {"unknown names",
      "&FCI NORB=2,NELEC=2,PNTGRP='D2h/x',UHF=.FALSE.,IUHF=0,NPROP(1)= 1 1 1,\n/\n" + integrals +
          core},
+    {"as PySCF writes",
+     " &FCI NORB=   2,NELEC= 2,MS2=0,\n  ORBSYM=1,1,\n  ISYM=1,\n &END\n"
+     " 0.7    1    1    1    1\n 0.2    2    1    2    1\n 0.6    2    2    1    1\n"
+     " 0.5    2    2    2    2\n -1.2    1    1  0  0\n -0.4    2    2  0  0\n"
+     " 0.9  0  0  0  0\n"},
+    {"as PySCF writes with a point group",
+     " &FCI NORB=   2,NELEC= 2,MS2=0,\n  ORBSYM=0,5\n  ISYM=1,\n &END\n" + integrals + core},
+    {"as Psi4 writes",
+     "&FCI\nNORB=2,\nNELEC=2,\nMS2=0,\nUHF=.FALSE.,\nORBSYM=1,1,\nISYM=1,\n&END\n"
+     "  7.00000000000000000000E-01   1   1   1   1\n"
+     "  2.00000000000000000000E-01   2   1   2   1\n"
+     "  6.00000000000000000000E-01   1   1   2   2\n"
+     "  5.00000000000000000000E-01   2   2   2   2\n"
+     "  -1.20000000000000000000E+00    1    1    0    0\n"
+     "  -4.00000000000000000000E-01    2    2    0    0\n"
+     " -5.00000000000000000000E-01    1    0    0    0\n"
+     "  3.00000000000000000000E-01    2    0    0    0\n"
+     "  9.00000000000000000000E-01    0    0    0    0\n"},
+    {"as Molpro writes",
+     " &FCI NORB=  2,NELEC=  2,MS2= 0,\n  ORBSYM=1,1,\n  ISYM=1\n /\n"
+     "  0.7000000000000000D+00  1  1  1  1\n  0.2000000000000000D+00  2  1  2  1\n"
+     "  0.6000000000000000D+00  2  2  1  1\n  0.5000000000000000D+00  2  2  2  2\n"
+     " -0.1200000000000000D+01  1  1  0  0\n -0.4000000000000000D+00  2  2  0  0\n"
+     "  0.9000000000000000D+00  0  0  0  0\n"},
     {"D exponents and blank lines",
      header + "\n7.0D-01 1 1 1 1\n2d-1 1 2 2 1\n+.6 2 2 1 1\n0.5E+00,2,2,2,2\n" +
          "-1.2D0 1 1 0 0\n\n-4.E-1 2 2 0 0\n\n0.9 0 0 0 0"},
@@ -261,10 +285,15 @@ TEST(Fcidump, the_header_alone_can_be_read) {
 TEST(Fcidump, what_is_written_is_read_back_to_the_same_bits) {
     const World world;
     const std::int64_t n = 5;
-    Fcidump data{{n, 4, {1, 2, 3, 1, 9}, 2, 0}, 1.0 / 3, {-1.1, -0.1, 0.1, 1e-9, 1.0 / 7}};
-    data.one_electron = Tensor<double>(world, {n, n}, "pq", "sym(p,q)");
+    FcidumpHeader shape;
+    shape.orbitals = n;
+    shape.electrons = 4;
+    shape.orbital_symmetries = {1, 2, 3, 1, 9};
+    shape.state_symmetry = 2;
+    Fcidump data = empty_fcidump(world, shape);
+    data.core_energy = 1.0 / 3;
+    data.orbital_energies = {-1.1, -0.1, 0.1, 1e-9, 1.0 / 7};
     data.one_electron.fill_random(1);
-    data.two_electron = Tensor<double>(world, {n, n, n, n}, "pqrs", "sym(sym(p,q),sym(r,s))");
     data.two_electron.fill_random(2);
     const TemporaryFile file(world, nullptr);
     write_fcidump(file.path(), data);

@@ -5,9 +5,12 @@
 #include "chemistry/fcidump.hpp"
 
 #include "arges/linalg.hpp"
+#include "base/splitmix.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace arges::chemistry {
@@ -41,6 +44,27 @@ inline Dense rotated(const Dense& old, std::int64_t p, std::int64_t q, double an
     Dense result = old;
     for (int d = 0; d < 2; ++d) result.h = rotate_index(result.h, old.n, d, p, q, angle);
     for (int d = 0; d < 4; ++d) result.g = rotate_index(result.g, old.n, d, p, q, angle);
+    return result;
+}
+
+/// Orbitals one hartree apart, with small random integrals between them.
+inline Dense ladder(std::int64_t n) {
+    Dense result{n, {}, {}};
+    const auto number =
+        [&](std::array<std::int64_t, 4> x) {  // the same for all places of an integral
+            if (x[0] < x[1]) std::swap(x[0], x[1]);
+            if (x[2] < x[3]) std::swap(x[2], x[3]);
+            if (std::pair(x[0], x[1]) < std::pair(x[2], x[3])) x = {x[2], x[3], x[0], x[1]};
+            const auto key = static_cast<std::uint64_t>(x[0] + n * (x[1] + n * (x[2] + n * x[3])));
+            return 0.2 * unit_interval(splitmix(key)) - 0.1;
+        };
+    for (std::int64_t q = 0; q < n; ++q)
+        for (std::int64_t p = 0; p < n; ++p)
+            result.h.push_back(number({p, q, n, n}) + (p == q ? static_cast<double>(p) - 5 : 0));
+    for (std::int64_t s = 0; s < n; ++s)
+        for (std::int64_t r = 0; r < n; ++r)
+            for (std::int64_t q = 0; q < n; ++q)
+                for (std::int64_t p = 0; p < n; ++p) result.g.push_back(number({p, q, r, s}));
     return result;
 }
 

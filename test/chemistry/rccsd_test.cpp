@@ -143,7 +143,7 @@ TEST_P(SpinAdaptedEnergiesOf, closed_shells_agree_with_the_references) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shipped, SpinAdaptedEnergiesOf,
-                         testing::Values("h2o_sto3g.fcidump", "be_ccpvdz.fcidump"));
+                         testing::Values("be_ccpvdz.fcidump"));
 
 TEST(ClosedShell, blocks_of_an_open_shell_are_refused) {
     const World world;

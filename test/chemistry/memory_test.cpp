@@ -1,0 +1,115 @@
+// What coupled cluster takes, what is forecast, and what happens where memory is short.
+#include "arges/error.hpp"
+#include "chemistry/cc_driver.hpp"
+#include "comm/communicator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace arges::chemistry {
+namespace {
+
+const std::string data_folder = "examples/data/";
+
+CcOptions options_for(Method method) {
+    CcOptions options;
+    options.method = method;
+    options.solver.tolerance = 1e-2;
+    return options;
+}
+
+/// Starts a new measurement of the largest resident size of this process; false where the system
+/// cannot do that.
+bool reset_process_peak() {
+    std::ofstream stream("/proc/self/clear_refs");
+    stream << "5" << std::flush;
+    return stream.good();
+}
+
+struct Calculation {
+    const char* file;
+    Method method;
+};
+
+class Forecast : public testing::TestWithParam<Calculation> {};
+
+TEST_P(Forecast, is_above_what_is_taken_but_not_far) {
+    const World world;
+    const auto [file, method] = GetParam();
+    if (world.size() > 4) GTEST_SKIP() << "takes long on many ranks";
+    if (Communicator(world.communicator()).minimum(reset_process_peak()) == 0)
+        GTEST_SKIP() << "the peak of this process cannot be set back";
+    const CcResult result =
+        run_coupled_cluster(world, data_folder + file, options_for(method));
+    EXPECT_LE(result.peak_memory_bytes, result.forecast_memory_bytes);
+    EXPECT_LT(result.forecast_memory_bytes, 2 * result.peak_memory_bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Methods, Forecast,
+    testing::Values(Calculation{"h2o_631g.fcidump", Method::mp2},
+                    Calculation{"be_ccpvdz.fcidump", Method::ccsd},
+                    Calculation{"lih_631g.fcidump", Method::ccsd_t},
+                    Calculation{"be_ccpvdz.fcidump", Method::rccsd},
+                    Calculation{"be_ccpvdz.fcidump", Method::rccsd_t},
+                    Calculation{"h2o_sto3g.fcidump", Method::ccsdt},
+                    Calculation{"h2o_cation_uhf_sto3g.fcidump", Method::ccsdtq}));
+
+/// The correlation energy with a memory limit; nothing if that is refused, which must happen before
+/// the start.
+std::optional<double> energy_within(World& world, std::int64_t limit, const Calculation& what) {
+    world.set_memory_limit(limit);
+    bool started = false;
+    CcProgress progress;
+    progress.planned = [&](const CcResult&) { started = true; };
+    try {
+        const CcResult result = run_coupled_cluster(world, data_folder + what.file,
+                                                    options_for(what.method), progress);
+        EXPECT_LE(world.memory_in_use(), limit);
+        return result.energy(what.method);
+    } catch (const OutOfMemory& error) {
+        const std::string message = error.what();
+        EXPECT_FALSE(started) << message;
+        for (const std::string& part : {data_folder + what.file, "limit of " + std::to_string(limit),
+                                        std::string("use more ranks or raise the limit")})
+            EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
+        return std::nullopt;
+    }
+}
+
+class ShortMemory : public testing::TestWithParam<Calculation> {};
+
+TEST_P(ShortMemory, leads_to_the_same_energy_or_to_an_error_before_the_start) {
+    World world;
+    if (world.size() > 4) GTEST_SKIP() << "takes long on many ranks";
+    const Calculation what = GetParam();
+    const double expected = energy_within(world, world.memory_limit(), what).value();
+    const std::int64_t need = Communicator(world.communicator()).maximum(world.memory_peak());
+    int refused = 0;
+    const std::vector<std::int64_t> percents =
+        world.size() > 2 ? std::vector<std::int64_t>{60, 20} : std::vector<std::int64_t>{90, 60, 40, 20, 5};
+    for (const std::int64_t percent : percents) {
+        const std::int64_t limit = need * percent / 100;
+        const auto energy = energy_within(world, limit, what);
+        if (energy)
+            EXPECT_NEAR(*energy, expected, 1e-9) << percent << " %";
+        else
+            ++refused;
+        if (percent == 60) {
+            EXPECT_EQ(energy.has_value(), what.method == Method::rccsd_t);
+        }
+    }
+    EXPECT_GT(refused, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Triples, ShortMemory,
+                         testing::Values(Calculation{"lih_631g.fcidump", Method::ccsd_t},
+                                         Calculation{"lih_631g.fcidump", Method::rccsd_t}));
+
+}  // namespace
+}  // namespace arges::chemistry
