@@ -62,7 +62,7 @@ void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result
     const bool only_mp2 = method == Method::mp2;
     const SpinIntegrals integrals = build_integrals(
         data, task.reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
-    data = {};  // the spatial integrals are not needed any more
+    data = Fcidump();  // the spatial integrals are not needed any more
     result.energies.push_back({Method::mp2, mp2_energy(integrals)});
     if (task.progress.reference) task.progress.reference(result);
     if (only_mp2) return;
@@ -81,7 +81,7 @@ void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result
 void compute_over_orbitals(Fcidump data, const Task& task, CcResult& result) {
     const SpatialIntegrals integrals =
         build_spatial_integrals(data, task.reference, IntegralSet::coupled_cluster);
-    data = {};
+    data = Fcidump();
     if (task.reference.is_canonical())
         result.energies.push_back({Method::mp2, rmp2_energy(integrals)});
     if (task.progress.reference) task.progress.reference(result);

@@ -75,6 +75,27 @@ TEST_F(Checkpoints, are_where_a_calculation_goes_on_on_any_number_of_ranks) {
     check(run_coupled_cluster(world(), water, options));
 }
 
+TEST_F(Checkpoints, of_triples_lead_to_the_energy_of_ccsdt) {
+    if (world().size() > 4) GTEST_SKIP() << "many ranks are slow; the others of this suite run there";
+    constexpr double ccsdt = -0.070812807696379;  // examples/data/references.csv
+    const TemporaryFile file(world(), nullptr);
+    if (world().rank() == 0) std::filesystem::copy_file(path(), file.path());
+    Communicator(world().communicator()).barrier();
+    CcOptions options = options_for(Method::ccsdt, file.path());
+    options.solver.tolerance = 1e-9;
+    options.checkpoint.restart = true;  // from the amplitudes of CCSD
+    options.solver.max_iterations = 5;
+    EXPECT_THROW(run_coupled_cluster(world(), water, options), NotConverged);
+    {
+        const CheckpointReader saved(world(), file.path());
+        EXPECT_EQ(saved.value<std::string>("method"), "ccsdt");
+        EXPECT_EQ(saved.tensors().size(), 3u);
+    }
+    options.solver.max_iterations = 100;  // and on from those of CCSDT
+    const CcResult rest = run_coupled_cluster(world(), water, options);
+    EXPECT_NEAR(rest.energy(Method::ccsdt).value(), ccsdt, 1e-9);
+}
+
 TEST_F(Checkpoints, of_converged_amplitudes_need_one_iteration) {
     CcOptions options = options_for(Method::ccsd_t, path());
     options.checkpoint.restart = true;
