@@ -58,7 +58,8 @@ public:
     void set_memory_limit(std::int64_t bytes);
     /// Bytes that tensors of this world hold on this rank now.
     std::int64_t memory_in_use() const;
-    /// Largest value so far of tensors plus planned working memory on this rank; set back by reset_peak().
+    /// Largest value so far of tensors plus planned working memory on this rank, workspace that is kept for later statements
+    /// included; set back by reset_peak().
     std::int64_t memory_peak() const;
     /// Starts a new measurement of memory_peak().
     void reset_peak();

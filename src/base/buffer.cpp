@@ -1,6 +1,7 @@
 #include "base/buffer.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 
 #include <sys/mman.h>
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t line = 64;
 
-std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return (bytes + unit - 1) / unit * unit; }
+std::int64_t rounded_up(std::int64_t bytes, std::int64_t unit) { return ceil_div(bytes, unit) * unit; }
 
 #if defined(MADV_HUGEPAGE) && !defined(__SANITIZE_ADDRESS__)  // the sanitizer watches the heap only
 
