@@ -46,8 +46,9 @@ public:
     /// @param extents  length of each dimension; 0 is allowed; none makes a scalar
     /// @param symmetry tree over the dimensions
     /// @param name     used in error messages
-    /// @throws InvalidArgument if dimensions related by symmetry differ in extent, an extent is negative, or the full
-    ///         tensor has more than 2^63 - 1 elements; OutOfMemory if a rank's part is over the limit
+    /// @throws InvalidArgument if dimensions related by symmetry differ in extent, an extent is negative, the full
+    ///         tensor has more than 2^63 - 1 elements, or extents or symmetry differ between ranks; OutOfMemory if a rank's part
+    ///         is over the limit
     Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry = {}, std::string name = "");
     /// Zeros without symmetry, with a name.
     Tensor(const World& world, std::vector<std::int64_t> extents, std::string name);
@@ -57,9 +58,9 @@ public:
     /// Zeros, with the symmetry as text over letters, e.g. Tensor<double>(w, {v,v,o,o}, "abij", "antisym(a,b) antisym(i,j)").
     Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry,
            std::string name = "");
-    Tensor(const Tensor& other);                  ///< Copies the elements. Local.
+    Tensor(const Tensor& other);                  ///< Copies the elements. Collective, also for small tensors.
     Tensor(Tensor&& other) noexcept;              ///< Leaves `other` without a tensor. Local.
-    Tensor& operator=(const Tensor& other);       ///< Replaces shape, symmetry, world and elements. Local.
+    Tensor& operator=(const Tensor& other);       ///< Replaces shape, symmetry, world and elements. Collective.
     Tensor& operator=(Tensor&& other) noexcept;   ///< Likewise by moving. Local.
     ~Tensor();
 
@@ -174,13 +175,13 @@ private:
 template <class T>
 Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target);
 
-/// Complex conjugate of every element; keeps the symmetry. Local.
+/// Complex conjugate of every element; keeps the symmetry. Collective.
 template <class T>
 Tensor<T> conj(const Tensor<T>& A);
-/// Real part; a hermitian tree becomes symmetric. Local.
+/// Real part; a hermitian tree becomes symmetric. Collective.
 template <class T>
 Tensor<T> real(const Tensor<std::complex<T>>& A);
-/// Imaginary part; a hermitian node becomes antisymmetric. Local.
+/// Imaginary part; a hermitian node becomes antisymmetric. Collective.
 template <class T>
 Tensor<T> imag(const Tensor<std::complex<T>>& A);
 

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -67,6 +68,22 @@ std::string machine_file_option() {
 }
 
 std::optional<std::string> trace_option() { return environment("ARGES_TRACE"); }
+
+double call_timeout_option() {
+#ifdef ARGES_CHECKED
+    constexpr double seconds_by_default = 60;
+#else
+    constexpr double seconds_by_default = 0;
+#endif
+    const auto text = environment("ARGES_CALL_TIMEOUT");
+    if (!text) return seconds_by_default;
+    constexpr double most = 1e6;
+    double seconds = -1;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+    if (error != std::errc() || end != text->data() + text->size() || !(seconds >= 0 && seconds <= most))
+        throw InvalidArgument("ARGES_CALL_TIMEOUT: \"" + *text + "\" is not a number of seconds up to a million; write e.g. 30, or 0 for none");
+    return seconds;
+}
 
 std::int64_t available_node_memory() {
     std::int64_t available = std::numeric_limits<std::int64_t>::max();

@@ -24,6 +24,10 @@ std::string machine_file_option();
 /// ARGES_TRACE: the file of step events, or - for lines on stderr only.
 std::optional<std::string> trace_option();
 
+/// ARGES_CALL_TIMEOUT: seconds after which a collective call that not all ranks make is an error; 0: calls are not compared. By default
+/// 60 in checked builds, else 0.
+double call_timeout_option();
+
 /// Memory that this process may use on its node: what is available now, at most its control group's limit.
 std::int64_t available_node_memory();
 

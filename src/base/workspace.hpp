@@ -40,6 +40,18 @@ public:
         used_ = mark.used;
         overflow_.resize(mark.overflow);
     }
+    /// Releases in its destructor what was taken since it was made.
+    class Scope {
+    public:
+        explicit Scope(Workspace& workspace) : workspace_(workspace), mark_(workspace.mark()) {}
+        ~Scope() { workspace_.release(mark_); }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+
+    private:
+        Workspace& workspace_;
+        Mark mark_;
+    };
     /// Gives the memory back to the system.
     void clear() {
         if (used_ == 0) block_ = Buffer<std::byte>();

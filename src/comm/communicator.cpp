@@ -1,9 +1,14 @@
 #include "comm/communicator.hpp"
 
 #include "arges/error.hpp"
+#include "base/options.hpp"
+#include "comm/collective_call.hpp"
+#include "comm/roll_call.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <new>
 
 namespace arges {
@@ -45,6 +50,8 @@ Failure run(const std::function<void()>& work) {
         return {ErrorKind::memory, "out of memory: an allocation failed; use more ranks or a smaller problem"};
     } catch (const std::exception& e) {
         return {ErrorKind::other, e.what()};
+    } catch (...) {
+        return {ErrorKind::other, "an exception that is not a std::exception"};
     }
 }
 
@@ -64,7 +71,9 @@ struct Communicator::Handle {
     MPI_Comm comm = MPI_COMM_NULL;
     Traffic traffic;
     std::int64_t message_limit = largest_message;
+    std::unique_ptr<RollCall> roll;  // null: calls are not compared
     ~Handle() {
+        roll.reset();
         int finalized = 0;
         MPI_Finalized(&finalized);
         if (finalized == 0 && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
@@ -84,6 +93,21 @@ Communicator::Communicator(MPI_Comm comm) : handle_(std::make_shared<Handle>()) 
     MPI_Comm_size(handle_->comm, &size);
     rank_ = rank;
     size_ = size;
+    if (size_ == 1) return;
+    double seconds = 0;
+    std::array<std::int64_t, 1> milliseconds{};
+    agree(
+        [&] {
+            seconds = call_timeout_option();
+            milliseconds[0] = -static_cast<std::int64_t>(std::ceil(seconds * 1000));
+        },
+        milliseconds);
+    if (milliseconds[0] < 0)
+        handle_->roll = std::make_unique<RollCall>(handle_->comm, static_cast<double>(-milliseconds[0]) / 1000);
+}
+
+void Communicator::meet(const char* step) const {
+    if (handle_->roll) handle_->roll->meet(std::string(CollectiveCall::current()) + " (" + step + ")");
 }
 
 MPI_Comm Communicator::raw() const { return handle_->comm; }
@@ -150,6 +174,7 @@ void Communicator::exchange(const std::vector<Piece>& sends, const std::vector<P
 }
 
 std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const {
+    meet("all to all");
     const auto p = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> out(p), in(p);
     for (std::size_t r = 0; r < p; ++r) out[r] = static_cast<std::int64_t>(to_rank[r].size());
@@ -172,6 +197,7 @@ std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<s
 
 std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mine,
                                                 std::vector<std::int64_t>* counts) const {
+    meet("all gather");
     const auto p = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> length(p);
     const auto own = static_cast<std::int64_t>(mine.size());
@@ -198,6 +224,7 @@ std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mi
 }
 
 std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, std::int64_t root) const {
+    meet("gather");
     const auto p = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> length(p);
     const auto own = static_cast<std::int64_t>(mine.size());
@@ -224,6 +251,7 @@ std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, 
 }
 
 void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) const {
+    meet("broadcast");
     auto* first = static_cast<std::byte*>(data);
     for (std::int64_t done = 0; done < bytes; done += handle_->message_limit)
         check(MPI_Bcast(first + done, static_cast<int>(std::min(handle_->message_limit, bytes - done)), MPI_BYTE,
@@ -249,11 +277,36 @@ std::int64_t all_reduce(std::int64_t value, MPI_Op op, MPI_Comm comm) {
 }
 }  // namespace
 
-std::int64_t Communicator::maximum(std::int64_t value) const { return all_reduce(value, MPI_MAX, raw()); }
-std::int64_t Communicator::minimum(std::int64_t value) const { return all_reduce(value, MPI_MIN, raw()); }
-std::int64_t Communicator::sum(std::int64_t value) const { return all_reduce(value, MPI_SUM, raw()); }
+std::int64_t Communicator::maximum(std::int64_t value) const {
+    meet("maximum");
+    return all_reduce(value, MPI_MAX, raw());
+}
+
+std::int64_t Communicator::minimum(std::int64_t value) const {
+    meet("minimum");
+    return all_reduce(value, MPI_MIN, raw());
+}
+
+std::int64_t Communicator::sum(std::int64_t value) const {
+    meet("sum");
+    return all_reduce(value, MPI_SUM, raw());
+}
+
+void Communicator::minima_of(std::span<std::int64_t> values) const {
+    const std::vector<std::int64_t> mine(values.begin(), values.end());
+    check(MPI_Allreduce(mine.data(), values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, raw()), "MPI_Allreduce");
+}
+
+bool Communicator::all_equal(std::uint64_t value) const {
+    meet("comparison");
+    const auto bits = static_cast<std::int64_t>(value);
+    std::array<std::int64_t, 2> ends{bits, ~bits};  // the smallest and, inverted, the largest
+    minima_of(ends);
+    return ends[0] == ~ends[1];
+}
 
 void Communicator::sum(std::int64_t* values, std::int64_t count) const {
+    meet("sum of integers");
     const auto limit = std::max<std::int64_t>(handle_->message_limit / static_cast<std::int64_t>(sizeof(std::int64_t)), 1);
     std::vector<std::int64_t> mine;  // MPICH's in-place reductions crashed on two ranks
     for (std::int64_t done = 0; done < count; done += limit) {
@@ -264,6 +317,7 @@ void Communicator::sum(std::int64_t* values, std::int64_t count) const {
 }
 
 void Communicator::sum(double* values, std::int64_t count) const {
+    meet("sum of numbers");
     const auto bytes = count * static_cast<std::int64_t>(sizeof(double));
     auto* own = reinterpret_cast<std::byte*>(values);
     std::vector<double> other(size_ > 1 ? static_cast<std::size_t>(count) : 0);
@@ -290,15 +344,23 @@ void Communicator::sum(double* values, std::int64_t count) const {
     if (has_guest) exchange({{rank_ + paired, own, bytes}}, {});
 }
 
-void Communicator::barrier() const { check(MPI_Barrier(raw()), "MPI_Barrier"); }
+void Communicator::barrier() const {
+    meet("barrier");
+    check(MPI_Barrier(raw()), "MPI_Barrier");
+}
 
-void Communicator::agree(const std::function<void()>& work) const {
+void Communicator::agree(const std::function<void()>& work, std::span<std::int64_t> minima) const {
     auto failure = run(work);
     if (size_ == 1) {
         if (failure.kind != ErrorKind::none) raise(failure.kind, failure.text);
         return;
     }
-    const auto lowest = minimum(failure.kind == ErrorKind::none ? size_ : rank_);
+    meet("agreement");
+    std::vector<std::int64_t> values(minima.begin(), minima.end());
+    values.push_back(failure.kind == ErrorKind::none ? size_ : rank_);
+    minima_of(values);
+    std::copy(values.begin(), values.end() - 1, minima.begin());
+    const auto lowest = values.back();
     if (lowest == size_) return;
     auto kind = failure.kind;
     broadcast(&kind, sizeof kind, lowest);

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -32,10 +33,12 @@ struct PendingExchange {
     std::vector<MPI_Request> requests;
 };
 
-/// A duplicate of a communicator, freed with the last copy. All calls throw MpiError when MPI reports an error.
+/// A duplicate of a communicator, freed with the last copy. All calls throw MpiError when MPI reports an error. Where ARGES_CALL_TIMEOUT
+/// is set (in checked builds by default), ranks compare their collective calls before they make them, see RollCall.
 class Communicator {
 public:
-    /// Duplicates `comm`. Collective. @throws InvalidArgument if MPI is not initialised or the communicator is null
+    /// Duplicates `comm`. Collective. @throws InvalidArgument if MPI is not initialised or the communicator is null, or if
+    /// ARGES_CALL_TIMEOUT is wrong
     explicit Communicator(MPI_Comm comm);
 
     std::int64_t rank() const { return rank_; }
@@ -81,15 +84,22 @@ public:
     /// each time. Collective.
     void sum(double* values, std::int64_t count) const;
     void barrier() const;
+    /// True if all ranks give the same number. Collective.
+    bool all_equal(std::uint64_t value) const;
 
-    /// Runs `work`; if it throws on any rank, every rank throws the exception of the lowest such rank. Collective.
-    void agree(const std::function<void()>& work) const;
+    /// Runs `work`; if it throws on any rank, every rank throws the exception of the lowest such rank. `minima`, which `work` may set, become
+    /// the minima over the ranks with the same message; their number must be the same on all. Collective.
+    void agree(const std::function<void()>& work, std::span<std::int64_t> minima = {}) const;
 
     const Traffic& traffic() const;
 
 private:
     /// The root's value, on every rank.
     std::int64_t value_of(std::int64_t value, std::int64_t root) const;
+    /// Compares with the other ranks what this one is about to do.
+    void meet(const char* step) const;
+    /// Minima over the ranks, in place.
+    void minima_of(std::span<std::int64_t> values) const;
 
     struct Handle;
     std::shared_ptr<Handle> handle_;

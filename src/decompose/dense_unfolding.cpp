@@ -108,7 +108,7 @@ Gram gram_of_block(const T* block, const MiddleMode& at) {
 
 template <class T>
 Tensor<T> on_layout(const World& world, Layout layout, const std::string& name) {
-    return Tensor<T>(std::make_shared<TensorState<T>>(world, world.state()->intern(std::move(layout)), name));
+    return Tensor<T>(TensorState<T>::make(world, [&] { return world.state()->intern(std::move(layout)); }, name));
 }
 
 }  // namespace

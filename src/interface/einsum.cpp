@@ -2,7 +2,9 @@
 
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/einsum_text.hpp"
+#include "interface/tensor_state.hpp"
 
 #include <map>
 
@@ -10,6 +12,8 @@ namespace arges {
 
 template <class T>
 Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& operands) {
+    const bool on_several = !operands.empty() && operands[0] != nullptr && operands[0]->state();
+    const CollectiveCall call(on_several ? operands[0]->state()->world->exchange_communicator() : nullptr, "einsum", text, operands.size());
     const auto parsed = parse_einsum(text);
     if (operands.empty() || parsed.operands.size() != operands.size())
         throw InvalidArgument("einsum \"" + text + "\" names " + std::to_string(parsed.operands.size()) + " operands, but " +

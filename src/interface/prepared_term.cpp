@@ -95,17 +95,27 @@ ProductSpec product_spec(const TermRequest& request, const CheckedLabels& labels
     return spec;
 }
 
+void clear_names(ProductSpec& spec) {
+    for (auto& factor : spec.factors) factor.name.clear();
+    spec.output.name.clear();
+    for (auto& name : spec.label_names) name.clear();
+}
+
 }  // namespace
 
-PreparedTerm::PreparedTerm(WorldState& world, TermRequest request) : request_(std::move(request)) { build(world, 1); }
+PreparedTerm::PreparedTerm(WorldState& world, TermRequest request, std::int64_t free_bytes) : request_(std::move(request)) {
+    build(world, free_bytes);
+}
 
-void PreparedTerm::build(WorldState& world, double share_of_memory) {
-    const auto labels = check_labels(request_);
+void PreparedTerm::build(WorldState& world, std::int64_t memory) {
     auto options = world.plan_options();
-    options.memory_limit = static_cast<std::int64_t>(static_cast<double>(options.memory_limit) * share_of_memory);
+    options.memory_limit = memory;
     if (tensors_may_move_) options.expected_runs = request_.expected_runs;
     options_ = options;
-    auto planned = plan_product(product_spec(request_, labels), options);
+    auto spec = product_spec(request_, check_labels(request_));
+    auto planned = plan_product(spec, options);
+    clear_names(spec);
+    set_names(planned.steps, spec);
     steps_.clear();
     for (auto& step : planned.steps) steps_.push_back({std::move(step)});
     intermediates_.clear();
@@ -199,9 +209,8 @@ void PreparedTerm::build_lists(WorldState& world) {
     working_bytes_ = held + largest + new_place_bytes_;
 }
 
-void PreparedTerm::make_ready(WorldState& world) {
-    if (ready_) return;
-    const auto free_bytes = std::max<std::int64_t>(0, world.memory_limit() - world.memory_in_use());
+void PreparedTerm::make_ready(WorldState& world, std::int64_t free_bytes) {
+    const auto share_of = [&](double share) { return static_cast<std::int64_t>(static_cast<double>(free_bytes) * share); };
     for (double share = 1; !ready_;) {
         world.agree([&] { build_lists(world); });
         if (!world.dry() && world.size() > 1) {
@@ -213,7 +222,7 @@ void PreparedTerm::make_ready(WorldState& world) {
         if (tensors_may_move_) {
             // New places need memory beside the old ones.
             tensors_may_move_ = request_.output_is_free = false;
-            build(world, share);
+            build(world, share_of(share));
             continue;
         }
         if (share < smallest_share)
@@ -223,17 +232,24 @@ void PreparedTerm::make_ready(WorldState& world) {
                               "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)" +
                               ranks_advice(product_spec(request_, check_labels(request_)), world.plan_options()));
         share /= 2;
-        build(world, share);
+        build(world, share_of(share));
     }
 }
 
 std::int64_t PreparedTerm::plan_bytes() const { return static_cast<std::int64_t>(steps_.size()) * bytes_of_step; }
 
-std::string PreparedTerm::explain() const {
+std::vector<PlannedStep> PreparedTerm::named_steps(const TermRequest& names) const {
+    std::vector<PlannedStep> steps;
+    for (const auto& step : steps_) steps.push_back(step.plan);
+    set_names(steps, product_spec(names, check_labels(names)));
+    return steps;
+}
+
+std::string PreparedTerm::explain(const TermRequest& names) const {
     PlannedProduct product;
-    for (const auto& step : steps_) product.steps.push_back(step.plan);
+    product.steps = named_steps(names);
     for (const auto& layout : intermediates_) product.intermediates.push_back(*layout);
-    return arges::explain(plan_report(product, product_spec(request_, check_labels(request_)), options_));
+    return arges::explain(plan_report(product, product_spec(names, check_labels(names)), options_));
 }
 
 }  // namespace arges

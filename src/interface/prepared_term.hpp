@@ -42,19 +42,19 @@ struct TermRequest {
 /// Steps of a product (plan/plan_product.hpp), made ready to run.
 class PreparedTerm {
 public:
-    /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each. Local; the same on every rank.
-    /// @throws InvalidArgument, Unsupported, OutOfMemory
-    PreparedTerm(WorldState& world, TermRequest request);
+    /// Checks labels, extents and symmetry, chooses the order of pairwise steps and plans each, within `free_bytes` of memory on a rank.
+    /// Local; the same on every rank. @throws InvalidArgument, Unsupported, OutOfMemory
+    PreparedTerm(WorldState& world, TermRequest request, std::int64_t free_bytes);
 
     /// Are the steps those of the other?
     bool plans_like(const PreparedTerm& other) const;
 
-    /// Builds the movements' lists and checks their memory against the limit; plans anew with less where plans were too
+    /// Builds the movements' lists and checks their memory against what is free; plans anew with less where plans were too
     /// optimistic. Collective the first time, nothing later. @throws OutOfMemory
-    void make_ready(WorldState& world);
+    void make_ready(WorldState& world, std::int64_t free_bytes);
     bool is_ready() const { return ready_; }
 
-    /// A step and what runs it: one of contraction, fused and exchange.
+    /// A step, without names, and what runs it: one of contraction, fused and exchange.
     struct Step {
         PlannedStep plan;
         std::shared_ptr<ContractionRun> contraction = {};
@@ -64,6 +64,8 @@ public:
     };
 
     const TermRequest& request() const { return request_; }
+    /// The plans of the steps with the names of a request, which may have other ones than that which was planned.
+    std::vector<PlannedStep> named_steps(const TermRequest& names) const;
     const std::vector<Step>& steps() const { return steps_; }
     const std::vector<std::shared_ptr<const Layout>>& intermediates() const { return intermediates_; }
     /// The layout that the output takes; null: the one that it has.
@@ -83,10 +85,11 @@ public:
     /// Bytes that are needed for a while in addition, at most; of a dry run only: while lists are built, and for copies that the
     /// products of a rank make of parts of their operands.
     std::int64_t passing_bytes() const { return passing_bytes_; }
-    std::string explain() const;
+    /// The plan as text, with the names of a request.
+    std::string explain(const TermRequest& names) const;
 
 private:
-    void build(WorldState& world, double share_of_memory);
+    void build(WorldState& world, std::int64_t memory);
     void build_lists(WorldState& world);
     void forecast_lists(Step& step);
     void note_new_layouts(WorldState& world);

@@ -1,65 +1,102 @@
+// Checking and planning a statement, on all ranks alike.
 #include "interface/statement.hpp"
 
 #include "base/instantiate.hpp"
 #include "interface/check_labels.hpp"
-#include "interface/trace.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <set>
-#include <utility>
+#include <sstream>
 
 namespace arges {
 
 namespace {
 
-/// Text that identifies a product: layouts by address, names and labels (explanations and messages show them), and everything
-/// else that plans depend on.
-std::string fingerprint(const TermRequest& request) {
-    std::string text;
-    auto add = [&](const PlannedOperand& operand) {
-        text += std::to_string(reinterpret_cast<std::uintptr_t>(operand.layout.get())) + (operand.conjugated ? "*" : ":") + (operand.is_lasting ? "l" : "") +
-                std::to_string(operand.name.size()) + operand.name;
-        for (const auto& label : operand.labels) text += "," + label;
-        text += ";";
-    };
-    for (const auto& factor : request.factors) add(factor);
-    add(request.output);
-    text += std::to_string(static_cast<int>(request.projection)) + (request.zero ? "z" : "") + (request.real_coefficient ? "" : "i") + (request.number ? "n" : "") +
-             (request.complex ? "c" : "r") +
-            std::to_string(request.element_bytes) + (request.output_is_busy ? "b" : "") + (request.output_is_free ? "f" : "");
-    return text;
-}
-
-/// Plans are kept up to this number; then the store starts afresh.
-constexpr std::size_t max_prepared = 1000;
-/// Products whose runs are counted; beyond, the counts start afresh.
-constexpr std::size_t max_histories = 10000;
 /// Plans whose lists take more bytes are made again each time.
 constexpr std::int64_t max_kept_lists = std::int64_t{512} << 20;
+
+void append(std::string& key, std::uint64_t number) {
+    std::array<char, sizeof number> bytes;
+    std::memcpy(bytes.data(), &number, sizeof number);
+    key.append(bytes.data(), bytes.size());
+}
+
+/// Everything that plans depend on but the layouts, as numbers: labels by first appearance, so that neither letters nor names count.
+std::vector<std::uint64_t> identity_of(const TermRequest& request) {
+    const auto labels = check_labels(request);
+    std::vector<std::uint64_t> numbers;
+    const auto add = [&](const PlannedOperand& operand, const std::vector<int>& own) {
+        numbers.push_back(own.size() << 2U | (operand.conjugated ? 2U : 0U) | (operand.is_lasting ? 1U : 0U));
+        for (int label : own) numbers.push_back(static_cast<std::uint64_t>(label));
+    };
+    numbers.push_back(request.factors.size());
+    for (std::size_t f = 0; f < request.factors.size(); ++f) add(request.factors[f], labels.factors[f]);
+    add(request.output, labels.output);
+    std::uint64_t flags = static_cast<std::uint64_t>(request.projection);
+    for (const bool flag : {request.zero, request.real_coefficient, request.number, request.complex, request.output_is_busy, request.output_is_free})
+        flags = flags << 1U | (flag ? 1U : 0U);
+    numbers.push_back(flags);
+    numbers.push_back(static_cast<std::uint64_t>(request.element_bytes));
+    return numbers;
+}
+
+template <class T>
+std::string number_text(T number) {
+    std::ostringstream stream;
+    stream << number;
+    return stream.str();
+}
+
+template <class T>
+std::string operand_text(const Factor<T>& factor) {
+    std::string extents;
+    for (auto n : factor.tensor->shape().extents()) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
+    return std::string(factor.conjugated ? "conj " : "") + factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"] (" +
+           (extents.empty() ? "scalar" : extents) + ")";
+}
 
 }  // namespace
 
 template <class T>
 Statement<T>::Statement(const Factor<T>& left, const Expression<T>& right, T beta)
-    : left_(left), right_(right), beta_(beta), output_(*left.tensor), world_(*left.tensor->world) {
-    for (const auto& term : right.terms())
+    : left_(left), right_(right), beta_(beta), output_(*left.tensor), world_(*left.tensor->world) {}
+
+/// Checks the statement and finds out what identifies its terms.
+template <class T>
+void Statement<T>::check() {
+    for (const auto& term : right_.terms())
         for (const auto& factor : term.factors) {
-            if (factor.tensor->world != left.tensor->world)
+            if (factor.tensor->world != left_.tensor->world)
                 throw InvalidArgument(output_.title() + " and " + factor.tensor->title() +
                                       " live on different worlds; use transfer() first");
-            aliased_ = aliased_ || factor.tensor.get() == left.tensor.get();
+            aliased_ = aliased_ || factor.tensor.get() == left_.tensor.get();
         }
-    if (std::imag(beta) != 0 && contains_kind(output_.shape().symmetry(), NodeKind::hermitian))
+    if (std::imag(beta_) != 0 && contains_kind(output_.shape().symmetry(), NodeKind::hermitian))
         throw InvalidArgument(output_.title() + " is hermitian, but the number that it is multiplied by is not real; use a real "
                                                 "one, or a tensor without that symmetry");
-    for (const auto& term : right.terms()) prepare(term);
-    if (right.terms().empty()) check_labels_only();
+    digest_.add(beta_).add(world_.digest(output_.shape())).add(right_.terms().size());
+    if (right_.terms().empty()) digest_.add(check_labels(request_of_output()).output);
+    for (const auto& term : right_.terms()) {
+        auto& planned = terms_.emplace_back();
+        planned.request = request_for(term);
+        identify(term, planned);
+        expect_runs(term, planned);
+    }
+}
+
+template <class T>
+TermRequest Statement<T>::request_of_output() const {
+    TermRequest request;
+    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
+    return request;
 }
 
 template <class T>
 TermRequest Statement<T>::request_for(const Term<T>& term) const {
-    TermRequest request;
+    auto request = request_of_output();
     for (const auto& f : term.factors) {
         const auto places = std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == f.tensor; });
         const bool is_lasting = places == 1 && f.tensor != left_.tensor;
@@ -68,7 +105,6 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
     if (term.factors.empty())
         request.factors.push_back(
             {world_.intern(Layout(world_.grid(), {}, Symmetry::none(0), {})), {}, false, "a number"});
-    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
     request.projection = term.projection;
     request.zero = term.coefficient == T(0);
     request.real_coefficient = std::imag(term.coefficient) == 0;
@@ -81,184 +117,158 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
     return request;
 }
 
-/// Plans a term for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for the
-/// sake of later runs halves that, so that statements that want it elsewhere do not move it to and fro.
+/// The text that a plan is found by, which holds nothing that may differ between ranks but the addresses of layouts, and the digest by
+/// which ranks are compared.
 template <class T>
-void Statement<T>::prepare(const Term<T>& term) {
-    auto request = request_for(term);
-    const auto product = fingerprint(request);
-    histories_.push_back(product);
-    int moves = 0;
+void Statement<T>::identify(const Term<T>& term, PlannedTerm& planned) {
+    const auto& request = planned.request;
+    const auto numbers = identity_of(request);
+    digest_.add(numbers).add(term.coefficient);
+    for (auto number : numbers) append(planned.product, number);
+    const auto add = [&](const PlannedOperand& operand) {
+        append(planned.product, reinterpret_cast<std::uintptr_t>(operand.layout.get()));
+        digest_.add(world_.digest(*operand.layout));
+    };
+    for (const auto& factor : request.factors) add(factor);
+    add(request.output);
     for (const auto& factor : term.factors) {
-        histories_.back() += "m" + std::to_string(factor.tensor->moves);
+        const auto same = std::find_if(term.factors.begin(), term.factors.end(), [&](const auto& f) { return f.tensor == factor.tensor; });
+        digest_.add(same - term.factors.begin()).add(factor.tensor == left_.tensor);
+    }
+}
+
+/// A term is planned for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for
+/// the sake of later runs halves that, so that statements that want it elsewhere do not move it to and fro.
+template <class T>
+void Statement<T>::expect_runs(const Term<T>& term, PlannedTerm& planned) {
+    int moves = 0;
+    planned.history = planned.product;
+    for (const auto& factor : term.factors) {
+        append(planned.history, static_cast<std::uint64_t>(factor.tensor->moves));
         moves = std::max(moves, factor.tensor->moves);
     }
-    const auto runs = world_.runs().find(histories_.back());
-    if (runs != world_.runs().end() && world_.size() > 1)
-        request.expected_runs = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(runs->second) + 1)) >> moves);
-    const auto expected = request.expected_runs;
-    keys_.push_back(product + "r" + std::to_string(expected));
-    prepared_.push_back(planned(std::move(request), keys_.back()));
-    if (expected == 1 || prepared_.back()->is_ready()) return;
-    const auto before = world_.prepared().find(product + "r" + std::to_string(expected / 2));
-    if (before == world_.prepared().end() || !before->second->plans_like(*prepared_.back())) return;
-    prepared_.back() = world_.prepared()[keys_.back()] = before->second;
+    auto& expected = planned.request.expected_runs;
+    const auto* runs = world_.runs().find(planned.history);
+    if (runs != nullptr && world_.size() > 1)
+        expected = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*runs) + 1)) >> moves);
+    planned.key = planned.product;
+    append(planned.key, static_cast<std::uint64_t>(expected));
+    digest_.add(expected);
 }
 
-/// The plan that is kept, if it fits, or a new one.
+/// Takes the plans that are kept, if they fit.
 template <class T>
-std::shared_ptr<PreparedTerm> Statement<T>::planned(TermRequest request, const std::string& key) {
-    const auto it = world_.prepared().find(key);
-    const auto available = world_.memory_limit() - world_.memory_in_use();
-    if (it != world_.prepared().end() && it->second->working_bytes() <= available) return it->second;
-    return std::make_shared<PreparedTerm>(world_, std::move(request));
-}
-
-/// Makes the terms ready to run and keeps them for the next time. What is kept must be the same on all ranks.
-template <class T>
-void Statement<T>::keep() {
-    auto& kept = world_.prepared();
-    for (std::size_t i = 0; i < prepared_.size(); ++i) {
-        if (prepared_[i]->is_ready()) continue;
-        prepared_[i]->make_ready(world_);
-        if (prepared_[i]->list_bytes() > max_kept_lists) continue;
-        if (kept.size() >= max_prepared) kept.clear();
-        kept[keys_[i]] = prepared_[i];
+void Statement<T>::look_up(std::int64_t free_bytes) {
+    for (auto& term : terms_) {
+        const auto* kept = world_.prepared().find(term.key);
+        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes) term.prepared = *kept;
     }
 }
 
+/// Checks the statement on all ranks, and that it is the same there, with one message; plans what is not planned yet.
 template <class T>
-void Statement<T>::check_labels_only() const {
-    TermRequest request;
-    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
-    check_labels(request);
+void Statement<T>::agree_on_terms() {
+    enum : std::size_t { least_digest, inverted_digest, free_bytes, all_kept, count };
+    std::array<std::int64_t, count> values{};
+    const auto own_digest = [&] { return static_cast<std::int64_t>(digest_.value()); };
+    world_.agree(
+        [&] {
+            check();
+            look_up(world_.free_bytes());
+            const bool kept = std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term.prepared != nullptr; });
+            values = {own_digest(), ~own_digest(), world_.free_bytes(), kept ? 1 : 0};
+        },
+        values);
+    if (values[least_digest] != ~values[inverted_digest]) refuse_differing();
+    if (values[all_kept] == 0) plan(values[free_bytes]);
 }
 
+/// Plans the terms that not every rank has a plan of, makes them ready to run and keeps them for the next time.
 template <class T>
-void Statement<T>::scale_only() {
-    if (beta_ == T(1)) return;
-    TermRequest request;
-    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
-    const auto labels = check_labels(request);
-    ExchangeSpec spec;
-    spec.to = *output_.layout;
-    spec.to_labels = labels.output;
-    spec.label_extents = labels.extents;
-    spec.terms = {spec.identity()};
-    scale_named(spec, world_.rank(), output_.data.data(), beta_);
-}
-
-template <class T>
-void Statement<T>::run() {
-    keep();
-    if (world_.runs().size() > max_histories) world_.runs().clear();
-    for (const auto& history : histories_) ++world_.runs()[history];
-    std::int64_t working = 0, from_workspace = 0, planned = 0;
-    for (const auto& term : prepared_) {
-        working = std::max(working, term->working_bytes());
-        from_workspace = std::max(from_workspace, term->workspace_bytes());
-        planned += term->planned_bytes();
-    }
-    const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
-    world_.note_working(working + snapshot_bytes, from_workspace);
-    world_.report() = {0, planned, working + snapshot_bytes};
-    find_new_places();
-    if (world_.dry()) {
-        move_to_new_places();
-        return;
-    }
-    const auto before = world_.communicator().traffic().bytes_sent;
-    Buffer<T> snapshot;
-    if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
-    if (from_workspace > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(from_workspace); });
-    if (!new_places_.empty())
-        world_.agree([&] {
-            for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
-        });
-    if (prepared_.empty()) scale_only();
-    for (std::size_t i = 0; i < prepared_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
-    move_to_new_places();
-    world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
-    if (world_.trace()) world_.trace()->write();
-}
-
-/// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
-template <class T>
-void Statement<T>::find_new_places() {
-    new_places_.clear();
-    auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term, std::size_t factor) {
-        const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
-        if (!layout || layout == tensor.layout || known) return;
-        new_places_.push_back({&tensor, layout, {}, term, factor});
-        if (&tensor != &output_ && prepared_[term]->request().expected_runs > 1) ++tensor.moves;
-    };
-    for (std::size_t i = 0; i < prepared_.size(); ++i) {
-        add(output_, prepared_[i]->new_output_layout(), i, 0);
-        const auto& factors = right_.terms()[i].factors;
-        for (std::size_t f = 0; f < factors.size(); ++f)
-            if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared_[i]->stay()[f], i, f);
+void Statement<T>::plan(std::int64_t free_bytes) {
+    std::vector<std::int64_t> kept(terms_.size()), ready(terms_.size());
+    std::ranges::transform(terms_, kept.begin(), [](const auto& term) { return term.prepared ? 1 : 0; });
+    world_.agree([] {}, kept);
+    world_.agree(
+        [&] {
+            for (std::size_t i = 0; i < terms_.size(); ++i) {
+                if (kept[i] != 0) continue;
+                terms_[i].prepared = std::make_shared<PreparedTerm>(world_, terms_[i].request, free_bytes);
+                use_like_plan(terms_[i]);
+            }
+            std::ranges::transform(terms_, ready.begin(), [](const auto& term) { return term.prepared->is_ready() ? 1 : 0; });
+        },
+        ready);
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+        auto& term = terms_[i];
+        if (ready[i] == 0) term.prepared->make_ready(world_, free_bytes);
+        if (kept[i] == 0 && term.prepared->list_bytes() <= max_kept_lists) world_.prepared().use(term.key) = term.prepared;
     }
 }
 
+/// A plan for more runs is often the one for fewer: that one is ready already.
 template <class T>
-void Statement<T>::move_to_new_places() {
-    for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
-    new_places_.clear();
+void Statement<T>::use_like_plan(PlannedTerm& term) const {
+    const auto expected = term.request.expected_runs;
+    if (expected == 1) return;
+    auto key = term.product;
+    append(key, static_cast<std::uint64_t>(expected / 2));
+    const auto* before = world_.prepared().find(key);
+    if (before != nullptr && (*before)->plans_like(*term.prepared)) term.prepared = *before;
 }
 
 template <class T>
-void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
-    const auto& term = right_.terms()[i];
-    const auto& prepared = *prepared_[i];
-    auto& workspace = world_.workspace();
-    const auto mark = workspace.mark();
-    const T one = T(1);
-    std::vector<T*> arrays, stay;
-    for (std::size_t f = 0; f < term.factors.size(); ++f) {
-        const auto& tensor = term.factors[f].tensor;
-        const auto place = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) {
-            return p.tensor == tensor.get() && p.term == i && p.factor == f && p.tensor != &output_;
-        });
-        stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
-        arrays.push_back(const_cast<T*>(tensor.get() == left_.tensor.get() ? snapshot.data() : tensor->data.data()));
+void Statement<T>::refuse_differing() const {
+    const auto mine = text();
+    std::vector<std::int64_t> lengths;
+    const auto bytes = world_.communicator().all_gather(to_bytes(std::vector<char>(mine.begin(), mine.end())), &lengths);
+    const auto all = from_bytes<char>(bytes);
+    std::string first, other;
+    std::int64_t rank = 0, begin = 0;
+    for (std::size_t r = 0; r < lengths.size(); begin += lengths[r++]) {
+        const std::string theirs(all.data() + begin, static_cast<std::size_t>(lengths[r]));
+        if (r == 0) first = theirs;
+        if (theirs == first || !other.empty()) continue;
+        other = theirs;
+        rank = static_cast<std::int64_t>(r);
     }
-    if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
-    for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));
-    const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
-    const bool moves = relocated != new_places_.end();
-    for (const auto& step : prepared.steps()) {
-        const auto& plan = step.plan;
-        const bool final = plan.output == output_operand;
-        const T alpha = static_cast<real_of<T>>(plan.factor) * (final ? term.coefficient : T(1));
-        const T step_beta = final ? std::exchange(beta, T(1)) : T(0);
-        T* const out = final ? (moves ? relocated->elements.data() : output_.data.data()) : arrays[static_cast<std::size_t>(plan.output)];
-        std::vector<const T*> inputs;
-        std::vector<T*> input_stays;
-        for (int n : plan.inputs) {
-            const auto number = static_cast<std::size_t>(n);
-            inputs.push_back(arrays[number]);
-            input_stays.push_back(number < stay.size() ? stay[number] : nullptr);
-        }
-        StepTrace trace(world_, prepared, step);
-        if (step.exchange)
-            step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
-        else if (step.fused)
-            step.fused->run(inputs, out, alpha, step_beta, input_stays, workspace);
-        else
-            step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
-        trace.finish();
-    }
-    workspace.release(mark);
+    throw InvalidArgument("a statement differs between ranks: on rank 0 it is " + first +
+                          (other.empty() ? ", and another tensor or number in it is not the same on all ranks"
+                                         : ", on rank " + std::to_string(rank) + " it is " + other) +
+                          "; make the same statements with the same tensors and numbers on every rank");
 }
 
+/// The statement for a message.
 template <class T>
-std::string Statement<T>::explain() const {
-    std::string text;
-    for (const auto& term : prepared_) text += term->explain();
+std::string Statement<T>::text() const {
+    auto text = operand_text(left_) + " = ";
+    if (beta_ != T(0)) text += number_text(beta_) + " * itself + ";
+    for (std::size_t i = 0; i < right_.terms().size(); ++i) {
+        const auto& term = right_.terms()[i];
+        text += (i > 0 ? " + " : "") + number_text(term.coefficient);
+        for (const auto& factor : term.factors) text += " * " + operand_text(factor);
+    }
     return text;
 }
 
-#define ARGES_INSTANTIATE(T) template class Statement<T>;
+template <class T>
+std::string Statement<T>::explain() {
+    check();
+    const auto free_bytes = world_.free_bytes();
+    look_up(free_bytes);
+    std::string text;
+    for (auto& term : terms_) {
+        if (!term.prepared) term.prepared = std::make_shared<PreparedTerm>(world_, term.request, free_bytes);
+        text += term.prepared->explain(term.request);
+    }
+    return text;
+}
+
+#define ARGES_INSTANTIATE(T)                                                             \
+    template Statement<T>::Statement(const Factor<T>&, const Expression<T>&, T);         \
+    template void Statement<T>::agree_on_terms();                                        \
+    template TermRequest Statement<T>::request_of_output() const;                        \
+    template std::string Statement<T>::explain();
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

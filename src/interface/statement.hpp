@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/expression.hpp"
+#include "base/digest.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/tensor_state.hpp"
 
@@ -10,26 +11,39 @@
 
 namespace arges {
 
-/// Checks and plans every term at construction, locally; run() then allocates before it changes anything.
+/// run() checks and plans every term, and allocates, before it changes anything.
 template <class T>
 class Statement {
 public:
     Statement(const Factor<T>& left, const Expression<T>& right, T beta);
     /// Executes all terms. Collective.
     void run();
-    /// The plans as text.
-    std::string explain() const;
+    /// The plans as text: those that are kept, or new ones, which are not kept. Local.
+    std::string explain();
 
 private:
-    void prepare(const Term<T>& term);
-    std::shared_ptr<PreparedTerm> planned(TermRequest request, const std::string& key);
-    void keep();
+    /// A term and its plan.
+    struct PlannedTerm {
+        TermRequest request;
+        std::string product, history, key;      ///< of the product, of its runs with the tensors where they are, and of the plan
+        std::shared_ptr<PreparedTerm> prepared; ///< null: not planned yet
+    };
+
+    void check();
+    void look_up(std::int64_t free_bytes);
+    TermRequest request_for(const Term<T>& term) const;
+    void identify(const Term<T>& term, PlannedTerm& planned);
+    void expect_runs(const Term<T>& term, PlannedTerm& planned);
+    void agree_on_terms();
+    void plan(std::int64_t free_bytes);
+    void use_like_plan(PlannedTerm& term) const;
+    [[noreturn]] void refuse_differing() const;
+    std::string text() const;
     void find_new_places();
     void move_to_new_places();
     void run_term(std::size_t i, T beta, const Buffer<T>& snapshot);
     void scale_only();
-    void check_labels_only() const;
-    TermRequest request_for(const Term<T>& term) const;
+    TermRequest request_of_output() const;
 
     /// A tensor that lies elsewhere after the statement.
     struct NewPlace {
@@ -45,8 +59,8 @@ private:
     TensorState<T>& output_;
     WorldState& world_;
     bool aliased_ = false;
-    std::vector<std::shared_ptr<PreparedTerm>> prepared_;
-    std::vector<std::string> keys_, histories_;  ///< of the plans and of the counts of runs, by term
+    Digest digest_;  ///< of everything that must be the same on all ranks
+    std::vector<PlannedTerm> terms_;
     std::vector<NewPlace> new_places_;
 };
 

@@ -2,9 +2,11 @@
 
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -101,16 +103,29 @@ TensorState<T>::TensorState(World handle, std::shared_ptr<const Layout> shape, s
                           std::to_string(world->memory_in_use()) + " in use are over the limit of " +
                           std::to_string(world->memory_limit()) +
                           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-    if (!world->dry()) {
-        // Small allocations do not fail on one rank only; agreeing on them would cost more than they do.
-        auto allocate = [&] { data = Buffer<T>::zeros(layout->local_size(rank())); };
-        if (bytes > (1 << 20))
-            world->agree(allocate);
-        else
-            allocate();
-    }
+    if (!world->dry()) data = Buffer<T>::zeros(layout->local_size(rank()));
     held_ = bytes;
     world->hold(held_);
+}
+
+template <class T>
+std::shared_ptr<TensorState<T>> TensorState<T>::make(const World& world, const std::function<std::shared_ptr<const Layout>()>& layout,
+                                                     std::string name) {
+    world.size();  // refuses World::outside()
+    auto& state = *world.state();
+    const CollectiveCall call(state.exchange_communicator(), "Tensor");
+    std::shared_ptr<TensorState> made;
+    std::array<std::int64_t, 2> ends{};
+    state.agree(
+        [&] {
+            made = std::make_shared<TensorState>(world, layout(), std::move(name));
+            const auto digest = static_cast<std::int64_t>(Digest().add(state.digest(*made->layout)).add(sizeof(T)).value());
+            ends = {digest, ~digest};
+        },
+        ends);
+    if (ends[0] != ~ends[1])
+        throw InvalidArgument("Tensor: extents, symmetry or element type differ between ranks; make the tensor with the same ones on every rank");
+    return made;
 }
 
 template <class T>
@@ -138,9 +153,8 @@ const std::shared_ptr<TensorState<T>>& Tensor<T>::state() const {
 
 template <class T>
 Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name) {
-    world.size();  // refuses World::outside()
-    const auto whole = checked_shape(extents, symmetry, name);
-    state_ = std::make_shared<TensorState<T>>(world, new_layout(*world.state(), extents, whole), std::move(name));
+    state_ = TensorState<T>::make(
+        world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, symmetry, name)); }, name);
 }
 
 template <class T>
@@ -150,21 +164,27 @@ Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::st
 template <class T>
 Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
                   std::string name) {
-    if (relations.size() != extents.size())
-        throw InvalidArgument((name.empty() ? "tensor" : name) + ": a symmetry vector of " + std::to_string(relations.size()) +
-                              " entries for a tensor of order " + std::to_string(extents.size()) +
-                              "; give one entry per dimension");
-    *this = Tensor(world, std::move(extents), Symmetry::from_relations(relations), std::move(name));
+    const auto layout = [&] {
+        if (relations.size() != extents.size())
+            throw InvalidArgument((name.empty() ? "tensor" : name) + ": a symmetry vector of " + std::to_string(relations.size()) +
+                                  " entries for a tensor of order " + std::to_string(extents.size()) +
+                                  "; give one entry per dimension");
+        return new_layout(*world.state(), extents, checked_shape(extents, Symmetry::from_relations(relations), name));
+    };
+    state_ = TensorState<T>::make(world, layout, name);
 }
 
 template <class T>
 Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names,
                   std::string_view symmetry, std::string name) {
-    if (names.size() != extents.size())
-        throw InvalidArgument((name.empty() ? "tensor" : name) + ": " + std::to_string(names.size()) + " letters in \"" +
-                              std::string(names) + "\" for a tensor of order " + std::to_string(extents.size()) +
-                              "; give one letter per dimension");
-    *this = Tensor(world, std::move(extents), Symmetry::parse(names, symmetry), std::move(name));
+    const auto layout = [&] {
+        if (names.size() != extents.size())
+            throw InvalidArgument((name.empty() ? "tensor" : name) + ": " + std::to_string(names.size()) + " letters in \"" +
+                                  std::string(names) + "\" for a tensor of order " + std::to_string(extents.size()) +
+                                  "; give one letter per dimension");
+        return new_layout(*world.state(), extents, checked_shape(extents, Symmetry::parse(names, symmetry), name));
+    };
+    state_ = TensorState<T>::make(world, layout, name);
 }
 
 template <class T>
@@ -180,7 +200,7 @@ Tensor<T>& Tensor<T>::operator=(const Tensor& other) {
         return *this;
     }
     const auto& from = *other.state_;
-    auto copy = std::make_shared<TensorState<T>>(from.world_handle, from.layout, from.name);
+    auto copy = TensorState<T>::make(from.world_handle, [&] { return from.layout; }, from.name);
     if (from.data.size() > 0)
         std::memcpy(static_cast<void*>(copy->data.data()), from.data.data(), from.data.bytes());
     state_ = std::move(copy);

@@ -1,6 +1,7 @@
 // Key-value input and output of tensors, and gathering.
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "redistribute/exchange.hpp"
 
@@ -111,6 +112,7 @@ private:
 template <class T>
 void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> values) {
     auto& state = state_of(*this, "write");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::write");
     if (state.world->dry()) return;
     PairWriter<T> writer(state);
     state.world->agree([&] { writer.pack(*this, keys, values, T(1)); });
@@ -127,6 +129,7 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
 template <class T>
 void Tensor<T>::accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha, T beta) {
     auto& state = state_of(*this, "accumulate");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::accumulate", beta);
     if (std::imag(beta) != 0 && contains_kind(symmetry(), NodeKind::hermitian))
         throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
@@ -143,6 +146,7 @@ void Tensor<T>::accumulate(std::span<const std::int64_t> keys, std::span<const T
 template <class T>
 std::vector<T> Tensor<T>::read(std::span<const std::int64_t> keys) const {
     const auto& state = state_of(*this, "read");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::read");
     std::vector<T> result(keys.size(), T(0));
     if (state.world->dry()) return result;
     const auto& layout = state.shape();
@@ -217,6 +221,7 @@ void Tensor<T>::for_each_local(const std::function<void(Index, const T&)>& f) co
 template <class T>
 std::vector<T> Tensor<T>::gather() const {
     const auto& state = state_of(*this, "gather");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::gather");
     if (state.world->dry()) return {};
     std::vector<T> full;
     state.world->agree([&] { full.resize(static_cast<std::size_t>(size())); });
@@ -238,6 +243,7 @@ std::vector<T> Tensor<T>::gather() const {
 template <class T>
 std::vector<T> Tensor<T>::gather_to(std::int64_t root) const {
     const auto& state = state_of(*this, "gather_to");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::gather_to", root);
     if (root < 0 || root >= state.world->size())
         throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " +
                               std::to_string(state.world->size()) + "; ranks run from 0");

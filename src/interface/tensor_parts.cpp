@@ -1,5 +1,6 @@
 // Sub-tensors, other symmetries, other element types, other worlds.
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "redistribute/exchange.hpp"
 #include "symmetry/permutation_group.hpp"
@@ -142,6 +143,7 @@ SymmetryNode read_tree(const std::vector<std::int64_t>& in, std::size_t& at) {
 template <class T>
 Tensor<T> Tensor<T>::slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
     const auto& state = state_of(*this, "slice");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::slice", begin, end);
     const Ranges ranges{begin, end};
     check_ranges(state.title(), extents(), ranges);
     std::vector<SymmetryNode> slots;
@@ -159,6 +161,7 @@ template <class T>
 void Tensor<T>::set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha, T beta) {
     auto& state = state_of(*this, "set_slice");
     const auto& from = state_of(part, "set_slice");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::set_slice", begin, part.extents(), alpha, beta);
     if (from.world != state.world)
         throw InvalidArgument(state.title() + ": set_slice from a tensor on another world; use transfer() first");
     auto end = begin;
@@ -183,6 +186,7 @@ void Tensor<T>::set_slice(const std::vector<std::int64_t>& begin, const Tensor& 
 template <class T>
 Tensor<T> Tensor<T>::with_symmetry(const Symmetry& symmetry) const {
     const auto& state = state_of(*this, "with_symmetry");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::with_symmetry", symmetry.to_string());
     Tensor result(world(), extents(), symmetry, state.name);
     run_movement(*result.state_, state, straight(state.shape(), result.state_->shape(), extents()), T(1), T(0));
     return result;
@@ -215,7 +219,7 @@ Tensor<T> part_of(const Tensor<std::complex<T>>& A, NodeKind hermitian_becomes, 
     const Symmetry symmetry(A.order(), product(slots));
     const auto moved = symmetry == A.symmetry() ? A : A.with_symmetry(symmetry);
     auto layout = state_of(moved, "real or imag").layout;
-    auto result = std::make_shared<TensorState<T>>(A.world(), layout, A.name());
+    auto result = TensorState<T>::make(A.world(), [&] { return layout; }, A.name());
     const auto& from = state_of(moved, "real or imag").data;
     for (std::int64_t i = 0; i < from.size(); ++i) result->data[i] = part(from[i]);
     return Tensor<T>(std::move(result));
@@ -250,6 +254,7 @@ void check_present(const Communicator& comm, std::int64_t size, const std::strin
 template <class T>
 Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target) {
     const auto& comm = meeting.state()->communicator();
+    const CollectiveCall call(meeting.state()->exchange_communicator(), "transfer");
     // Who has the source, and which rank of the target is which rank of the meeting?
     const auto giver = comm.minimum(source.state() ? comm.rank() : comm.size());
     if (giver == comm.size())
@@ -263,13 +268,15 @@ Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& t
         write_tree(product(source.symmetry().slots()), shape);
     }
     comm.broadcast(shape, giver);
+    std::string name = source.state() ? source.name() : "";
+    comm.broadcast(name, giver);
     const auto order = static_cast<std::size_t>(shape[0]);
     const std::vector<std::int64_t> extents(shape.begin() + 1, shape.begin() + 1 + static_cast<std::ptrdiff_t>(order));
     std::size_t at = 1 + order;
     const Symmetry symmetry(static_cast<int>(order), read_tree(shape, at));
     Tensor<T> result;
     comm.agree([&] {
-        if (target.takes_part()) result = Tensor<T>(target, extents, symmetry, source.state() ? source.name() : "");
+        if (target.takes_part()) result = Tensor<T>(target, extents, symmetry, name);
     });
     const auto mine = target.takes_part() ? target.rank() : -1;
     const auto target_ranks = from_bytes<std::int64_t>(comm.all_gather(to_bytes(std::vector<std::int64_t>{mine})));

@@ -1,5 +1,6 @@
 // Sums, norms, extrema and printing. Each orbit is stored once, so elements are weighted by orbit sizes.
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/orbit_sizes.hpp"
 #include "local/scalar.hpp"
@@ -88,6 +89,7 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Bette
         T value{};
     };
     if (state.world->dry()) return {};
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::largest_magnitude, minimum or maximum");
     Candidate best;
     auto consider = [&](const Candidate& c) {
         if (c.key < 0) return;
@@ -140,6 +142,7 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState<T>& state
 template <class T>
 T Tensor<T>::sum() const {
     const auto& state = state_of(*this, "sum");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::sum");
     if (contains_kind(symmetry(), NodeKind::antisymmetric)) return T(0);
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
     return narrowed<T>(global_sum(state, [&](std::int64_t i) {
@@ -151,6 +154,7 @@ T Tensor<T>::sum() const {
 template <class T>
 real_of<T> Tensor<T>::norm1() const {
     const auto& state = state_of(*this, "norm1");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm1");
     return narrowed<real_of<T>>(
         global_sum(state, [&](std::int64_t i) { return static_cast<double>(std::abs(state.data[i])); }));
 }
@@ -158,6 +162,7 @@ real_of<T> Tensor<T>::norm1() const {
 template <class T>
 real_of<T> Tensor<T>::norm() const {
     const auto& state = state_of(*this, "norm");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm");
     const auto squares = global_sum(state, [&](std::int64_t i) {
         return std::norm(widened(state.data[i]));
     });
@@ -173,6 +178,7 @@ template <class T>
 T Tensor<T>::dot(const Tensor& other) const {
     const auto& a = state_of(*this, "dot");
     const auto& b = state_of(other, "dot");
+    const CollectiveCall call(a.world->exchange_communicator(), "Tensor::dot", b.world->digest(b.shape()));
     if (a.world != b.world) throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " live on different worlds");
     if (a.shape().extents() != b.shape().extents())
         throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " differ in shape; extents must agree");
@@ -219,6 +225,7 @@ Extremum<T> Tensor<T>::maximum() const {
 template <class T>
 void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
     const auto& state = state_of(*this, "print");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::print");
     if (state.world->dry()) return;
     struct Line {
         std::int64_t key;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,8 +18,12 @@ namespace arges {
 template <class T>
 class TensorState {
 public:
-    /// Zeros. Collective if the world has several ranks. @throws OutOfMemory on every rank
+    /// Zeros. Local; make() is the way to all ranks' state. @throws OutOfMemory
     TensorState(World world, std::shared_ptr<const Layout> layout, std::string name);
+    /// Zeros in the layout that the function gives. Collective. @throws what the function throws, OutOfMemory, or InvalidArgument if the
+    /// layout is not the same on all ranks: on every rank
+    static std::shared_ptr<TensorState> make(const World& world, const std::function<std::shared_ptr<const Layout>()>& layout,
+                                             std::string name);
     ~TensorState() { world->hold(-held_); }
     TensorState(const TensorState&) = delete;
     TensorState& operator=(const TensorState&) = delete;

@@ -135,22 +135,22 @@ std::string grid_text(const ContractionPlan& plan) {
     return grid;
 }
 
-/// What a step is, and the bytes that this rank sends in it.
-StepRecord describe(const PreparedTerm::Step& step, const TermRequest& request) {
+/// What a step is, and the bytes that this rank sends in it. `named` is its plan with names.
+StepRecord describe(const PreparedTerm::Step& step, const PlannedStep& named, const TermRequest& request) {
     StepRecord record;
     if (step.fused) {
-        record.statement = statement_text(step.plan.fused->spec);
+        record.statement = statement_text(named.fused->spec);
         record.kind = to_string(StepKind::fused);
-        record.grid = grid_text(*step.plan.fused);
+        record.grid = grid_text(*named.fused);
         record.planned_bytes = step.fused->volume().sent;
     } else if (step.contraction) {
-        const auto& plan = *step.plan.contraction;
+        const auto& plan = *named.contraction;
         record.statement = statement_text(plan.spec);
         record.kind = to_string(plan.rows ? StepKind::rows : StepKind::pairwise);
         if (!plan.rows) record.grid = grid_text(plan);
         record.planned_bytes = step.contraction->volume().sent;
     } else {
-        record.statement = movement_text(step.plan, request);
+        record.statement = movement_text(named, request);
         record.kind = to_string(StepKind::movement);
         record.planned_bytes = step.exchange->volume().sent;
     }
@@ -213,8 +213,8 @@ void Trace::write() {
     events_.clear();
 }
 
-StepTrace::StepTrace(const WorldState& world, const PreparedTerm& term, const PreparedTerm::Step& step)
-    : world_(world), term_(term), step_(step) {
+StepTrace::StepTrace(const WorldState& world, const PreparedTerm& term, const TermRequest& request, std::size_t step)
+    : world_(world), term_(term), request_(request), step_(step) {
     if (world.trace() == nullptr) return;
     sent_before_ = world.communicator().traffic().bytes_sent;
     date_ = std::chrono::system_clock::now();
@@ -223,8 +223,9 @@ StepTrace::StepTrace(const WorldState& world, const PreparedTerm& term, const Pr
 
 void StepTrace::add() const {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
-    auto record = describe(step_, term_.request());
-    record.planned_seconds = step_.plan.seconds(term_.request().element_bytes, world_.plan_options().machine);
+    const auto named = term_.named_steps(request_)[step_];
+    auto record = describe(term_.steps()[step_], named, request_);
+    record.planned_seconds = named.seconds(request_.element_bytes, world_.plan_options().machine);
     record.seconds = taken.count();
     record.bytes = world_.communicator().traffic().bytes_sent - sent_before_;
     record.start_microseconds = std::chrono::duration<double, std::micro>(date_.time_since_epoch()).count();

@@ -51,7 +51,8 @@ private:
 /// Measures one step from its construction to finish(). Does nothing in a world without a trace.
 class StepTrace {
 public:
-    StepTrace(const WorldState& world, const PreparedTerm& term, const PreparedTerm::Step& step);
+    /// @param request  of the statement, for the names
+    StepTrace(const WorldState& world, const PreparedTerm& term, const TermRequest& request, std::size_t step);
     /// Hands the record to the world's trace. Local.
     void finish() const {
         if (world_.trace() != nullptr) add();
@@ -62,7 +63,8 @@ private:
 
     const WorldState& world_;
     const PreparedTerm& term_;
-    const PreparedTerm::Step& step_;
+    const TermRequest& request_;
+    std::size_t step_;
     std::chrono::steady_clock::time_point start_;
     std::chrono::system_clock::time_point date_;
     std::int64_t sent_before_ = 0;

@@ -1,6 +1,7 @@
 #include "arges/world.hpp"
 
 #include "base/options.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/trace.hpp"
 #include "interface/world_state.hpp"
@@ -58,6 +59,7 @@ std::string fingerprint(const Layout& layout) {
 WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) {
     size_ = communicator_->size();
     rank_ = communicator_->rank();
+    const CollectiveCall call(exchange_communicator(), "World", torus.lengths());
     const auto per_node = communicator_->ranks_per_node();
     torus_ = torus.lengths().empty() ? detected_torus(size_, per_node) : torus;
     check_torus(torus_, size_);
@@ -74,6 +76,8 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
         limit = memory_limit_option().value_or(0);
         trace_ = Trace::from_option(rank_);
     });
+    if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping)))
+        throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
     communicator_->broadcast(&machine_, sizeof machine_, 0);
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
     memory_limit_ = communicator_->minimum(limit);
@@ -90,22 +94,26 @@ WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
 }
 
-void WorldState::agree(const std::function<void()>& work) const {
+void WorldState::agree(const std::function<void()>& work, std::span<std::int64_t> minima) const {
     if (communicator_)
-        communicator_->agree(work);
+        communicator_->agree(work, minima);
     else
         work();
 }
 
 std::shared_ptr<const Layout> WorldState::intern(Layout layout) {
-    auto& known = layouts_[fingerprint(layout)];
-    if (!known) known = std::make_shared<const Layout>(std::move(layout));
+    const auto text = fingerprint(layout);
+    auto& known = layouts_[text];
+    if (!known) {
+        known = std::make_shared<const Layout>(std::move(layout));
+        digests_.emplace(known.get(), Digest().add(text).value());
+    }
     return known;
 }
 
 PlanOptions WorldState::plan_options() const {
     PlanOptions options;
-    options.memory_limit = memory_limit_ - in_use_;
+    options.memory_limit = free_bytes();
     options.group_mapping = group_mapping;
     options.link_weight = link_weight_;
     options.grids = grids_;
@@ -160,6 +168,7 @@ const OperationReport& World::last_report() const { return present(state_).repor
 
 void World::set_memory_limit(std::int64_t bytes) {
     auto& state = present(state_);
+    const CollectiveCall call(state.exchange_communicator(), "World::set_memory_limit");
     state.agree([&] {
         if (bytes < 0) throw InvalidArgument("memory limit: " + std::to_string(bytes) + " bytes; it must not be negative");
     });

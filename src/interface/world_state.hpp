@@ -2,16 +2,20 @@
 #pragma once
 
 #include "arges/world.hpp"
+#include "base/recent_map.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "layout/layout.hpp"
 #include "plan/contraction_spec.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 
 namespace arges {
 
@@ -36,15 +40,17 @@ public:
     /// The communicator where there are several ranks, else null.
     const Communicator* exchange_communicator() const { return !dry() && size_ > 1 ? &*communicator_ : nullptr; }
 
-    /// Runs local work that may throw; every rank throws if one does. Collective.
-    void agree(const std::function<void()>& work) const;
+    /// Runs local work that may throw; every rank throws if one does. `minima` as in Communicator::agree(). Collective.
+    void agree(const std::function<void()>& work, std::span<std::int64_t> minima = {}) const;
 
-    /// The one copy of a layout; equal layouts get the same address.
+    /// The one copy of a layout; equal layouts get the same address. Local.
     std::shared_ptr<const Layout> intern(Layout layout);
-    /// Prepared terms by the text that identifies them.
-    std::map<std::string, std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
-    /// How often products have run, by the text that identifies them and the places of their tensors.
-    std::map<std::string, std::int64_t>& runs() { return runs_; }
+    /// Tells interned layouts apart, on all ranks alike.
+    std::uint64_t digest(const Layout& interned) const { return digests_.at(&interned); }
+    /// Prepared terms by the text that identifies them. Only collective calls change what is kept.
+    RecentMap<std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
+    /// How often products have run, by the text that identifies them and the places of their tensors. Only collective calls change it.
+    RecentMap<std::int64_t>& runs() { return runs_; }
     Workspace& workspace() { return workspace_; }
 
     /// Limits and weights for the planner, given what tensors hold now.
@@ -52,6 +58,8 @@ public:
     std::int64_t memory_limit() const { return memory_limit_; }
     void set_memory_limit(std::int64_t bytes);
     std::int64_t memory_in_use() const { return in_use_; }
+    /// What operations may take on this rank beside its tensors, in bytes.
+    std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
     std::int64_t memory_peak() const { return peak_; }
     void reset_peak() { peak_ = in_use_ + kept_workspace_; }
     /// Accounts for memory that tensors hold (negative: give back).
@@ -79,8 +87,9 @@ private:
     MachineModel machine_;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0;
     std::map<std::string, std::shared_ptr<const Layout>> layouts_;
-    std::map<std::string, std::shared_ptr<PreparedTerm>> prepared_;
-    std::map<std::string, std::int64_t> runs_;
+    std::unordered_map<const Layout*, std::uint64_t> digests_;
+    RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};
+    RecentMap<std::int64_t> runs_{10000};
     Workspace workspace_;
     OperationReport report_;
     std::shared_ptr<Trace> trace_;

@@ -174,7 +174,7 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     const MatrixExchange exchange(state.exchange_communicator(), *layout, adjoint ? labels.flipped() : labels, matrix.layout(),
                                   matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
-    auto result = std::make_shared<TensorState<T>>(world, new_layout(state, {0}, Symmetry::none(1)), name);
+    auto result = TensorState<T>::make(world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
     Buffer<T> elements;
     if (exchange.is_identity()) elements = matrix.release();
     const bool adopted = elements.size() > 0;

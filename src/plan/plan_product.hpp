@@ -50,6 +50,9 @@ struct PlannedProduct {
     double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
 };
 
+/// Gives the tensors and labels in the steps the names that they have in `spec`; plans do not depend on names.
+void set_names(std::vector<PlannedStep>& steps, const ProductSpec& spec);
+
 /// The product with its tensors where the plan leaves them: as it is planned the next time.
 ProductSpec settled(const PlannedProduct& plan, ProductSpec spec);
 

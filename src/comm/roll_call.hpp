@@ -1,0 +1,40 @@
+/// Comparison of the calls that the ranks make, within a time.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+
+namespace arges {
+
+/// Every rank tells the first one what it is about to do, and waits for its word that all ranks do the same. After a time a rank gives up,
+/// so that a collective call which not all ranks make ends with an exception instead of a hang. (ARGES_CALL_TIMEOUT)
+class RollCall {
+public:
+    /// @param comm  of the ranks, which is duplicated. Collective. @param seconds  to wait for the others
+    RollCall(MPI_Comm comm, double seconds);
+    ~RollCall();
+    RollCall(const RollCall&) = delete;
+    RollCall& operator=(const RollCall&) = delete;
+
+    /// Collective. @throws InvalidArgument on every rank if ranks say different things; on those that have waited, if some do not come
+    void meet(const std::string& what);
+
+private:
+    /// What a rank says, or the word of the first one: an empty text if all is well.
+    struct Message {
+        std::int64_t number = 0;
+        char text[504] = {};
+    };
+    std::string hear_all(const Message& own);
+    std::string wait_for_word(const Message& own);
+    bool receive(Message& message, int peer, int tag, double deadline) const;
+
+    MPI_Comm comm_ = MPI_COMM_NULL;
+    double seconds_;
+    int rank_ = 0, size_ = 1;
+    std::int64_t number_ = 0;  // of the meeting
+};
+
+}  // namespace arges

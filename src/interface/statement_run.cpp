@@ -1,0 +1,138 @@
+// Running a statement that is planned.
+#include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/check_labels.hpp"
+#include "interface/statement.hpp"
+#include "interface/trace.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace arges {
+
+template <class T>
+void Statement<T>::scale_only() {
+    if (beta_ == T(1)) return;
+    const auto labels = check_labels(request_of_output());
+    ExchangeSpec spec;
+    spec.to = *output_.layout;
+    spec.to_labels = labels.output;
+    spec.label_extents = labels.extents;
+    spec.terms = {spec.identity()};
+    scale_named(spec, world_.rank(), output_.data.data(), beta_);
+}
+
+template <class T>
+void Statement<T>::run() {
+    const CollectiveCall call(world_.exchange_communicator(), "a statement");
+    agree_on_terms();
+    std::int64_t working = 0, from_workspace = 0, planned = 0;
+    for (const auto& term : terms_) {
+        ++world_.runs().use(term.history);
+        if (world_.prepared().find(term.key) != nullptr) world_.prepared().use(term.key);
+        working = std::max(working, term.prepared->working_bytes());
+        from_workspace = std::max(from_workspace, term.prepared->workspace_bytes());
+        planned += term.prepared->planned_bytes();
+    }
+    const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
+    world_.note_working(working + snapshot_bytes, from_workspace);
+    world_.report() = {0, planned, working + snapshot_bytes};
+    find_new_places();
+    if (world_.dry()) {
+        move_to_new_places();
+        return;
+    }
+    const auto before = world_.communicator().traffic().bytes_sent;
+    Buffer<T> snapshot;
+    if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
+    if (from_workspace > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(from_workspace); });
+    if (!new_places_.empty())
+        world_.agree([&] {
+            for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
+        });
+    if (terms_.empty()) scale_only();
+    for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
+    move_to_new_places();
+    world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
+    if (world_.trace()) world_.trace()->write();
+}
+
+/// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
+template <class T>
+void Statement<T>::find_new_places() {
+    new_places_.clear();
+    auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term, std::size_t factor) {
+        const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
+        if (!layout || layout == tensor.layout || known) return;
+        new_places_.push_back({&tensor, layout, {}, term, factor});
+        if (&tensor != &output_ && terms_[term].prepared->request().expected_runs > 1) ++tensor.moves;
+    };
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+        const auto& prepared = *terms_[i].prepared;
+        add(output_, prepared.new_output_layout(), i, 0);
+        const auto& factors = right_.terms()[i].factors;
+        for (std::size_t f = 0; f < factors.size(); ++f)
+            if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared.stay()[f], i, f);
+    }
+}
+
+template <class T>
+void Statement<T>::move_to_new_places() {
+    for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
+    new_places_.clear();
+}
+
+template <class T>
+void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
+    const auto& term = right_.terms()[i];
+    const auto& prepared = *terms_[i].prepared;
+    auto& workspace = world_.workspace();
+    const Workspace::Scope scope(workspace);
+    const T one = T(1);
+    std::vector<T*> arrays, stay;
+    for (std::size_t f = 0; f < term.factors.size(); ++f) {
+        const auto& tensor = term.factors[f].tensor;
+        const auto place = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) {
+            return p.tensor == tensor.get() && p.term == i && p.factor == f && p.tensor != &output_;
+        });
+        stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
+        arrays.push_back(const_cast<T*>(tensor.get() == left_.tensor.get() ? snapshot.data() : tensor->data.data()));
+    }
+    if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
+    for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));
+    const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
+    const bool moves = relocated != new_places_.end();
+    for (std::size_t s = 0; s < prepared.steps().size(); ++s) {
+        const auto& step = prepared.steps()[s];
+        const auto& plan = step.plan;
+        const bool final = plan.output == output_operand;
+        const T alpha = static_cast<real_of<T>>(plan.factor) * (final ? term.coefficient : T(1));
+        const T step_beta = final ? std::exchange(beta, T(1)) : T(0);
+        T* const out = final ? (moves ? relocated->elements.data() : output_.data.data()) : arrays[static_cast<std::size_t>(plan.output)];
+        std::vector<const T*> inputs;
+        std::vector<T*> input_stays;
+        for (int n : plan.inputs) {
+            const auto number = static_cast<std::size_t>(n);
+            inputs.push_back(arrays[number]);
+            input_stays.push_back(number < stay.size() ? stay[number] : nullptr);
+        }
+        StepTrace trace(world_, prepared, terms_[i].request, s);
+        if (step.exchange)
+            step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
+        else if (step.fused)
+            step.fused->run(inputs, out, alpha, step_beta, input_stays, workspace);
+        else
+            step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
+        trace.finish();
+    }
+}
+
+#define ARGES_INSTANTIATE(T)                                                             \
+    template void Statement<T>::run();                                                   \
+    template void Statement<T>::scale_only();                                            \
+    template void Statement<T>::find_new_places();                                       \
+    template void Statement<T>::move_to_new_places();                                    \
+    template void Statement<T>::run_term(std::size_t, T, const Buffer<T>&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges
