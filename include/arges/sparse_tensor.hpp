@@ -44,15 +44,15 @@ class SparseTensor {
 public:
     /// No tensor; assign one before use. Local.
     SparseTensor();
-    /// A tensor without nonzeros. Local.
+    /// A tensor without nonzeros.
     /// @param world   where the nonzeros live
     /// @param lengths of the modes: 1 to 16 numbers from 0 to 2^62
     /// @param name    used in error messages
     /// @throws InvalidArgument for other lengths, or a world without data (dry run, outside)
     SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string name = "");
-    SparseTensor(const SparseTensor& other);                 ///< Copies the nonzeros. Local.
+    SparseTensor(const SparseTensor& other);                 ///< Copies the nonzeros. Collective.
     SparseTensor(SparseTensor&& other) noexcept;             ///< Leaves `other` without a tensor. Local.
-    SparseTensor& operator=(const SparseTensor& other);      ///< Replaces world, lengths and nonzeros. Local.
+    SparseTensor& operator=(const SparseTensor& other);      ///< Replaces world, lengths and nonzeros. Collective.
     SparseTensor& operator=(SparseTensor&& other) noexcept;  ///< Likewise by moving. Local.
     ~SparseTensor();
 

@@ -1,6 +1,7 @@
 #include "decompose/cp_driver.hpp"
 
 #include "arges/error.hpp"
+#include "base/digest.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/cp_opt.hpp"
 #include "decompose/factor_tensor.hpp"
@@ -103,6 +104,14 @@ void check_cp_options(const CpOptions& options) {
         refuse("pairwise perturbation is for alternating algorithms; leave it out, or choose als or nn");
     if (!(options.perturbation_threshold > 0) || !(options.perturbation_threshold < 1))
         refuse("the threshold of pairwise perturbation must be between 0 and 1");
+}
+
+std::uint64_t digest_of(const CpOptions& options) {
+    Digest digest;
+    digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.seed);
+    digest.add(options.regularization).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
+    digest.add(options.format).add(options.partition_file).add(options.pairwise_perturbation).add(options.perturbation_threshold);
+    return digest.value();
 }
 
 void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths,

@@ -4,12 +4,16 @@
 #include "arges/cpd.hpp"
 #include "decompose/cp_als.hpp"
 
+#include <cstdint>
 #include <functional>
 
 namespace arges::decompose {
 
 /// @throws InvalidArgument for numbers that make no sense, whatever the tensor
 void check_cp_options(const CpOptions& options);
+
+/// Tells options apart, for CollectiveCall.
+std::uint64_t digest_of(const CpOptions& options);
 
 /// @throws InvalidArgument unless a model to start from has the lengths of the tensor and the rank that is wanted
 void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths,

@@ -1,5 +1,6 @@
 // Models in directories.
 #include "arges/cpd.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/world_state.hpp"
 #include "io/matrix_files_kruskal.hpp"
 
@@ -31,6 +32,7 @@ void read_factor(const Communicator& comm, const std::string& path, std::int64_t
 
 template <class T>
 void save_model(const CpModel<T>& model, const std::string& directory, ModelForm form) {
+    const CollectiveCall call(ranks_of(model.world()), "save_model", directory, form);
     const std::vector<T> weights(model.lambda().begin(), model.lambda().end());
     io::KruskalRows<T> mine{weights, model.lengths(), {}};
     for (int m = 0; m < model.order(); ++m) mine.factors.push_back({model.rows(m), model.factor(m)});
@@ -40,6 +42,7 @@ void save_model(const CpModel<T>& model, const std::string& directory, ModelForm
 
 template <class T>
 CpModel<T> load_model(const World& world, const std::string& directory) {
+    const CollectiveCall call(ranks_of(world), "load_model", directory);
     const auto& comm = world.state()->communicator();
     const auto shape = io::kruskal_shape(comm, directory);
     std::vector<std::int64_t> components(static_cast<std::size_t>(shape.components));

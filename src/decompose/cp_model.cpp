@@ -2,6 +2,7 @@
 #include "arges/cpd.hpp"
 
 #include "arges/error.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "interface/world_state.hpp"
 
@@ -17,6 +18,7 @@ CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<
 
 template <class T>
 std::vector<T> CpModel<T>::gather(int mode) const {
+    const CollectiveCall call(ranks_of(world_), "CpModel::gather", mode);
     const auto& comm = world_.state()->communicator();
     const auto m = static_cast<std::size_t>(mode);
     comm.agree([&] {
@@ -36,6 +38,7 @@ std::vector<T> CpModel<T>::gather(int mode) const {
 
 template <class T>
 Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
+    const CollectiveCall call(ranks_of(model.world()), "reconstruct", begin, end);
     const auto ranges = decompose::checked_ranges("CP model", model.lengths(), {std::move(begin), std::move(end)});
     const auto labels = decompose::numbered_labels('x', model.order());
     std::vector<std::int64_t> extents;

@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/choose_distribution.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/sparse_operator.hpp"
@@ -37,6 +38,7 @@ template <class T>
 CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options,
                              const CpProgress<T>& progress, const CpModel<T>* start) {
     auto& source = state_of(tensor, "cp_decompose");
+    const CollectiveCall call(source.world->exchange_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
     const auto nonzeros = comm.sum(source.local().count());
     comm.agree([&] {

@@ -4,6 +4,7 @@
 #include "arges/error.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_cp_operator.hpp"
 #include "decompose/movement_bounds.hpp"
@@ -104,6 +105,7 @@ template <class T>
 CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
                          const CpModel<T>* start) {
     const auto& source = state_of(tensor, "cp_decompose");
+    const CollectiveCall call(source.world->exchange_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
     if (source.world->dry())
         throw Unsupported("cp_decompose needs the elements of " + source.title() +
                           ", which a dry run has not; explain_cp() does without");

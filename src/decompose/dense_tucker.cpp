@@ -3,6 +3,7 @@
 
 #include "arges/error.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_block.hpp"
 #include "decompose/dense_tucker_cost.hpp"
@@ -258,6 +259,7 @@ template <class T>
 TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
                                  const TuckerModel<T>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
+    const CollectiveCall call(source.world->exchange_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
     if (source.world->dry())
         throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
     decompose::check_dense_tucker(source.title(), tensor.extents(), options);

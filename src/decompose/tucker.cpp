@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/choose_distribution.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/factor_tensor.hpp"
@@ -223,6 +224,7 @@ template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
                                  const TuckerModel<T>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
+    const CollectiveCall call(source.world->exchange_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
     const auto nonzeros = comm.sum(source.local().count());
     comm.agree([&] {

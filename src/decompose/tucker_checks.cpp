@@ -1,5 +1,7 @@
 #include "decompose/tucker_checks.hpp"
 
+#include "base/digest.hpp"
+
 #include <algorithm>
 
 namespace arges::decompose {
@@ -30,6 +32,14 @@ void check_tucker_options(const TuckerOptions& options, const std::vector<std::i
                    "; it must be from 1 to the length " + std::to_string(lengths[m]));
     if (options.max_iterations < 1) refuse("there must be at least one iteration");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
+}
+
+std::uint64_t digest_of(const TuckerOptions& options) {
+    Digest digest;
+    digest.add(options.ranks).add(options.relative_error).add(options.method).add(options.kernel).add(options.order);
+    digest.add(options.max_iterations).add(options.tolerance).add(options.seed).add(options.distribution).add(options.grid);
+    digest.add(options.policy).add(options.rows).add(options.partition_file);
+    return digest.value();
 }
 
 void check_dense_tucker(const std::string& title, const std::vector<std::int64_t>& lengths, const TuckerOptions& options) {

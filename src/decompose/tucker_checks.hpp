@@ -14,6 +14,9 @@ namespace arges::decompose {
 /// @throws InvalidArgument
 void check_tucker_options(const TuckerOptions& options, const std::vector<std::int64_t>& lengths);
 
+/// Tells options apart, for CollectiveCall.
+std::uint64_t digest_of(const TuckerOptions& options);
+
 /// @throws InvalidArgument unless the options are for a dense tensor of these lengths
 void check_dense_tucker(const std::string& title, const std::vector<std::int64_t>& lengths, const TuckerOptions& options);
 

@@ -2,6 +2,7 @@
 #include "arges/checkpoint.hpp"
 #include "arges/error.hpp"
 #include "arges/tucker.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "interface/tensor_state.hpp"
 
@@ -31,6 +32,7 @@ TuckerModel<T>::TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, s
 
 template <class T>
 std::vector<T> TuckerModel<T>::gather(int mode) const {
+    const CollectiveCall call(ranks_of(world()), "TuckerModel::gather", mode);
     const auto& comm = world().state()->communicator();
     const auto m = static_cast<std::size_t>(mode);
     comm.agree([&] {
@@ -55,6 +57,7 @@ double TuckerModel<T>::compression() const {
 
 template <class T>
 Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
+    const CollectiveCall call(ranks_of(model.world()), "reconstruct", begin, end);
     const auto ranges = decompose::checked_ranges("Tucker model", model.lengths(), {std::move(begin), std::move(end)});
     std::vector<std::int64_t> extents;
     Expression<T> product = model.core()[Labels(decompose::numbered_labels('y', model.order()))];
@@ -72,6 +75,7 @@ Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> beg
 
 template <class T>
 double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
+    const CollectiveCall call(ranks_of(tensor.world()), "relative_error");
     const auto& title = state_of(tensor, "relative_error").title();
     if (tensor.extents() != model.lengths())
         throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
@@ -97,6 +101,7 @@ double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
 
 template <class T>
 void save_model(const TuckerModel<T>& model, const std::string& file) {
+    const CollectiveCall call(ranks_of(model.world()), "save_model", file);
     CheckpointWriter out(model.world(), file);
     out.set("kind", std::string(kind));
     out.set("order", static_cast<std::int64_t>(model.order()));
@@ -110,6 +115,7 @@ void save_model(const TuckerModel<T>& model, const std::string& file) {
 
 template <class T>
 TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
+    const CollectiveCall call(ranks_of(world), "load_tucker_model", file);
     const CheckpointReader in(world, file);
     if (!in.has_value("kind") || in.value<std::string>("kind") != kind)
         throw InvalidArgument(file + ": this checkpoint holds no Tucker model; name a file that a Tucker decomposition wrote");

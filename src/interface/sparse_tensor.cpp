@@ -1,6 +1,7 @@
 // Creating sparse tensors, their shape, and what is local. Writing and reductions: sparse_tensor_data.cpp.
 #include "arges/sparse_tensor.hpp"
 
+#include "comm/collective_call.hpp"
 #include "interface/sparse_state.hpp"
 
 #include <algorithm>
@@ -56,11 +57,15 @@ sparse::Nonzeros<T> SparseState<T>::take() {
 
 template <class T>
 std::shared_ptr<SparseState<T>> SparseState<T>::copy() const {
-    if (held_ > world->memory_limit() - world->memory_in_use())
-        throw OutOfMemory(title() + ": a copy of " + std::to_string(held_) + " bytes is over the memory limit of " +
-                          std::to_string(world->memory_limit()) + "; move the tensor, or raise the limit");
-    auto result = std::make_shared<SparseState>(world_handle, local_.lengths, name);
-    result->local_ = local_;
+    const CollectiveCall call(world->exchange_communicator(), "SparseTensor");
+    std::shared_ptr<SparseState> result;
+    world->agree([&] {
+        if (held_ > world->free_bytes())
+            throw OutOfMemory(title() + ": a copy of " + std::to_string(held_) + " bytes is over the memory limit of " +
+                              std::to_string(world->memory_limit()) + "; move the tensor, or raise the limit");
+        result = std::make_shared<SparseState>(world_handle, local_.lengths, name);
+        result->local_ = local_;
+    });
     result->at_home_ = at_home_;
     result->held_ = held_;
     world->hold(held_);
@@ -92,6 +97,7 @@ const std::shared_ptr<SparseState<T>>& SparseTensor<T>::state() const {
 
 template <class T>
 SparseTensor<T>::SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string name) {
+    const CollectiveCall call(ranks_of(world), "SparseTensor", lengths);
     world.size();  // refuses World::outside()
     state_ = std::make_shared<SparseState<T>>(world, std::move(lengths), std::move(name));
 }

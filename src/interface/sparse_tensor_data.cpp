@@ -1,5 +1,6 @@
 // Writing to sparse tensors, dense conversion, gathering and reductions.
 #include "interface/sparse_state.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 
@@ -65,6 +66,7 @@ void add(SparseState<T>& state, sparse::Nonzeros<T> more, Duplicates duplicates)
 
 template <class T>
 void SparseTensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates) {
+    const CollectiveCall call(state_of(*this, "write").world->exchange_communicator(), "SparseTensor::write", duplicates);
     auto& state = state_of(*this, "write");
     auto more = no_nonzeros<T>(lengths());
     state.world->agree([&] {
@@ -86,6 +88,7 @@ void SparseTensor<T>::write(std::span<const std::int64_t> keys, std::span<const 
 
 template <class T>
 void SparseTensor<T>::write_at(std::span<const std::int64_t> tuples, std::span<const T> values, Duplicates duplicates) {
+    const CollectiveCall call(state_of(*this, "write_at").world->exchange_communicator(), "SparseTensor::write_at", duplicates);
     auto& state = state_of(*this, "write_at");
     auto more = no_nonzeros<T>(lengths());
     state.world->agree([&] {
@@ -128,6 +131,7 @@ void SparseTensor<T>::drop(T cutoff) {
 
 template <class T>
 SparseTensor<T> SparseTensor<T>::from_dense(const Tensor<T>& dense, T cutoff) {
+    const CollectiveCall call(ranks_of(dense.world()), "SparseTensor::from_dense", cutoff);
     SparseTensor result(dense.world(), dense.extents(), dense.name());
     auto entries = no_nonzeros<T>(dense.extents());
     const auto plain = dense.symmetry().trivial() ? nullptr : std::make_unique<Tensor<T>>(dense.with_symmetry(Symmetry()));
@@ -147,6 +151,7 @@ SparseTensor<T> SparseTensor<T>::from_dense(const Tensor<T>& dense, T cutoff) {
 
 template <class T>
 Tensor<T> SparseTensor<T>::to_dense() const {
+    const CollectiveCall call(state_of(*this, "to_dense").world->exchange_communicator(), "SparseTensor::to_dense");
     const auto& state = state_of(*this, "to_dense");
     check_keys(*this, state.title());
     Tensor<T> dense(world(), lengths(), name());
@@ -160,6 +165,7 @@ Tensor<T> SparseTensor<T>::to_dense() const {
 
 template <class T>
 std::int64_t SparseTensor<T>::nonzeros() const {
+    const CollectiveCall call(state_of(*this, "nonzeros").world->exchange_communicator(), "SparseTensor::nonzeros");
     const auto& state = state_of(*this, "nonzeros");
     return state.comm().sum(state.local().count());
 }
@@ -173,6 +179,7 @@ double SparseTensor<T>::density() const {
 
 template <class T>
 SparseEntries<T> SparseTensor<T>::gather() const {
+    const CollectiveCall call(state_of(*this, "gather").world->exchange_communicator(), "SparseTensor::gather");
     const auto& state = state_of(*this, "gather");
     SparseEntries<T> all;
     for (const auto& column : state.local().indices)
@@ -196,6 +203,7 @@ SparseEntries<T> SparseTensor<T>::gather() const {
 
 template <class T>
 double SparseTensor<T>::sum() const {
+    const CollectiveCall call(state_of(*this, "sum").world->exchange_communicator(), "SparseTensor::sum");
     const auto& state = state_of(*this, "sum");
     double total = 0;
     for (auto value : state.local().values) total += static_cast<double>(value);
@@ -205,6 +213,7 @@ double SparseTensor<T>::sum() const {
 
 template <class T>
 double SparseTensor<T>::norm() const {
+    const CollectiveCall call(state_of(*this, "norm").world->exchange_communicator(), "SparseTensor::norm");
     const auto& state = state_of(*this, "norm");
     double total = 0;
     for (auto value : state.local().values) total += static_cast<double>(value) * static_cast<double>(value);

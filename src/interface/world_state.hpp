@@ -95,4 +95,7 @@ private:
     std::shared_ptr<Trace> trace_;
 };
 
+/// The ranks of a world where there are several, else null: what a CollectiveCall is over.
+inline const Communicator* ranks_of(const World& world) { return world.state() ? world.state()->exchange_communicator() : nullptr; }
+
 }  // namespace arges

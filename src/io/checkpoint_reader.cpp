@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_contents.hpp"
 #include "io/checksum.hpp"
@@ -103,6 +104,7 @@ void CheckpointReader::State::load(const StoredTensor& stored, TensorState<T>& t
 }
 
 CheckpointReader::CheckpointReader(const World& world, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "CheckpointReader", path);
     const QuietHdf5 quiet;
     state_ = std::make_unique<State>(world, path);
 }
@@ -122,6 +124,7 @@ const CheckpointTensor& CheckpointReader::tensor(const std::string& name) const 
 
 template <class T>
 Tensor<T> CheckpointReader::read(const std::string& name) const {
+    const CollectiveCall call(ranks_of(state_->world), "CheckpointReader::read", name);
     const StoredTensor* stored = nullptr;
     state_->file.comm().agree([&] { stored = &state_->find_of_type<T>(name); });
     Tensor<T> tensor(state_->world, stored->shape.extents, stored->shape.symmetry, name);
@@ -131,6 +134,7 @@ Tensor<T> CheckpointReader::read(const std::string& name) const {
 
 template <class T>
 void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) const {
+    const CollectiveCall call(ranks_of(state_->world), "CheckpointReader::read_into", name);
     const auto& s = *state_;
     const StoredTensor* stored = nullptr;
     s.file.comm().agree([&] {

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_contents.hpp"
 #include "io/checksum.hpp"
@@ -224,6 +225,7 @@ void CheckpointWriter::State::seal() {
 }
 
 CheckpointWriter::CheckpointWriter(const World& world, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "CheckpointWriter", path);
     const QuietHdf5 quiet;
     state_ = std::make_unique<State>(world, path);
 }
@@ -235,6 +237,7 @@ CheckpointWriter::~CheckpointWriter() {
 
 template <class T>
 void CheckpointWriter::add(const std::string& name, const Tensor<T>& tensor) {
+    const CollectiveCall call(ranks_of(state_->world), "CheckpointWriter::add", name);
     const QuietHdf5 quiet;
     auto& s = *state_;
     s.check_name(name, s.contents.tensors.count(name) > 0);
@@ -263,6 +266,7 @@ void CheckpointWriter::add(const std::string& name, const Tensor<T>& tensor) {
 }
 
 void CheckpointWriter::set(const std::string& name, const CheckpointValue& value) {
+    const CollectiveCall call(ranks_of(state_->world), "CheckpointWriter::set");
     auto& s = *state_;
     s.check_name(name, s.contents.values.count(name) > 0);
     CheckpointContents one;
@@ -285,6 +289,7 @@ void CheckpointWriter::set(const std::string& name, const CheckpointValue& value
 }
 
 void CheckpointWriter::commit() {
+    const CollectiveCall call(ranks_of(state_->world), "CheckpointWriter::commit");
     const QuietHdf5 quiet;
     auto& s = *state_;
     s.comm.agree([&] {

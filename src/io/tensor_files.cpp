@@ -2,6 +2,7 @@
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_seal.hpp"
 #include "io/hdf5_dataset.hpp"
@@ -149,6 +150,7 @@ Tensor<T> read_array(const World& world, const InputFile& file, const Descriptio
 }  // namespace
 
 bool is_tensor_file(const World& world, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "is_tensor_file", path);
     const auto& comm = communicator_of(world);
     const InputFile file(comm, split(comm, path).file);
     bool is_one = false;
@@ -157,6 +159,7 @@ bool is_tensor_file(const World& world, const std::string& path) {
 }
 
 TensorFileInfo tensor_file_info(const World& world, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "tensor_file_info", path);
     const QuietHdf5 quiet;
     const auto where = split(communicator_of(world), path);
     const InputFile file(communicator_of(world), where.file);
@@ -173,6 +176,7 @@ TensorFileInfo tensor_file_info(const World& world, const std::string& path) {
 
 template <class T>
 Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name) {
+    const CollectiveCall call(ranks_of(world), "read_tensor", path);
     const QuietHdf5 quiet;
     const auto where = split(communicator_of(world), path);
     const InputFile file(communicator_of(world), where.file);

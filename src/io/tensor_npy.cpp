@@ -2,6 +2,7 @@
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/npy_array.hpp"
 #include "io/slab_exchange.hpp"
@@ -47,6 +48,7 @@ void store_in_parts(const Tensor<T>& tensor, OutputFile& file, std::int64_t data
 
 template <class T>
 void write_npy(const Tensor<T>& tensor, const std::string& path) {
+    const CollectiveCall call(ranks_of(tensor.world()), "write_npy", path);
     const auto& world = *state_of(tensor, "write_npy").world;
     if (world.dry()) throw InvalidArgument(path + ": a dry run has no data to write; use a world of real ranks");
     const auto& comm = world.communicator();

@@ -1,6 +1,7 @@
 // Reading and writing sparse tensors in the form that the file or its name has.
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
+#include "comm/collective_call.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/sparse_tensor_slices.hpp"
@@ -91,6 +92,7 @@ std::string name_of(const std::string& path) { return path.substr(path.find_last
 
 template <class T>
 SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options) {
+    const CollectiveCall call(ranks_of(world), "read_sparse", path, options.base, options.lengths, options.duplicates);
     const auto name = options.name.empty() ? name_of(path) : options.name;
     if (world.is_dry_run())
         throw InvalidArgument(path + ": a dry run has no data; read the file in a world of real ranks");
@@ -109,6 +111,7 @@ SparseFile<T> read_sparse(const World& world, const std::string& path, const Spa
 
 template <class T>
 void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base) {
+    const CollectiveCall call(ranks_of(tensor.world()), "write_sparse", path, base);
     const auto& state = state_of(tensor, "write_sparse");
     const auto form = form_for(path);
     if (form == Form::own_binary)
@@ -119,6 +122,7 @@ void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexB
 
 template <class T>
 CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
+    const CollectiveCall call(ranks_of(tensor.world()), "compacted");
     const auto& state = state_of(tensor, "compacted");
     CompactTensor<T> result;
     auto nonzeros = state.local();
@@ -136,6 +140,7 @@ CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
 void check_sparse_name(const std::string& path) { form_for(path); }
 
 void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path, IndexBase base) {
+    const CollectiveCall call(ranks_of(world), "write_map", path, base, map.size());
     write_text(world.state()->communicator(), path, false, [&](const std::function<void(std::string_view)>& take) {
         std::string text;
         for (auto index : map) {

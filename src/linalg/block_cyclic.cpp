@@ -16,6 +16,21 @@ using namespace linalg;
 namespace {
 
 template <class T>
+std::uint64_t digest_of(const BlockCyclic<T>& matrix) {
+    return Digest()
+        .add(matrix.rows)
+        .add(matrix.columns)
+        .add(matrix.row_block)
+        .add(matrix.column_block)
+        .add(matrix.grid_rows)
+        .add(matrix.grid_columns)
+        .add(matrix.order)
+        .add(matrix.row_source)
+        .add(matrix.column_source)
+        .value();
+}
+
+template <class T>
 using Element = std::remove_const_t<T>;
 
 template <class T>
@@ -144,6 +159,7 @@ MatrixExchange between(const Operand<Element<T>>& tensor, const BlockCyclic<T>& 
 
 template <class T>
 void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::remove_const_t<T>>& target) {
+    const CollectiveCall call(ranks_of(matrix.world), "from_block_cyclic", digest_of(matrix), linalg::digest_of(target));
     const Operand<Element<T>> tensor(target, "from_block_cyclic");
     if (!tensor.state.shape().symmetry().trivial())
         throw InvalidArgument("from_block_cyclic: " + tensor.labels.text +
@@ -155,6 +171,7 @@ void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::re
 
 template <class T>
 Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, const std::string& name) {
+    const CollectiveCall call(ranks_of(matrix.world), "from_block_cyclic", digest_of(matrix));
     check_view(matrix, "from_block_cyclic");
     Tensor<Element<T>> result(matrix.world, {matrix.rows, matrix.columns}, name);
     from_block_cyclic(matrix, result["i|j"]);
@@ -163,6 +180,7 @@ Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, c
 
 template <class T>
 void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matrix) {
+    const CollectiveCall call(ranks_of(matrix.world), "to_block_cyclic", linalg::digest_of(source), digest_of(matrix));
     Operand<T> tensor(source, "to_block_cyclic");
     Tensor<T> copy;
     if (!tensor.state.shape().symmetry().trivial()) {
@@ -176,6 +194,7 @@ void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matri
 template <class T>
 Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values,
                           const std::string& name) {
+    const CollectiveCall call(ranks_of(world), "from_replicated", extents, values.size());
     Tensor<T> result(world, std::move(extents), name);
     auto& state = *result.state();
     if (state.world->dry()) return result;
@@ -194,6 +213,7 @@ Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents,
 
 template <class T>
 void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R) {
+    const CollectiveCall call(ranks_of(A.world), "qr", digest_of(A), digest_of(R));
     auto matrix = in_place(A, "qr"), triangle = in_place(R, "qr");
     const auto k = std::min(A.rows, A.columns);
     check_shape(R, k, A.columns, "qr", "R");
@@ -210,6 +230,7 @@ void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R) {
 
 template <class T>
 std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, const BlockCyclic<T>& Vh) {
+    const CollectiveCall call(ranks_of(A.world), "svd", digest_of(A), digest_of(U), digest_of(Vh));
     const auto k = std::min(A.rows, A.columns);
     auto matrix = in_place(A, "svd"), left = in_place(U, "svd"), right = in_place(Vh, "svd");
     check_shape(U, A.rows, k, "svd", "U");
@@ -233,6 +254,7 @@ std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, co
 
 template <class T>
 std::vector<real_of<T>> eigh(const BlockCyclic<T>& A, const BlockCyclic<T>& vectors) {
+    const CollectiveCall call(ranks_of(A.world), "eigh", digest_of(A), digest_of(vectors));
     auto matrix = in_place(A, "eigh"), target = in_place(vectors, "eigh");
     check_shape(A, A.rows, A.rows, "eigh", "A");
     check_shape(vectors, A.rows, A.rows, "eigh", "the matrix of vectors");
@@ -243,6 +265,7 @@ std::vector<real_of<T>> eigh(const BlockCyclic<T>& A, const BlockCyclic<T>& vect
 
 template <class T>
 void cholesky(const BlockCyclic<T>& A) {
+    const CollectiveCall call(ranks_of(A.world), "cholesky", digest_of(A));
     auto matrix = in_place(A, "cholesky");
     check_shape(A, A.rows, A.rows, "cholesky", "A");
     check_finite(matrix, Part::lower, described(A, "cholesky"));
@@ -251,6 +274,7 @@ void cholesky(const BlockCyclic<T>& A) {
 
 template <class T>
 void solve_positive(const BlockCyclic<T>& A, const BlockCyclic<T>& B) {
+    const CollectiveCall call(ranks_of(A.world), "solve_positive", digest_of(A), digest_of(B));
     check_shape(B, A.rows, B.columns, "solve_positive", "B");
     cholesky(A);
     TriangularOptions step;
@@ -261,6 +285,8 @@ void solve_positive(const BlockCyclic<T>& A, const BlockCyclic<T>& B) {
 
 template <class T>
 void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const TriangularOptions& options) {
+    const CollectiveCall call(ranks_of(A.world), "solve_triangular", digest_of(A), digest_of(B), options.side, options.triangle, options.operation,
+                              options.unit_diagonal);
     const auto matrix = in_place(A, "solve_triangular");
     auto X = in_place(B, "solve_triangular");
     check_shape(A, A.rows, A.rows, "solve_triangular", "A");

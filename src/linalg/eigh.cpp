@@ -74,6 +74,8 @@ double eigen_residual(const IndexedTensor<T>& A, const Matricization& labels, co
 
 template <class T>
 EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options) {
+    const CollectiveCall call(ranks_of(A), "eigh", digest_of(A), options.vectors, options.first, options.count.value_or(-1), options.symmetric,
+                              options.checks, digest_of(options.grid));
     Operand<T> a(A, "eigh");
     const auto& labels = a.labels;
     check_square(labels, "eigh");

@@ -192,6 +192,7 @@ private:
 
 template <class T>
 LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const LeastSquaresOptions& options) {
+    const CollectiveCall call(ranks_of(A), "least_squares", digest_of(A), digest_of(B), options.tolerance, digest_of(options.grid));
     Operand<T> a(A, "least_squares"), b(B, "least_squares");
     check_same_world(a, b, "least_squares");
     if (std::isnan(options.tolerance) || options.tolerance >= 1)

@@ -1,6 +1,7 @@
 /// What functions do with their operands first.
 #pragma once
 
+#include "comm/collective_call.hpp"
 #include "linalg/distributed_matrix.hpp"
 #include "linalg/matricization.hpp"
 
@@ -8,6 +9,18 @@
 #include <string>
 
 namespace arges::linalg {
+
+/// What must be the same on all ranks, for CollectiveCall.
+inline std::uint64_t digest_of(const MatrixGrid& grid) { return Digest().add(grid.rows).add(grid.columns).add(grid.block).value(); }
+template <class T>
+std::uint64_t digest_of(const IndexedTensor<T>& A) {
+    const auto& tensor = *A.factor().tensor;
+    return Digest().add(A.factor().labels.names()).add(tensor.world->digest(tensor.shape())).value();
+}
+template <class T>
+const Communicator* ranks_of(const IndexedTensor<T>& A) {
+    return A.factor().tensor->world->exchange_communicator();
+}
 
 /// An operand: its state, its labels, and an unpacked copy where it has symmetry.
 template <class T>

@@ -43,6 +43,7 @@ QrResult<T> by_scalapack(const TensorState<T>& tensor, const Matricization& labe
 
 template <class T>
 QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options) {
+    const CollectiveCall call(ranks_of(A), "qr", digest_of(A), options.checks, digest_of(options.grid));
     Operand<T> a(A, "qr");
     const auto placement = choose_placement(a.plain().shape(), a.labels, a.world().size(), options.grid, Purpose::qr);
     auto result =

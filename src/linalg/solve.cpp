@@ -25,6 +25,7 @@ MatrixLayout beside(const MatrixLayout& layout, std::int64_t rows, std::int64_t 
 
 template <class T>
 Tensor<T> cholesky(const IndexedTensor<T>& A, const MatrixGrid& grid) {
+    const CollectiveCall call(ranks_of(A), "cholesky", digest_of(A), digest_of(grid));
     Operand<T> a(A, "cholesky");
     check_square(a.labels, "cholesky");
     const auto n = a.labels.rows.size;
@@ -36,6 +37,7 @@ Tensor<T> cholesky(const IndexedTensor<T>& A, const MatrixGrid& grid) {
 
 template <class T>
 Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const MatrixGrid& grid) {
+    const CollectiveCall call(ranks_of(A), "solve_positive", digest_of(A), digest_of(B), digest_of(grid));
     Operand<T> a(A, "solve_positive"), b(B, "solve_positive");
     check_same_world(a, b, "solve_positive");
     check_square(a.labels, "solve_positive");
@@ -53,6 +55,8 @@ Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, c
 
 template <class T>
 Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const TriangularOptions& options) {
+    const CollectiveCall call(ranks_of(A), "solve_triangular", digest_of(A), digest_of(B), options.side, options.triangle, options.operation,
+                              options.unit_diagonal, digest_of(options.grid));
     Operand<T> a(A, "solve_triangular"), b(B, "solve_triangular");
     check_same_world(a, b, "solve_triangular");
     check_square(a.labels, "solve_triangular");

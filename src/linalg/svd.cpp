@@ -79,6 +79,9 @@ void check_options(const SvdOptions& options, const std::string& text) {
 
 template <class T>
 SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options) {
+    const CollectiveCall call(ranks_of(A), "svd", digest_of(A), options.rank.value_or(0), options.tolerance, options.absolute_tolerance, options.left,
+                              options.right, options.method, options.oversampling, options.power_iterations, options.seed, options.checks,
+                              digest_of(options.grid));
     Operand<T> a(A, "svd");
     const auto& labels = a.labels;
     check_options(options, labels.text);
