@@ -71,17 +71,26 @@ public:
     /// Weights of the components; columns of the factors have length 1.
     const std::vector<double>& lambda() const { return lambda_; }
     /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices are zero, and nobody has them.
-    const std::vector<std::int64_t>& rows(int mode) const { return rows_[static_cast<std::size_t>(mode)]; }
+    /// @throws InvalidArgument if there is no such mode
+    const std::vector<std::int64_t>& rows(int mode) const;
     /// These rows, one after the other.
-    const std::vector<T>& factor(int mode) const { return factors_[static_cast<std::size_t>(mode)]; }
+    /// @throws InvalidArgument if there is no such mode
+    const std::vector<T>& factor(int mode) const;
     /// Numbers of rows of the factors.
     const std::vector<std::int64_t>& lengths() const { return lengths_; }
     /// A whole factor on every rank, row by row. Collective. For factors that fit into memory.
+    /// @throws InvalidArgument if there is no such mode, or in a dry run
     std::vector<T> gather(int mode) const;
     /// Where the rows are.
     const World& world() const { return world_; }
 
     /// Puts a model together from each rank's rows. Local.
+    /// @param world   where the rows are; not World::outside()
+    /// @param lengths numbers of rows of the factors, by mode
+    /// @param lambda  weights, one for each component
+    /// @param rows    by mode, numbers of the rows on this rank: ascending, from 0 to the length; a row is on one rank
+    /// @param factors by mode, these rows, one after the other, with an element for each component
+    /// @throws InvalidArgument on the ranks where these do not fit together
     CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda,
             std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors);
 
@@ -93,13 +102,14 @@ private:
     std::vector<std::vector<T>> factors_;
 };
 
-/// A decomposition and how it was found. Numbers are those of the busiest rank.
+/// A decomposition and how it was found. Numbers are those of the busiest rank. An iteration whose numbers are not finite ends
+/// with an Error, so that no NaN is taken for a result.
 template <class T>
 struct CpResult {
     CpModel<T> model;                    ///< what was found
     double fit = 0;                      ///< 1 - |X - model| / |X|
     int iterations = 0;                  ///< that were made
-    bool converged = false;              ///< the tolerance was reached
+    bool converged = false;              ///< the tolerance was reached; opt: or no step makes the residual smaller
     double seconds_per_iteration = 0;    ///< on average
     double setup_seconds = 0;            ///< choosing and making the distribution and the formats
     double choose_seconds = 0;           ///< of these: choosing the distribution; sparse tensors
@@ -163,7 +173,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
 
 /// What a sweep over all modes will move, as text: the grid on which the tensor lies, bytes that the busiest rank sends for
 /// each mode, the same over all modes and ranks, and the lower bound for one product. Works in a dry run, too. Local.
-/// @throws InvalidArgument as cp_decompose() for options and shape
+/// @throws InvalidArgument as cp_decompose() for options and shape; Unsupported for more than 2^24 ranks
 template <class T>
 std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options);
 

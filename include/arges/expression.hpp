@@ -1,5 +1,8 @@
 /// @file expression.hpp
 /// Right-hand sides of index-string statements: sums of products of indexed tensors.
+///
+/// NaN is never hidden: every term is computed, also one with a coefficient of zero, and 0 * NaN and 0 * infinity are NaN.
+/// What a statement replaces (beta = 0) is not read.
 #pragma once
 
 #include <complex>
@@ -119,17 +122,17 @@ public:
     IndexedTensor(const IndexedTensor&) = default;
 
     /// Replaces the elements that the labels name.
-    void operator=(const Expression<T>& right) { assign(right, T(0)); }
+    void operator=(const Expression<T>& right) { assign(right.terms().empty() ? Expression<T>(T(0)) : right, T(0)); }
     /// Replaces by another indexed tensor.
     void operator=(const IndexedTensor& right) { assign(right, T(0)); }
     /// Adds.
     void operator+=(const Expression<T>& right) { assign(right, T(1)); }
     /// Subtracts.
     void operator-=(const Expression<T>& right) { assign(-right, T(1)); }
-    /// Multiplies the elements that the labels name by a number.
+    /// Multiplies the elements that the labels name by a number; also by zero, so that NaN stays. Assign 0 to replace it.
     void operator*=(T number) { assign(Expression<T>(), number); }
 
-    /// this = right + beta * this.
+    /// this = right + beta * this; where beta is zero and `right` has terms, the elements are replaced, and not read.
     void assign(const Expression<T>& right, T beta);
     /// The plan of `this = right + beta * this` as text: grid, bytes per step and rank, flops, padding, peak memory.
     /// Computes nothing and moves nothing. Local.

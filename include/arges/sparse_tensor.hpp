@@ -106,7 +106,7 @@ public:
     SparseEntries<T> gather() const;
     /// Sum of all elements.
     double sum() const;
-    /// Square root of the sum of squares.
+    /// Square root of the sum of squares, which may be too large or too small for a double.
     double norm() const;
 
     /// @cond

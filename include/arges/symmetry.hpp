@@ -24,7 +24,7 @@ enum class Relation { NS, SY, AS, SH };
 inline constexpr Relation NS = Relation::NS, SY = Relation::SY, AS = Relation::AS, SH = Relation::SH;
 /// @endcond
 
-/// One node of a symmetry tree. Build trees with leaf(), product(), symmetric(), antisymmetric(),
+/// One node of a symmetry tree, of 64 levels at most. Build trees with leaf(), product(), symmetric(), antisymmetric(),
 /// hollow(), hermitian() or Symmetry::parse(); the members are for those who walk a tree.
 struct SymmetryNode {
     NodeKind kind = NodeKind::product;   ///< what the node does with its children
@@ -61,7 +61,7 @@ public:
     Symmetry() = default;
     /// A tree for a tensor of the given order.
     /// @throws InvalidArgument if a dimension is out of range or named twice, if children of one
-    ///         node differ in shape, or a node has fewer children than it needs
+    ///         node differ in shape, or a node has fewer children than it needs; for an order over 1024 or more than 64 levels
     Symmetry(int order, const SymmetryNode& root);
     /// One node, of the order that its leaves need.
     Symmetry(const SymmetryNode& root);  // NOLINT: implicit on purpose
@@ -70,7 +70,7 @@ public:
     static Symmetry none(int order);
     /// Reads a text such as "antisym(a,b) antisym(i,j)", where each dimension is the letter in `names`.
     /// Nodes: product, sym, antisym, hollow, hermitian.
-    /// @throws InvalidArgument with the position of the mistake
+    /// @throws InvalidArgument with the position of the mistake; 62 nodes may be within each other
     static Symmetry parse(std::string_view names, std::string_view text);
     /// Cyclops' form: entry i ties dimension i to i+1; the last of a group is NS.
     /// @throws InvalidArgument that shows the right vector, e.g. {AS, NS} for {AS, AS}

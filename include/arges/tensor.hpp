@@ -32,6 +32,7 @@ struct Extremum {
 
 /// A tensor spread over the ranks of a world, stored packed by its symmetry. It stands for the full tensor: reading
 /// any element gives its value, sign included; sums, norms and extrema run over the full tensor.
+/// NaN is never hidden: where an element is NaN, sums, norms and extrema are NaN, and infinities of both signs add up to NaN.
 /// Element types: float, double, std::complex<float>, std::complex<double>.
 ///
 /// Keys are linear indices into the full tensor, first index fastest: key = i0 + n0 * (i1 + n1 * (i2 + ...)).
@@ -96,7 +97,9 @@ public:
     }
     /// Sets each canonical element to f(indices); f must have the symmetry, and give the same on every rank.
     void fill(const std::function<T(Index)>& f);
-    /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types.
+    /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types. Where
+    /// low and high are equal, that value.
+    /// @throws InvalidArgument unless low <= high, both finite
     void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5);
 
     /// Writes value by key; any rank may give any number of pairs. An element may be written twice only with
@@ -104,8 +107,8 @@ public:
     /// @throws InvalidArgument for a key out of range, contradictory values, or a value other than zero on the diagonal of
     ///         an antisymmetric or hollow group
     void write(std::span<const std::int64_t> keys, std::span<const T> values);
-    /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it);
-    /// elements for which no rank gives a key are left as they are.
+    /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0
+    /// the element is replaced, and not read. Elements for which no rank gives a key are left as they are.
     void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1), T beta = T(1));
     /// Values of any elements, in the order of the keys given on this rank.
     std::vector<T> read(std::span<const std::int64_t> keys) const;
@@ -130,9 +133,9 @@ public:
     /// Elements begin <= index < end of each dimension as a new tensor; it keeps the symmetry where related dimensions
     /// have the same range, else loses it there.
     Tensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
-    /// this[begin + x] = alpha * part[x] + beta * this[begin + x]. With symmetry among the dimensions written the same rules
-    /// hold as for a statement: related dimensions need the same range and `part` the same symmetry, or ranges that
-    /// do not overlap.
+    /// this[begin + x] = alpha * part[x] + beta * this[begin + x]; for beta = 0 elements are replaced, and not read. With symmetry
+    /// among the dimensions written the same rules hold as for a statement: related dimensions need the same range and `part` the
+    /// same symmetry, or ranges that do not overlap.
     void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha = T(1), T beta = T(0));
     /// Same elements with another symmetry tree. With a larger symmetry one element of each orbit is taken
     /// (canonical()); with a smaller one the tensor is unpacked.
@@ -142,7 +145,7 @@ public:
     T sum() const;
     /// Sum of absolute values.
     real_of<T> norm1() const;
-    /// Square root of the sum of squared absolute values.
+    /// Square root of the sum of squared absolute values; squares may be too large or too small for their type.
     real_of<T> norm() const;
     /// Largest absolute value.
     real_of<T> norm_max() const;
@@ -150,13 +153,13 @@ public:
     T dot(const Tensor& other) const;
     /// The only element of an order-0 tensor, on every rank.
     T scalar() const;
-    /// Largest element by absolute value, with its canonical indices.
+    /// Largest element by absolute value, with its canonical indices; the first NaN by key if there is one.
     Extremum<T> largest_magnitude() const;
-    /// Smallest element of a real tensor. Complex types: not available.
+    /// Smallest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
     Extremum<T> minimum() const;
-    /// Largest element of a real tensor. Complex types: not available.
+    /// Largest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
     Extremum<T> maximum() const;
-    /// Prints elements with |value| >= cutoff as "i j k value" lines in key order on rank 0's stream.
+    /// Prints elements with |value| >= cutoff, and NaN, as "i j k value" lines in key order on rank 0's stream.
     void print(std::ostream& stream, real_of<T> cutoff = 0) const;
 
     /// @cond
@@ -170,8 +173,8 @@ private:
 
 /// A copy of a tensor on another world. Collective over `meeting`, which holds the ranks of both worlds. On ranks outside the
 /// source's world `source` is a default-constructed tensor; ranks outside the target pass World::outside() and get a
-/// default-constructed tensor.
-/// @throws InvalidArgument if no rank has the source, or a rank of it is not in `meeting`
+/// default-constructed tensor. On dry runs all three worlds are such, and the copy has shape, symmetry and name.
+/// @throws InvalidArgument if no rank has the source, a rank of it is not in `meeting`, or only some of the worlds are dry runs
 template <class T>
 Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target);
 

@@ -15,7 +15,7 @@ public:
     /// No shape: a World then takes the detected one.
     Torus() = default;
     /// A shape, for example {4, 4, 2}.
-    /// @throws InvalidArgument if a length is below 1
+    /// @throws InvalidArgument if a length is below 1, or there are more than 2^31 - 1 ranks, the most that MPI can number
     Torus(std::vector<std::int64_t> lengths);  // NOLINT: implicit on purpose
     /// Reads "4x4x2".
     /// @throws InvalidArgument for anything else

@@ -47,7 +47,9 @@ struct TuckerOptions {
 template <class T>
 class TuckerModel {
 public:
-    /// Puts a model together from each rank's rows. Local.
+    /// Puts a model together from each rank's rows, as CpModel does; a row of a factor has an element for each index of the core
+    /// in its mode. Local.
+    /// @throws InvalidArgument on the ranks where these do not fit together
     TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows,
                 std::vector<std::vector<T>> factors);
 
@@ -61,11 +63,13 @@ public:
     const Tensor<T>& core() const { return core_; }
     /// Numbers of the rows of a factor that this rank has, ascending. Rows of empty slices of a sparse tensor are zero, and
     /// nobody has them.
-    const std::vector<std::int64_t>& rows(int mode) const { return rows_[static_cast<std::size_t>(mode)]; }
-    /// These rows, one after the other.
-    const std::vector<T>& factor(int mode) const { return factors_[static_cast<std::size_t>(mode)]; }
-    /// A whole factor on every rank, row by row. Collective.
     /// @throws InvalidArgument if there is no such mode
+    const std::vector<std::int64_t>& rows(int mode) const;
+    /// These rows, one after the other.
+    /// @throws InvalidArgument if there is no such mode
+    const std::vector<T>& factor(int mode) const;
+    /// A whole factor on every rank, row by row. Collective.
+    /// @throws InvalidArgument if there is no such mode, or in a dry run
     std::vector<T> gather(int mode) const;
     /// Where core and rows are.
     const World& world() const { return core_.world(); }
@@ -162,7 +166,8 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
 template <class T>
 Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin = {}, std::vector<std::int64_t> end = {});
 
-/// |X - model| / |X|, from every element. The difference is formed in parts of a sixteenth of the tensor or less. Collective.
+/// |X - model| / |X|, from every element; 0 if both are zero, infinity if only X is. The difference is formed in parts of a
+/// sixteenth of the tensor or less. Collective.
 /// @throws InvalidArgument if the lengths differ
 template <class T>
 double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model);

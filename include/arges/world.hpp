@@ -33,7 +33,9 @@ public:
     /// @throws InvalidArgument if MPI is not initialised or the torus does not hold the ranks of `comm`
     explicit World(MPI_Comm comm = MPI_COMM_WORLD, const Torus& torus = {});
     /// A world of `ranks` imaginary ranks for planning: no MPI, no data. Tensors on it have no storage;
-    /// statements are planned and accounted for but not executed, scalars come out as zero.
+    /// statements are planned and accounted for but not executed, scalars come out as zero. What needs data (files, sparse
+    /// tensors, decompositions, linear algebra) is refused.
+    /// @throws InvalidArgument for less than one or more than 2^31 - 1 ranks, or a torus that does not hold them
     static World dry_run(std::int64_t ranks, const Torus& torus = {});
 
     /// Number of ranks.

@@ -42,6 +42,12 @@ inline std::int64_t choose(std::int64_t n, std::int64_t k) {
     return static_cast<std::int64_t>(result);
 }
 
+/// x, or 0 for a negative x, as rounding makes it; NaN stays, which std::max(0, x) would hide.
+constexpr double at_least_zero(double x) { return x < 0 ? 0 : x; }
+
+/// True if squares may have over- or underflowed in this sum of squares: then it is formed again from scaled numbers.
+constexpr bool must_be_scaled(double squares) { return squares < 1e-280 || squares > std::numeric_limits<double>::max(); }
+
 /// Largest n with choose(n, k) <= index, for k >= 1 and index >= 0; the inverse used to unpack packed indices.
 /// largest_choose(7, 2) = 4, because choose(4, 2) = 6 <= 7 < choose(5, 2) = 10.
 std::int64_t largest_choose(std::int64_t index, std::int64_t k);

@@ -49,7 +49,7 @@ void AmplitudeFile::load(TensorSet& amplitudes) const {
                               file.value<std::string>("orbitals") + " orbitals, but " + method_ +
                               " is over " + orbitals_ + " orbitals" + cure);
     const double energy = file.value<double>("reference_energy");
-    if (std::abs(energy - reference_energy_) > 1e-7)
+    if (!(std::abs(energy - reference_energy_) <= 1e-7))
         throw InvalidArgument(options_.path + ": was written for a reference of " +
                               energy_text(energy) + " hartree, this one has " +
                               energy_text(reference_energy_) +

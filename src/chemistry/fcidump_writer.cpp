@@ -55,7 +55,7 @@ public:
     void flush() {
         const std::vector<double> values = tensor_.read(keys_);
         for (std::size_t i = 0; i < values.size(); ++i)
-            if (std::abs(values[i]) >= cutoff_ && values[i] != 0)
+            if (!(std::abs(values[i]) < cutoff_) && values[i] != 0)
                 write_line(stream_, values[i], indices_[i]);
         keys_.clear();
         indices_.clear();

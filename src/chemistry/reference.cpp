@@ -34,7 +34,7 @@ void check_orbital_energies(const SpinReference& spin, const std::vector<double>
     for (std::size_t p = 0; p < energies.size(); ++p) {
         const auto orbital = static_cast<std::int64_t>(p);
         const double built = spin.f(orbital, orbital);
-        if (std::abs(built - energies[p]) > 1e-5)
+        if (!(std::abs(built - energies[p]) <= 1e-5))
             throw InvalidArgument(where + "orbital " + std::to_string(p + 1) + " has the energy " +
                                   number(energies[p], "%.8f") + " in the file, but its integrals " +
                                   "with the first " + std::to_string(spin.occupied) +
@@ -50,7 +50,7 @@ void check_gap(const SpinReference& spin, const std::string& where) {
     double highest = spin.f(0, 0), lowest = spin.f(o, o);
     for (std::int64_t p = 0; p < o; ++p) highest = std::max(highest, spin.f(p, p));
     for (std::int64_t p = o; p < n; ++p) lowest = std::min(lowest, spin.f(p, p));
-    if (lowest - highest < 1e-6)
+    if (!(lowest - highest >= 1e-6))
         throw InvalidArgument(
             where + "the highest occupied orbital (" + number(highest, "%.6f") +
             " hartree) is not below the lowest virtual one (" + number(lowest, "%.6f") +

@@ -19,14 +19,19 @@ std::string progress_text(const IterationReport& last, const SolverOptions& opti
     return text;
 }
 
-/// Throws if the latest iteration makes it pointless to go on.
-void check_progress(const std::string& method, const IterationReport& last,
-                    const SolverOptions& options) {
+/// Throws if the latest iteration has led away from a solution.
+void check_divergence(const std::string& method, const IterationReport& last,
+                      const SolverOptions& options) {
     const bool diverged =
         !std::isfinite(last.residual) || !std::isfinite(last.energy) || last.residual > 1e8;
     if (diverged)
         throw NotConverged(method + " diverged" + progress_text(last, options) +
                            "; check that the orbitals are those of the ground state");
+}
+
+/// Throws if it was the last one that is allowed.
+void check_progress(const std::string& method, const IterationReport& last,
+                    const SolverOptions& options) {
     if (last.iteration >= options.max_iterations)
         throw NotConverged(method + " did not converge" + progress_text(last, options) +
                            "; allow more iterations or a larger tolerance");
@@ -66,6 +71,7 @@ Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
         result.seconds = total.seconds();
         if (hooks.progress) hooks.progress(report);
 
+        if (!world.is_dry_run()) check_divergence(equations.method, report, options);
         const bool converged = residual <= options.tolerance &&
                                std::abs(result.energy - energy_before) <= options.tolerance;
         const bool last =

@@ -1,6 +1,7 @@
 #include "chemistry/tensor_set.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -53,7 +54,11 @@ double TensorSet::dot(const TensorSet& other) const {
 }
 
 double TensorSet::norm() const {
-    return std::sqrt(dot(*this));
+    const double squares = dot(*this);
+    if (!must_be_scaled(squares)) return std::sqrt(squares);
+    double norm = 0;
+    for (const Tensor<double>& member : members_) norm = std::hypot(norm, member.norm());
+    return norm;
 }
 
 void TensorSet::scale(double factor) {

@@ -10,6 +10,7 @@
 #include "topology/unfold.hpp"
 
 #include <bit>
+#include <limits>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -97,7 +98,7 @@ Action declare_plan(CLI::App& app) {
         ->required()
         ->check(accepted_by([](const std::string& text) { parse_sizes(text); }, "SIZES"));
     app.add_option("--ranks", command->ranks, "number of ranks; 1, or what --torus holds")
-        ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40));
+        ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
     app.add_option("--torus", command->torus, "shape of the machine, e.g. 16x16x16")
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", command->memory, "memory limit of a rank, e.g. 2G; without it none")

@@ -1,6 +1,7 @@
 #include "decompose/cp_als.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 #include "base/stopwatch.hpp"
 
 #include <algorithm>
@@ -64,7 +65,7 @@ protected:
         const auto n = static_cast<std::size_t>(tensor_.columns());
         std::vector<double> scale(n);
         for (std::size_t c = 0; c < n; ++c) {
-            state_.lambda[c] = std::sqrt(std::max(0.0, gram[c * (n + 1)]));
+            state_.lambda[c] = std::sqrt(at_least_zero(gram[c * (n + 1)]));
             scale[c] = state_.lambda[c] > 0 ? 1 / state_.lambda[c] : 0;
         }
         Stopwatch watch;
@@ -135,7 +136,7 @@ private:
                 if (diagonal <= 0) continue;
                 double gradient = -static_cast<double>(m[c]);
                 for (std::size_t r = 0; r < n; ++r) gradient += static_cast<double>(a[r]) * v[r + c * n];
-                a[c] = static_cast<T>(std::max(0.0, static_cast<double>(a[c]) - gradient / diagonal));
+                a[c] = static_cast<T>(at_least_zero(static_cast<double>(a[c]) - gradient / diagonal));
             }
         double inner = 0;
         for (std::size_t c = 0; c < n; ++c) inner += static_cast<double>(a[c]) * static_cast<double>(m[c]);
@@ -177,7 +178,7 @@ double fit_of(double norm_squared, double model_squared, double inner) {
         throw Error("the decomposition has diverged: its residual is not a number that it can be; scale the tensor's values, "
                     "use a smaller "
                     "rank, another seed, or a regularization");
-    return 1 - std::sqrt(std::max(0.0, residual) / norm_squared);
+    return 1 - std::sqrt(at_least_zero(residual) / norm_squared);
 }
 
 template <class T>

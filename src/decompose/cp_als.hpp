@@ -25,6 +25,7 @@ struct CpState {
     Factors<T> factors;
     std::vector<double> lambda;
     double fit = 0;
+    bool is_stationary = false;  ///< of run_opt(): no step makes the function smaller
 };
 
 /// 1 - |X - model| / |X| from |X|^2, |model|^2 and the inner product of both.

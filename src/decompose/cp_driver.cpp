@@ -47,6 +47,7 @@ public:
         if (options_.algorithm == CpAlgorithm::als) run_als(tensor_, state, iteration, after);
         if (options_.algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor_, state, iteration, after);
         if (options_.algorithm == CpAlgorithm::opt) run_opt(tensor_, state, iteration, after);
+        if (state.is_stationary) result.converged = options_.tolerance > 0;
         result.fit = state.fit;
     }
 
@@ -96,6 +97,8 @@ private:
 void check_cp_options(const CpOptions& options) {
     if (options.rank < 1 || options.rank > max_rank)
         refuse("the rank is " + std::to_string(options.rank) + "; it must be from 1 to " + std::to_string(max_rank));
+    if (options.algorithm > CpAlgorithm::opt)
+        refuse("there is no algorithm " + std::to_string(static_cast<int>(options.algorithm)) + "; use one of CpAlgorithm");
     if (options.max_iterations < 1) refuse(std::to_string(options.max_iterations) + " iterations; there must be at least one");
     if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
     if (!(options.regularization >= 0) || !std::isfinite(options.regularization))

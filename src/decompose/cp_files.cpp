@@ -1,6 +1,7 @@
 // Models in directories.
 #include "arges/cpd.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/real_world.hpp"
 #include "interface/world_state.hpp"
 #include "io/matrix_files_kruskal.hpp"
 
@@ -36,14 +37,14 @@ void save_model(const CpModel<T>& model, const std::string& directory, ModelForm
     const std::vector<T> weights(model.lambda().begin(), model.lambda().end());
     io::KruskalRows<T> mine{weights, model.lengths(), {}};
     for (int m = 0; m < model.order(); ++m) mine.factors.push_back({model.rows(m), model.factor(m)});
-    io::write_kruskal(model.world().state()->communicator(), directory, mine,
+    io::write_kruskal(communicator_of(model.world(), "save_model"), directory, mine,
                       form == ModelForm::npy ? io::MatrixForm::npy : io::MatrixForm::text);
 }
 
 template <class T>
 CpModel<T> load_model(const World& world, const std::string& directory) {
     const CollectiveCall call(ranks_of(world), "load_model", directory);
-    const auto& comm = world.state()->communicator();
+    const auto& comm = communicator_of(world, "load_model");
     const auto shape = io::kruskal_shape(comm, directory);
     std::vector<std::int64_t> components(static_cast<std::size_t>(shape.components));
     std::iota(components.begin(), components.end(), 0);

@@ -4,42 +4,51 @@
 #include "arges/error.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
-#include "interface/world_state.hpp"
-
-#include <algorithm>
+#include "interface/real_world.hpp"
 
 namespace arges {
+
+namespace {
+
+const char* const title = "CP model";
+
+}  // namespace
 
 template <class T>
 CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda,
                     std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors)
     : world_(std::move(world)), lengths_(std::move(lengths)), lambda_(std::move(lambda)), rows_(std::move(rows)),
-      factors_(std::move(factors)) {}
+      factors_(std::move(factors)) {
+    world_.size();  // refuses World::outside()
+    decompose::check_rows<T>(title, lengths_,
+                             std::vector<std::int64_t>(lengths_.size(), static_cast<std::int64_t>(lambda_.size())), rows_,
+                             factors_);
+}
+
+template <class T>
+const std::vector<std::int64_t>& CpModel<T>::rows(int mode) const {
+    return rows_[decompose::checked_mode(title, mode, order())];
+}
+
+template <class T>
+const std::vector<T>& CpModel<T>::factor(int mode) const {
+    return factors_[decompose::checked_mode(title, mode, order())];
+}
 
 template <class T>
 std::vector<T> CpModel<T>::gather(int mode) const {
     const CollectiveCall call(ranks_of(world_), "CpModel::gather", mode);
-    const auto& comm = world_.state()->communicator();
-    const auto m = static_cast<std::size_t>(mode);
-    comm.agree([&] {
-        if (mode < 0 || mode >= order())
-            throw InvalidArgument("CP model: there is no mode " + std::to_string(mode) + "; modes are 0 to " +
-                                  std::to_string(order() - 1));
-    });
-    const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows_[m])));
-    const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(factors_[m])));
-    std::vector<T> result;
-    comm.agree([&] { result.assign(static_cast<std::size_t>(lengths_[m]) * lambda_.size(), T(0)); });
-    for (std::size_t i = 0; i < all_rows.size(); ++i)
-        std::copy_n(all_values.data() + i * lambda_.size(), lambda_.size(),
-                    result.data() + static_cast<std::size_t>(all_rows[i]) * lambda_.size());
-    return result;
+    const auto& comm = communicator_of(world_, title);
+    std::size_t m = 0;
+    comm.agree([&] { m = decompose::checked_mode(title, mode, order()); });
+    return decompose::gathered_rows<T>(comm, rows_[m], factors_[m], lengths_[m], rank());
 }
 
 template <class T>
 Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
     const CollectiveCall call(ranks_of(model.world()), "reconstruct", begin, end);
-    const auto ranges = decompose::checked_ranges("CP model", model.lengths(), {std::move(begin), std::move(end)});
+    const auto ranges = decompose::checked_ranges(title, model.lengths(), {std::move(begin), std::move(end)});
+    if (model.order() == 0) throw InvalidArgument(std::string(title) + ": it has no modes, so there is nothing to reconstruct");
     const auto labels = decompose::numbered_labels('x', model.order());
     std::vector<std::int64_t> extents;
     Expression<T> product(T(1));

@@ -1,5 +1,6 @@
 #include "decompose/cp_opt.hpp"
 
+#include "base/math.hpp"
 #include "base/stopwatch.hpp"
 
 #include <algorithm>
@@ -171,7 +172,7 @@ private:
 template <class T>
 bool line_search(Objective<T>& objective, Vector<T>& x, double& value, Vector<T>& gradient, const Vector<T>& d) {
     const double slope = objective.dot(gradient, d), start = value;
-    if (!(slope < 0)) return false;
+    if (!(slope < 0)) return false;  // nor where there is no gradient
     const auto origin = x;
     double low = 0, high = 0, step = 1;
     for (int trial = 0; trial < max_line_search; ++trial) {
@@ -206,7 +207,7 @@ void normalize(CpOperator<T>& tensor, CpState<T>& state) {
     for (int m = 0; m < tensor.order(); ++m) {
         std::vector<double> scale(n);
         for (std::size_t c = 0; c < n; ++c) {
-            const double length = std::sqrt(std::max(0.0, state.factors.gram(m)[c * (n + 1)]));
+            const double length = std::sqrt(at_least_zero(state.factors.gram(m)[c * (n + 1)]));
             state.lambda[c] *= length;
             scale[c] = length > 0 ? 1 / length : 0;
         }
@@ -231,18 +232,24 @@ void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& o
     StepMemory<T> memory(objective);
     for (int it = 1; it <= options.max_iterations; ++it) {
         const auto before = x, gradient_before = gradient;
-        if (objective.dot(gradient, gradient) == 0) break;
-        bool moved = line_search(objective, x, value, gradient, memory.direction(gradient));
-        if (!moved) {
+        const bool is_flat = objective.dot(gradient, gradient) == 0;
+        bool moved = !is_flat && line_search(objective, x, value, gradient, memory.direction(gradient));
+        if (!is_flat && !moved) {
             memory.forget();
             moved = line_search(objective, x, value, gradient, memory.direction(gradient));
         }
-        auto step = x, change = gradient;
-        StepMemory<T>::add(step, -1, before);
-        StepMemory<T>::add(change, -1, gradient_before);
-        memory.remember(std::move(step), std::move(change));
+        if (moved) {
+            auto step = x, change = gradient;
+            StepMemory<T>::add(step, -1, before);
+            StepMemory<T>::add(change, -1, gradient_before);
+            memory.remember(std::move(step), std::move(change));
+        }
         state.fit = objective.fit();
-        if (!after(it, state.fit) || !moved) break;
+        if (!after(it, state.fit)) break;
+        if (!moved) {
+            state.is_stationary = true;
+            break;
+        }
     }
     normalize(tensor, state);
 }

@@ -7,7 +7,8 @@ namespace arges::decompose {
 
 /// Minimizes |X - model|^2 / 2 + regularization * (sum of the squares of all factors) / 2 by L-BFGS with a line search that
 /// meets the weak Wolfe conditions (Nocedal and Wright, algorithms 7.4 and 7.5). The gradient in mode n is A_n V_n - M_n. At
-/// the end columns have length 1 and lambda their weights. Collective. @throws Error where the iteration diverges
+/// the end columns have length 1 and lambda their weights. Ends where there is no gradient, or no step to a smaller value.
+/// Collective. @throws Error where the iteration diverges
 template <class T>
 void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
 

@@ -22,6 +22,7 @@ using decompose::DenseCpOperator;
 using decompose::Factors;
 
 constexpr int max_order = 8;
+constexpr std::int64_t max_counted_ranks = 1 << 24;  // of explain_cp(), which counts for each
 
 void check(const std::string& title, const std::vector<std::int64_t>& lengths, const CpOptions& options) {
     decompose::check_cp_options(options);
@@ -136,6 +137,9 @@ template <class T>
 std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
     const auto& source = state_of(tensor, "explain_cp");
     check(source.title(), tensor.extents(), options);
+    if (tensor.world().size() > max_counted_ranks)
+        throw Unsupported("explain_cp: " + std::to_string(tensor.world().size()) + " ranks are too many to count bytes for each; use " +
+                          std::to_string(max_counted_ranks) + " or fewer");
     const auto layout = decompose::has_plain_blocks(source.shape())
                             ? source.shape()
                             : *new_layout(*source.world, tensor.extents(), Symmetry::none(tensor.order()));

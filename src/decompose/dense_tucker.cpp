@@ -2,6 +2,7 @@
 #include "arges/tucker.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/cp_driver.hpp"
@@ -55,7 +56,7 @@ public:
             core_ = project(move(core_, order_[k], settled), order_[k]);
         }
         const double kept = decompose::norm_squared(core_);
-        error_ = std::sqrt(std::max(0.0, norm_squared_ - kept) / norm_squared_);
+        error_ = std::sqrt(at_least_zero(norm_squared_ - kept) / norm_squared_);
     }
 
     void st_hosvd() {
@@ -117,7 +118,7 @@ private:
 
     RankRule rule(int mode, double allowed) const {
         const auto m = static_cast<std::size_t>(mode);
-        return {ranks_[m] > 0 ? ranks_[m] : tensor_.extents()[m], options_.relative_error > 0 ? std::max(0.0, allowed) : -1};
+        return {ranks_[m] > 0 ? ranks_[m] : tensor_.extents()[m], options_.relative_error > 0 ? at_least_zero(allowed) : -1};
     }
 
     /// To where the mode is whole; a part of the next step.
@@ -190,7 +191,7 @@ private:
             truncate(whole, begin, {ranks_[static_cast<std::size_t>(begin)], -1}, iteration_);
             if (end < tensor_.order()) return;
             core_ = project(whole, begin);
-            error_ = std::sqrt(std::max(0.0, norm_squared_ - factors_[static_cast<std::size_t>(begin)].kept) / norm_squared_);
+            error_ = std::sqrt(at_least_zero(norm_squared_ - factors_[static_cast<std::size_t>(begin)].kept) / norm_squared_);
             return;
         }
         const int middle = (begin + end) / 2;

@@ -1,5 +1,6 @@
 #include "decompose/dense_tucker_subspace.hpp"
 
+#include "base/math.hpp"
 #include "decompose/first_rank.hpp"
 #include "linalg/dense.hpp"
 
@@ -46,7 +47,7 @@ Subspace<T> subspace_of_gram(const World& world, Gram gram, std::int64_t length,
     linalg::DistributedMatrix<double> columns(world.state(), layout, vectors.data(), length);
     auto squares = linalg::eigh_dense(matrix, &columns);
     std::reverse(squares.begin(), squares.end());
-    for (double& s : squares) s = std::max(0.0, s);
+    for (double& s : squares) s = at_least_zero(s);
     Subspace<T> result(squares, rule, length);
     if (world.rank() == 0) {
         for (std::int64_t c = 0; c < result.rank; ++c)

@@ -1,8 +1,10 @@
 #include "decompose/factor_tensor.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace arges::decompose {
 
@@ -18,6 +20,53 @@ IndexRanges checked_ranges(const std::string& title, const std::vector<std::int6
                                   std::to_string(ranges.end[m]) + ") is not within mode " + std::to_string(m + 1) +
                                   " of length " + std::to_string(lengths[m]));
     return ranges;
+}
+
+std::size_t checked_mode(const std::string& title, int mode, int order) {
+    if (mode < 0 || mode >= order)
+        throw InvalidArgument(title + ": there is no mode " + std::to_string(mode) +
+                              (order == 0 ? "; it has no modes" : "; modes are 0 to " + std::to_string(order - 1)));
+    return static_cast<std::size_t>(mode);
+}
+
+template <class T>
+void check_rows(const std::string& title, const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& columns,
+                const std::vector<std::vector<std::int64_t>>& rows, const std::vector<std::vector<T>>& factors) {
+    const auto number = [](auto n) { return std::to_string(n); };
+    if (rows.size() != lengths.size() || factors.size() != lengths.size())
+        throw InvalidArgument(title + ": rows of " + number(rows.size()) + " and values of " + number(factors.size()) +
+                              " factors for " + number(lengths.size()) + " modes; give both for each mode");
+    for (std::size_t m = 0; m < lengths.size(); ++m) {
+        const auto where = title + ", mode " + number(m + 1);
+        if (lengths[m] < 0) throw InvalidArgument(where + ": length " + number(lengths[m]) + "; lengths must not be negative");
+        const auto wrong = std::find_if(rows[m].begin(), rows[m].end(), [&](auto row) { return row < 0 || row >= lengths[m]; });
+        if (wrong != rows[m].end())
+            throw InvalidArgument(where + ": row " + number(*wrong) + " of a factor of " + number(lengths[m]) +
+                                  " rows; rows run from 0");
+        if (std::adjacent_find(rows[m].begin(), rows[m].end(), std::greater_equal<>()) != rows[m].end())
+            throw InvalidArgument(where + ": the numbers of rows do not ascend; sort them, and give each row once");
+        std::int64_t values = 0;
+        if (__builtin_mul_overflow(static_cast<std::int64_t>(rows[m].size()), columns[m], &values) ||
+            static_cast<std::int64_t>(factors[m].size()) != values)
+            throw InvalidArgument(where + ": " + number(factors[m].size()) + " values for " + number(rows[m].size()) +
+                                  " rows of " + number(columns[m]) + " elements; give all elements of each row");
+    }
+}
+
+template <class T>
+std::vector<T> gathered_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
+                             std::int64_t length, std::int64_t columns) {
+    const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows)));
+    const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(values)));
+    std::vector<T> result;
+    comm.agree([&] {
+        if (static_cast<std::int64_t>(all_values.size()) != static_cast<std::int64_t>(all_rows.size()) * columns)
+            throw InvalidArgument("model: the ranks have rows of different lengths; give the same components on all");
+        result.assign(static_cast<std::size_t>(checked_product(length, columns)), T(0));
+    });
+    for (std::size_t i = 0; i < all_rows.size(); ++i)
+        std::copy_n(all_values.data() + static_cast<std::int64_t>(i) * columns, columns, result.data() + all_rows[i] * columns);
+    return result;
 }
 
 template <class T>
@@ -63,6 +112,10 @@ std::vector<std::string> numbered_labels(char letter, int count) {
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                   \
+    template void check_rows(const std::string&, const std::vector<std::int64_t>&, const std::vector<std::int64_t>&,           \
+                             const std::vector<std::vector<std::int64_t>>&, const std::vector<std::vector<T>>&);               \
+    template std::vector<T> gathered_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&,        \
+                                          std::int64_t, std::int64_t);                                                         \
     template Tensor<T> factor_tensor(const World&, std::span<const std::int64_t>, std::span<const T>, std::int64_t,            \
                                      std::int64_t, std::int64_t);                                                              \
     template void take_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&,                      \

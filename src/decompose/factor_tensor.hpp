@@ -21,6 +21,21 @@ struct IndexRanges {
 /// @throws InvalidArgument unless they are one for each mode, within the lengths
 IndexRanges checked_ranges(const std::string& title, const std::vector<std::int64_t>& lengths, IndexRanges ranges);
 
+/// The place of a mode in lists by mode. @throws InvalidArgument unless 0 <= mode < order
+std::size_t checked_mode(const std::string& title, int mode, int order);
+
+/// Rows of factors on this rank. Local.
+/// @param columns by mode
+/// @throws InvalidArgument unless there are rows and values for each mode, rows ascend within the lengths, and values are as many
+template <class T>
+void check_rows(const std::string& title, const std::vector<std::int64_t>& lengths, const std::vector<std::int64_t>& columns,
+                const std::vector<std::vector<std::int64_t>>& rows, const std::vector<std::vector<T>>& factors);
+
+/// A whole factor on every rank, row by row; rows that nobody has are zero. Collective.
+template <class T>
+std::vector<T> gathered_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
+                             std::int64_t length, std::int64_t columns);
+
 /// Rows begin <= i < end of a matrix as a tensor of (end - begin) x columns; rows that nobody has are zero. Collective.
 /// @param rows   numbers of the rows that this rank has
 /// @param values rows.size() x columns, row after row

@@ -14,7 +14,7 @@ namespace arges::decompose {
 template <class T>
 class Factors {
 public:
-    /// Numbers in [0, 1) that depend on seed, mode, row and column only: the same for any number of ranks and any distribution.
+    /// Numbers from 0 to 1 that depend on seed, mode, row and column only: the same for any number of ranks and any distribution.
     Factors(CpOperator<T>& tensor, std::uint64_t seed);
 
     int order() const { return static_cast<int>(data_.size()); }

@@ -1,6 +1,7 @@
 #include "decompose/gram_solver.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 #include "linalg/fortran.hpp"
 #include "local/blas.hpp"
 
@@ -147,7 +148,7 @@ SymmetricEigen symmetric_eigen(const Gram& matrix, int columns) {
 
 void GramSolver::invert_by_eigenvectors(const Gram& v, double cut) {
     const auto [values, vectors] = symmetric_eigen(v, columns_);
-    const double least = std::max(0.0, values.back()) * cut;
+    const double least = at_least_zero(values.back()) * cut;
     const auto n = static_cast<std::size_t>(columns_);
     Gram root(square(columns_), 0), transposed = root;
     for (std::size_t e = 0; e < n; ++e) {

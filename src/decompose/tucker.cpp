@@ -1,6 +1,7 @@
 #include "arges/tucker.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/choose_distribution.hpp"
@@ -95,7 +96,7 @@ public:
         }
         double squares = 0;
         for (double g : core_) squares += g * g;
-        return 1 - std::sqrt(std::max(0.0, norm_squared_ - squares) / norm_squared_);
+        return 1 - std::sqrt(at_least_zero(norm_squared_ - squares) / norm_squared_);
     }
 
     TuckerModel<T> model(const World& world, const std::vector<std::int64_t>& lengths) const {

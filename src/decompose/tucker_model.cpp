@@ -4,6 +4,7 @@
 #include "arges/tucker.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
@@ -28,20 +29,31 @@ std::string mode_name(std::size_t mode) { return "mode_" + std::to_string(mode +
 template <class T>
 TuckerModel<T>::TuckerModel(std::vector<std::int64_t> lengths, Tensor<T> core, std::vector<std::vector<std::int64_t>> rows,
                             std::vector<std::vector<T>> factors)
-    : lengths_(std::move(lengths)), core_(std::move(core)), rows_(std::move(rows)), factors_(std::move(factors)) {}
+    : lengths_(std::move(lengths)), core_(std::move(core)), rows_(std::move(rows)), factors_(std::move(factors)) {
+    if (lengths_.empty() && !core_.state()) return;  // no model yet
+    if (core_.extents().size() != lengths_.size())
+        throw InvalidArgument(std::string(kind) + ": a core of order " + std::to_string(core_.order()) + " for " +
+                              std::to_string(lengths_.size()) + " lengths; give a length for each mode of the core");
+    decompose::check_rows<T>(kind, lengths_, ranks(), rows_, factors_);
+}
+
+template <class T>
+const std::vector<std::int64_t>& TuckerModel<T>::rows(int mode) const {
+    return rows_[decompose::checked_mode(kind, mode, order())];
+}
+
+template <class T>
+const std::vector<T>& TuckerModel<T>::factor(int mode) const {
+    return factors_[decompose::checked_mode(kind, mode, order())];
+}
 
 template <class T>
 std::vector<T> TuckerModel<T>::gather(int mode) const {
     const CollectiveCall call(ranks_of(world()), "TuckerModel::gather", mode);
-    const auto& comm = world().state()->communicator();
-    const auto m = static_cast<std::size_t>(mode);
-    comm.agree([&] {
-        if (mode < 0 || mode >= order())
-            throw InvalidArgument("Tucker model: there is no mode " + std::to_string(mode) + "; modes are 0 to " +
-                                  std::to_string(order() - 1));
-    });
-    return CpModel<T>(world(), lengths_, std::vector<double>(static_cast<std::size_t>(ranks()[m]), 1), rows_, factors_)
-        .gather(mode);
+    const auto& comm = communicator_of(world(), kind);
+    std::size_t m = 0;
+    comm.agree([&] { m = decompose::checked_mode(kind, mode, order()); });
+    return decompose::gathered_rows<T>(comm, rows_[m], factors_[m], lengths_[m], ranks()[m]);
 }
 
 template <class T>
@@ -58,8 +70,9 @@ double TuckerModel<T>::compression() const {
 template <class T>
 Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
     const CollectiveCall call(ranks_of(model.world()), "reconstruct", begin, end);
-    const auto ranges = decompose::checked_ranges("Tucker model", model.lengths(), {std::move(begin), std::move(end)});
+    const auto ranges = decompose::checked_ranges(kind, model.lengths(), {std::move(begin), std::move(end)});
     std::vector<std::int64_t> extents;
+    if (model.order() == 0) throw InvalidArgument(std::string(kind) + ": it has no modes, so there is nothing to reconstruct");
     Expression<T> product = model.core()[Labels(decompose::numbered_labels('y', model.order()))];
     for (int m = 0; m < model.order(); ++m) {
         const auto place = static_cast<std::size_t>(m);
@@ -79,24 +92,24 @@ double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
     const auto& title = state_of(tensor, "relative_error").title();
     if (tensor.extents() != model.lengths())
         throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
+    if (tensor.order() == 0) throw InvalidArgument("relative_error: " + title + " has no modes, so it has no model");
+    if (tensor.size() == 0) return 0;
     const auto longest =
         static_cast<std::size_t>(std::max_element(tensor.extents().begin(), tensor.extents().end()) - tensor.extents().begin());
     const auto length = tensor.extents()[longest], step = ceil_div(length, std::min(length, difference_parts));
     const Labels labels(decompose::numbered_labels('x', tensor.order()));
     auto begin = std::vector<std::int64_t>(tensor.extents().size(), 0), end = tensor.extents();
-    double squares = 0, whole = 0;
+    double error = 0, whole = 0;
     for (std::int64_t first = 0; first < length; first += step) {
         begin[longest] = first;
         end[longest] = std::min(length, first + step);
         auto part = tensor.slice(begin, end);
         if (!part.symmetry().trivial()) part = part.with_symmetry(Symmetry::none(part.order()));
-        const auto norm = static_cast<double>(part.norm());
+        whole = std::hypot(whole, static_cast<double>(part.norm()));
         part[labels] -= reconstruct(model, begin, end)[labels];
-        const auto difference = static_cast<double>(part.norm());
-        squares += difference * difference;
-        whole += norm * norm;
+        error = std::hypot(error, static_cast<double>(part.norm()));
     }
-    return whole > 0 ? std::sqrt(squares / whole) : 0;
+    return error == 0 ? 0 : error / whole;
 }
 
 template <class T>

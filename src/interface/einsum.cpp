@@ -22,6 +22,9 @@ Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& o
     Expression<T> product(T(1));
     for (std::size_t o = 0; o < operands.size(); ++o) {
         const auto& letters = parsed.operands[o];
+        if (operands[o] == nullptr)
+            throw InvalidArgument("einsum \"" + text + "\": operand " + std::to_string(o + 1) +
+                                  " is a null pointer; give a tensor");
         const auto& extents = operands[o]->extents();
         if (letters.size() != extents.size())
             throw InvalidArgument("einsum \"" + text + "\": operand " + std::to_string(o + 1) + " has " +

@@ -9,14 +9,36 @@
 
 namespace arges {
 
-Labels::Labels(const char* letters) : Labels(std::string(letters)) {}
+namespace {
+
+const char* checked(const char* text) {
+    if (text == nullptr) throw InvalidArgument("labels: a null pointer in place of a text");
+    return text;
+}
+
+/// A factor that was put together by hand may lack its tensor.
+template <class T>
+void check_tensors(const Factor<T>& left, const Expression<T>& right) {
+    const auto check = [](const Factor<T>& factor) {
+        if (!factor.tensor)
+            throw InvalidArgument("[\"" + factor.labels.to_string() +
+                                  "\"]: labels without a tensor; label one by Tensor::operator[]");
+    };
+    check(left);
+    for (const auto& term : right.terms())
+        for (const auto& factor : term.factors) check(factor);
+}
+
+}  // namespace
+
+Labels::Labels(const char* letters) : Labels(std::string(checked(letters))) {}
 
 Labels::Labels(const std::string& letters) {
     for (char c : letters) names_.emplace_back(1, c);
 }
 
 Labels::Labels(std::initializer_list<const char*> names) {
-    for (const char* name : names) names_.emplace_back(name);
+    for (const char* name : names) names_.emplace_back(checked(name));
 }
 
 std::string Labels::to_string() const {
@@ -62,11 +84,13 @@ Expression<T> conj(Expression<T> right) {
 
 template <class T>
 void IndexedTensor<T>::assign(const Expression<T>& right, T beta) {
+    check_tensors(factor(), right);
     Statement<T>(factor(), right, beta).run();
 }
 
 template <class T>
 std::string IndexedTensor<T>::explain(const Expression<T>& right, T beta) const {
+    check_tensors(factor(), right);
     return Statement<T>(factor(), right, beta).explain();
 }
 

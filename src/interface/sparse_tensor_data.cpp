@@ -1,10 +1,12 @@
 // Writing to sparse tensors, dense conversion, gathering and reductions.
+#include "base/math.hpp"
 #include "interface/sparse_state.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -218,7 +220,20 @@ double SparseTensor<T>::norm() const {
     double total = 0;
     for (auto value : state.local().values) total += static_cast<double>(value) * static_cast<double>(value);
     state.comm().sum(&total, 1);
-    return std::sqrt(total);
+    if (!must_be_scaled(total)) return std::sqrt(total);
+    double largest = 0;
+    for (auto value : state.local().values) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    // NaN has been excluded; bits of numbers that are not negative compare as integers.
+    largest = std::bit_cast<double>(state.comm().maximum(std::bit_cast<std::int64_t>(largest)));
+    if (largest == 0 || std::isinf(largest)) return largest;
+    const int exponent = std::ilogb(largest);
+    total = 0;
+    for (auto value : state.local().values) {
+        const double scaled = std::ldexp(static_cast<double>(value), -exponent);
+        total += scaled * scaled;
+    }
+    state.comm().sum(&total, 1);
+    return std::ldexp(std::sqrt(total), exponent);
 }
 
 // The other members are instantiated in sparse_tensor.cpp.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace arges {
 
@@ -82,9 +83,16 @@ void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
     auto& state = state_of(*this, "fill_random");
     if (!(low <= high))
         throw InvalidArgument(state.title() + ": fill_random needs low <= high");
+    if (!std::isfinite(low) || !std::isfinite(high))
+        throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
     if (state.world->dry()) return;
     const Canonicalizer canonical(state.shape());
-    auto value = [&](std::uint64_t n) { return static_cast<real_of<T>>(low + (high - low) * uniform(seed, n)); };
+    const real_of<T> last = low < high ? std::nextafter(high, low) : high;  // what rounding up must not pass
+    const bool is_wide = !std::isfinite(high - low);
+    auto value = [&](std::uint64_t n) {
+        const double u = uniform(seed, n);
+        return std::min(last, static_cast<real_of<T>>(is_wide ? low * (1 - u) + high * u : low + (high - low) * u));
+    };
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         const auto c = canonical(x);
         const auto n = static_cast<std::uint64_t>(c.key);

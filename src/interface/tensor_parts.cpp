@@ -168,7 +168,8 @@ void Tensor<T>::set_slice(const std::vector<std::int64_t>& begin, const Tensor& 
     if (part.order() != order() || end.size() != extents().size())
         throw InvalidArgument(state.title() + ": set_slice of a part of order " + std::to_string(part.order()) +
                               " into a tensor of order " + std::to_string(order()));
-    for (std::size_t d = 0; d < end.size(); ++d) end[d] += part.extents()[d];
+    for (std::size_t d = 0; d < end.size(); ++d)
+        end[d] = begin[d] > extents()[d] ? begin[d] : begin[d] + part.extents()[d];  // no overflow before it is refused
     const Ranges ranges{begin, end};
     check_ranges(state.title(), extents(), ranges);
     if ((std::imag(alpha) != 0 || std::imag(beta) != 0) && contains_kind(symmetry(), NodeKind::hermitian))
@@ -251,10 +252,25 @@ void check_present(const Communicator& comm, std::int64_t size, const std::strin
 
 }  // namespace
 
+/// transfer() between worlds of dry runs: shape, symmetry and name.
+template <class T>
+Tensor<T> planned_transfer(const Tensor<T>& source, const World& target) {
+    state_of(source, "transfer");
+    if (!target.takes_part() || !target.is_dry_run() || !source.world().is_dry_run())
+        throw InvalidArgument("transfer: the meeting world is a dry run; source and target must be dry runs, too");
+    return Tensor<T>(target, source.extents(), source.symmetry(), source.name());
+}
+
 template <class T>
 Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target) {
+    if (meeting.is_dry_run()) return planned_transfer(source, target);
     const auto& comm = meeting.state()->communicator();
     const CollectiveCall call(meeting.state()->exchange_communicator(), "transfer");
+    comm.agree([&] {
+        if ((source.state() && source.world().is_dry_run()) || (target.takes_part() && target.is_dry_run()))
+            throw InvalidArgument("transfer: source and target must be worlds of real ranks, because the meeting world is one; "
+                                  "a dry run has no data");
+    });
     // Who has the source, and which rank of the target is which rank of the meeting?
     const auto giver = comm.minimum(source.state() ? comm.rank() : comm.size());
     if (giver == comm.size())

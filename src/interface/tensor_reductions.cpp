@@ -1,5 +1,6 @@
 // Sums, norms, extrema and printing. Each orbit is stored once, so elements are weighted by orbit sizes.
 #include "base/instantiate.hpp"
+#include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/orbit_sizes.hpp"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <ostream>
 #include <span>
@@ -37,6 +39,7 @@ auto weighted_row(std::span<const double> weights, std::int64_t offset, std::int
 template <class F>
 auto weighted_sum(const Layout& layout, std::int64_t rank, F&& f) {
     using Sum = decltype(f(std::int64_t{0}));
+    if (layout.local_size(rank) == 0) return Sum{};
     std::vector<std::vector<double>> weights;
     for (int s = 0; s < layout.slots(); ++s) weights.push_back(orbit_sizes(layout.slot(s), layout.place(rank, s)));
     const auto strides = layout.strides(rank);
@@ -73,6 +76,28 @@ auto widened(T value) {
         return std::complex<double>(value);
 }
 
+/// Absolute value; NaN where a part is NaN, also beside an infinite one.
+template <class T>
+real_of<T> magnitude(T value) {
+    const bool is_nan = value != value;
+    return is_nan ? std::numeric_limits<real_of<T>>::quiet_NaN() : std::abs(value);
+}
+
+/// value * 2^exponent, without overflow on the way.
+inline double times_power(double value, int exponent) { return std::ldexp(value, exponent); }
+inline std::complex<double> times_power(std::complex<double> value, int exponent) {
+    return {std::ldexp(value.real(), exponent), std::ldexp(value.imag(), exponent)};
+}
+
+/// What z and its conjugate add up to, halved: the imaginary part is zero, or NaN where it is not finite.
+template <class V>
+V without_imaginary(V value) {
+    if constexpr (std::is_same_v<V, double>)
+        return value;
+    else
+        return {value.real(), value.imag() - value.imag()};
+}
+
 template <class T>
 T narrowed(std::complex<double> value) {
     if constexpr (std::is_same_v<T, real_of<T>>)
@@ -81,7 +106,7 @@ T narrowed(std::complex<double> value) {
         return T(static_cast<real_of<T>>(value.real()), static_cast<real_of<T>>(value.imag()));
 }
 
-/// The best element over all ranks by a measure of its value; ties go to the smallest key.
+/// The best element over all ranks by a measure of its value; NaN is better than all others, ties go to the smallest key.
 template <class T, class Better>
 Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Better&& better) {
     struct Candidate {
@@ -91,9 +116,14 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Bette
     if (state.world->dry()) return {};
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::largest_magnitude, minimum or maximum");
     Candidate best;
+    auto better_or_nan = [&](T a, T b) {
+        const bool a_is_nan = a != a, b_is_nan = b != b;
+        return a_is_nan || b_is_nan ? a_is_nan && !b_is_nan : better(a, b);
+    };
     auto consider = [&](const Candidate& c) {
         if (c.key < 0) return;
-        if (best.key < 0 || better(c.value, best.value) || (!better(best.value, c.value) && c.key < best.key)) best = c;
+        if (best.key < 0 || better_or_nan(c.value, best.value) || (!better_or_nan(best.value, c.value) && c.key < best.key))
+            best = c;
     };
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         consider({tensor.key(x), state.data[offset]});
@@ -123,8 +153,9 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState<T>& state
     } else {
         const bool signs = contains_kind(tensor.symmetry(), NodeKind::antisymmetric);
         auto better = [&](T a, T b) { return largest ? a > b : a < b; };
-        auto magnitude = [&](T a, T b) { return std::abs(a) > std::abs(b); };
-        auto best = signs ? extremum(tensor, state, magnitude) : extremum(tensor, state, better);
+        auto larger = [&](T a, T b) { return std::abs(a) > std::abs(b); };
+        auto best = signs ? extremum(tensor, state, larger) : extremum(tensor, state, better);
+        if (std::isnan(best.value)) return best;
         if (signs && best.value != 0 && (best.value > 0) != largest) {
             best.value = -best.value;
             for (const auto& slot : tensor.symmetry().slots())
@@ -143,11 +174,13 @@ template <class T>
 T Tensor<T>::sum() const {
     const auto& state = state_of(*this, "sum");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::sum");
-    if (contains_kind(symmetry(), NodeKind::antisymmetric)) return T(0);
+    // Elements of opposite sign cancel, unless they are not finite.
+    if (contains_kind(symmetry(), NodeKind::antisymmetric))
+        return narrowed<T>(global_sum(state, [&](std::int64_t i) { return widened(state.data[i]) - widened(state.data[i]); }));
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
     return narrowed<T>(global_sum(state, [&](std::int64_t i) {
         const auto v = widened(state.data[i]);
-        return real_sum ? decltype(v)(std::real(v)) : v;
+        return real_sum ? without_imaginary(v) : v;
     }));
 }
 
@@ -156,22 +189,26 @@ real_of<T> Tensor<T>::norm1() const {
     const auto& state = state_of(*this, "norm1");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm1");
     return narrowed<real_of<T>>(
-        global_sum(state, [&](std::int64_t i) { return static_cast<double>(std::abs(state.data[i])); }));
+        global_sum(state, [&](std::int64_t i) { return static_cast<double>(magnitude(state.data[i])); }));
 }
 
 template <class T>
 real_of<T> Tensor<T>::norm() const {
     const auto& state = state_of(*this, "norm");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm");
-    const auto squares = global_sum(state, [&](std::int64_t i) {
-        return std::norm(widened(state.data[i]));
-    });
-    return static_cast<real_of<T>>(std::sqrt(squares.real()));
+    const double squares = global_sum(state, [&](std::int64_t i) { return std::norm(widened(state.data[i])); }).real();
+    if (state.world->dry() || !must_be_scaled(squares)) return static_cast<real_of<T>>(std::sqrt(squares));
+    const auto largest = static_cast<double>(norm_max());
+    if (largest == 0 || !std::isfinite(largest)) return static_cast<real_of<T>>(largest);
+    const int exponent = std::ilogb(largest);
+    const double scaled =
+        global_sum(state, [&](std::int64_t i) { return std::norm(times_power(widened(state.data[i]), -exponent)); }).real();
+    return static_cast<real_of<T>>(std::ldexp(std::sqrt(scaled), exponent));
 }
 
 template <class T>
 real_of<T> Tensor<T>::norm_max() const {
-    return std::abs(largest_magnitude().value);
+    return magnitude(largest_magnitude().value);
 }
 
 template <class T>
@@ -192,7 +229,7 @@ T Tensor<T>::dot(const Tensor& other) const {
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
     return narrowed<T>(global_sum(a, [&](std::int64_t i) {
         const auto v = local::conjugate(widened(a.data[i])) * widened(b.data[i]);
-        return real_sum ? decltype(v)(std::real(v)) : v;
+        return real_sum ? without_imaginary(v) : v;
     }));
 }
 
@@ -234,7 +271,7 @@ void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
     const auto [keys, values] = local_pairs();
     std::vector<Line> mine;
     for (std::size_t i = 0; i < keys.size(); ++i)
-        if (std::abs(values[i]) >= cutoff) mine.push_back({keys[i], values[i]});
+        if (!(std::abs(values[i]) < cutoff)) mine.push_back({keys[i], values[i]});
     auto lines = from_bytes<Line>(state.world->communicator().gather(to_bytes(mine), 0));
     if (state.rank() != 0) return;
     std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key < b.key; });

@@ -58,7 +58,7 @@ private:
 /// Calls f(offset, indices) for each element that `rank` stores under a layout.
 template <class F>
 void for_each_element(const Layout& layout, std::int64_t rank, F&& f) {
-    if (layout.grid().is_idle(rank)) return;
+    if (layout.grid().is_idle(rank) || layout.local_size(rank) == 0) return;
     std::vector<std::int64_t> x(static_cast<std::size_t>(layout.order()));
     const auto strides = layout.strides(rank);
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> void {

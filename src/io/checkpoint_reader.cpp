@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_contents.hpp"
 #include "io/checksum.hpp"
@@ -19,11 +20,6 @@ using namespace io;
 
 namespace {
 
-const Communicator& communicator_of(const World& world) {
-    if (world.is_dry_run()) throw InvalidArgument("CheckpointReader: a dry run holds no data; use a world of real ranks");
-    return world.state()->communicator();
-}
-
 /// What rank 0 finds, on all ranks. Collective.
 CheckpointContents contents_of(const InputFile& file) {
     const auto& comm = file.comm();
@@ -36,6 +32,13 @@ CheckpointContents contents_of(const InputFile& file) {
     bytes.resize(static_cast<std::size_t>(length));
     comm.broadcast(bytes.data(), length, 0);
     return CheckpointContents::from_bytes(bytes);
+}
+
+/// What a reader has open.
+template <class State>
+const State& opened(const std::unique_ptr<State>& state) {
+    if (!state) throw InvalidArgument("CheckpointReader: the reader was moved from; open the checkpoint again");
+    return *state;
 }
 
 /// "A, B and C" for messages.
@@ -60,7 +63,7 @@ std::string to_string(ElementType type) { return number_type_of(type).name(); }
 
 struct CheckpointReader::State {
     State(const World& where, const std::string& path)
-        : world(where), file(communicator_of(where), path), contents(contents_of(file)) {
+        : world(where), file(communicator_of(where, "CheckpointReader"), path), contents(contents_of(file)) {
         for (const auto& [name, tensor] : contents.tensors) shapes.push_back(tensor.shape);
     }
     const StoredTensor& find(const std::string& name) const {
@@ -112,30 +115,30 @@ CheckpointReader::~CheckpointReader() = default;
 CheckpointReader::CheckpointReader(CheckpointReader&&) noexcept = default;
 CheckpointReader& CheckpointReader::operator=(CheckpointReader&&) noexcept = default;
 
-const std::vector<CheckpointTensor>& CheckpointReader::tensors() const { return state_->shapes; }
+const std::vector<CheckpointTensor>& CheckpointReader::tensors() const { return opened(state_).shapes; }
 std::vector<std::string> CheckpointReader::value_names() const {
     std::vector<std::string> names;
-    for (const auto& [name, value] : state_->contents.values) names.push_back(name);
+    for (const auto& [name, value] : opened(state_).contents.values) names.push_back(name);
     return names;
 }
-bool CheckpointReader::has_tensor(const std::string& name) const { return state_->contents.tensors.count(name) > 0; }
-bool CheckpointReader::has_value(const std::string& name) const { return state_->contents.values.count(name) > 0; }
-const CheckpointTensor& CheckpointReader::tensor(const std::string& name) const { return state_->find(name).shape; }
+bool CheckpointReader::has_tensor(const std::string& name) const { return opened(state_).contents.tensors.count(name) > 0; }
+bool CheckpointReader::has_value(const std::string& name) const { return opened(state_).contents.values.count(name) > 0; }
+const CheckpointTensor& CheckpointReader::tensor(const std::string& name) const { return opened(state_).find(name).shape; }
 
 template <class T>
 Tensor<T> CheckpointReader::read(const std::string& name) const {
-    const CollectiveCall call(ranks_of(state_->world), "CheckpointReader::read", name);
+    const CollectiveCall call(ranks_of(opened(state_).world), "CheckpointReader::read", name);
     const StoredTensor* stored = nullptr;
-    state_->file.comm().agree([&] { stored = &state_->find_of_type<T>(name); });
-    Tensor<T> tensor(state_->world, stored->shape.extents, stored->shape.symmetry, name);
-    state_->load(*stored, state_of(tensor, "CheckpointReader::read"));
+    opened(state_).file.comm().agree([&] { stored = &opened(state_).find_of_type<T>(name); });
+    Tensor<T> tensor(opened(state_).world, stored->shape.extents, stored->shape.symmetry, name);
+    opened(state_).load(*stored, state_of(tensor, "CheckpointReader::read"));
     return tensor;
 }
 
 template <class T>
 void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) const {
-    const CollectiveCall call(ranks_of(state_->world), "CheckpointReader::read_into", name);
-    const auto& s = *state_;
+    const CollectiveCall call(ranks_of(opened(state_).world), "CheckpointReader::read_into", name);
+    const auto& s = opened(state_);
     const StoredTensor* stored = nullptr;
     s.file.comm().agree([&] {
         stored = &s.find_of_type<T>(name);
@@ -156,13 +159,14 @@ void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) con
 
 template <class V>
 V CheckpointReader::value(const std::string& name) const {
-    const auto& values = state_->contents.values;
+    const auto& values = opened(state_).contents.values;
     const auto found = values.find(name);
     if (found == values.end())
-        throw InvalidArgument(state_->file.path() + ": the checkpoint has no value \"" + name + "\"; it has " + names_of(values));
+        throw InvalidArgument(opened(state_).file.path() + ": the checkpoint has no value \"" + name + "\"; it has " +
+                              names_of(values));
     if (const auto* value = std::get_if<V>(&found->second)) return *value;
     const auto is = std::visit([](const auto& v) { return kind_of<std::decay_t<decltype(v)>>(); }, found->second);
-    throw InvalidArgument(state_->file.path() + ": value \"" + name + "\" is " + is + ", not " + kind_of<V>() +
+    throw InvalidArgument(opened(state_).file.path() + ": value \"" + name + "\" is " + is + ", not " + kind_of<V>() +
                           "; ask for that type");
 }
 

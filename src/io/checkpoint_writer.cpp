@@ -4,6 +4,7 @@
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_contents.hpp"
 #include "io/checksum.hpp"
@@ -23,12 +24,6 @@ using namespace io;
 namespace {
 
 constexpr char cure[] = "check that the folder may be written and has room";
-
-/// The communicator, unless there are no data.
-const Communicator& communicator_of(const World& world) {
-    if (world.is_dry_run()) throw InvalidArgument("CheckpointWriter: a dry run has no data to write; use a world of real ranks");
-    return world.state()->communicator();
-}
 
 Hdf5Handle simple_space(std::int64_t length) {
     const auto count = static_cast<hsize_t>(length);
@@ -106,7 +101,7 @@ struct CheckpointWriter::State {
 };
 
 CheckpointWriter::State::State(const World& where, const std::string& name)
-    : world(where), comm(communicator_of(where)), path(name), output(comm, name) {
+    : world(where), comm(communicator_of(where, "CheckpointWriter")), path(name), output(comm, name) {
     reserve(structure_bytes);
     file = made(H5Fclose, [&] {
         const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);

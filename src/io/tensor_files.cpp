@@ -3,6 +3,7 @@
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_seal.hpp"
 #include "io/hdf5_dataset.hpp"
@@ -64,11 +65,6 @@ Description Description::from_bytes(const std::vector<std::byte>& bytes) {
     result.array.extents.assign(extents, name);
     for (auto at = name; at != numbers.end(); ++at) result.array.name += static_cast<char>(*at);
     return result;
-}
-
-const Communicator& communicator_of(const World& world) {
-    if (world.is_dry_run()) throw InvalidArgument("a dry run reads and writes no files; use a world of real ranks");
-    return world.state()->communicator();
 }
 
 /// Looks into a file. Local.
@@ -151,7 +147,7 @@ Tensor<T> read_array(const World& world, const InputFile& file, const Descriptio
 
 bool is_tensor_file(const World& world, const std::string& path) {
     const CollectiveCall call(ranks_of(world), "is_tensor_file", path);
-    const auto& comm = communicator_of(world);
+    const auto& comm = communicator_of(world, path);
     const InputFile file(comm, split(comm, path).file);
     bool is_one = false;
     comm.agree([&] { is_one = is_npy(file) || is_hdf5(file); });
@@ -161,8 +157,8 @@ bool is_tensor_file(const World& world, const std::string& path) {
 TensorFileInfo tensor_file_info(const World& world, const std::string& path) {
     const CollectiveCall call(ranks_of(world), "tensor_file_info", path);
     const QuietHdf5 quiet;
-    const auto where = split(communicator_of(world), path);
-    const InputFile file(communicator_of(world), where.file);
+    const auto where = split(communicator_of(world, path), path);
+    const InputFile file(communicator_of(world, path), where.file);
     const auto found = described_for_all(file, where.dataset);
     if (found.form != Form::checkpoint) {
         const auto& array = found.array;
@@ -178,8 +174,8 @@ template <class T>
 Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name) {
     const CollectiveCall call(ranks_of(world), "read_tensor", path);
     const QuietHdf5 quiet;
-    const auto where = split(communicator_of(world), path);
-    const InputFile file(communicator_of(world), where.file);
+    const auto where = split(communicator_of(world, path), path);
+    const InputFile file(communicator_of(world, path), where.file);
     const auto found = described_for_all(file, where.dataset);
     const auto title = name.empty() ? std::filesystem::path(where.file).stem().string() : name;
     if (found.form != Form::checkpoint) return read_array<T>(world, file, found, title);

@@ -3,6 +3,7 @@
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/npy_array.hpp"
 #include "io/slab_exchange.hpp"
@@ -48,10 +49,8 @@ void store_in_parts(const Tensor<T>& tensor, OutputFile& file, std::int64_t data
 
 template <class T>
 void write_npy(const Tensor<T>& tensor, const std::string& path) {
-    const CollectiveCall call(ranks_of(tensor.world()), "write_npy", path);
-    const auto& world = *state_of(tensor, "write_npy").world;
-    if (world.dry()) throw InvalidArgument(path + ": a dry run has no data to write; use a world of real ranks");
-    const auto& comm = world.communicator();
+    const CollectiveCall call(ranks_of(state_of(tensor, "write_npy").world_handle), "write_npy", path);
+    const auto& comm = communicator_of(state_of(tensor, "write_npy").world_handle, path);
     const auto header = npy_array_header({number_type_of(element_type_of<T>()), true, tensor.extents()});
     const auto data = static_cast<std::int64_t>(header.size());
     OutputFile file(comm, path);

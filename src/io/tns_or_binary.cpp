@@ -2,6 +2,7 @@
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/real_world.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/sparse_tensor_slices.hpp"
@@ -94,10 +95,9 @@ template <class T>
 SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options) {
     const CollectiveCall call(ranks_of(world), "read_sparse", path, options.base, options.lengths, options.duplicates);
     const auto name = options.name.empty() ? name_of(path) : options.name;
-    if (world.is_dry_run())
-        throw InvalidArgument(path + ": a dry run has no data; read the file in a world of real ranks");
+    const auto& comm = communicator_of(world, path);
     if (!options.lengths.empty()) SparseTensor<T>(world, options.lengths, name);  // refuses wrong lengths
-    const InputFile file(world.state()->communicator(), path);
+    const InputFile file(comm, path);
     auto read = read_form<T>(file, options, world.memory_limit() - world.memory_in_use());
     check_lengths(file, options.lengths, read.report.lengths);
     merge_duplicates(file, options.duplicates, read);
@@ -141,7 +141,7 @@ void check_sparse_name(const std::string& path) { form_for(path); }
 
 void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path, IndexBase base) {
     const CollectiveCall call(ranks_of(world), "write_map", path, base, map.size());
-    write_text(world.state()->communicator(), path, false, [&](const std::function<void(std::string_view)>& take) {
+    write_text(communicator_of(world, path), path, false, [&](const std::function<void(std::string_view)>& take) {
         std::string text;
         for (auto index : map) {
             append_number(text, index + (base == IndexBase::zero ? 0 : 1));

@@ -49,6 +49,7 @@ std::string described(const BlockCyclic<T>& view, const char* what) {
 template <class T>
 void check_view(const BlockCyclic<T>& view, const char* what) {
     const auto text = described(view, what);
+    view.world.size();  // refuses World::outside()
     const auto& world = *view.world.state();
     if (world.dry()) throw Unsupported(text + " is on the world of a dry run; use a world of real ranks");
     world.agree([&] {
@@ -124,8 +125,23 @@ void copy_local(const DistributedMatrix<T>& from, DistributedMatrix<T>& to) {
 
 }  // namespace
 
+namespace {
+
+/// What local_rows() and local_columns() count with.
+template <class T>
+void check_counts(const BlockCyclic<T>& view) {
+    if (view.rows < 0 || view.columns < 0 || view.row_block < 1 || view.column_block < 1 || view.grid_rows < 1 ||
+        view.grid_columns < 1 || view.grid_rows > view.world.size() / view.grid_columns)
+        throw InvalidArgument(described(view, "BlockCyclic") +
+                              ": rows and columns must not be negative, blocks and the grid at least 1 x 1, and the grid not "
+                              "larger than the world");
+}
+
+}  // namespace
+
 template <class T>
 std::int64_t BlockCyclic<T>::local_rows() const {
+    check_counts(*this);
     const auto layout = layout_of(*this);
     const auto at = layout.position(world.rank());
     return at < 0 ? 0 : layout.rows.count(layout.grid_row(at));
@@ -133,6 +149,7 @@ std::int64_t BlockCyclic<T>::local_rows() const {
 
 template <class T>
 std::int64_t BlockCyclic<T>::local_columns() const {
+    check_counts(*this);
     const auto layout = layout_of(*this);
     const auto at = layout.position(world.rank());
     return at < 0 ? 0 : layout.columns.count(layout.grid_column(at));

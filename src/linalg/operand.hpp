@@ -28,7 +28,7 @@ class Operand {
 public:
     /// @throws Unsupported in a dry run; InvalidArgument for labels that do not fit
     Operand(const IndexedTensor<T>& A, const std::string& what)
-        : state(*A.factor().tensor),
+        : state(checked(A, what)),
           labels(parse_matricization(A.factor().labels, state.shape().extents(), state.title())),
           pointer_(A.factor().tensor) {
         if (state.world->dry())
@@ -46,6 +46,10 @@ public:
     Matricization labels;
 
 private:
+    static const TensorState<T>& checked(const IndexedTensor<T>& A, const std::string& what) {
+        if (!A.factor().tensor) throw InvalidArgument(what + ": labels without a tensor; label one by Tensor::operator[]");
+        return *A.factor().tensor;
+    }
     std::shared_ptr<TensorState<T>> pointer_;
     Tensor<T> copy_;
 };

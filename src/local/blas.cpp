@@ -7,6 +7,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <array>
 #include <complex>
 #include <string>
 
@@ -75,10 +76,49 @@ Matrix<T> part(Matrix<T> matrix, std::int64_t row, std::int64_t column) {
     return matrix;
 }
 
+/// C = 0 * op(A) * op(B) + beta * C. BLAS would not read A and B, and so hide a NaN: the product is formed in tiles.
+template <class T>
+void gemm_times_zero(GemmSize size, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
+    constexpr std::int64_t side = 64;
+    std::array<T, side * side> tile;
+    for (std::int64_t j = 0; j < size.n; j += side)
+        for (std::int64_t i = 0; i < size.m; i += side) {
+            const auto rows = std::min(side, size.m - i), columns = std::min(side, size.n - j);
+            for (std::int64_t k = 0; k == 0 || k < size.k; k += max_size)
+                call_gemm<T>({rows, columns, std::min(max_size, size.k - k)}, T(1), part(a, i, k), part(b, k, j),
+                             k == 0 ? T(0) : T(1), {tile.data(), side, false});
+            for (std::int64_t y = 0; y < columns; ++y)
+                for (std::int64_t x = 0; x < rows; ++x) {
+                    T& element = c.data[i + x + (j + y) * c.ld];
+                    const T product = multiply(T(0), tile[static_cast<std::size_t>(x + y * side)]);
+                    element = beta == T(0) ? product : product + multiply(beta, element);
+                }
+        }
+}
+
+/// y += 0 * op(A) * x, likewise.
+template <class T>
+void add_gemv_times_zero(GemmSize size, Matrix<const T> a, Vector<const T> x, Vector<T> y) {
+    constexpr std::int64_t length = 1024;
+    std::array<T, length> sums;
+    for (std::int64_t i = 0; i < size.m; i += length) {
+        const auto count = std::min(length, size.m - i);
+        sums.fill(T(0));
+        for (std::int64_t k = 0; k < size.k; k += max_size) {
+            std::int64_t rows = count, columns = std::min(max_size, size.k - k);
+            if (a.transposed) std::swap(rows, columns);
+            call_gemv<T>(rows, columns, T(1), part(a, i, k), {x.data + k * x.increment, x.increment}, {sums.data(), 1});
+        }
+        for (std::int64_t n = 0; n < count; ++n)
+            y.data[(i + n) * y.increment] += multiply(T(0), sums[static_cast<std::size_t>(n)]);
+    }
+}
+
 }  // namespace
 
 template <class T>
 void gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
+    if (alpha == T(0)) return gemm_times_zero<T>(size, a, b, beta, c);
     for (std::int64_t j = 0; j < size.n; j += max_size)
         for (std::int64_t i = 0; i < size.m; i += max_size)
             for (std::int64_t k = 0; k == 0 || k < size.k; k += max_size) {
@@ -99,6 +139,7 @@ void gemv(GemmSize size, T alpha, Matrix<const T> a, Vector<const T> x, T beta, 
         else if (beta != T(1))
             element = multiply(beta, element);
     }
+    if (alpha == T(0)) return add_gemv_times_zero<T>(size, a, x, y);
     for (std::int64_t i = 0; i < size.m; i += max_size)
         for (std::int64_t k = 0; k < size.k; k += max_size) {
             std::int64_t rows = std::min(max_size, size.m - i),

@@ -28,7 +28,8 @@ struct Vector {
 /// Largest leading dimension and increment that BLAS takes.
 inline constexpr std::int64_t max_blas_stride = INT32_MAX;
 
-/// C = alpha * op(A) * op(B) + beta * C; for beta = 0 what C held is not read. Uses the threads of
+/// C = alpha * op(A) * op(B) + beta * C; for beta = 0 what C held is not read; for alpha = 0 A and B are
+/// read, so that a NaN stays. Uses the threads of
 /// the BLAS library, and one thread inside of a parallel region.
 /// @throws InvalidArgument if a leading dimension is above max_blas_stride
 template <class T>

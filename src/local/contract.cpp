@@ -147,7 +147,7 @@ void contract(const FoldedContraction& f, T alpha, const T* a, const T* b, T bet
     FoldedContraction simple = simplify(f);
     const std::vector<FoldAxis> of_result = join({simple.m, simple.n, simple.batch});
     if (entries(of_result) == 0) return;
-    if (entries(simple.k) == 0 || alpha == T(0)) return scale_result<T>(of_result, beta, c);
+    if (entries(simple.k) == 0) return scale_result<T>(of_result, beta, c);
     Pieces<T> pieces;
     split<T>(std::move(simple), {alpha, a, b, beta, c}, pieces);
     const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();

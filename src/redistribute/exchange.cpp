@@ -29,6 +29,22 @@ ExchangeSpec naming(const ExchangeSpec& spec) {
     return result;
 }
 
+/// Calls f(offset) for each element of the target that the labels name.
+template <class F>
+void for_each_named(const ExchangeSpec& spec, std::int64_t rank, F&& f) {
+    const ExchangeLists lists(naming(spec), rank);
+    for (const auto& m : lists.receives()) {
+        if (m.peer != rank) continue;
+        std::vector<std::size_t> digit(m.groups.size(), 0);
+        for (std::int64_t i = 0; i < m.count; ++i) {
+            std::int64_t at = 0;
+            for (std::size_t g = 0; g < digit.size(); ++g) at += m.groups[g]->to[digit[g]];
+            f(at);
+            for (std::size_t g = 0; g < digit.size() && ++digit[g] == m.groups[g]->to.size(); ++g) digit[g] = 0;
+        }
+    }
+}
+
 }  // namespace
 
 Exchange::Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank)
@@ -100,7 +116,10 @@ template <class T>
 void Exchange::prepare_target(T* to, T beta, bool& accumulate) const {
     const auto local = spec_.to.local_size(rank_);
     if (lists_.pattern()) {
-        scale_named(spec_, rank_, to, beta);
+        if (beta == T(0))
+            for_each_named(spec_, rank_, [&](std::int64_t at) { to[at] = T(0); });
+        else
+            scale_named(spec_, rank_, to, beta);
         return;
     }
     if (beta == T(0)) {
@@ -153,18 +172,7 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
 
 template <class T>
 void scale_named(const ExchangeSpec& spec, std::int64_t rank, T* to, T beta) {
-    if (beta == T(1)) return;
-    const ExchangeLists lists(naming(spec), rank);
-    for (const auto& m : lists.receives()) {
-        if (m.peer != rank) continue;
-        std::vector<std::size_t> digit(m.groups.size(), 0);
-        for (std::int64_t i = 0; i < m.count; ++i) {
-            std::int64_t at = 0;
-            for (std::size_t g = 0; g < digit.size(); ++g) at += m.groups[g]->to[digit[g]];
-            to[at] = beta == T(0) ? T(0) : to[at] * beta;
-            for (std::size_t g = 0; g < digit.size() && ++digit[g] == m.groups[g]->to.size(); ++g) digit[g] = 0;
-        }
-    }
+    if (beta != T(1)) for_each_named(spec, rank, [&](std::int64_t at) { to[at] *= beta; });
 }
 
 #define ARGES_INSTANTIATE(T)                                                          \

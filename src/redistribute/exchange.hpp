@@ -53,7 +53,7 @@ private:
     std::optional<MessageAxes> direct_;                  // of the rank's own elements
 };
 
-/// to *= beta on the elements that labels (a slice or a diagonal) name; local.
+/// to *= beta on the elements that labels (a slice or a diagonal) name, also for beta = 0, where NaN stays; local.
 template <class T>
 void scale_named(const ExchangeSpec& spec, std::int64_t rank, T* to, T beta);
 

@@ -32,10 +32,19 @@ double blocked_sum(std::int64_t count, F&& term) {
 
 template <class T>
 double norm(std::span<const T> values) {
-    return std::sqrt(blocked_sum(static_cast<std::int64_t>(values.size()), [&](std::int64_t x) {
-        const auto value = static_cast<double>(values[static_cast<std::size_t>(x)]);
-        return value * value;
-    }));
+    const auto squares_of = [&](auto&& scaled) {
+        return blocked_sum(static_cast<std::int64_t>(values.size()), [&](std::int64_t x) {
+            const double value = scaled(static_cast<double>(values[static_cast<std::size_t>(x)]));
+            return value * value;
+        });
+    };
+    const double squares = squares_of([](double value) { return value; });
+    if (!must_be_scaled(squares)) return std::sqrt(squares);
+    double largest = 0;
+    for (auto value : values) largest = std::max(largest, std::abs(static_cast<double>(value)));
+    if (largest == 0 || std::isinf(largest)) return largest;
+    const int exponent = std::ilogb(largest);
+    return std::ldexp(std::sqrt(squares_of([&](double value) { return std::ldexp(value, -exponent); })), exponent);
 }
 
 template <class T>

@@ -4,11 +4,29 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <map>
 
 namespace arges {
 
 namespace {
+
+/// Levels of a tree and dimensions of a tensor: far more than make sense, and few enough for functions that call themselves.
+constexpr int max_levels = 64, max_order = 1024;
+
+/// Throws if a tree has more levels than `left`.
+void check_levels(const SymmetryNode& node, int left = max_levels) {
+    if (left == 0)
+        throw InvalidArgument("symmetry: the tree has more than " + std::to_string(max_levels) +
+                              " levels; leave out products within products, and nodes with a single child");
+    for (const auto& child : node.children) check_levels(child, left - 1);
+}
+
+void check_order(std::int64_t order) {
+    if (order < 0 || order > max_order)
+        throw InvalidArgument("symmetry: order " + std::to_string(order) + "; a tensor has from 0 to " +
+                              std::to_string(max_order) + " dimensions");
+}
 
 const std::map<NodeKind, std::string>& kind_names() {
     static const std::map<NodeKind, std::string> names{{NodeKind::product, "product"},
@@ -45,13 +63,18 @@ void check_node(const SymmetryNode& node) {
     if (node.kind == NodeKind::leaf) return;
     for (const auto& child : node.children) check_node(child);
     if (node.kind == NodeKind::product) return;
-    const auto& name = kind_names().at(node.kind);
+    const auto known = kind_names().find(node.kind);
+    if (known == kind_names().end())
+        throw InvalidArgument("symmetry: " + std::to_string(static_cast<int>(node.kind)) +
+                              " is no kind of node; use leaf(), product(), symmetric(), antisymmetric(), hollow(), hermitian()");
+    const auto& name = known->second;
     if (node.kind == NodeKind::hermitian && node.children.size() != 2)
         throw InvalidArgument("symmetry: hermitian needs exactly two children, got " +
                               std::to_string(node.children.size()));
     if (node.children.size() < 2)
         throw InvalidArgument("symmetry: " + name + " needs at least two children, got " +
                               std::to_string(node.children.size()));
+    if (node.dimensions().empty()) throw InvalidArgument("symmetry: " + name + " over no dimensions; give it leaves");
     for (const auto& child : node.children)
         if (!same_shape(child, node.children[0]))
             throw InvalidArgument("symmetry: the children of " + name +
@@ -59,6 +82,7 @@ void check_node(const SymmetryNode& node) {
 }
 
 SymmetryNode make(NodeKind kind, std::vector<SymmetryNode> children) {
+    for (const auto& child : children) check_levels(child, max_levels - 1);
     return SymmetryNode{kind, -1, std::move(children)};
 }
 
@@ -87,7 +111,9 @@ public:
 
 private:
     [[noreturn]] void fail(const std::string& what) const {
-        throw InvalidArgument("symmetry \"" + std::string(text_) + "\": " + what + " at position " +
+        constexpr std::size_t most = 200;  // characters shown
+        const auto shown = text_.size() > most ? std::string(text_.substr(0, most)) + "..." : std::string(text_);
+        throw InvalidArgument("symmetry \"" + shown + "\": " + what + " at position " +
                               std::to_string(position_ + 1) +
                               "; write e.g. antisym(a,b) sym(product(c,i),product(d,j)) with letters of \"" +
                               std::string(names_) + "\"");
@@ -104,13 +130,18 @@ private:
     SymmetryNode parse_node() {
         const auto name = word();
         skip();
-        if (position_ < text_.size() && text_[position_] == '(') return parse_children(kind_of(name));
+        if (position_ < text_.size() && text_[position_] == '(') {
+            if (++level_ > max_levels - 2) fail("more than " + std::to_string(max_levels - 2) + " nodes within each other");
+            auto node = parse_children(kind_of(name));
+            --level_;
+            return node;
+        }
         if (name.size() != 1 || names_.find(name[0]) == std::string_view::npos)
             fail(name.empty() ? "a dimension or a node is missing" : "unknown dimension \"" + name + "\"");
         return leaf(static_cast<int>(names_.find(name[0])));
     }
     SymmetryNode parse_children(NodeKind kind) {
-        SymmetryNode node = make(kind, {});
+        SymmetryNode node{kind, -1, {}};
         do {
             ++position_;  // the opening parenthesis or a comma
             node.children.push_back(parse_node());
@@ -128,6 +159,7 @@ private:
 
     std::string_view names_, text_;
     std::size_t position_ = 0;
+    int level_ = 0;
 };
 
 std::string relations_text(const std::vector<Relation>& relations) {
@@ -159,11 +191,14 @@ std::vector<Relation> corrected(std::vector<Relation> relations) {
 }  // namespace
 
 std::vector<int> SymmetryNode::dimensions() const {
-    if (kind == NodeKind::leaf) return {dimension};
     std::vector<int> all;
-    for (const auto& child : children) {
-        const auto below = child.dimensions();
-        all.insert(all.end(), below.begin(), below.end());
+    std::vector<const SymmetryNode*> open{this};  // of a tree with any number of levels
+    while (!open.empty()) {
+        const auto& node = *open.back();
+        open.pop_back();
+        if (node.kind == NodeKind::leaf) all.push_back(node.dimension);
+        else
+            for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) open.push_back(&*child);
     }
     return all;
 }
@@ -180,6 +215,8 @@ SymmetryNode hermitian(SymmetryNode first, SymmetryNode second) {
 }
 
 Symmetry::Symmetry(int order, const SymmetryNode& root) : order_(order) {
+    check_order(order);
+    check_levels(root, root.kind == NodeKind::product ? max_levels : max_levels - 1);  // slots are within a product
     check_node(root);
     const auto simple = simplified(root);
     if (simple.kind == NodeKind::product)
@@ -202,7 +239,9 @@ Symmetry::Symmetry(int order, const SymmetryNode& root) : order_(order) {
 Symmetry::Symmetry(const SymmetryNode& root)
     : Symmetry([&] {
           const auto dims = root.dimensions();
-          return dims.empty() ? 0 : *std::max_element(dims.begin(), dims.end()) + 1;
+          const std::int64_t order = dims.empty() ? 0 : std::int64_t{*std::max_element(dims.begin(), dims.end())} + 1;
+          check_order(order);
+          return static_cast<int>(order);
       }(), root) {}
 
 Symmetry Symmetry::none(int order) { return Symmetry(order, make(NodeKind::product, {})); }
@@ -223,6 +262,10 @@ Symmetry Symmetry::parse(std::string_view names, std::string_view text) {
 }
 
 Symmetry Symmetry::from_relations(const std::vector<Relation>& relations) {
+    for (auto relation : relations)
+        if (relation < NS || relation > SH)
+            throw InvalidArgument("symmetry vector: " + std::to_string(static_cast<int>(relation)) +
+                                  " is no relation; use NS, SY, AS or SH");
     const auto better = corrected(relations);
     if (better != relations)
         throw InvalidArgument("symmetry vector " + relations_text(relations) +

@@ -5,15 +5,29 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <numeric>
 #include <string>
 
 namespace arges {
 
+namespace {
+
+/// MPI numbers ranks by int.
+constexpr std::int64_t max_ranks = std::numeric_limits<std::int32_t>::max();
+
+}  // namespace
+
 Torus::Torus(std::vector<std::int64_t> lengths) : lengths_(std::move(lengths)) {
-    for (auto l : lengths_)
+    std::int64_t ranks = 1;
+    for (auto l : lengths_) {
         if (l < 1)
             throw InvalidArgument("torus: length " + std::to_string(l) + "; every length must be at least 1, e.g. 4x4x2");
+        if (l > max_ranks / ranks)
+            throw InvalidArgument("torus " + to_string() + ": more than " + std::to_string(max_ranks) +
+                                  " ranks, which is the most that MPI can number; use fewer");
+        ranks *= l;
+    }
 }
 
 Torus Torus::parse(std::string_view text) {
@@ -43,7 +57,7 @@ std::string Torus::to_string() const {
 
 std::vector<std::int64_t> prime_factors(std::int64_t n) {
     std::vector<std::int64_t> result;
-    for (std::int64_t p = 2; p * p <= n; ++p)
+    for (std::int64_t p = 2; p <= n / p; ++p)
         for (; n % p == 0; n /= p) result.push_back(p);
     if (n > 1) result.push_back(n);
     return result;
