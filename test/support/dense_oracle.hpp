@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arges/tensor.hpp"
-#include "symmetry/permutation_group.hpp"
+#include "support/symmetry_group.hpp"
 
 #include <algorithm>
 #include <complex>
@@ -43,35 +43,6 @@ struct Dense {
     const Value& at(const std::vector<std::int64_t>& x) const { return data[key(x)]; }
 };
 
-inline std::vector<std::int64_t> permuted(const std::vector<std::int64_t>& x, const SignedPermutation& p) {
-    std::vector<std::int64_t> y;
-    for (int d : p.image) y.push_back(x[static_cast<std::size_t>(d)]);
-    return y;
-}
-
-/// True if two children of an antisymmetric or hollow node have equal indices.
-inline bool on_zero_diagonal(const SymmetryNode& node, const std::vector<std::int64_t>& x) {
-    for (const auto& child : node.children)
-        if (on_zero_diagonal(child, x)) return true;
-    if (node.kind != NodeKind::hollow && node.kind != NodeKind::antisymmetric) return false;
-    auto tuple = [&](const SymmetryNode& n) {
-        std::vector<std::int64_t> t;
-        for (int d : n.dimensions()) t.push_back(x[static_cast<std::size_t>(d)]);
-        return t;
-    };
-    for (std::size_t i = 0; i < node.children.size(); ++i)
-        for (std::size_t j = i + 1; j < node.children.size(); ++j)
-            if (tuple(node.children[i]) == tuple(node.children[j])) return true;
-    return false;
-}
-
-/// True if symmetry makes the element zero: another one of its orbit has equal children in an antisymmetric or hollow node.
-inline bool zero_by_symmetry(const Symmetry& symmetry, const std::vector<SignedPermutation>& group,
-                             const std::vector<std::int64_t>& x) {
-    const auto root = product(symmetry.slots());
-    return std::any_of(group.begin(), group.end(), [&](const auto& g) { return on_zero_diagonal(root, permuted(x, g)); });
-}
-
 /// A random tensor with a symmetry: random integers (or generic real numbers) summed over the group.
 inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, bool complex,
                           std::mt19937_64& random, bool generic = false) {
@@ -83,7 +54,7 @@ inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmet
         const double re = draw();
         v = {re, complex ? draw() : 0.0};
     }
-    const auto group = group_of(symmetry);
+    const auto group = group_elements(symmetry);
     for (std::size_t k = 0; k < result.data.size(); ++k) {
         const auto x = result.index(k);
         if (zero_by_symmetry(symmetry, group, x)) continue;
@@ -137,31 +108,31 @@ inline Dense dense_product(const std::vector<DenseFactor>& factors, const std::v
     return result;
 }
 
-/// Sum over the group of (+-) R, and how many elements of the group leave R as it is.
-inline Dense group_sum(const Dense& r, const std::vector<SignedPermutation>& group) {
+/// The value that an element of the group says R has, from the value at the permuted index.
+inline Value related(const Dense& r, const std::vector<std::int64_t>& x, const GroupElement& g) {
+    auto v = r.at(permuted(x, g));
+    if (g.conjugate) v = std::conj(v);
+    return g.negative ? -v : v;
+}
+
+/// Sum over the group of (+-) R.
+inline Dense group_sum(const Dense& r, const std::vector<GroupElement>& group) {
     Dense result(r.extents);
     for (std::size_t k = 0; k < r.data.size(); ++k)
-        for (const auto& g : group) {
-            auto v = r.at(permuted(r.index(k), g));
-            if (g.conjugate) v = std::conj(v);
-            result.data[k] += g.negative ? -v : v;
-        }
+        for (const auto& g : group) result.data[k] += related(r, r.index(k), g);
     return result;
 }
 
-inline std::int64_t stabilizer_size(const Dense& r, const std::vector<SignedPermutation>& group) {
-    std::int64_t count = 0;
-    for (const auto& g : group) {
-        bool same = true;
-        for (std::size_t k = 0; k < r.data.size() && same; ++k) {
-            auto v = r.at(permuted(r.index(k), g));
-            if (g.conjugate) v = std::conj(v);
-            if (g.negative) v = -v;
-            same = std::abs(v - r.data[k]) < 1e-9;
-        }
-        count += same ? 1 : 0;
-    }
-    return count;
+/// Does the element of the group leave R as it is?
+inline bool keeps(const GroupElement& g, const Dense& r) {
+    for (std::size_t k = 0; k < r.data.size(); ++k)
+        if (std::abs(related(r, r.index(k), g) - r.data[k]) > 1e-9 * (1 + std::abs(r.data[k]))) return false;
+    return true;
+}
+
+/// How many elements of the group leave R as it is.
+inline std::int64_t stabilizer_size(const Dense& r, const std::vector<GroupElement>& group) {
+    return std::count_if(group.begin(), group.end(), [&](const auto& g) { return keeps(g, r); });
 }
 
 /// Converts a value to an element type.
