@@ -127,7 +127,7 @@ private:
 
     /// A repeated output label writes a diagonal; in a symmetric group that is only possible for the whole diagonal.
     void check_diagonal() const {
-        if (!has_diagonal() || check_.is_zero()) return;
+        if (!has_diagonal() || term_.zero) return;
         for (const auto& slot : term_.output.symmetry.slots()) {
             if (slot.kind == NodeKind::leaf) continue;
             if (!any_label_repeated(slot)) {

@@ -40,11 +40,6 @@ struct RandomTerm {
     Projection projection = Projection::none;
 };
 
-inline bool contains_node(const SymmetryNode& node, NodeKind kind) {
-    return node.kind == kind ||
-           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_node(c, kind); });
-}
-
 /// C = beta C + sum of terms. Tensor 0 is C; it and the others may occur several times, with other labels.
 class RandomStatement {
 public:

@@ -77,19 +77,28 @@ inline bool on_hollow_diagonal(const SymmetryNode& node, const std::vector<std::
     return tuples.size() < node.children.size();
 }
 
+inline bool contains_node(const SymmetryNode& node, NodeKind kind) {
+    return node.kind == kind || std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_node(c, kind); });
+}
+
 /// The values v with v = (+-) v or (+-) conj(v) for each element of the group that maps x to itself; none but zero where an
 /// element of the orbit is on the diagonal of a hollow node.
 inline Allowed allowed_values(const Symmetry& symmetry, const std::vector<GroupElement>& group, const std::vector<std::int64_t>& x) {
-    bool real = true, imaginary = true;
+    const bool is_hollow = std::any_of(symmetry.slots().begin(), symmetry.slots().end(), [](const auto& s) { return contains_node(s, NodeKind::hollow); });
+    bool all = true, real = true, imaginary = true;
     for (const auto& g : group) {
-        const auto y = permuted(x, g);
-        for (const auto& slot : symmetry.slots())
-            if (on_hollow_diagonal(slot, y)) return Allowed::zero;
-        if (y != x) continue;
+        if (is_hollow) {
+            const auto y = permuted(x, g);
+            for (const auto& slot : symmetry.slots())
+                if (on_hollow_diagonal(slot, y)) return Allowed::zero;
+        }
+        bool fixed = true;
+        for (std::size_t d = 0; d < x.size() && fixed; ++d) fixed = x[static_cast<std::size_t>(g.image[d])] == x[d];
+        if (!fixed) continue;
+        all = all && !g.negative && !g.conjugate;
         real = real && !g.negative;
         imaginary = imaginary && g.negative == g.conjugate;
     }
-    const bool all = std::none_of(group.begin(), group.end(), [&](const auto& g) { return (g.negative || g.conjugate) && permuted(x, g) == x; });
     return all ? Allowed::all : real ? Allowed::real : imaginary ? Allowed::imaginary : Allowed::zero;
 }
 
