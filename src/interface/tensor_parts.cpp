@@ -129,8 +129,8 @@ void check_part(const std::string& title, const Symmetry& symmetry, const Symmet
         if (same && contains(part, there) && there == g) {
             const auto fixed = fixed_by(g);
             if (!canonical_form(symmetry, fixed).zero || canonical_form(part, fixed).zero) continue;
-            throw InvalidArgument(title + ": set_slice over the diagonal of a hollow group, where the part does not vanish by structure; "
-                                          "give the part the same symmetry");
+            throw InvalidArgument(title + ": set_slice over the diagonal of a hollow group, where the part does not vanish by "
+                                          "structure; give the part the same symmetry");
         }
         throw InvalidArgument(title + ": set_slice over dimensions " + std::to_string(moved) + " and " +
                               std::to_string(g.image[static_cast<std::size_t>(moved)]) +

@@ -31,7 +31,7 @@ public:
         layout = std::move(where);
         data = std::move(elements);
     }
-    /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Does nothing without hermitian nodes. Local.
+    /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
     void keep_real();
     const Layout& shape() const { return *layout; }
     std::int64_t rank() const { return world->rank(); }

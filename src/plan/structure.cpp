@@ -71,8 +71,8 @@ private:
         return false;
     }
 
-    /// A factor takes on a sign, or is conjugated, if its elements at the labels and at the renamed labels have one representative. Where it
-    /// is real it may be conjugated.
+    /// A factor takes on a sign, or is conjugated, if its elements at the labels and at the renamed labels have one
+    /// representative. Where it is real it may be conjugated.
     bool holds_exactly(const LabelPermutation& p) const {
         if (term_.complex && p.conjugate && !term_.real_coefficient) return false;
         bool negative = false;
@@ -146,7 +146,8 @@ private:
         if (constraint.zero)
             throw InvalidArgument(term_.output_name + ": the diagonal over " + label_list(slot) +
                                   " is zero by symmetry and cannot be written; give the output no symmetry there");
-        const bool shared_outside = std::count(labels().begin(), labels().end(), *distinct.begin()) > static_cast<std::ptrdiff_t>(dims.size());
+        const bool shared_outside =
+            std::count(labels().begin(), labels().end(), *distinct.begin()) > static_cast<std::ptrdiff_t>(dims.size());
         if (distinct.size() > 1 || shared_outside)
             throw Unsupported(term_.output_name + ": the labels " + label_list(slot) +
                               " write part of the diagonal of a symmetric group; write to a tensor without symmetry and "

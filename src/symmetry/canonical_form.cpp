@@ -31,7 +31,8 @@ std::int64_t* place(const SymmetryNode& node, std::span<const std::int64_t> inde
     }
     auto* end = first;
     for (const auto& child : node.children) end = place(child, index, end, form);
-    if (node.kind != NodeKind::product) sort_children(node, first, (end - first) / static_cast<std::ptrdiff_t>(node.children.size()), form);
+    const auto width = (end - first) / static_cast<std::ptrdiff_t>(node.children.size());
+    if (node.kind != NodeKind::product) sort_children(node, first, width, form);
     return end;
 }
 

@@ -11,12 +11,12 @@ namespace arges {
 
 /// The representative of an element, how its value follows from it, and which values are possible at all.
 ///
-/// The value v of an element obeys v = (+-) v or v = (+-) conj(v) for each permutation of the symmetry that maps its index to itself.
-/// For a representative, exchanges of equal children generate these permutations: in an antisymmetric node that says v = -v, in a
-/// hermitian one v = conj(v), in others nothing. So an element is zero, real or free, and never imaginary. A hollow node has its zeros
-/// by definition.
+/// The value v of an element obeys v = (+-) v or v = (+-) conj(v) for each permutation of the symmetry that maps its index to
+/// itself. For a representative, exchanges of equal children generate these permutations: in an antisymmetric node that says
+/// v = -v, in a hermitian one v = conj(v), in others nothing. So an element is zero, real or free, and never imaginary. A hollow
+/// node has its zeros by definition.
 struct CanonicalForm {
-    std::vector<std::int64_t> index;  ///< the representative's: by position (leaves in tree order), the children of each node sorted
+    std::vector<std::int64_t> index;  ///< the representative's: by position (leaves in tree order), children sorted
     bool negative = false;            ///< element = -representative
     bool conjugate = false;           ///< element = conj(representative)
     bool zero = false;                ///< an antisymmetric or hollow node has equal children

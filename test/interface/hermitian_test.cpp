@@ -81,8 +81,8 @@ TYPED_TEST(Hermitian, WritesOfValuesThatAreNotAllowedAreRefused) {
     });
 }
 
-/// The word of the user that R has the symmetry, by canonical(), a function or another tree: imaginary parts are dropped where the
-/// symmetry leaves none.
+/// The word of the user that R has the symmetry, by canonical(), a function or another tree: imaginary parts are dropped where
+/// the symmetry leaves none.
 TYPED_TEST(Hermitian, ImaginaryPartsAreDroppedWhereTheUserVouches) {
     using T = TypeParam;
     for_each_hermitian(this->world_, [&](const Shape& shape, const auto& group) {

@@ -52,7 +52,8 @@ private:
 /// What R has by structure, seen on generic values: larger extents, and another tensor for each factor.
 class Structure {
 public:
-    Structure(RandomStatement& s, const RandomTerm& term, bool complex) : symmetry_(s.symmetry()), group_(group_elements(symmetry_)), output_(s.output) {
+    Structure(RandomStatement& s, const RandomTerm& term, bool complex)
+        : symmetry_(s.symmetry()), group_(group_elements(symmetry_)), output_(s.output) {
         const std::vector<std::int64_t> extents(s.label_extents.size(), 3);
         std::vector<DenseFactor> factors;
         for (const auto& f : term.factors) {
@@ -76,8 +77,10 @@ public:
             const auto x = r_.index(k);
             if (!is_named(x, output_)) continue;
             if (std::abs(r_.data[k]) > 1e-9 && zero_by_symmetry(symmetry_, group_, x)) return false;
-            for (const auto& g : group_)
-                if (is_named(permuted(x, g), output_) && std::abs(related(r_, x, g) - r_.data[k]) > 1e-9 * (1 + std::abs(r_.data[k]))) return false;
+            for (const auto& g : group_) {
+                if (!is_named(permuted(x, g), output_)) continue;
+                if (std::abs(related(r_, x, g) - r_.data[k]) > 1e-9 * (1 + std::abs(r_.data[k]))) return false;
+            }
         }
         return true;
     }
@@ -118,7 +121,8 @@ public:
     StatementCheck(const World& world, const Subsets& subsets, std::uint64_t seed)
         : world_(world), subsets_(subsets), complex_(is_complex<T>), seed_(seed), statement_(seed, complex_) {
         // In blocks, canonical() may take another element of an orbit.
-        const bool is_canonical = std::any_of(statement_.terms.begin(), statement_.terms.end(), [](const auto& t) { return t.projection == Projection::canonical; });
+        const bool is_canonical = std::any_of(statement_.terms.begin(), statement_.terms.end(),
+                                              [](const auto& t) { return t.projection == Projection::canonical; });
         world_.state()->group_mapping = seed % 4 == 0 && !is_canonical ? GroupMapping::blocks : GroupMapping::packed;
         world_.state()->prepared().clear();
     }
@@ -192,8 +196,9 @@ private:
             outcome = Outcome::no_memory;
         }
         if (outcome != Outcome::executed) {
-            EXPECT_EQ(std::memcmp(before.data(), C.state()->data.data(), before.size() * sizeof(T)), 0) << "changed, though an exception was thrown";
             EXPECT_EQ(static_cast<std::int64_t>(before.size()), C.state()->data.size());
+            EXPECT_EQ(std::memcmp(before.data(), C.state()->data.data(), before.size() * sizeof(T)), 0)
+                << "changed, though an exception was thrown";
             if (invalid && world_.rank() == 0) check_refusal();
             return outcome;
         }
@@ -245,7 +250,8 @@ private:
         for (auto& v : r.data) v *= term.alpha;
         const bool has_symmetry = !statement_.symmetry().trivial();
         if (term.projection == Projection::none && has_symmetry) {
-            EXPECT_TRUE(Structure(statement_, term, complex_).fits()) << "accepted, though the right-hand side lacks a symmetry or a zero";
+            EXPECT_TRUE(Structure(statement_, term, complex_).fits())
+                << "accepted, though the right-hand side lacks a symmetry or a zero";
         }
         if (term.projection == Projection::canonical && has_symmetry)
             r = one_of_each_orbit(r);
@@ -293,7 +299,8 @@ private:
                 total += Value(v);
                 size += std::abs(v);
             }
-            EXPECT_LE(std::abs(Value(sum) - total), size * (std::is_same_v<real_of<T>, float> ? 1e-4 : 1e-12)) << "sum() and gather() differ";
+            EXPECT_LE(std::abs(Value(sum) - total), size * (std::is_same_v<real_of<T>, float> ? 1e-4 : 1e-12))
+                << "sum() and gather() differ";
         }
     }
 

@@ -40,6 +40,11 @@ struct RandomTerm {
     Projection projection = Projection::none;
 };
 
+inline bool contains_node(const SymmetryNode& node, NodeKind kind) {
+    return node.kind == kind ||
+           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_node(c, kind); });
+}
+
 /// C = beta C + sum of terms. Tensor 0 is C; it and the others may occur several times, with other labels.
 class RandomStatement {
 public:
@@ -133,9 +138,9 @@ private:
             if (n == 1)
                 group.shape = {NodeKind::leaf, 1, {}, pick({0, 1, 2, 3, 3, 4, 5, 7})};
             else if (composite)
-                group.shape = tree(n, false, n == 4 ? std::vector<int>{1, 2, 2, 3, 3} : n == 6 ? std::vector<int>{1, 2, 2} : std::vector<int>{2, 2, 1});
+                group.shape = tree(n, false, n == 4 ? std::vector<int>{1, 2, 2, 3, 3} : std::vector<int>{1, 2, 2});
             else
-                group.shape = {kind(n), n, {{NodeKind::leaf, 1, {}, pick(n > 2 ? std::vector<int>{1, 2, 2, 3, 3, 4} : std::vector<int>{0, 1, 2, 3, 3, 4, 5, 7})}}};
+                group.shape = {kind(n), n, {{NodeKind::leaf, 1, {}, n > 2 ? pick({1, 2, 2, 3, 3, 4}) : pick({0, 1, 2, 3, 3, 4, 5, 7})}}};
             std::vector<std::int64_t> extents;
             collect_extents(group.shape, extents);
             auto larger = size;
@@ -215,7 +220,7 @@ private:
     std::vector<int> renamed(std::vector<int> labels) {
         for (auto& l : labels) {
             const int other = static_cast<int>(random_() % label_extents.size());
-            if (!chance(0.4) || label_extents[static_cast<std::size_t>(l)] != label_extents[static_cast<std::size_t>(other)]) continue;
+            if (!chance(0.4) || extents_of({l}) != extents_of({other})) continue;
             const auto there = std::find(labels.begin(), labels.end(), other);
             if (there != labels.end()) *there = l;
             l = other;

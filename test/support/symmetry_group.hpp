@@ -16,6 +16,7 @@ namespace arges::test {
 struct GroupElement {
     std::vector<int> image;
     bool negative = false, conjugate = false;
+    bool operator==(const GroupElement&) const = default;
     bool operator<(const GroupElement& other) const {
         return std::tie(image, negative, conjugate) < std::tie(other.image, other.negative, other.conjugate);
     }
@@ -34,15 +35,17 @@ inline void add_exchanges(const SymmetryNode& node, int order, std::vector<Group
     if (node.kind == NodeKind::product) return;
     for (std::size_t i = 0; i < node.children.size(); ++i)
         for (std::size_t j = i + 1; j < node.children.size(); ++j) {
-            GroupElement g{std::vector<int>(static_cast<std::size_t>(order)), node.kind == NodeKind::antisymmetric, node.kind == NodeKind::hermitian};
+            GroupElement g{std::vector<int>(static_cast<std::size_t>(order)), node.kind == NodeKind::antisymmetric,
+                           node.kind == NodeKind::hermitian};
             std::iota(g.image.begin(), g.image.end(), 0);
             const auto a = node.children[i].dimensions(), b = node.children[j].dimensions();
-            for (std::size_t l = 0; l < a.size(); ++l) std::swap(g.image[static_cast<std::size_t>(a[l])], g.image[static_cast<std::size_t>(b[l])]);
+            for (std::size_t l = 0; l < a.size(); ++l)
+                std::swap(g.image[static_cast<std::size_t>(a[l])], g.image[static_cast<std::size_t>(b[l])]);
             result.push_back(g);
         }
 }
 
-/// All that can be reached by exchanges, one after the other. A permutation that comes with several factors is there several times.
+/// All that can be reached by exchanges, one after the other. A permutation with several factors is there several times.
 inline std::vector<GroupElement> group_elements(const Symmetry& symmetry) {
     std::vector<GroupElement> exchanges;
     for (const auto& slot : symmetry.slots()) add_exchanges(slot, symmetry.order(), exchanges);
@@ -64,36 +67,29 @@ inline std::vector<GroupElement> group_elements(const Symmetry& symmetry) {
 /// Which values symmetry allows for an element.
 enum class Allowed { zero, real, imaginary, all };
 
-/// True if two children of a hollow node have equal indices.
-inline bool on_hollow_diagonal(const SymmetryNode& node, const std::vector<std::int64_t>& x) {
-    if (std::any_of(node.children.begin(), node.children.end(), [&](const auto& child) { return on_hollow_diagonal(child, x); })) return true;
-    if (node.kind != NodeKind::hollow) return false;
-    std::set<std::vector<std::int64_t>> tuples;
-    for (const auto& child : node.children) {
-        std::vector<std::int64_t> t;
-        for (int d : child.dimensions()) t.push_back(x[static_cast<std::size_t>(d)]);
-        tuples.insert(t);
+/// The dimensions of two children of a hollow node, for each two: the tensor is zero where their indices are equal.
+using EqualDimensions = std::vector<std::pair<std::vector<int>, std::vector<int>>>;
+inline void add_hollow_pairs(const SymmetryNode& node, EqualDimensions& result) {
+    for (std::size_t i = 0; i < node.children.size(); ++i) {
+        add_hollow_pairs(node.children[i], result);
+        for (std::size_t j = 0; j < i && node.kind == NodeKind::hollow; ++j)
+            result.emplace_back(node.children[i].dimensions(), node.children[j].dimensions());
     }
-    return tuples.size() < node.children.size();
-}
-
-inline bool contains_node(const SymmetryNode& node, NodeKind kind) {
-    return node.kind == kind || std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_node(c, kind); });
 }
 
 /// The values v with v = (+-) v or (+-) conj(v) for each element of the group that maps x to itself; none but zero where an
 /// element of the orbit is on the diagonal of a hollow node.
-inline Allowed allowed_values(const Symmetry& symmetry, const std::vector<GroupElement>& group, const std::vector<std::int64_t>& x) {
-    const bool is_hollow = std::any_of(symmetry.slots().begin(), symmetry.slots().end(), [](const auto& s) { return contains_node(s, NodeKind::hollow); });
+inline Allowed allowed_values(const Symmetry& symmetry, const std::vector<GroupElement>& group,
+                              const std::vector<std::int64_t>& x) {
+    EqualDimensions pairs;
+    for (const auto& slot : symmetry.slots()) add_hollow_pairs(slot, pairs);
     bool all = true, real = true, imaginary = true;
     for (const auto& g : group) {
-        if (is_hollow) {
-            const auto y = permuted(x, g);
-            for (const auto& slot : symmetry.slots())
-                if (on_hollow_diagonal(slot, y)) return Allowed::zero;
-        }
+        auto at = [&](int d) { return x[static_cast<std::size_t>(g.image[static_cast<std::size_t>(d)])]; };
+        for (const auto& [a, b] : pairs)
+            if (std::equal(a.begin(), a.end(), b.begin(), [&](int d, int e) { return at(d) == at(e); })) return Allowed::zero;
         bool fixed = true;
-        for (std::size_t d = 0; d < x.size() && fixed; ++d) fixed = x[static_cast<std::size_t>(g.image[d])] == x[d];
+        for (std::size_t d = 0; d < x.size() && fixed; ++d) fixed = at(static_cast<int>(d)) == x[d];
         if (!fixed) continue;
         all = all && !g.negative && !g.conjugate;
         real = real && !g.negative;
@@ -102,7 +98,8 @@ inline Allowed allowed_values(const Symmetry& symmetry, const std::vector<GroupE
     return all ? Allowed::all : real ? Allowed::real : imaginary ? Allowed::imaginary : Allowed::zero;
 }
 
-inline bool zero_by_symmetry(const Symmetry& symmetry, const std::vector<GroupElement>& group, const std::vector<std::int64_t>& x) {
+inline bool zero_by_symmetry(const Symmetry& symmetry, const std::vector<GroupElement>& group,
+                             const std::vector<std::int64_t>& x) {
     return allowed_values(symmetry, group, x) == Allowed::zero;
 }
 

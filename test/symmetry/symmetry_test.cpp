@@ -115,8 +115,7 @@ TEST(PermutationGroup, IsTheOneOfTheDefinition) {
         auto wanted = group_elements(shape.symmetry());
         std::sort(found.begin(), found.end());
         std::sort(wanted.begin(), wanted.end());
-        EXPECT_TRUE(std::equal(found.begin(), found.end(), wanted.begin(), wanted.end(), [](const auto& a, const auto& b) { return !(a < b) && !(b < a); }))
-            << shape.text();
+        EXPECT_EQ(found, wanted) << shape.text();
     }
 }
 
