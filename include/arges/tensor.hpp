@@ -95,17 +95,18 @@ public:
     void fill(N value) {
         fill(static_cast<T>(value));
     }
-    /// Sets each canonical element to f(indices); f must have the symmetry, and give the same on every rank.
+    /// Sets each canonical element to f(indices); f must have the symmetry, and give the same on every rank. Imaginary parts are
+    /// dropped where a hermitian node makes the element real.
     void fill(const std::function<T(Index)>& f);
-    /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types. Where
-    /// low and high are equal, that value.
+    /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types (the
+    /// imaginary part is zero where a hermitian node makes the element real). Where low and high are equal, that value.
     /// @throws InvalidArgument unless low <= high, both finite
     void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5);
 
     /// Writes value by key; any rank may give any number of pairs. An element may be written twice only with
     /// equal values (sign of the symmetry considered).
-    /// @throws InvalidArgument for a key out of range, contradictory values, or a value other than zero on the diagonal of
-    ///         an antisymmetric or hollow group
+    /// @throws InvalidArgument for a key out of range, contradictory values, a value other than zero on the diagonal of
+    ///         an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real
     void write(std::span<const std::int64_t> keys, std::span<const T> values);
     /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0
     /// the element is replaced, and not read. Elements for which no rank gives a key are left as they are.
@@ -120,8 +121,9 @@ public:
     /// Keys and values of the elements that this rank stores, each orbit once over all ranks, by ascending key. Local.
     std::pair<std::vector<std::int64_t>, std::vector<T>> local_pairs() const;
     /// Calls f(indices, value) for each element that this rank stores, one of each orbit; f may change the value, and the other
-    /// elements of the orbit change with it. A tensor too small to be spread over all ranks is stored several times; f is
-    /// called for every copy and must do the same to each. No communication. Local, but call it on all ranks.
+    /// elements of the orbit change with it; an imaginary part is dropped where a hermitian node makes the element real. A tensor
+    /// too small to be spread over all ranks is stored several times; f is called for every copy and must do the same to each.
+    /// No communication. Local, but call it on all ranks.
     void for_each_local(const std::function<void(Index, T&)>& f);
     /// Read-only form. Local.
     void for_each_local(const std::function<void(Index, const T&)>& f) const;

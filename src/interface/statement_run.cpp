@@ -53,6 +53,7 @@ void Statement<T>::run() {
     if (terms_.empty()) scale_only();
     for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
     move_to_new_places();
+    output_.keep_real();
     world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
     if (world_.trace()) world_.trace()->write();
 }

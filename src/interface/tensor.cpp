@@ -4,6 +4,7 @@
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
+#include "layout/orbit_sizes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -77,6 +78,7 @@ ElementLocation locate_element(const Layout& layout, Index index) {
         at.negative ^= in_slot.negative;
         at.conjugate ^= in_slot.conjugate;
         at.zero |= in_slot.zero;
+        at.real |= in_slot.real;
         local[static_cast<std::size_t>(s)] = in_slot.index;
         auto place = in_slot.place;
         for (int t : layout.mapping(s).all()) {
@@ -126,6 +128,21 @@ std::shared_ptr<TensorState<T>> TensorState<T>::make(const World& world, const s
     if (ends[0] != ~ends[1])
         throw InvalidArgument("Tensor: extents, symmetry or element type differ between ranks; make the tensor with the same ones on every rank");
     return made;
+}
+
+template <class T>
+void TensorState<T>::keep_real() {
+    if constexpr (!std::is_same_v<T, real_of<T>>) {
+        if (!contains_kind(shape().symmetry(), NodeKind::hermitian) || world->dry() || shape().grid().is_idle(rank())) return;
+        const auto strides = shape().strides(rank()), sizes = shape().local_sizes(rank());
+        const auto elements = shape().local_size(rank());
+        for (int s = 0; s < shape().slots() && elements > 0; ++s) {
+            const auto stride = strides[static_cast<std::size_t>(s)], round = stride * sizes[static_cast<std::size_t>(s)];
+            for (auto index : real_indices(shape().slot(s), shape().place(rank(), s)))
+                for (std::int64_t outer = index * stride; outer < elements; outer += round)
+                    for (std::int64_t i = outer; i < outer + stride; ++i) data[i] = data[i].real();
+        }
+    }
 }
 
 template <class T>

@@ -53,10 +53,9 @@ public:
         outgoing_.resize(static_cast<std::size_t>(state_.world->size()));
         const auto copies = copy_offsets(layout_);
         for (std::size_t i = 0; i < keys.size(); ++i) {
-            const auto index = tensor.index(keys[i]);
-            const auto at = locate_element(layout_, index);
+            const auto at = locate_element(layout_, tensor.index(keys[i]));
             T value = alpha == T(1) ? values[i] : alpha * values[i];
-            if (at.zero || on_hermitian_diagonal(index)) check_zero(at.zero, keys[i], value);
+            if (at.zero || at.real) check_allowed(at.zero, keys[i], value);
             if (at.zero) continue;
             if (at.conjugate) value = conjugated(value);
             if (at.negative) value = -value;
@@ -80,24 +79,12 @@ public:
     }
 
 private:
-    bool on_hermitian_diagonal(const std::vector<std::int64_t>& index) const {
-        for (int s = 0; s < layout_.slots(); ++s) {
-            const auto& node = layout_.symmetry().slots()[static_cast<std::size_t>(s)];
-            if (node.kind != NodeKind::hermitian) continue;
-            const auto a = node.children[0].dimensions(), b = node.children[1].dimensions();
-            bool equal = true;
-            for (std::size_t l = 0; l < a.size(); ++l)
-                equal = equal && index[static_cast<std::size_t>(a[l])] == index[static_cast<std::size_t>(b[l])];
-            if (equal) return true;
-        }
-        return false;
-    }
-
-    void check_zero(bool whole, std::int64_t key, T value) const {
-        const bool fine = whole ? value == T(0) : value == conjugated(value);
+    /// Refuses a value that symmetry does not allow for an element that is zero, or else real.
+    void check_allowed(bool zero, std::int64_t key, T value) const {
+        const bool fine = zero ? value == T(0) : std::imag(value) == 0;
         if (fine) return;
         throw InvalidArgument(state_.title() + ": key " + std::to_string(key) +
-                              (whole ? " is on a diagonal that is zero by symmetry, but its value is not zero"
+                              (zero ? " is on a diagonal that is zero by symmetry, but its value is not zero"
                                      : " is on the diagonal of a hermitian group, but its value is not real") +
                               "; correct the value or the symmetry");
     }
@@ -208,6 +195,7 @@ void Tensor<T>::for_each_local(const std::function<void(Index, T&)>& f) {
     if (state.world->dry()) return;
     for_each_element(state.shape(), state.rank(),
                      [&](std::int64_t offset, const std::vector<std::int64_t>& x) { f(x, state.data[offset]); });
+    state.keep_real();
 }
 
 template <class T>

@@ -40,8 +40,7 @@ public:
             const auto c = node.canonicalize(tuple.data(), nullptr);
             result.negative ^= c.negative;
             result.conjugate ^= c.conjugate;
-            if (node.kind() == NodeKind::hermitian)
-                result.real |= std::equal(tuple.data(), tuple.data() + node.width() / 2, tuple.data() + node.width() / 2);
+            result.real |= c.real;
             for (std::size_t i = 0; i < dims.size(); ++i) canonical[static_cast<std::size_t>(dims[i])] = tuple[i];
         }
         for (std::size_t d = canonical.size(); d-- > 0;) result.key = result.key * layout_.extents()[d] + canonical[d];
@@ -76,6 +75,7 @@ void Tensor<T>::fill(const std::function<T(Index)>& f) {
     if (state.world->dry()) return;
     for_each_element(state.shape(), state.rank(),
                      [&](std::int64_t offset, const std::vector<std::int64_t>& x) { state.data[offset] = f(x); });
+    state.keep_real();
 }
 
 template <class T>

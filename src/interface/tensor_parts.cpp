@@ -3,6 +3,7 @@
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "redistribute/exchange.hpp"
+#include "symmetry/canonical_form.hpp"
 #include "symmetry/permutation_group.hpp"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ void run_movement(TensorState<T>& to, const TensorState<T>& from, const Exchange
         workspace.reserve((exchange->workspace_elements() + 16) * static_cast<std::int64_t>(sizeof(T)));
     });
     exchange->run(from.data.data(), to.data.data(), alpha, beta, false, workspace);
+    to.keep_real();
 }
 
 struct Ranges {
@@ -97,8 +99,19 @@ void relating(const SymmetryNode& node, int order, std::vector<SignedPermutation
         }
 }
 
+/// An index that the permutation maps to itself, with no more equal entries than that takes.
+std::vector<std::int64_t> fixed_by(const SignedPermutation& g) {
+    std::vector<std::int64_t> index(g.image.size());
+    for (std::size_t d = 0; d < index.size(); ++d) {
+        index[d] = static_cast<std::int64_t>(d);
+        for (auto e = static_cast<std::size_t>(g.image[d]); e != d; e = static_cast<std::size_t>(g.image[e]))
+            index[d] = std::min(index[d], static_cast<std::int64_t>(e));
+    }
+    return index;
+}
+
 /// Writing a slice is defined if each permutation of the tensor's symmetry maps the slice onto itself and the part has that
-/// symmetry, or maps it to elements outside.
+/// symmetry, with the zeros of a hollow node, or maps it to elements outside.
 void check_part(const std::string& title, const Symmetry& symmetry, const Symmetry& part, const Ranges& ranges) {
     std::vector<SignedPermutation> group;
     for (const auto& slot : symmetry.slots())
@@ -114,7 +127,12 @@ void check_part(const std::string& title, const Symmetry& symmetry, const Symmet
         }
         if (apart) continue;
         SignedPermutation there = g;
-        if (same && contains(part, there) && there == g) continue;
+        if (same && contains(part, there) && there == g) {
+            const auto fixed = fixed_by(g);
+            if (!canonical_form(symmetry, fixed).zero || canonical_form(part, fixed).zero) continue;
+            throw InvalidArgument(title + ": set_slice over the diagonal of a hollow group, where the part does not vanish by "
+                                          "structure; give the part the same symmetry");
+        }
         throw InvalidArgument(title + ": set_slice over dimensions " + std::to_string(moved) + " and " +
                               std::to_string(g.image[static_cast<std::size_t>(moved)]) +
                               " that are related by symmetry; give them the same range and the part the same symmetry, or "

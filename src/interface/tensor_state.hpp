@@ -36,6 +36,8 @@ public:
         layout = std::move(where);
         data = std::move(elements);
     }
+    /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
+    void keep_real();
     const Layout& shape() const { return *layout; }
     std::int64_t rank() const { return world->rank(); }
     /// Name for messages.
@@ -103,7 +105,8 @@ inline bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
 struct ElementLocation {
     std::int64_t rank = 0;
     std::int64_t offset = 0;
-    bool negative = false, conjugate = false, zero = false;
+    bool negative = false, conjugate = false;
+    bool zero = false, real = false;  ///< by symmetry
 };
 
 /// Finds an element by its indices.

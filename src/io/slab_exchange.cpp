@@ -253,6 +253,7 @@ void SlabExchange::load(TensorState<T>& tensor, const std::function<void(const S
         rounds.comm().agree([&] { give(rounds.slab()); });
         rounds.scatter(tensor.data.data());
     }
+    tensor.keep_real();
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                          \

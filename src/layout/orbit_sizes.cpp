@@ -13,19 +13,30 @@ bool is_rigid(const PackedNode& node) {
     return node.kind() == NodeKind::product && std::all_of(node.children().begin(), node.children().end(), is_rigid);
 }
 
-/// Two for a pair of rigid children, one where they are equal: only those are looked at.
-std::vector<double> sizes_of_pairs(const SlotLayout& slot, std::int64_t place) {
-    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(place)), 2);
-    if (slot.node().strict()) return sizes;
+/// Local indices of the pairs of equal children of a node over two rigid children.
+std::vector<std::int64_t> equal_pairs(const SlotLayout& slot, std::int64_t place) {
+    std::vector<std::int64_t> indices;
     const auto& child = slot.node().children()[0];
     std::array<std::int64_t, max_slot_order> x{};
     for (std::int64_t c = 0; c < child.size(); ++c) {
         child.unpack(c, x.data());
         child.unpack(c, x.data() + child.width());
         const auto at = slot.locate(x.data());
-        if (at.place == place && !at.outside) sizes[static_cast<std::size_t>(at.index)] = 1;
+        if (at.place == place && !at.outside) indices.push_back(at.index);
     }
+    return indices;
+}
+
+/// Two for a pair of rigid children, one where they are equal: only those are looked at.
+std::vector<double> sizes_of_pairs(const SlotLayout& slot, std::int64_t place) {
+    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(place)), 2);
+    if (slot.node().strict()) return sizes;
+    for (auto i : equal_pairs(slot, place)) sizes[static_cast<std::size_t>(i)] = 1;
     return sizes;
+}
+
+bool contains_hermitian(const PackedNode& node) {
+    return node.kind() == NodeKind::hermitian || std::any_of(node.children().begin(), node.children().end(), contains_hermitian);
 }
 
 }  // namespace
@@ -42,6 +53,19 @@ std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t place) {
         sizes[static_cast<std::size_t>(i)] = static_cast<double>(slot.orbit_size(x));
     });
     return sizes;
+}
+
+std::vector<std::int64_t> real_indices(const SlotLayout& slot, std::int64_t place) {
+    const auto& node = slot.node();
+    if (!contains_hermitian(node)) return {};
+    if (!slot.is_blocks() && node.kind() == NodeKind::hermitian && is_rigid(node.children()[0])) return equal_pairs(slot, place);
+    std::vector<std::int64_t> indices;
+    slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
+        std::array<std::int64_t, max_slot_order> tuple;
+        std::copy(x, x + slot.width(), tuple.begin());
+        if (slot.locate(tuple.data()).real) indices.push_back(i);
+    });
+    return indices;
 }
 
 }  // namespace arges

@@ -1,4 +1,4 @@
-/// How many elements of the full tensor a stored element stands for.
+/// How many elements of the full tensor a stored element stands for, and which stored elements are real.
 #pragma once
 
 #include "layout/slot_layout.hpp"
@@ -11,5 +11,9 @@ namespace arges {
 /// Orbit sizes of the local indices of a slot at a place; zero for padding.
 /// Example: sym(a,b) of extent 2 on one place stores (0,0), (0,1), (1,1): sizes 1, 2, 1.
 std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t place);
+
+/// Local indices of a slot, at a place, whose elements are real by symmetry; ascending.
+/// Example: hermitian(a,b) of extent 2 on one place: 0 and 2, which are (0,0) and (1,1).
+std::vector<std::int64_t> real_indices(const SlotLayout& slot, std::int64_t place);
 
 }  // namespace arges

@@ -120,6 +120,7 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
         at.negative = c.negative;
         at.conjugate = c.conjugate;
         at.zero = c.zero;
+        at.real = c.real;
         at.outside = c.index < begin_ || c.index >= end_;
         if (rows_) {
             const auto split = node_.children()[0].width();
@@ -143,6 +144,7 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
     at.negative = c.negative;
     at.conjugate = c.conjugate;
     at.zero = c.zero;
+    at.real = c.real;
     std::int64_t block = 0;
     for (std::size_t d = w; d-- > 0;) {
         at.place = at.place * physical_[d] + residue[d] % physical_[d];

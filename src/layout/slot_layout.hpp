@@ -16,7 +16,7 @@ namespace arges {
 struct SlotLocation {
     std::int64_t place = 0;  ///< 0 <= place < places()
     std::int64_t index = 0;  ///< local index at that place
-    bool negative = false, conjugate = false, zero = false;
+    bool negative = false, conjugate = false, zero = false, real = false;  ///< as in Canonical
     bool outside = false;    ///< the element is not in the window of the layout
 };
 

@@ -1,6 +1,7 @@
 #include "plan/structure.hpp"
 
 #include "arges/error.hpp"
+#include "symmetry/canonical_form.hpp"
 #include "symmetry/permutation_group.hpp"
 
 #include <algorithm>
@@ -37,17 +38,24 @@ public:
             classes[membership].push_back(l);
         }
         for (auto& [membership, labels] : classes) summed_.push_back(labels);
+        for (const auto& f : term.factors)
+            forms_.push_back(canonical_form(f.symmetry, std::vector<std::int64_t>(f.labels.begin(), f.labels.end())));
     }
 
     /// Does R(sigma v) = (+-) R(v) follow from the factors' trees? Summed labels may be renamed along.
     bool holds(const LabelPermutation& sigma) const {
-        if (term_.zero) return true;
+        if (is_zero()) return true;
         std::int64_t count = 1;
         for (const auto& labels : summed_)
             for (std::size_t i = 2; i <= labels.size(); ++i) count *= static_cast<std::int64_t>(i);
         if (count > max_renamings) return holds_exactly(sigma);
         auto renamed = sigma;
         return any_renaming(0, renamed);
+    }
+
+    /// Does R vanish whatever the values are? The diagonal of an antisymmetric factor does.
+    bool is_zero() const {
+        return term_.zero || std::any_of(forms_.begin(), forms_.end(), [](const auto& form) { return form.zero; });
     }
 
 private:
@@ -63,34 +71,28 @@ private:
         return false;
     }
 
+    /// A factor takes on a sign, or is conjugated, if its elements at the labels and at the renamed labels have one
+    /// representative. Where it is real it may be conjugated.
     bool holds_exactly(const LabelPermutation& p) const {
-        bool negative = false;
         if (term_.complex && p.conjugate && !term_.real_coefficient) return false;
-        for (const auto& factor : term_.factors) {
-            SignedPermutation dims;
-            if (!on_dimensions(factor, p.image, dims) || !contains(factor.symmetry, dims)) return false;
-            negative ^= dims.negative;
-            if (term_.complex && dims.conjugate != p.conjugate) return false;
+        bool negative = false;
+        std::vector<std::int64_t> renamed;
+        for (std::size_t f = 0; f < term_.factors.size(); ++f) {
+            const auto& factor = term_.factors[f];
+            renamed.clear();
+            for (int label : factor.labels) renamed.push_back(p.image[static_cast<std::size_t>(label)]);
+            const auto there = canonical_form(factor.symmetry, renamed);
+            if (there.index != forms_[f].index) return false;
+            negative ^= there.negative != forms_[f].negative;
+            const bool conjugate = there.conjugate != forms_[f].conjugate;
+            if (term_.complex && conjugate != p.conjugate && !there.real) return false;
         }
         return negative == p.negative;
     }
 
-    /// The permutation of a factor's dimensions that renames its labels; false if a label would leave the factor.
-    static bool on_dimensions(const StructuralFactor& factor, const std::vector<int>& image, SignedPermutation& dims) {
-        std::vector<bool> taken(factor.labels.size(), false);
-        for (int label : factor.labels) {
-            const int wanted = image[static_cast<std::size_t>(label)];
-            std::size_t d = 0;
-            while (d < factor.labels.size() && (taken[d] || factor.labels[d] != wanted)) ++d;
-            if (d == factor.labels.size()) return false;
-            taken[d] = true;
-            dims.image.push_back(static_cast<int>(d));
-        }
-        return true;
-    }
-
     const StructuralTerm& term_;
     std::vector<std::vector<int>> summed_;  // summed labels that occur in the same factors
+    std::vector<CanonicalForm> forms_;      // of the factors' labels
 };
 
 class Projector {
@@ -128,26 +130,42 @@ private:
         if (!has_diagonal() || term_.zero) return;
         for (const auto& slot : term_.output.symmetry.slots()) {
             if (slot.kind == NodeKind::leaf) continue;
-            std::set<int> distinct;
-            bool shared_outside = false;
-            for (int d : slot.dimensions()) {
-                distinct.insert(labels()[static_cast<std::size_t>(d)]);
-                shared_outside = shared_outside || std::count(labels().begin(), labels().end(),
-                                                              labels()[static_cast<std::size_t>(d)]) >
-                                                       static_cast<std::ptrdiff_t>(slot.dimensions().size());
-            }
-            if (distinct.size() == slot.dimensions().size() && !any_label_repeated(slot)) {
-                require(slot);
+            if (!any_label_repeated(slot)) {
+                if (projection_ != Projection::canonical) require(slot);
                 continue;
             }
-            if (distinct.size() == 1 && !shared_outside && slot.kind == NodeKind::symmetric) continue;
-            if (distinct.size() == 1 && slot.kind != NodeKind::symmetric)
-                throw InvalidArgument(term_.output_name + ": the diagonal over " + label_list(slot) +
-                                      " is zero by symmetry and cannot be written; give the output no symmetry there");
+            check_written_diagonal(slot);
+        }
+    }
+
+    void check_written_diagonal(const SymmetryNode& slot) const {
+        const auto dims = slot.dimensions();
+        std::set<int> distinct;
+        for (int d : dims) distinct.insert(labels()[static_cast<std::size_t>(d)]);
+        const auto constraint = canonical_form(slot_alone(slot), std::vector<std::int64_t>(labels().begin(), labels().end()));
+        if (constraint.zero)
+            throw InvalidArgument(term_.output_name + ": the diagonal over " + label_list(slot) +
+                                  " is zero by symmetry and cannot be written; give the output no symmetry there");
+        const bool shared_outside =
+            std::count(labels().begin(), labels().end(), *distinct.begin()) > static_cast<std::ptrdiff_t>(dims.size());
+        if (distinct.size() > 1 || shared_outside)
             throw Unsupported(term_.output_name + ": the labels " + label_list(slot) +
                               " write part of the diagonal of a symmetric group; write to a tensor without symmetry and "
                               "assign that one with canonical(...)");
-        }
+        LabelPermutation conjugation{identity_image(), false, true};
+        if (constraint.real && term_.complex && projection_ != Projection::canonical && !check_.holds(conjugation))
+            throw InvalidArgument(term_.output_name + ": the diagonal over " + label_list(slot) +
+                                  " is real by symmetry, but the right-hand side is not by structure; write canonical(...) to "
+                                  "take its real part");
+    }
+
+    /// The output's symmetry without its other slots.
+    Symmetry slot_alone(const SymmetryNode& slot) const { return Symmetry(static_cast<int>(labels().size()), slot); }
+
+    std::vector<int> identity_image() const {
+        std::vector<int> image(static_cast<std::size_t>(term_.labels));
+        std::iota(image.begin(), image.end(), 0);
+        return image;
     }
 
     bool any_label_repeated(const SymmetryNode& slot) const {
@@ -159,8 +177,7 @@ private:
 
     LabelTerm label_term(const SignedPermutation& p) const {
         LabelTerm term;
-        term.image.resize(static_cast<std::size_t>(term_.labels));
-        std::iota(term.image.begin(), term.image.end(), 0);
+        term.image = identity_image();
         for (std::size_t d = 0; d < p.image.size(); ++d)
             term.image[static_cast<std::size_t>(labels()[d])] = labels()[static_cast<std::size_t>(p.image[d])];
         term.negative = p.negative;
@@ -179,7 +196,7 @@ private:
         if (node.kind == NodeKind::leaf || node.kind == NodeKind::product) return;
         for (std::size_t c = 0; c + 1 < node.children.size(); ++c)
             if (!has(exchange(node, c))) refuse(node, node.children[c], node.children[c + 1]);
-        if (node.kind == NodeKind::hollow && !term_.zero && !vanishes_on_diagonal(node)) refuse_hollow(node);
+        if (node.kind == NodeKind::hollow && !check_.is_zero() && !vanishes_on_diagonal(node)) refuse_hollow(node);
     }
 
     SignedPermutation exchange(const SymmetryNode& node, std::size_t c) const {
@@ -193,17 +210,18 @@ private:
         return p;
     }
 
-    /// A factor with an antisymmetric or hollow node over the same labels makes the product vanish there.
+    /// Is R zero where two children of the node have equal indices? It is where a factor is zero, which depends only on which of
+    /// its labels have equal values. The first two children stand for any two, in any order of their dimensions: R has the
+    /// symmetry of the node.
     bool vanishes_on_diagonal(const SymmetryNode& node) const {
-        std::set<int> wanted;
-        for (int d : node.dimensions()) wanted.insert(labels()[static_cast<std::size_t>(d)]);
+        const auto a = node.children[0].dimensions(), b = node.children[1].dimensions();
+        auto value = identity_image();
+        for (std::size_t l = 0; l < a.size(); ++l)
+            value[static_cast<std::size_t>(labels()[static_cast<std::size_t>(b[l])])] = labels()[static_cast<std::size_t>(a[l])];
         return std::any_of(term_.factors.begin(), term_.factors.end(), [&](const auto& factor) {
-            return std::any_of(factor.symmetry.slots().begin(), factor.symmetry.slots().end(), [&](const auto& slot) {
-                std::set<int> there;
-                for (int d : slot.dimensions()) there.insert(factor.labels[static_cast<std::size_t>(d)]);
-                return (slot.kind == NodeKind::antisymmetric || slot.kind == NodeKind::hollow) &&
-                       slot.children.size() == node.children.size() && there == wanted;
-            });
+            std::vector<std::int64_t> index;
+            for (int label : factor.labels) index.push_back(value[static_cast<std::size_t>(label)]);
+            return canonical_form(factor.symmetry, index).zero;
         });
     }
 

@@ -127,11 +127,12 @@ Canonical PackedNode::sort_children(std::int64_t* local, std::int64_t* residue, 
     result.negative = odd && kind_ == NodeKind::antisymmetric;
     result.conjugate = odd && kind_ == NodeKind::hermitian;
     result.zero = equal && (kind_ == NodeKind::antisymmetric || kind_ == NodeKind::hollow);
+    result.real = equal && kind_ == NodeKind::hermitian;
     return result;
 }
 
 Canonical PackedNode::canonicalize(std::int64_t* local, std::int64_t* residue) const {
-    if (kind_ == NodeKind::leaf) return {local[0], false, false, false};
+    if (kind_ == NodeKind::leaf) return {local[0]};
     std::array<std::int64_t, max_slot_order> child_index;
     Canonical below;
     int first = 0;
@@ -141,6 +142,7 @@ Canonical PackedNode::canonicalize(std::int64_t* local, std::int64_t* residue) c
         below.negative ^= child.negative;
         below.conjugate ^= child.conjugate;
         below.zero |= child.zero;
+        below.real |= child.real;
         first += children_[j].width_;
     }
     if (kind_ != NodeKind::product && !below.zero) {
@@ -148,8 +150,10 @@ Canonical PackedNode::canonicalize(std::int64_t* local, std::int64_t* residue) c
         below.negative ^= here.negative;
         below.conjugate ^= here.conjugate;
         below.zero |= here.zero;
+        below.real |= here.real;
     }
     below.index = below.zero ? 0 : combine(child_index.data());
+    below.real = below.real && !below.zero;
     return below;
 }
 

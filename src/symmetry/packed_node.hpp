@@ -14,7 +14,8 @@ struct Canonical {
     std::int64_t index = 0;  ///< packed index of the representative
     bool negative = false;   ///< element = -representative
     bool conjugate = false;  ///< element = conj(representative)
-    bool zero = false;       ///< the element is zero by symmetry
+    bool zero = false;       ///< the element is zero by symmetry: an antisymmetric or hollow node has equal children
+    bool real = false;       ///< the element is real by symmetry: a hermitian node has equal children; not set where it is zero
 };
 
 /// A node of a symmetry tree compiled for given extents. Its dimensions are numbered by *position*: the order of the leaves

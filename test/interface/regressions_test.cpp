@@ -146,7 +146,7 @@ TYPED_TEST(Regressions, AssignmentFromNoSymmetryToSymmetric) {
     EXPECT_THROW(S["ij"] = N.tensor["ij"], InvalidArgument);
     expect_equal(S, s.dense);
     S["ij"] = symmetrized(N.tensor["ij"]);
-    const auto sum = group_sum(N.dense, group_of(symmetric_pair));
+    const auto sum = group_sum(N.dense, group_elements(symmetric_pair));
     expect_equal(S, sum);
     Tensor<TypeParam> U(this->world_, {7, 7}, "U");
     U["ij"] = S["ij"];
@@ -172,7 +172,7 @@ TEST(Regressions, GroupOfFourSymmetricDimensions) {
         expect_equal(x, dense_product({{A.dense, {0, 1, 2, 3}}, {B.dense, {0, 1, 2, 3}}}, {}, n));
         P["ij"] = symmetrized(A.tensor["iklm"] * B.tensor["jklm"]);
         const auto p = dense_product({{A.dense, {0, 2, 3, 4}}, {B.dense, {1, 2, 3, 4}}}, {0, 1}, n);
-        expect_equal(P, group_sum(p, group_of(P.symmetry())));
+        expect_equal(P, group_sum(p, group_elements(P.symmetry())));
         Q["ijkl"] = A.tensor["ijkm"] * M.tensor["ml"];
         expect_equal(Q, dense_product({{A.dense, {0, 1, 2, 4}}, {M.dense, {4, 3}}}, {0, 1, 2, 3}, n));
         R["ijkl"] = A.tensor["ijmn"] * B.tensor["mnkl"];

@@ -56,7 +56,7 @@ TYPED_TEST(TensorData, LocalPairsCoverEachOrbitOnce) {
             EXPECT_EQ(values[i], element<T>(dense.data[static_cast<std::size_t>(keys[i])]));
         // The orbits of all ranks' keys do not meet, and leave out nothing but zeros.
         std::map<std::vector<std::int64_t>, int> seen;
-        const auto group = group_of(shape.symmetry());
+        const auto group = group_elements(shape.symmetry());
         for (auto k : from_bytes<std::int64_t>(comm.all_gather(to_bytes(keys)))) {
             std::set<std::vector<std::int64_t>> orbit;
             for (const auto& g : group) orbit.insert(permuted(dense.index(static_cast<std::size_t>(k)), g));
@@ -124,7 +124,7 @@ TYPED_TEST(TensorData, FillRandomGivesTheSameOnAnyNumberOfRanksAndAnyMapping) {
                 EXPECT_LE(std::abs(std::imag(v)), 3);
             }
             // Every element has the symmetry.
-            for (const auto& g : group_of(shape.symmetry()))
+            for (const auto& g : group_elements(shape.symmetry()))
                 for (std::size_t k = 0; k < values.size(); ++k) {
                     const Dense keys(shape.extents);
                     const auto there = Value(values[keys.key(permuted(keys.index(k), g))]);
@@ -161,12 +161,12 @@ TYPED_TEST(TensorData, AccumulateAddsWhatAllRanksGive) {
         for_each_shape<T>(this->world_, random(), [&](const Shape& shape, const Dense& dense, Tensor<T> A) {
             const double alpha = static_cast<double>(random_integer(random, -2, 2));
             const double beta = static_cast<double>(random_integer(random, -1, 2));
-            const auto group = group_of(shape.symmetry());
+            const auto group = group_elements(shape.symmetry());
             std::map<std::size_t, Value> given;  // sums over the orbit, at its smallest key
             Keys mine;
             std::vector<T> values;
             auto smallest = [&](std::size_t k) {
-                std::pair<std::size_t, SignedPermutation> best{k, group[0]};
+                std::pair<std::size_t, GroupElement> best{k, group[0]};
                 for (const auto& g : group) best = std::min(best, {dense.key(permuted(dense.index(k), g)), g},
                                                             [](const auto& a, const auto& b) { return a.first < b.first; });
                 return best;

@@ -57,7 +57,7 @@ TYPED_TEST(TensorParts, SliceTakesAnyRange) {
             const auto part = A.slice(begin, end);
             expect_equal(part, cut(dense, begin, end));
             // What it says about its symmetry is true of its elements.
-            for (const auto& g : group_of(part.symmetry()))
+            for (const auto& g : group_elements(part.symmetry()))
                 EXPECT_EQ(permuted(part.extents(), g), part.extents());
         });
     });
@@ -93,7 +93,7 @@ TYPED_TEST(TensorParts, SetSliceWritesAnyRangeThatItAccepts) {
             }
             ++accepted;
             auto expected = dense;
-            const auto group = group_of(shape.symmetry());
+            const auto group = group_elements(shape.symmetry());
             for (std::size_t k = 0; k < dense.data.size(); ++k)
                 for (const auto& g : group)
                     if (inside(permuted(dense.index(k), g), begin, end)) {

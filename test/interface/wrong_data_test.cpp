@@ -58,6 +58,7 @@ TEST(WrongUses, OfSlicesAreRefused) {
          {"S: set_slice over dimensions 0 and 1", "related by symmetry", "same range", "do not overlap"}},
         {ARGES_USE(S.set_slice({0, 0}, N.slice({0, 0}, {2, 2}))), invalid, {"S: set_slice", "the part the same symmetry"}},
         {ARGES_USE(A.set_slice({0, 0}, S)), invalid, {"A: set_slice", "the part the same symmetry"}},
+        {ARGES_USE(H.set_slice({0, 0}, S)), invalid, {"H: set_slice", "hollow", "does not vanish", "the part the same symmetry"}},
         {ARGES_USE(E.set_slice({0, 1, 1, 0}, E.slice({0, 1, 1, 0}, {1, 3, 3, 1}).with_symmetry(Symmetry::none(4)))), invalid,
          {"E: set_slice", "related by symmetry"}},
         {ARGES_USE(Z.set_slice({0, 2}, Q.slice({0, 0}, {2, 2}), Complex(0, 1))), invalid, {"Z: set_slice", "real factors"}},

@@ -55,6 +55,7 @@ TEST(WrongUses, OfTheSymmetryOfTheOutputAreRefusedWithTwoCures) {
          {"multiplied by a number only", "put the whole product inside"}},
         {ARGES_USE(S["ij"] = canonical(N["ik"]) * N["kj"]), invalid, {"multiplied by a number only"}},
         {ARGES_USE(A["ii"] = v["i"]), invalid, {"A: the diagonal over i,i is zero by symmetry", "no symmetry there"}},
+        {ARGES_USE(Z["ii"] = Q["ii"]), invalid, {"Z: the diagonal over i,i is real by symmetry", "by structure", "canonical(...)"}},
         {ARGES_USE(S3["iij"] = N["ij"]), unsupported, {"S3", "i,i,j", "part of the diagonal", "canonical(...)"}},
     });
 }

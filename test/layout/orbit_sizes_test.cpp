@@ -62,6 +62,35 @@ TEST(OrbitSizes, AreThoseThatCountingGives) {
     }
 }
 
+/// Against locate(), which knows it for each element by itself.
+TEST(RealIndices, AreThoseOfElementsThatLocateSaysAreReal) {
+    const std::vector<Slot> slots{{"ab", "hermitian(a,b)", {5, 5}},
+                                  {"ab", "sym(a,b)", {4, 4}},
+                                  {"aibj", "hermitian(product(a,i),product(b,j))", {3, 2, 3, 2}},
+                                  {"pqrs", "hermitian(sym(p,q),sym(r,s))", {3, 3, 3, 3}},
+                                  {"pqrs", "sym(hermitian(p,q),hermitian(r,s))", {3, 3, 3, 3}}};
+    for (const auto& [names, tree, extents] : slots) {
+        SCOPED_TRACE(tree);
+        const auto node = Symmetry::parse(names, tree).slots()[0];
+        std::vector<SlotLayout> layouts;
+        for (const std::int64_t places : {1, 3}) {
+            layouts.push_back(SlotLayout::packed(node, extents, places));
+            layouts.push_back(SlotLayout::rows(node, extents, places));
+        }
+        layouts.push_back(SlotLayout::packed(node, extents, 2, 1, 5));
+        if (tree.size() == 14) layouts.push_back(SlotLayout::blocks(node, extents, {2, 1}, {1, 2}));
+        for (const auto& slot : layouts)
+            for (std::int64_t place = 0; place < slot.places(); ++place) {
+                std::vector<std::int64_t> wanted;
+                slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
+                    std::vector<std::int64_t> tuple(x, x + slot.width());
+                    if (slot.locate(tuple.data()).real) wanted.push_back(i);
+                });
+                EXPECT_EQ(real_indices(slot, place), wanted) << "place " << place;
+            }
+    }
+}
+
 TEST(OrbitSizes, AreZeroForPadding) {
     const auto node = Symmetry::parse("ab", "antisym(a,b)").slots()[0];
     const std::vector<std::int64_t> extents{5, 5};

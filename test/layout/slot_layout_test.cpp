@@ -38,19 +38,20 @@ void check_cover(const SlotLayout& layout, const SlotCase& c, const std::vector<
                 representative = &member;
                 ++found;
             }
-        EXPECT_EQ(representative == nullptr, orbit.zero);
+        EXPECT_EQ(representative == nullptr, orbit.allowed == Allowed::zero);
         for (const auto& member : orbit.members) {
             auto x = member.tuple;
             const auto at = layout.locate(x.data());
-            EXPECT_EQ(at.zero, orbit.zero);
+            EXPECT_EQ(at.zero, orbit.allowed == Allowed::zero);
+            EXPECT_EQ(at.real, orbit.allowed == Allowed::real);
             EXPECT_FALSE(at.outside && !at.zero);
-            if (orbit.zero || representative == nullptr) continue;
+            if (at.zero || representative == nullptr) continue;
             const auto& where = stored.at(representative->tuple);
             EXPECT_EQ(at.place, where.place);
             EXPECT_EQ(at.index, where.index);
             EXPECT_EQ(x, representative->tuple);
             EXPECT_EQ(at.negative, member.negative != representative->negative);
-            if (orbit.members.size() > 1) {
+            if (!at.real) {
                 EXPECT_EQ(at.conjugate, member.conjugate != representative->conjugate);
             }
             EXPECT_EQ(layout.orbit_size(x.data()), static_cast<std::int64_t>(orbit.members.size()));

@@ -87,5 +87,26 @@ TEST(ProjectionTerms, RefuseWhatTheProductDoesNotHave) {
     EXPECT_THROW(terms({"ij", "antisym(i,j)"}, {"ij", "sym(i,j)"}, {"ij", "sym(i,j)"}, none), InvalidArgument);
 }
 
+/// A hollow node wants zeros wherever two of its children have equal indices, and gets them only where a factor has them all.
+TEST(ProjectionTerms, WantEveryZeroOfAHollowOutput) {
+    const OperandText pairs{"abij", "hollow(product(a,i),product(b,j))"};
+    EXPECT_THROW(terms(pairs, {"abij", "antisym(sym(a,b),sym(i,j))"}, {}, none), InvalidArgument);
+    EXPECT_THROW(terms(pairs, {"abij", "sym(product(a,i),product(b,j))"}, {}, none), InvalidArgument);
+    EXPECT_THROW(terms({"abc", "hollow(a,b,c)"}, {"abc", "sym(a,b,c)"}, {}, none), InvalidArgument);
+    EXPECT_EQ(terms(pairs, {"abij", "hollow(product(b,j),product(a,i))"}, {}, none), 1U);
+    EXPECT_EQ(terms(pairs, {"ab", "hollow(a,b)"}, {"ij", "sym(i,j)"}, none), 1U);
+    EXPECT_EQ(terms(pairs, {"abij", "antisym(a,b) antisym(i,j)"}, {}, none), 1U);
+    EXPECT_EQ(terms({"ab", "hollow(a,b)"}, {"abcc", "hollow(a,b,c)", "abcd"}, {}, none), 1U);
+    EXPECT_EQ(terms({"abij", "hollow(sym(a,b),sym(i,j))"}, {"abij", "antisym(sym(a,b),sym(i,j))"},
+                    {"abij", "antisym(sym(a,b),sym(i,j))"}, none), 1U);
+    EXPECT_THROW(terms({"abij", "hollow(sym(a,b),sym(i,j))"}, {"abij", "sym(a,b,i,j)"}, {}, none), InvalidArgument);
+}
+
+TEST(ProjectionTerms, OfDiagonalsLookAtWhatTheySay) {
+    EXPECT_THROW(terms({"iiii", "sym(antisym(p,q),antisym(r,s))", "pqrs"}, {"i", ""}, {}, none), InvalidArgument);
+    EXPECT_THROW(terms({"iiii", "sym(hollow(p,q),hollow(r,s))", "pqrs"}, {"i", ""}, {}, Projection::canonical), InvalidArgument);
+    EXPECT_EQ(terms({"iiii", "sym(sym(p,q),sym(r,s))", "pqrs"}, {"i", ""}, {}, none), 1U);
+}
+
 }  // namespace
 }  // namespace arges::test

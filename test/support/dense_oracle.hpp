@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arges/tensor.hpp"
-#include "symmetry/permutation_group.hpp"
+#include "support/symmetry_group.hpp"
 
 #include <algorithm>
 #include <complex>
@@ -41,35 +41,20 @@ struct Dense {
     }
     Value& at(const std::vector<std::int64_t>& x) { return data[key(x)]; }
     const Value& at(const std::vector<std::int64_t>& x) const { return data[key(x)]; }
+    /// key(permuted(x, g))
+    std::size_t permuted_key(const std::vector<std::int64_t>& x, const GroupElement& g) const {
+        std::size_t k = 0;
+        for (std::size_t d = extents.size(); d-- > 0;)
+            k = k * static_cast<std::size_t>(extents[d]) + static_cast<std::size_t>(x[static_cast<std::size_t>(g.image[d])]);
+        return k;
+    }
 };
 
-inline std::vector<std::int64_t> permuted(const std::vector<std::int64_t>& x, const SignedPermutation& p) {
-    std::vector<std::int64_t> y;
-    for (int d : p.image) y.push_back(x[static_cast<std::size_t>(d)]);
-    return y;
-}
-
-/// True if two children of an antisymmetric or hollow node have equal indices.
-inline bool on_zero_diagonal(const SymmetryNode& node, const std::vector<std::int64_t>& x) {
-    for (const auto& child : node.children)
-        if (on_zero_diagonal(child, x)) return true;
-    if (node.kind != NodeKind::hollow && node.kind != NodeKind::antisymmetric) return false;
-    auto tuple = [&](const SymmetryNode& n) {
-        std::vector<std::int64_t> t;
-        for (int d : n.dimensions()) t.push_back(x[static_cast<std::size_t>(d)]);
-        return t;
-    };
-    for (std::size_t i = 0; i < node.children.size(); ++i)
-        for (std::size_t j = i + 1; j < node.children.size(); ++j)
-            if (tuple(node.children[i]) == tuple(node.children[j])) return true;
-    return false;
-}
-
-/// True if symmetry makes the element zero: another one of its orbit has equal children in an antisymmetric or hollow node.
-inline bool zero_by_symmetry(const Symmetry& symmetry, const std::vector<SignedPermutation>& group,
-                             const std::vector<std::int64_t>& x) {
-    const auto root = product(symmetry.slots());
-    return std::any_of(group.begin(), group.end(), [&](const auto& g) { return on_zero_diagonal(root, permuted(x, g)); });
+/// The value that an element of the group says R has, from the value at the permuted index.
+inline Value related(const Dense& r, const std::vector<std::int64_t>& x, const GroupElement& g) {
+    auto v = r.data[r.permuted_key(x, g)];
+    if (g.conjugate) v = std::conj(v);
+    return g.negative ? -v : v;
 }
 
 /// A random tensor with a symmetry: random integers (or generic real numbers) summed over the group.
@@ -83,15 +68,11 @@ inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmet
         const double re = draw();
         v = {re, complex ? draw() : 0.0};
     }
-    const auto group = group_of(symmetry);
+    const auto group = group_elements(symmetry);
     for (std::size_t k = 0; k < result.data.size(); ++k) {
         const auto x = result.index(k);
         if (zero_by_symmetry(symmetry, group, x)) continue;
-        for (const auto& g : group) {
-            auto v = raw.at(permuted(x, g));
-            if (g.conjugate) v = std::conj(v);
-            result.data[k] += g.negative ? -v : v;
-        }
+        for (const auto& g : group) result.data[k] += related(raw, x, g);
     }
     return result;
 }
@@ -113,55 +94,59 @@ inline Dense dense_product(const std::vector<DenseFactor>& factors, const std::v
     for (const auto& f : factors)
         for (int l : f.labels) used[static_cast<std::size_t>(l)] = true;
     for (int l : output) used[static_cast<std::size_t>(l)] = true;
-    std::vector<std::int64_t> v(label_extents.size(), 0);
+    // Where the factors and the result are read and written, and how far a step of each label leads there.
+    std::vector<std::size_t> at(factors.size() + 1, 0);
+    std::vector<std::vector<std::size_t>> steps(label_extents.size(), at);
+    auto add_steps = [&](std::size_t which, const std::vector<int>& labels, const std::vector<std::int64_t>& extents) {
+        std::size_t stride = 1;
+        for (std::size_t d = 0; d < labels.size(); ++d) {
+            steps[static_cast<std::size_t>(labels[d])][which] += stride;
+            stride *= static_cast<std::size_t>(extents[d]);
+        }
+    };
+    for (std::size_t f = 0; f < factors.size(); ++f) add_steps(f, factors[f].labels, factors[f].tensor.extents);
+    add_steps(factors.size(), output, out_extents);
     auto loop = [&](auto&& self, std::size_t l) -> void {
-        if (l < label_extents.size()) {
-            const auto n = used[l] ? label_extents[l] : 1;
-            for (v[l] = 0; v[l] < n; ++v[l]) self(self, l + 1);
-            v[l] = 0;
+        if (l == label_extents.size()) {
+            Value product = 1;
+            for (std::size_t f = 0; f < factors.size(); ++f) {
+                const auto value = factors[f].tensor.data[at[f]];
+                product *= factors[f].conjugated ? std::conj(value) : value;
+            }
+            result.data[at.back()] += product;
             return;
         }
-        auto pick = [&](const std::vector<int>& labels) {
-            std::vector<std::int64_t> x;
-            for (int i : labels) x.push_back(v[static_cast<std::size_t>(i)]);
-            return x;
-        };
-        Value product = 1;
-        for (const auto& f : factors) {
-            const auto value = f.tensor.at(pick(f.labels));
-            product *= f.conjugated ? std::conj(value) : value;
+        const auto start = at;
+        for (std::int64_t i = 0; i < (used[l] ? label_extents[l] : 1); ++i) {
+            self(self, l + 1);
+            for (std::size_t w = 0; w < at.size(); ++w) at[w] += steps[l][w];
         }
-        result.at(pick(output)) += product;
+        at = start;
     };
     loop(loop, 0);
     return result;
 }
 
-/// Sum over the group of (+-) R, and how many elements of the group leave R as it is.
-inline Dense group_sum(const Dense& r, const std::vector<SignedPermutation>& group) {
+/// Sum over the group of (+-) R.
+inline Dense group_sum(const Dense& r, const std::vector<GroupElement>& group) {
     Dense result(r.extents);
-    for (std::size_t k = 0; k < r.data.size(); ++k)
-        for (const auto& g : group) {
-            auto v = r.at(permuted(r.index(k), g));
-            if (g.conjugate) v = std::conj(v);
-            result.data[k] += g.negative ? -v : v;
-        }
+    for (std::size_t k = 0; k < r.data.size(); ++k) {
+        const auto x = r.index(k);
+        for (const auto& g : group) result.data[k] += related(r, x, g);
+    }
     return result;
 }
 
-inline std::int64_t stabilizer_size(const Dense& r, const std::vector<SignedPermutation>& group) {
-    std::int64_t count = 0;
-    for (const auto& g : group) {
-        bool same = true;
-        for (std::size_t k = 0; k < r.data.size() && same; ++k) {
-            auto v = r.at(permuted(r.index(k), g));
-            if (g.conjugate) v = std::conj(v);
-            if (g.negative) v = -v;
-            same = std::abs(v - r.data[k]) < 1e-9;
-        }
-        count += same ? 1 : 0;
-    }
-    return count;
+/// Does the element of the group leave R as it is?
+inline bool keeps(const GroupElement& g, const Dense& r) {
+    for (std::size_t k = 0; k < r.data.size(); ++k)
+        if (std::abs(related(r, r.index(k), g) - r.data[k]) > 1e-9 * (1 + std::abs(r.data[k]))) return false;
+    return true;
+}
+
+/// How many elements of the group leave R as it is.
+inline std::int64_t stabilizer_size(const Dense& r, const std::vector<GroupElement>& group) {
+    return std::count_if(group.begin(), group.end(), [&](const auto& g) { return keeps(g, r); });
 }
 
 /// Converts a value to an element type.

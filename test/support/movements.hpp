@@ -21,20 +21,22 @@ struct Movement {
 /// The movement of a random statement C = projection(A), between random layouts on two grids; nothing if the statement is not of that form.
 inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGrid& grid, const RankGrid& to_grid) {
     RandomStatement statement(seed, true);
-    if (statement.factors.size() != 1) return std::nullopt;
-    const auto& a = statement.factors[0];
-    const auto& c = statement.output;
-    for (int l : a.labels)
-        if (std::count(c.labels.begin(), c.labels.end(), l) == 0) return std::nullopt;
+    const auto& first = statement.terms[0];
+    if (statement.terms.size() != 1 || first.factors.size() != 1) return std::nullopt;
+    const auto& a = statement.tensors[first.factors[0].tensor].symmetry;
+    const auto& from_labels = first.factors[0].labels;
+    const auto& c = statement.symmetry();
+    for (int l : from_labels)
+        if (std::count(statement.output.begin(), statement.output.end(), l) == 0) return std::nullopt;
     StructuralTerm term;
-    term.factors = {{a.symmetry, a.labels}};
-    term.output = {c.symmetry, c.labels};
+    term.factors = {{a, from_labels}};
+    term.output = {c, statement.output};
     term.labels = static_cast<int>(statement.label_extents.size());
     term.complex = true;
     term.label_names.resize(statement.label_extents.size());
     Movement m;
     try {
-        m.spec.terms = projection_terms(term, statement.projection);
+        m.spec.terms = projection_terms(term, first.projection);
     } catch (const Error&) {
         return std::nullopt;
     }
@@ -42,12 +44,12 @@ inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGri
     std::vector<int> partial;
     for (int t = 0; t < grid.dimensions(); ++t)
         if (random() % 4 == 0) partial.push_back(t);
-    m.spec.from = random_layout(grid, statement.extents_of(a), a.symmetry, random, random() % 2 == 0, partial);
-    m.spec.to = random_layout(to_grid, statement.extents_of(c), c.symmetry, random, random() % 2 == 0);
-    m.spec.from_labels = a.labels;
-    m.spec.to_labels = c.labels;
+    m.spec.from = random_layout(grid, statement.extents_of(from_labels), a, random, random() % 2 == 0, partial);
+    m.spec.to = random_layout(to_grid, statement.extents_of(statement.output), c, random, random() % 2 == 0);
+    m.spec.from_labels = from_labels;
+    m.spec.to_labels = statement.output;
     m.spec.label_extents = statement.label_extents;
-    m.source = random_dense(m.spec.from.extents(), a.symmetry, true, random);
+    m.source = random_dense(m.spec.from.extents(), a, true, random);
     m.text = statement.text() + "  from " + m.spec.from.to_string() + "  to " + m.spec.to.to_string();
     return m;
 }

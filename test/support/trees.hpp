@@ -47,21 +47,21 @@ struct Orbit {
         bool negative, conjugate;
     };
     std::vector<Member> members;
-    bool zero = false;
+    Allowed allowed = Allowed::all;
 };
 
 /// All orbits of a slot, found by applying the group to every tuple.
 inline std::vector<Orbit> orbits_of(const SlotCase& c) {
     std::vector<Orbit> result;
     const auto symmetry = c.symmetry();
-    const auto group = group_of(symmetry);
+    const auto group = group_elements(symmetry);
     std::set<Tuple> seen;
     const Dense all(c.extents);
     for (std::size_t k = 0; k < all.data.size(); ++k) {
         const auto x = all.index(k);
         if (seen.count(x) > 0) continue;
         Orbit orbit;
-        orbit.zero = zero_by_symmetry(symmetry, group, x);
+        orbit.allowed = allowed_values(symmetry, group, x);
         for (const auto& g : group) {
             auto y = permuted(x, g);
             if (seen.insert(y).second) orbit.members.push_back({std::move(y), g.negative, g.conjugate});

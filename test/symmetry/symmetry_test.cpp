@@ -1,12 +1,15 @@
 #include "arges/symmetry.hpp"
 
 #include "arges/error.hpp"
+#include "support/dense_oracle.hpp"
 #include "support/shapes.hpp"
+#include "symmetry/canonical_form.hpp"
 #include "symmetry/permutation_group.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace arges::test {
@@ -101,6 +104,48 @@ TEST(PermutationGroup, IsClosedWithConsistentSigns) {
                 EXPECT_TRUE(contains(symmetry, found));
                 EXPECT_EQ(found, both) << shape.text();
             }
+    }
+}
+
+/// The library's groups and forms against the definition of a tree.
+TEST(PermutationGroup, IsTheOneOfTheDefinition) {
+    for (const auto& shape : shapes()) {
+        std::vector<GroupElement> found;
+        for (const auto& g : group_of(shape.symmetry())) found.push_back({g.image, g.negative, g.conjugate});
+        auto wanted = group_elements(shape.symmetry());
+        std::sort(found.begin(), found.end());
+        std::sort(wanted.begin(), wanted.end());
+        EXPECT_EQ(found, wanted) << shape.text();
+    }
+}
+
+TEST(CanonicalForm, RelatesTheElementsOfAnOrbitAndSaysWhatTheyMayBe) {
+    for (const auto& shape : shapes()) {
+        SCOPED_TRACE(shape.text());
+        const auto symmetry = shape.symmetry();
+        const auto group = group_elements(symmetry);
+        const Dense all(shape.extents);
+        std::map<std::vector<std::int64_t>, std::vector<std::int64_t>> first;  // an element for each form
+        const auto step = 1 + all.data.size() * group.size() / 20000;
+        for (std::size_t k = 0; k < all.data.size(); k += step) {
+            const auto x = all.index(k);
+            const auto form = canonical_form(symmetry, x);
+            const auto allowed = allowed_values(symmetry, group, x);
+            EXPECT_EQ(form.zero, allowed == Allowed::zero);
+            EXPECT_EQ(form.real, allowed == Allowed::real);
+            EXPECT_NE(allowed, Allowed::imaginary);
+            const auto& other = first.emplace(form.index, x).first->second;
+            EXPECT_TRUE(std::any_of(group.begin(), group.end(), [&](const auto& g) { return permuted(x, g) == other; }));
+            for (const auto& g : group) {
+                const auto there = canonical_form(symmetry, permuted(x, g));
+                ASSERT_EQ(there.index, form.index);
+                if (form.zero) continue;
+                EXPECT_EQ(there.negative != form.negative, g.negative);
+                if (!form.real) {
+                    EXPECT_EQ(there.conjugate != form.conjugate, g.conjugate);
+                }
+            }
+        }
     }
 }
 
