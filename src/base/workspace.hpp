@@ -21,7 +21,7 @@ public:
     /// An uninitialised array. @throws OutOfMemory
     template <class T>
     T* take(std::int64_t count) {
-        const auto bytes = padded(count * static_cast<std::int64_t>(sizeof(T)));
+        const auto bytes = padded(array_bytes(count, sizeof(T)));
         if (overflow_.empty() && used_ + bytes <= block_.size()) {
             auto* result = block_.data() + used_;
             used_ += bytes;
@@ -40,6 +40,18 @@ public:
         used_ = mark.used;
         overflow_.resize(mark.overflow);
     }
+    /// Releases in its destructor what was taken since it was made.
+    class Scope {
+    public:
+        explicit Scope(Workspace& workspace) : workspace_(workspace), mark_(workspace.mark()) {}
+        ~Scope() { workspace_.release(mark_); }
+        Scope(const Scope&) = delete;
+        Scope& operator=(const Scope&) = delete;
+
+    private:
+        Workspace& workspace_;
+        Mark mark_;
+    };
     /// Gives the memory back to the system.
     void clear() {
         if (used_ == 0) block_ = Buffer<std::byte>();
