@@ -2,6 +2,9 @@
 #include "arges/cpd.hpp"
 
 #include "arges/error.hpp"
+#include "base/buffer.hpp"
+#include "base/saturate.hpp"
+#include "comm/values.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "interface/world_state.hpp"
 
@@ -24,10 +27,13 @@ std::vector<T> CpModel<T>::gather(int mode) const {
             throw InvalidArgument("CP model: there is no mode " + std::to_string(mode) + "; modes are 0 to " +
                                   std::to_string(order() - 1));
     });
-    const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows_[m])));
-    const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(factors_[m])));
+    const auto all_rows = gathered(comm, rows_[m]);
+    const auto all_values = gathered(comm, factors_[m]);
     std::vector<T> result;
-    comm.agree([&] { result.assign(static_cast<std::size_t>(lengths_[m]) * lambda_.size(), T(0)); });
+    comm.agree([&] {
+        const auto elements = saturated_product(lengths_[m], static_cast<std::int64_t>(lambda_.size()));
+        result.assign(static_cast<std::size_t>(array_bytes(elements, sizeof(T))) / sizeof(T), T(0));
+    });
     for (std::size_t i = 0; i < all_rows.size(); ++i)
         std::copy_n(all_values.data() + i * lambda_.size(), lambda_.size(),
                     result.data() + static_cast<std::size_t>(all_rows[i]) * lambda_.size());
