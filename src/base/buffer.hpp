@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace arges {
@@ -18,6 +20,14 @@ void* allocate_array(std::int64_t bytes);
 void free_array(void* data, std::int64_t bytes) noexcept;
 /// True if arrays of so many bytes are zero when they come from allocate_array().
 bool arrays_start_zero(std::int64_t bytes) noexcept;
+
+/// Bytes of an array. @throws OutOfMemory if they are more than memory can have
+inline std::int64_t array_bytes(std::int64_t count, std::size_t element_bytes) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max() / 2;  // sizes are rounded up
+    if (count >= 0 && count <= most / static_cast<std::int64_t>(element_bytes)) return count * static_cast<std::int64_t>(element_bytes);
+    throw OutOfMemory("out of memory: an array of " + std::to_string(count) + " elements of " + std::to_string(element_bytes) +
+                      " bytes; use more ranks or smaller tensors");
+}
 
 /// A fixed number of elements on a cache-line boundary. Elements are raw until they are written or zeroed.
 template <class T>
@@ -55,7 +65,7 @@ public:
     const T& operator[](std::int64_t i) const { return data_.get()[i]; }
 
 private:
-    static std::int64_t size_of(std::int64_t count) { return count * static_cast<std::int64_t>(sizeof(T)); }
+    static std::int64_t size_of(std::int64_t count) { return array_bytes(count, sizeof(T)); }
     struct Free {
         std::int64_t bytes = 0;
         void operator()(T* p) const { free_array(p, bytes); }

@@ -21,7 +21,7 @@ public:
     /// An uninitialised array. @throws OutOfMemory
     template <class T>
     T* take(std::int64_t count) {
-        const auto bytes = padded(count * static_cast<std::int64_t>(sizeof(T)));
+        const auto bytes = padded(array_bytes(count, sizeof(T)));
         if (overflow_.empty() && used_ + bytes <= block_.size()) {
             auto* result = block_.data() + used_;
             used_ += bytes;

@@ -5,6 +5,7 @@
 #include "chemistry/fcidump_form.hpp"
 #include "chemistry/fcidump_store.hpp"
 #include "chemistry/text_file.hpp"
+#include "comm/values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,13 +37,14 @@ FcidumpHeader header_of(const TextFile& file) {
 std::vector<std::int64_t> find_zero_lines(const TextFile& file, const FcidumpHeader& header) {
     if (header.form != OrbitalForm::spin_blocks) return {};
     std::vector<std::int64_t> mine;
-    for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
-        const ParsedLine parsed = parse_fcidump_line(lines.line(), header.orbitals);
-        if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == 0)
-            mine.push_back(lines.position());
-    }
-    std::vector<std::int64_t> all =
-        from_bytes<std::int64_t>(file.comm().all_gather(to_bytes(mine)));
+    file.comm().agree([&] {
+        for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
+            const ParsedLine parsed = parse_fcidump_line(lines.line(), header.orbitals);
+            if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == 0)
+                mine.push_back(lines.position());
+        }
+    });
+    std::vector<std::int64_t> all = gathered(file.comm(), mine);
     if (all.size() != FcidumpForm::zero_lines_of_blocks)
         throw InvalidArgument(
             file.path() +
@@ -85,13 +87,14 @@ std::string number(double value) {
 [[noreturn]] void throw_contradiction(const TextFile& file, const FcidumpHeader& header,
                                       const FcidumpForm& form, std::uint64_t code) {
     std::vector<Entry> mine;
-    for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
-        const ParsedLine parsed = form.parse(lines.line(), lines.position());
-        if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == code)
-            mine.push_back(parsed.entry);
-    }
-    const std::vector<Entry> all =
-        from_bytes<Entry>(file.comm().all_gather(to_bytes(mine)));  // in the order of the file
+    file.comm().agree([&] {
+        for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
+            const ParsedLine parsed = form.parse(lines.line(), lines.position());
+            if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == code)
+                mine.push_back(parsed.entry);
+        }
+    });
+    const std::vector<Entry> all = gathered(file.comm(), mine);  // in the order of the file
     const auto other = std::find_if(all.begin(), all.end(), [&](const Entry& entry) {
         return !same_integral(entry.value, all[0].value);
     });
@@ -114,10 +117,12 @@ void throw_first_contradiction(const TextFile& file, const FcidumpHeader& header
 
 void read_entries(const TextFile& file, const FcidumpHeader& header, EntryStore& store) {
     const FcidumpForm form(header, find_zero_lines(file, header));
-    LineReader lines = file.lines_from(header.data_begin);
+    std::unique_ptr<LineReader> lines;
+    file.comm().agree([&] { lines.reset(new LineReader(file.lines_from(header.data_begin))); });
     LocatedError error;
     for (bool more = true; more;) {
-        const std::vector<Entry> entries = next_entries(lines, file, form, error);
+        std::vector<Entry> entries;
+        file.comm().agree([&] { entries = next_entries(*lines, file, form, error); });
         const Contradiction contradiction = store.merge(entries);
         file.throw_first(error);
         throw_first_contradiction(file, header, form, contradiction);

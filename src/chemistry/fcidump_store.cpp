@@ -1,6 +1,7 @@
 #include "chemistry/fcidump_store.hpp"
 
 #include "chemistry/fcidump_form.hpp"
+#include "comm/values.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -89,15 +90,15 @@ std::vector<std::int64_t> EntryStore::element_of(std::uint64_t code) const {
 
 std::vector<Entry> EntryStore::bring_to_owners(const std::vector<Entry>& entries) const {
     const auto ranks = static_cast<std::uint64_t>(comm_.size());
-    std::vector<std::vector<Entry>> to(ranks);
-    for (const Entry& entry : entries) to[hash(entry.code) % ranks].push_back(entry);
-    std::vector<std::vector<std::byte>> bytes;
-    for (const auto& part : to) bytes.push_back(to_bytes(part));
+    std::vector<std::vector<Entry>> lists(ranks);
+    comm_.agree([&] {
+        for (const Entry& entry : entries) lists[hash(entry.code) % ranks].push_back(entry);
+    });
+    lists = exchanged(comm_, std::move(lists));
     std::vector<Entry> received;
-    for (const auto& part : comm_.all_to_all(bytes)) {
-        const std::vector<Entry> from_one = from_bytes<Entry>(part);
-        received.insert(received.end(), from_one.begin(), from_one.end());
-    }
+    comm_.agree([&] {
+        for (const auto& list : lists) received.insert(received.end(), list.begin(), list.end());
+    });
     return received;
 }
 
@@ -105,11 +106,15 @@ Contradiction EntryStore::merge(const std::vector<Entry>& entries) {
     Contradiction found;
     std::array<std::vector<Entry>, groups> integrals;
     std::vector<Entry> small;
-    for (const Entry& entry : distinct(bring_to_owners(entries), found)) {
-        const EntryKind kind = entry_kind(entry.code);
-        const bool integral = kind == EntryKind::one_electron || kind == EntryKind::two_electron;
-        (integral ? integrals[group_of(entry.code)] : small).push_back(entry);
-    }
+    const std::vector<Entry> received = bring_to_owners(entries);
+    comm_.agree([&] {
+        for (const Entry& entry : distinct(received, found)) {
+            const EntryKind kind = entry_kind(entry.code);
+            const bool integral =
+                kind == EntryKind::one_electron || kind == EntryKind::two_electron;
+            (integral ? integrals[group_of(entry.code)] : small).push_back(entry);
+        }
+    });
     for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
         store(static_cast<Group>(group), integrals[static_cast<std::size_t>(group)], found);
     store_small(small, found);
@@ -119,18 +124,22 @@ Contradiction EntryStore::merge(const std::vector<Entry>& entries) {
 void EntryStore::store(Group group, const std::vector<Entry>& entries, Contradiction& found) {
     Tensor<double>& target = tensor(group);
     std::vector<std::int64_t> keys;
-    for (const Entry& entry : entries) keys.push_back(target.key(element_of(entry.code)));
+    comm_.agree([&] {
+        for (const Entry& entry : entries) keys.push_back(target.key(element_of(entry.code)));
+    });
     const std::vector<double> before = target.read(keys);
     std::vector<std::int64_t> new_keys;
     std::vector<double> new_values;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (before[i] == unset) {
-            new_keys.push_back(keys[i]);
-            new_values.push_back(entries[i].value);
-        } else if (!same_integral(before[i], entries[i].value)) {
-            note(found, entries[i]);
+    comm_.agree([&] {
+        for (std::size_t i = 0; i < entries.size(); ++i) {
+            if (before[i] == unset) {
+                new_keys.push_back(keys[i]);
+                new_values.push_back(entries[i].value);
+            } else if (!same_integral(before[i], entries[i].value)) {
+                note(found, entries[i]);
+            }
         }
-    }
+    });
     target.write(new_keys, new_values);
     counts_[group] += static_cast<std::int64_t>(new_keys.size());
 }
@@ -155,7 +164,7 @@ std::map<std::uint64_t, double> EntryStore::small_entries(EntryKind kind) const 
     for (const auto& [code, value] : small_)
         if (entry_kind(code) == kind) mine.push_back({code, value, 0});
     std::map<std::uint64_t, double> all;
-    for (const Entry& entry : from_bytes<Entry>(comm_.all_gather(to_bytes(mine))))
+    for (const Entry& entry : gathered(comm_, mine))
         all[entry.code] = entry.value;
     return all;
 }

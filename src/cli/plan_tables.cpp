@@ -1,5 +1,6 @@
 #include "cli/plan_tables.hpp"
 
+#include "base/saturate.hpp"
 #include "base/text.hpp"
 #include "cli/table.hpp"
 #include "cli/world_options.hpp"
@@ -18,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 /// Bytes of a bound; rounding of the solver does not take one away.
 std::int64_t whole(double bytes) {
-    return static_cast<std::int64_t>(bytes * (1 + 1e-9) + 1e-6);
+    return saturated(bytes * (1 + 1e-9) + 1e-6);
 }
 
 std::string intensity_text(const StepBounds& bounds) {
@@ -166,8 +167,8 @@ Json step_json(const StepReport& step) {
 
 std::int64_t tensor_bytes(const ProductSpec& spec) {
     std::int64_t elements = spec.output.layout.max_local_size();
-    for (const auto& factor : spec.factors) elements += factor.layout.max_local_size();
-    return elements * spec.element_bytes;
+    for (const auto& factor : spec.factors) elements = saturated_sum(elements, factor.layout.max_local_size());
+    return saturated_product(elements, spec.element_bytes);
 }
 
 std::string plan_tables(const PlanSummary& summary) {

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/values.hpp"
 #include "decompose/slice_counts.hpp"
 #include "partition/choose.hpp"
 #include "partition/hmetis.hpp"
@@ -169,11 +170,13 @@ private:
 
     /// A hash of the indices: the same on any number of ranks that have the nonzeros before.
     void random_parts() {
-        for (std::size_t x = 0; x < nonzeros_.values.size(); ++x) {
-            auto hash = splitmix(request_.seed);
-            for (const auto& indices : nonzeros_.indices) hash = splitmix(hash ^ static_cast<std::uint64_t>(indices[x]));
-            chosen_.plan.parts.push_back(static_cast<std::int32_t>(hash % static_cast<std::uint64_t>(comm_.size())));
-        }
+        comm_.agree([&] {
+            for (std::size_t x = 0; x < nonzeros_.values.size(); ++x) {
+                auto hash = splitmix(request_.seed);
+                for (const auto& indices : nonzeros_.indices) hash = splitmix(hash ^ static_cast<std::uint64_t>(indices[x]));
+                chosen_.plan.parts.push_back(static_cast<std::int32_t>(hash % static_cast<std::uint64_t>(comm_.size())));
+            }
+        });
     }
 
     void parts_from_rank_0() {
@@ -192,14 +195,16 @@ private:
             }
         });
         // Rank r's nonzeros follow those of the ranks before.
-        const auto counts = from_bytes<std::int64_t>(comm_.all_gather(to_bytes(std::vector<std::int64_t>{nonzeros_.count()})));
-        std::vector<std::vector<std::byte>> outgoing(static_cast<std::size_t>(comm_.size()));
-        auto at = parts.begin();
-        for (std::size_t r = 0; r < outgoing.size() && comm_.rank() == 0; ++r) {
-            outgoing[r] = to_bytes(std::vector<std::int32_t>(at, at + counts[r]));
-            at += counts[r];
-        }
-        chosen_.plan.parts = from_bytes<std::int32_t>(comm_.all_to_all(outgoing)[0]);
+        const auto counts = gathered(comm_, std::vector<std::int64_t>{nonzeros_.count()});
+        std::vector<std::vector<std::int32_t>> outgoing(static_cast<std::size_t>(comm_.size()));
+        comm_.agree([&] {
+            auto at = parts.begin();
+            for (std::size_t r = 0; r < outgoing.size() && comm_.rank() == 0; ++r) {
+                outgoing[r].assign(at, at + counts[r]);
+                at += counts[r];
+            }
+        });
+        chosen_.plan.parts = std::move(exchanged(comm_, std::move(outgoing))[0]);
     }
 
     const Communicator& comm_;
@@ -214,7 +219,7 @@ private:
 template <class T>
 std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
     std::vector<std::vector<std::int64_t>> result;
-    for (const auto& indices : nonzeros.indices) result.push_back(from_bytes<std::int64_t>(comm.gather(to_bytes(indices), 0)));
+    for (const auto& indices : nonzeros.indices) result.push_back(gathered_on(comm, 0, indices));
     return result;
 }
 

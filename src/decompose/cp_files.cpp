@@ -1,5 +1,6 @@
 // Models in directories.
 #include "arges/cpd.hpp"
+#include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/real_world.hpp"
 #include "interface/world_state.hpp"
@@ -16,8 +17,8 @@ namespace {
 template <class T>
 void read_factor(const Communicator& comm, const std::string& path, std::int64_t length, std::int64_t components,
                  std::vector<std::int64_t>& rows, std::vector<T>& values) {
-    const auto begin = io::part_begin(length, comm.rank(), comm.size()),
-               end = io::part_begin(length, comm.rank() + 1, comm.size());
+    const auto begin = part_begin(length, comm.rank(), comm.size()),
+               end = part_begin(length, comm.rank() + 1, comm.size());
     std::vector<std::int64_t> wanted(static_cast<std::size_t>(end - begin));
     std::iota(wanted.begin(), wanted.end(), begin);
     const auto all = io::read_matrix<T>(comm, path, wanted);

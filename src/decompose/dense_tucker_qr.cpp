@@ -1,5 +1,6 @@
 #include "decompose/dense_tucker_qr.hpp"
 
+#include "comm/values.hpp"
 #include "decompose/dense_block.hpp"
 #include "decompose/dense_unfolding.hpp"
 #include "interface/tensor_state.hpp"
@@ -124,8 +125,10 @@ Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     const auto& layout = moved.tensor.state()->shape();
     std::vector<T> rows;
     const auto mine = block_place(layout, world.rank());
-    for (std::int64_t c = 0; c < result.rank; ++c) rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
-    const auto all = from_bytes<T>(world.communicator().all_gather(to_bytes(rows)));
+    world.agree([&] {
+        for (std::int64_t c = 0; c < result.rank; ++c) rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
+    });
+    const auto all = gathered(world.communicator(), rows);
     auto next = all.begin();
     for (std::int64_t r = 0; r < world.size(); ++r) {
         const auto theirs = block_place(layout, r);

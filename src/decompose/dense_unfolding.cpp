@@ -1,12 +1,15 @@
 #include "decompose/dense_unfolding.hpp"
 
 #include "base/buffer.hpp"
+#include "base/first_error.hpp"
+#include "base/math.hpp"
+#include "base/narrow.hpp"
 #include "decompose/dense_block.hpp"
 #include "decompose/first_rank.hpp"
+#include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
 #include "plan/exchange_volume.hpp"
-#include "redistribute/exchange.hpp"
 
 #include <cblas.h>
 #include <omp.h>
@@ -27,7 +30,7 @@ template <class T>
 class GramSum {
 public:
     explicit GramSum(std::int64_t length)
-        : length_(static_cast<int>(length)), gram_(static_cast<std::size_t>(length * length), 0) {
+        : length_(to_int(length, "a mode")), gram_(static_cast<std::size_t>(length * length), 0) {
         if constexpr (std::is_same_v<T, float>) part_.resize(gram_.size());
     }
 
@@ -35,11 +38,11 @@ public:
     void add(const T* panel, std::int64_t ld, bool transposed, std::int64_t terms) {
         const auto operation = transposed ? CblasTrans : CblasNoTrans;
         if constexpr (std::is_same_v<T, double>) {
-            cblas_dsyrk(CblasColMajor, CblasLower, operation, length_, static_cast<int>(terms), 1, panel, static_cast<int>(ld),
-                        1, gram_.data(), length_);
+            cblas_dsyrk(CblasColMajor, CblasLower, operation, length_, to_int(terms), 1, panel, to_int(ld), 1, gram_.data(),
+                        length_);
         } else {
-            cblas_ssyrk(CblasColMajor, CblasLower, operation, length_, static_cast<int>(terms), 1, panel, static_cast<int>(ld),
-                        0, part_.data(), length_);
+            cblas_ssyrk(CblasColMajor, CblasLower, operation, length_, to_int(terms), 1, panel, to_int(ld), 0, part_.data(),
+                        length_);
             for (std::size_t i = 0; i < part_.size(); ++i) gram_[i] += static_cast<double>(part_[i]);
         }
     }
@@ -56,8 +59,9 @@ struct Panels {
     enum class Kind : std::uint8_t { columns, rows, packed };
     Kind kind;
     std::int64_t step, per_run, count;
+    bool copies_rows;  // because the distance of the columns is more than BLAS takes
 
-    explicit Panels(const MiddleMode& at) {
+    Panels(const MiddleMode& at, std::int64_t longest_stride) : copies_rows(at.before > longest_stride) {
         const bool first = at.before == 1, long_runs = at.before >= panel_terms / 4 || at.behind == 1;
         kind = first ? Kind::columns : long_runs ? Kind::rows : Kind::packed;
         const auto terms = first ? at.behind : at.before;
@@ -75,8 +79,12 @@ void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::
     if (panels.kind == Panels::Kind::columns)
         return sum.add(block + begin * at.length, at.length, false, std::min(panels.step, at.behind - begin));
     if (panels.kind == Panels::Kind::rows) {
-        const T* const run = block + number / panels.per_run * at.before * at.length;
-        return sum.add(run + begin, at.before, true, std::min(panels.step, at.before - begin));
+        const T* const run = block + number / panels.per_run * at.before * at.length + begin;
+        const auto terms = std::min(panels.step, at.before - begin);
+        if (!panels.copies_rows) return sum.add(run, at.before, true, terms);
+        scratch.reserve(panels.step * at.length);
+        for (std::int64_t i = 0; i < at.length; ++i) std::copy_n(run + i * at.before, terms, scratch.data() + i * terms);
+        return sum.add(scratch.data(), terms, true, terms);
     }
     const auto first = number * panels.step, together = std::min(panels.step, at.behind - first), rows = together * at.before;
     scratch.reserve(panels.step * at.before * at.length);
@@ -86,32 +94,33 @@ void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::
     sum.add(scratch.data(), rows, true, rows);
 }
 
-/// The Gram matrix of a block, its lower triangle. Panels are dealt out to threads in contiguous parts, whose sums are added in
-/// their order.
-template <class T>
-Gram gram_of_block(const T* block, const MiddleMode& at) {
-    const Panels panels(at);
-    const auto threads = std::clamp<std::int64_t>(panels.count, 1, omp_get_max_threads());
-    std::vector<GramSum<T>> sums(static_cast<std::size_t>(threads), GramSum<T>(at.length));
-    std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
-#pragma omp parallel for schedule(static) num_threads(static_cast<int>(threads))
-    for (std::int64_t t = 0; t < threads; ++t) {
-        const auto thread = static_cast<std::size_t>(t);
-        for (auto p = panels.count * t / threads; p < panels.count * (t + 1) / threads; ++p)
-            add_panel(block, at, panels, p, scratch[thread], sums[thread]);
-    }
-    auto gram = sums[0].gram();
-    for (std::size_t t = 1; t < sums.size(); ++t)
-        for (std::size_t i = 0; i < gram.size(); ++i) gram[i] += sums[t].gram()[i];
-    return gram;
-}
-
 template <class T>
 Tensor<T> on_layout(const World& world, Layout layout, const std::string& name) {
     return Tensor<T>(TensorState<T>::make(world, [&] { return world.state()->intern(std::move(layout)); }, name));
 }
 
 }  // namespace
+
+template <class T>
+Gram gram_of_block(const T* block, const MiddleMode& at, std::int64_t longest_stride) {
+    const Panels panels(at, longest_stride);
+    const auto threads = std::clamp<std::int64_t>(panels.count, 1, omp_get_max_threads());
+    std::vector<GramSum<T>> sums(static_cast<std::size_t>(threads), GramSum<T>(at.length));
+    std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
+    FirstError error;
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(threads))
+    for (std::int64_t t = 0; t < threads; ++t)
+        error.run([&] {
+            const auto thread = static_cast<std::size_t>(t);
+            for (auto p = panels.count * t / threads; p < panels.count * (t + 1) / threads; ++p)
+                add_panel(block, at, panels, p, scratch[thread], sums[thread]);
+        });
+    error.rethrow();
+    auto gram = sums[0].gram();
+    for (std::size_t t = 1; t < sums.size(); ++t)
+        for (std::size_t i = 0; i < gram.size(); ++i) gram[i] += sums[t].gram()[i];
+    return gram;
+}
 
 MiddleMode::MiddleMode(const std::vector<std::int64_t>& sizes, int mode) {
     for (std::size_t m = 0; m < sizes.size(); ++m) {
@@ -174,13 +183,7 @@ MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
     spec.to_labels = spec.from_labels;
     spec.label_extents = tensor.extents();
     spec.terms = {spec.identity()};
-    Workspace workspace;
-    std::unique_ptr<Exchange> exchange;
-    to.world->agree([&] {
-        exchange = std::make_unique<Exchange>(to.world->exchange_communicator(), spec, to.rank());
-        workspace.reserve((exchange->workspace_elements() + 16) * static_cast<std::int64_t>(sizeof(T)));
-    });
-    exchange->run(from.data.data(), to.data.data(), T(1), T(0), false, workspace);
+    run_movement(*to.world, spec, from.data.data(), to.data.data(), T(1), T(0));
     return {std::move(result), exchange_volume(spec, to.rank()).sent * static_cast<std::int64_t>(sizeof(T))};
 }
 
@@ -268,6 +271,7 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                  \
+    template Gram gram_of_block(const T*, const MiddleMode&, std::int64_t);                                   \
     template MovedTensor<T> moved_to(const Tensor<T>&, Layout);                                               \
     template MovedTensor<T> with_whole_mode(const Tensor<T>&, int, std::span<const int>);                     \
     template double norm_squared(const Tensor<T>&);                                                           \

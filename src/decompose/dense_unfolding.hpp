@@ -4,6 +4,7 @@
 #include "arges/tensor.hpp"
 #include "decompose/gram_solver.hpp"
 #include "layout/layout.hpp"
+#include "local/blas.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -19,6 +20,11 @@ struct MiddleMode {
     /// @param sizes of the block by mode
     MiddleMode(const std::vector<std::int64_t>& sizes, int mode);
 };
+
+/// The Gram matrix of a block's matricization, its lower triangle. Threads sum panels of their own, whose sums are added in their
+/// order. Local. @param longest_stride that BLAS takes, lowered by tests @throws OutOfMemory
+template <class T>
+Gram gram_of_block(const T* block, const MiddleMode& at, std::int64_t longest_stride = local::max_blas_stride);
 
 /// A layout in which a mode is not spread: its torus dimensions go to modes that are long enough, first to those in `settled`.
 /// Where there are none, ranks along a torus dimension hold copies. Pure.

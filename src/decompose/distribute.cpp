@@ -1,6 +1,7 @@
 #include "decompose/distribute.hpp"
 
 #include "arges/error.hpp"
+#include "comm/values.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "partition/value_counts.hpp"
 
@@ -43,26 +44,25 @@ std::vector<std::int64_t> owners_in_layers(const Communicator& comm, const Distr
                                            const std::vector<std::int64_t>& held) {
     const auto group = group_of(comm, plan, mode, length);
     const auto decider = group.ranks[static_cast<std::size_t>(mode) % group.ranks.size()];
-    std::vector<std::vector<std::byte>> outgoing(static_cast<std::size_t>(comm.size()));
-    outgoing[static_cast<std::size_t>(decider)] = to_bytes(held);
-    const auto incoming = comm.all_to_all(outgoing);
-    std::vector<std::vector<std::byte>> answers(static_cast<std::size_t>(comm.size()));
-    if (decider == comm.rank()) {
+    std::vector<std::vector<std::int64_t>> outgoing(static_cast<std::size_t>(comm.size())), answers(outgoing.size());
+    comm.agree([&] { outgoing[static_cast<std::size_t>(decider)] = held; });
+    auto incoming = exchanged(comm, std::move(outgoing));
+    comm.agree([&] {
+        if (decider != comm.rank()) return;
         partition::LayerRows layer{group.begin, group.end, {}};
-        for (auto r : group.ranks) layer.held.push_back(from_bytes<std::int64_t>(incoming[static_cast<std::size_t>(r)]));
+        for (auto r : group.ranks) layer.held.push_back(std::move(incoming[static_cast<std::size_t>(r)]));
         const auto owners = partition::assign_rows(layer, plan.row_rule);
         for (std::size_t q = 0; q < group.ranks.size(); ++q) {
-            std::vector<std::int64_t> answer;
+            auto& answer = answers[static_cast<std::size_t>(group.ranks[q])];
             auto at = owners.rows.begin();
             for (auto row : layer.held[q]) {
                 at = std::lower_bound(at, owners.rows.end(), row);
                 answer.push_back(
                     group.ranks[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(at - owners.rows.begin())])]);
             }
-            answers[static_cast<std::size_t>(group.ranks[q])] = to_bytes(answer);
         }
-    }
-    return from_bytes<std::int64_t>(comm.all_to_all(answers)[static_cast<std::size_t>(decider)]);
+    });
+    return std::move(exchanged(comm, std::move(answers))[static_cast<std::size_t>(decider)]);
 }
 
 /// Coarse grain: the rank that owns a slice.
@@ -94,12 +94,17 @@ template <class T>
 std::vector<std::int64_t> held_rows(const Communicator& comm, const std::vector<sparse::Nonzeros<T>>& sets, std::size_t mode,
                                     bool of_all_ranks) {
     std::vector<std::int64_t> held;
-    for (const auto& set : sets) {
-        const auto more = partition::distinct(set.indices[mode]);
-        held.insert(held.end(), more.begin(), more.end());
-    }
-    held = partition::distinct(held);
-    return of_all_ranks ? partition::distinct(from_bytes<std::int64_t>(comm.all_gather(to_bytes(held)))) : held;
+    comm.agree([&] {
+        for (const auto& set : sets) {
+            const auto more = partition::distinct(set.indices[mode]);
+            held.insert(held.end(), more.begin(), more.end());
+        }
+        held = partition::distinct(held);
+    });
+    if (!of_all_ranks) return held;
+    held = gathered(comm, held);
+    comm.agree([&] { held = partition::distinct(held); });
+    return held;
 }
 
 /// Positions of the rows of a ModeRows: by an array over their range where that is not much longer than their number, else by
@@ -155,8 +160,13 @@ Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros
     std::vector<sparse::Nonzeros<T>> moved;
     const int sets = coarse ? order : 1;
     for (int s = 0; s < sets; ++s) {
-        const auto to = ranks_of(nonzeros, plan, static_cast<std::size_t>(s));
-        moved.push_back(route(comm, s + 1 == sets ? std::move(nonzeros) : nonzeros, to));
+        std::vector<std::int32_t> to;
+        sparse::Nonzeros<T> mine;
+        comm.agree([&] {
+            to = ranks_of(nonzeros, plan, static_cast<std::size_t>(s));
+            mine = s + 1 == sets ? std::move(nonzeros) : nonzeros;
+        });
+        moved.push_back(route(comm, std::move(mine), to));
         result.sets.emplace_back();
         auto& set = result.sets.back();
         for (int m = coarse ? s : 0; m < (coarse ? s + 1 : order); ++m) set.modes.push_back(m);
@@ -167,17 +177,21 @@ Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros
         const auto held = held_rows(comm, moved, place, coarse && plan.rows_everywhere);
         std::vector<std::int64_t> owner;
         if (coarse)
-            for (auto row : held) owner.push_back(slice_owner(plan, place, row));
+            comm.agree([&] {
+                for (auto row : held) owner.push_back(slice_owner(plan, place, row));
+            });
         else
             owner = owners_in_layers(comm, plan, m, lengths[place], held);
         result.rows.push_back(match_rows(comm, held, owner));
-        comm.agree([&] { check_size(result.rows.back(), m); });
-        const RowFinder finder(result.rows.back());
-        for (std::size_t s = 0; s < moved.size(); ++s) {
-            result.sets[s].nonzeros.rows.push_back(result.rows.back().count());
-            result.sets[s].nonzeros.indices.push_back(finder.find(moved[s].indices[place]));
-            moved[s].indices[place] = {};
-        }
+        comm.agree([&] {
+            check_size(result.rows.back(), m);
+            const RowFinder finder(result.rows.back());
+            for (std::size_t s = 0; s < moved.size(); ++s) {
+                result.sets[s].nonzeros.rows.push_back(result.rows.back().count());
+                result.sets[s].nonzeros.indices.push_back(finder.find(moved[s].indices[place]));
+                moved[s].indices[place] = {};
+            }
+        });
     }
     return result;
 }

@@ -1,7 +1,11 @@
 #include "decompose/factor_tensor.hpp"
 
 #include "arges/error.hpp"
+#include "base/buffer.hpp"
 #include "base/math.hpp"
+#include "base/saturate.hpp"
+#include "comm/values.hpp"
+#include "interface/world_state.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -56,13 +60,14 @@ void check_rows(const std::string& title, const std::vector<std::int64_t>& lengt
 template <class T>
 std::vector<T> gathered_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
                              std::int64_t length, std::int64_t columns) {
-    const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows)));
-    const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(values)));
+    const auto all_rows = gathered(comm, rows);
+    const auto all_values = gathered(comm, values);
     std::vector<T> result;
     comm.agree([&] {
         if (static_cast<std::int64_t>(all_values.size()) != static_cast<std::int64_t>(all_rows.size()) * columns)
             throw InvalidArgument("model: the ranks have rows of different lengths; give the same components on all");
-        result.assign(static_cast<std::size_t>(checked_product(length, columns)), T(0));
+        const auto elements = saturated_product(length, columns);
+        result.assign(static_cast<std::size_t>(array_bytes(elements, sizeof(T))) / sizeof(T), T(0));
     });
     for (std::size_t i = 0; i < all_rows.size(); ++i)
         std::copy_n(all_values.data() + static_cast<std::int64_t>(i) * columns, columns, result.data() + all_rows[i] * columns);
@@ -75,13 +80,15 @@ Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, 
     Tensor<T> result(world, {end - begin, columns}, "factor");
     std::vector<std::int64_t> keys;
     std::vector<T> elements;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (rows[i] < begin || rows[i] >= end) continue;
-        for (std::int64_t c = 0; c < columns; ++c) {
-            keys.push_back(rows[i] - begin + c * (end - begin));
-            elements.push_back(values[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
+    world.state()->agree([&] {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            if (rows[i] < begin || rows[i] >= end) continue;
+            for (std::int64_t c = 0; c < columns; ++c) {
+                keys.push_back(rows[i] - begin + c * (end - begin));
+                elements.push_back(values[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)]);
+            }
         }
-    }
+    });
     result.write(keys, elements);
     return result;
 }
@@ -89,10 +96,12 @@ Tensor<T> factor_tensor(const World& world, std::span<const std::int64_t> rows, 
 template <class T>
 void take_rows(const Communicator& comm, const std::vector<std::int64_t>& rows, const std::vector<T>& values,
                std::span<const std::int64_t> wanted, sparse::RowMatrix<T> matrix) {
-    const auto all_rows = from_bytes<std::int64_t>(comm.all_gather(to_bytes(rows)));
-    const auto all_values = from_bytes<T>(comm.all_gather(to_bytes(values)));
+    const auto all_rows = gathered(comm, rows);
+    const auto all_values = gathered(comm, values);
     std::vector<std::pair<std::int64_t, std::size_t>> place;
-    for (std::size_t i = 0; i < all_rows.size(); ++i) place.emplace_back(all_rows[i], i);
+    comm.agree([&] {
+        for (std::size_t i = 0; i < all_rows.size(); ++i) place.emplace_back(all_rows[i], i);
+    });
     std::sort(place.begin(), place.end());
     const auto columns = static_cast<std::size_t>(matrix.columns);
     for (std::int64_t i = 0; i < matrix.rows; ++i) {

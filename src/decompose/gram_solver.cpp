@@ -1,6 +1,7 @@
 #include "decompose/gram_solver.hpp"
 
 #include "arges/error.hpp"
+#include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "linalg/fortran.hpp"
 #include "local/blas.hpp"
@@ -81,16 +82,18 @@ RowSums over_blocks(sparse::RowMatrix<T> rows, F&& f) {
     const auto blocks = (rows.rows + block_rows - 1) / block_rows;
     const int threads = static_cast<int>(std::clamp<std::int64_t>(blocks, 1, omp_get_max_threads()));
     std::vector<RowSums> sums(static_cast<std::size_t>(threads), RowSums{Gram(square(rows.columns), 0), 0});
-#pragma omp parallel num_threads(threads)
-    {
-        auto& mine = sums[static_cast<std::size_t>(omp_get_thread_num())];
-        std::vector<std::remove_const_t<T>> scratch;
-#pragma omp for schedule(static)
-        for (std::int64_t b = 0; b < blocks; ++b) {
-            const auto begin = b * block_rows, end = std::min(rows.rows, begin + block_rows);
-            f(sparse::RowMatrix<T>{rows.row(begin), end - begin, rows.columns, rows.stride}, mine, scratch);
-        }
-    }
+    FirstError error;
+#pragma omp parallel for schedule(static, 1) num_threads(threads)
+    for (int t = 0; t < threads; ++t)
+        error.run([&] {
+            std::vector<std::remove_const_t<T>> scratch;
+            for (auto b = blocks * t / threads; b < blocks * (t + 1) / threads; ++b) {
+                const auto begin = b * block_rows, end = std::min(rows.rows, begin + block_rows);
+                f(sparse::RowMatrix<T>{rows.row(begin), end - begin, rows.columns, rows.stride},
+                  sums[static_cast<std::size_t>(t)], scratch);
+            }
+        });
+    error.rethrow();
     for (std::size_t t = 1; t < sums.size(); ++t) {
         for (std::size_t i = 0; i < sums[0].gram.size(); ++i) sums[0].gram[i] += sums[t].gram[i];
         sums[0].inner += sums[t].inner;

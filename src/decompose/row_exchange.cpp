@@ -1,5 +1,7 @@
 #include "decompose/row_exchange.hpp"
 
+#include "comm/values.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -12,36 +14,38 @@ std::int64_t ModeRows::rows_shared() const {
 }
 
 ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& held, const std::vector<std::int64_t>& owner) {
-    std::vector<std::vector<std::int64_t>> wanted(static_cast<std::size_t>(comm.size()));
-    for (std::size_t i = 0; i < held.size(); ++i) wanted[static_cast<std::size_t>(owner[i])].push_back(held[i]);
-    std::vector<std::vector<std::byte>> outgoing;
-    for (const auto& list : wanted) outgoing.push_back(to_bytes(list));
-    std::vector<std::vector<std::int64_t>> asked;
-    for (const auto& bytes : comm.all_to_all(outgoing)) asked.push_back(from_bytes<std::int64_t>(bytes));
+    std::vector<std::vector<std::int64_t>> wanted(static_cast<std::size_t>(comm.size())), asked;
+    comm.agree([&] {
+        for (std::size_t i = 0; i < held.size(); ++i) wanted[static_cast<std::size_t>(owner[i])].push_back(held[i]);
+        asked = wanted;
+    });
+    asked = exchanged(comm, std::move(asked));
 
     ModeRows rows;
-    for (const auto& list : asked) rows.index.insert(rows.index.end(), list.begin(), list.end());
-    std::sort(rows.index.begin(), rows.index.end());
-    rows.index.erase(std::unique(rows.index.begin(), rows.index.end()), rows.index.end());
-    rows.owned = rows.count();
-    const auto owned_end = rows.index.begin() + rows.owned;
-    for (std::int64_t r = 0; r < comm.size(); ++r) {
-        const auto& list = asked[static_cast<std::size_t>(r)];
-        if (r == comm.rank() || list.empty()) continue;
-        rows.shared.push_back({r, {}});
-        auto at = rows.index.begin();
-        for (auto row : list) {
-            at = std::lower_bound(at, owned_end, row);
-            rows.shared.back().rows.push_back(static_cast<std::uint32_t>(at - rows.index.begin()));
+    comm.agree([&] {
+        for (const auto& list : asked) rows.index.insert(rows.index.end(), list.begin(), list.end());
+        std::sort(rows.index.begin(), rows.index.end());
+        rows.index.erase(std::unique(rows.index.begin(), rows.index.end()), rows.index.end());
+        rows.owned = rows.count();
+        const auto owned_end = rows.index.begin() + rows.owned;
+        for (std::int64_t r = 0; r < comm.size(); ++r) {
+            const auto& list = asked[static_cast<std::size_t>(r)];
+            if (r == comm.rank() || list.empty()) continue;
+            rows.shared.push_back({r, {}});
+            auto at = rows.index.begin();
+            for (auto row : list) {
+                at = std::lower_bound(at, owned_end, row);
+                rows.shared.back().rows.push_back(static_cast<std::uint32_t>(at - rows.index.begin()));
+            }
         }
-    }
-    for (std::int64_t r = 0; r < comm.size(); ++r) {
-        const auto& list = wanted[static_cast<std::size_t>(r)];
-        if (r == comm.rank() || list.empty()) continue;
-        const auto begin = rows.count();
-        rows.index.insert(rows.index.end(), list.begin(), list.end());
-        rows.needed.push_back({r, begin, rows.count()});
-    }
+        for (std::int64_t r = 0; r < comm.size(); ++r) {
+            const auto& list = wanted[static_cast<std::size_t>(r)];
+            if (r == comm.rank() || list.empty()) continue;
+            const auto begin = rows.count();
+            rows.index.insert(rows.index.end(), list.begin(), list.end());
+            rows.needed.push_back({r, begin, rows.count()});
+        }
+    });
     return rows;
 }
 

@@ -1,5 +1,6 @@
 #include "decompose/slice_counts.hpp"
 
+#include "base/first_error.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 
 namespace arges::decompose {
@@ -15,26 +16,23 @@ Piece piece(std::int64_t peer, partition::Team::Numbers& numbers) {
 
 std::vector<partition::Team::Numbers> RankTeam::all_to_all(std::vector<Numbers> to_rank) const {
     if (comm_.size() == 1) return to_rank;
-    std::vector<std::vector<std::byte>> outgoing;
-    for (auto& numbers : to_rank) {
-        outgoing.push_back(to_bytes(numbers));
-        numbers = {};
-    }
-    std::vector<Numbers> result;
-    for (auto& bytes : comm_.all_to_all(outgoing)) result.push_back(from_bytes<std::int64_t>(bytes));
-    return result;
+    return exchanged(comm_, std::move(to_rank));
 }
 
 partition::Team::Numbers RankTeam::pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const {
+    constexpr std::int64_t failed = -1;  // in place of the size, behind a rank whose step has thrown
+    FirstError error;
     Numbers size(1);
     if (comm_.rank() > 0) {
         comm_.exchange({}, {piece(comm_.rank() - 1, size)});
-        state.resize(static_cast<std::size_t>(size[0]));
+        state.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, size[0])));
         comm_.exchange({}, {piece(comm_.rank() - 1, state)});
     }
-    state = step(state);
-    size[0] = static_cast<std::int64_t>(state.size());
+    if (size[0] != failed) error.run([&] { state = step(state); });
+    if (error.any() || size[0] == failed) state.clear();
+    size[0] = error.any() || size[0] == failed ? failed : static_cast<std::int64_t>(state.size());
     if (comm_.rank() + 1 < comm_.size()) comm_.exchange({piece(comm_.rank() + 1, size), piece(comm_.rank() + 1, state)}, {});
+    comm_.agree([&] { error.rethrow(); });
     comm_.broadcast(state, comm_.size() - 1);
     return state;
 }
@@ -48,7 +46,9 @@ partition::TensorPart count_slices(const Communicator& comm, const sparse::Nonze
         auto& mode = result.modes.emplace_back();
         mode.slices = std::move(list.mine);
         mode.bounds = std::move(list.bounds);
-        for (auto count : list.counts) mode.start.push_back(mode.start.back() + count);
+        comm.agree([&] {
+            for (auto count : list.counts) mode.start.push_back(mode.start.back() + count);
+        });
     }
     return result;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "comm/communicator.hpp"
+#include "comm/values.hpp"
 #include "partition/tensor_part.hpp"
 #include "sparse/nonzeros.hpp"
 
@@ -14,7 +15,8 @@ public:
     std::int64_t size() const override { return comm_.size(); }
     std::int64_t rank() const override { return comm_.rank(); }
     void sum(Numbers& values) const override { comm_.sum(values.data(), static_cast<std::int64_t>(values.size())); }
-    Numbers all_gather(const Numbers& mine) const override { return from_bytes<std::int64_t>(comm_.all_gather(to_bytes(mine))); }
+    void agree(const std::function<void()>& work) const override { comm_.agree(work); }
+    Numbers all_gather(const Numbers& mine) const override { return gathered(comm_, mine); }
     std::vector<Numbers> all_to_all(std::vector<Numbers> to_rank) const override;
     Numbers pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const override;
 

@@ -1,6 +1,7 @@
 #include "execute/run_contraction.hpp"
 
 #include "arges/scalar.hpp"
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 #include "layout/orbit_sizes.hpp"
 #include "local/contract.hpp"
@@ -57,8 +58,7 @@ int ContractionRun::slot_of(Operand o, std::size_t group) const {
 }
 
 template <class T>
-ContractionRun::Working<T> ContractionRun::bring_in(Operand o, std::int64_t panel, const T* tensor, Workspace& workspace) {
-    Working<T> w;
+void ContractionRun::bring_in(Operand o, std::int64_t panel, const T* tensor, Workspace& workspace, Working<T>& w) {
     w.layout = plan_.panels.empty() ? plan_.operand[o].layout : panel_layout(plan_, o, panel);
     if (!plan_.operand[o].in_place) {
         w.copy = workspace.take<T>(w.layout.local_size(rank_));
@@ -66,13 +66,17 @@ ContractionRun::Working<T> ContractionRun::bring_in(Operand o, std::int64_t pane
         if (exchange_[o]) {
             exchange_[o]->run(tensor, w.copy, T(1), T(0), conjugated, workspace);
         } else {
-            auto movement = plan_.movement(o);
-            movement.to = w.layout;
-            Exchange(comm_, movement, rank_).run(tensor, w.copy, T(1), T(0), conjugated, workspace);
+            std::optional<Exchange> exchange;
+            agree(comm_, [&] {
+                auto movement = plan_.movement(o);
+                movement.to = w.layout;
+                exchange.emplace(comm_, movement, rank_);
+            });
+            exchange->run(tensor, w.copy, T(1), T(0), conjugated, workspace);
         }
         w.array = w.copy;
         w.strides = w.layout.strides(rank_);
-        return w;
+        return;
     }
     // The panel is a range of each slot of the tensor's own array.
     w.strides = plan_.operand[o].layout.strides(rank_);
@@ -83,7 +87,6 @@ ContractionRun::Working<T> ContractionRun::bring_in(Operand o, std::int64_t pane
             w.array += count_residues(slot.begin(), w.layout.place(rank_, s), slot.places()) *
                        w.strides[static_cast<std::size_t>(s)];
     }
-    return w;
 }
 
 /// Multiplies the working copy by the orbit size of each element of summed symmetric groups.
@@ -170,7 +173,7 @@ std::int64_t ContractionRun::row_copies(const local::RowProduct& product) const 
 
 template <class T>
 void ContractionRun::multiply_by_rows(const std::array<Working<T>, 2>& inputs, T alpha, T* c, Workspace& workspace) const {
-    const auto mark = workspace.mark();
+    const Workspace::Scope scope(workspace);
     const auto result = plan_.operand[operand_c].layout.local_size(rank_);
     const auto product = row_product();
     const auto copies = row_copies(product);
@@ -178,32 +181,35 @@ void ContractionRun::multiply_by_rows(const std::array<Working<T>, 2>& inputs, T
     const auto stays = static_cast<std::size_t>(plan_.rows->operand);
     std::fill(c, c + result, T(0));
     local::multiply_rows<T>(product, alpha, inputs[stays].array, inputs[1 - stays].array, c, result, room, copies + 1);
-    workspace.release(mark);
 }
 
 template <class T>
 void ContractionRun::run(const OperandData<T>& data, T alpha, T beta, Workspace& workspace) {
-    const auto mark = workspace.mark();
+    const Workspace::Scope scope(workspace);
+    FirstError error;
     const bool direct = plan_.operand[operand_c].in_place;
     T* const result = direct ? data.c : workspace.take<T>(plan_.operand[operand_c].layout.local_size(rank_));
     const T first_beta = direct ? beta : T(0);
     const auto panels = panel_count(plan_);
     for (std::int64_t panel = 0; panel < panels; ++panel) {
-        const auto panel_mark = workspace.mark();
+        const Workspace::Scope panel_scope(workspace);
         std::array<Working<T>, 2> inputs;
-        inputs[0] = bring_in(operand_a, panel, data.a, workspace);
-        if (!plan_.unary()) inputs[1] = bring_in(operand_b, panel, data.b, workspace);
-        if (plan_.weighted_operand >= 0)
-            apply_weights(static_cast<Operand>(plan_.weighted_operand), inputs[static_cast<std::size_t>(plan_.weighted_operand)]);
-        const T weighted = alpha * static_cast<real_of<T>>(plan_.weight);
-        if (plan_.rows)
-            multiply_by_rows(inputs, weighted, result, workspace);
-        else
-            multiply(inputs, weighted, panel == 0 ? first_beta : T(1), result);
-        workspace.release(panel_mark);
+        error.run([&] { bring_in(operand_a, panel, data.a, workspace, inputs[0]); });
+        if (!plan_.unary()) error.run([&] { bring_in(operand_b, panel, data.b, workspace, inputs[1]); });
+        if (error.any()) continue;
+        error.run([&] {
+            if (plan_.weighted_operand >= 0)
+                apply_weights(static_cast<Operand>(plan_.weighted_operand),
+                              inputs[static_cast<std::size_t>(plan_.weighted_operand)]);
+            const T weighted = alpha * static_cast<real_of<T>>(plan_.weight);
+            if (plan_.rows)
+                multiply_by_rows(inputs, weighted, result, workspace);
+            else
+                multiply(inputs, weighted, panel == 0 ? first_beta : T(1), result);
+        });
     }
-    if (!direct) exchange_[operand_c]->run(result, data.c, T(1), beta, false, workspace);
-    workspace.release(mark);
+    if (!direct) error.run([&] { exchange_[operand_c]->run(result, data.c, T(1), beta, false, workspace); });
+    error.rethrow();
 }
 
 #define ARGES_INSTANTIATE(T) template void ContractionRun::run(const OperandData<T>&, T, T, Workspace&);

@@ -26,7 +26,8 @@ public:
     /// Local. @param comm null for one rank
     ContractionRun(ContractionPlan plan, const Communicator* comm);
 
-    /// C = alpha * (projection of A * B) + beta * C. Collective.
+    /// C = alpha * (projection of A * B) + beta * C. Collective, as Exchange::run(): what fails on a rank is thrown there when all
+    /// messages are delivered.
     template <class T>
     void run(const OperandData<T>& data, T alpha, T beta, Workspace& workspace);
 
@@ -49,7 +50,7 @@ private:
     };
 
     template <class T>
-    Working<T> bring_in(Operand o, std::int64_t panel, const T* tensor, Workspace& workspace);
+    void bring_in(Operand o, std::int64_t panel, const T* tensor, Workspace& workspace, Working<T>& w);
     template <class T>
     void apply_weights(Operand o, Working<T>& w) const;
     template <class T>

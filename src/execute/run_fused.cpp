@@ -134,47 +134,61 @@ void FusedRun::multiply(const Piece<const T>& a, const Piece<const T>& b, T alph
     local::contract<T>(fold, alpha, a.array + a.block.offset, b.array + b.block.offset, beta, c.array + c.block.offset);
 }
 
+/// The movement of a slice; every rank throws if one cannot make its lists.
+std::unique_ptr<Exchange> FusedRun::slice_exchange(std::size_t i, std::int64_t slice) const {
+    std::unique_ptr<Exchange> exchange;
+    agree(comm_, [&] { exchange = std::make_unique<Exchange>(comm_, plan_.movement(i, slice), rank_); });
+    return exchange;
+}
+
 /// Copies an input, or its part in a slice, into the rank's block.
 template <class T>
-const T* FusedRun::bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace) {
+const T* FusedRun::bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace, FirstError& error) {
     if (operand(i).in_place) return tensor;
     T* const copy = workspace.take<T>(elements(operand(i).labels, slice));
     const bool conjugated = plan_.spec.inputs[i].conjugated;
-    if (exchange_[i])
-        exchange_[i]->run(tensor, copy, T(1), T(0), conjugated, workspace);
-    else
-        Exchange(comm_, plan_.movement(i, slice), rank_).run(tensor, copy, T(1), T(0), conjugated, workspace);
+    error.run([&] {
+        if (exchange_[i])
+            exchange_[i]->run(tensor, copy, T(1), T(0), conjugated, workspace);
+        else
+            slice_exchange(i, slice)->run(tensor, copy, T(1), T(0), conjugated, workspace);
+    });
     return copy;
 }
 
 template <class T>
 void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, const std::vector<T*>& stay, Workspace& workspace) {
-    const auto mark = workspace.mark();
+    const Workspace::Scope scope(workspace);
+    FirstError error;
     const auto output = inputs.size();
     const bool direct = plan_.result.in_place, sliced_output = plan_.is_sliced(output);
     std::vector<const T*> whole(inputs.size(), nullptr);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (plan_.is_sliced(i)) continue;
-        whole[i] = bring_in(i, 0, inputs[i], workspace);
-        if (i < stay.size() && stay[i] != nullptr && stay_[i]) stay_[i]->run(whole[i], stay[i], T(1), T(0), false, workspace);
+        whole[i] = bring_in(i, 0, inputs[i], workspace, error);
+        if (i < stay.size() && stay[i] != nullptr && stay_[i])
+            error.run([&] { stay_[i]->run(whole[i], stay[i], T(1), T(0), false, workspace); });
     }
     T* result = c;
     if (!direct && !sliced_output) result = workspace.take<T>(plan_.result.layout.local_size(rank_));
     for (std::int64_t slice = 0; slice < plan_.slices; ++slice) {
-        const auto slice_mark = workspace.mark();
+        const Workspace::Scope slice_scope(workspace);
         auto arrays = whole;
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (plan_.is_sliced(i)) arrays[i] = bring_in(i, slice, inputs[i], workspace);
+            if (plan_.is_sliced(i)) arrays[i] = bring_in(i, slice, inputs[i], workspace, error);
         if (!direct && sliced_output) result = workspace.take<T>(elements(plan_.result.labels, slice));
         const bool first = slice == 0 || sliced_output;
-        multiply_chain<T>(arrays, result, alpha, !first ? T(1) : direct ? beta : T(0), slice, workspace);
+        if (!error.any())
+            error.run([&] {
+                multiply_chain<T>(arrays, result, alpha, !first ? T(1) : direct ? beta : T(0), slice, workspace);
+            });
         if (!direct && sliced_output)
-            Exchange(comm_, plan_.movement(output, slice), rank_)
-                .run(result, c, T(1), slice == 0 ? beta : T(1), false, workspace);
-        workspace.release(slice_mark);
+            error.run([&] {
+                slice_exchange(output, slice)->run(result, c, T(1), slice == 0 ? beta : T(1), false, workspace);
+            });
     }
-    if (!direct && !sliced_output) exchange_[output]->run(result, c, T(1), beta, false, workspace);
-    workspace.release(mark);
+    if (!direct && !sliced_output) error.run([&] { exchange_[output]->run(result, c, T(1), beta, false, workspace); });
+    error.rethrow();
 }
 
 /// The products of one slice: result = alpha * (...) + beta * result.

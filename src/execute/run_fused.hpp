@@ -1,6 +1,7 @@
 /// Runs the plan of a product of several tensors.
 #pragma once
 
+#include "base/first_error.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "plan/fused_plan.hpp"
@@ -17,7 +18,8 @@ public:
     /// Local. @param comm null for one rank
     FusedRun(FusedPlan plan, const Communicator* comm);
 
-    /// C = alpha * (projection of the product) + beta * C. Collective.
+    /// C = alpha * (projection of the product) + beta * C. Collective, as Exchange::run(): what fails on a rank is thrown there
+    /// when all messages are delivered.
     /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts
     /// @param stay   for inputs that will lie as plan.stay says: where to write their elements; else null
     template <class T>
@@ -49,10 +51,11 @@ private:
     std::int64_t place(int label) const;
     std::int64_t elements(const std::vector<int>& labels, std::int64_t slice) const;
     std::vector<std::int64_t> buffer_elements(std::int64_t slice) const;
+    std::unique_ptr<Exchange> slice_exchange(std::size_t i, std::int64_t slice) const;
     Block block_of(std::size_t i, std::int64_t slice) const;
     Block packed_block(const std::vector<int>& labels, std::int64_t slice) const;
     template <class T>
-    const T* bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace);
+    const T* bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace, FirstError& error);
     template <class T>
     void multiply_chain(const std::vector<const T*>& inputs, T* result, T alpha, T beta, std::int64_t slice,
                         Workspace& workspace) const;

@@ -1,7 +1,8 @@
 // Writing to sparse tensors, dense conversion, gathering and reductions.
 #include "base/math.hpp"
-#include "interface/sparse_state.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 
@@ -44,17 +45,21 @@ void append(sparse::Nonzeros<T>& all, const sparse::Nonzeros<T>& more) {
 template <class T>
 void add(SparseState<T>& state, sparse::Nonzeros<T> more, Duplicates duplicates) {
     const auto& comm = state.comm();
+    std::vector<std::int32_t> to;
+    sparse::Nonzeros<T> all;
     if (!state.at_home()) {
-        auto own = state.local();
-        const auto to = home_ranks(own, comm.size());
-        state.replace(route(comm, std::move(own), to), true);
+        comm.agree([&] {
+            all = state.local();
+            to = home_ranks(all, comm.size());
+        });
+        state.replace(route(comm, std::move(all), to), true);
     }
-    const auto to = home_ranks(more, comm.size());
+    comm.agree([&] { to = home_ranks(more, comm.size()); });
     more = route(comm, std::move(more), to);
-    auto all = state.local();
-    append(all, more);
-    more = {};
     comm.agree([&] {
+        all = state.local();
+        append(all, more);
+        more = {};
         const auto report = merge_local(all, duplicates);
         if (report.second >= 0)
             throw InvalidArgument(state.title() + ": element " + coordinate_text(report.where, 0) +
@@ -123,11 +128,13 @@ void SparseTensor<T>::drop(T cutoff) {
     auto& state = state_of(*this, "drop");
     const auto& old = state.local();
     auto kept = no_nonzeros<T>(lengths());
-    for (std::size_t i = 0; i < old.values.size(); ++i) {
-        if (std::abs(old.values[i]) <= cutoff) continue;
-        for (std::size_t m = 0; m < kept.indices.size(); ++m) kept.indices[m].push_back(old.indices[m][i]);
-        kept.values.push_back(old.values[i]);
-    }
+    state.comm().agree([&] {
+        for (std::size_t i = 0; i < old.values.size(); ++i) {
+            if (std::abs(old.values[i]) <= cutoff) continue;
+            for (std::size_t m = 0; m < kept.indices.size(); ++m) kept.indices[m].push_back(old.indices[m][i]);
+            kept.values.push_back(old.values[i]);
+        }
+    });
     state.replace(std::move(kept), state.at_home());
 }
 
@@ -137,16 +144,18 @@ SparseTensor<T> SparseTensor<T>::from_dense(const Tensor<T>& dense, T cutoff) {
     SparseTensor result(dense.world(), dense.extents(), dense.name());
     auto entries = no_nonzeros<T>(dense.extents());
     const auto plain = dense.symmetry().trivial() ? nullptr : std::make_unique<Tensor<T>>(dense.with_symmetry(Symmetry()));
-    const auto [keys, values] = (plain ? *plain : dense).local_pairs();
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (std::abs(values[i]) <= cutoff) continue;
-        auto key = keys[i];
-        for (std::size_t m = 0; m < entries.indices.size(); ++m) {
-            entries.indices[m].push_back(key % entries.lengths[m]);
-            key /= entries.lengths[m];
+    result.state_->comm().agree([&] {
+        const auto [keys, values] = (plain ? *plain : dense).local_pairs();
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            if (std::abs(values[i]) <= cutoff) continue;
+            auto key = keys[i];
+            for (std::size_t m = 0; m < entries.indices.size(); ++m) {
+                entries.indices[m].push_back(key % entries.lengths[m]);
+                key /= entries.lengths[m];
+            }
+            entries.values.push_back(values[i]);
         }
-        entries.values.push_back(values[i]);
-    }
+    });
     result.state_->replace(std::move(entries), false);
     return result;
 }
@@ -158,9 +167,12 @@ Tensor<T> SparseTensor<T>::to_dense() const {
     check_keys(*this, state.title());
     Tensor<T> dense(world(), lengths(), name());
     const auto& local = state.local();
-    std::vector<std::int64_t> keys(local.values.size(), 0);
-    for (std::size_t m = local.indices.size(); m-- > 0;)
-        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * local.lengths[m] + local.indices[m][i];
+    std::vector<std::int64_t> keys;
+    state.comm().agree([&] {
+        keys.resize(local.values.size(), 0);
+        for (std::size_t m = local.indices.size(); m-- > 0;)
+            for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * local.lengths[m] + local.indices[m][i];
+    });
     dense.write(keys, local.values);
     return dense;
 }
@@ -183,23 +195,25 @@ template <class T>
 SparseEntries<T> SparseTensor<T>::gather() const {
     const CollectiveCall call(state_of(*this, "gather").world->exchange_communicator(), "SparseTensor::gather");
     const auto& state = state_of(*this, "gather");
+    const auto& comm = state.comm();
     SparseEntries<T> all;
-    for (const auto& column : state.local().indices)
-        all.indices.push_back(from_bytes<std::int64_t>(state.comm().all_gather(to_bytes(column))));
-    all.values = from_bytes<T>(state.comm().all_gather(to_bytes(state.local().values)));
-    std::vector<std::size_t> sequence(all.values.size());
-    std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-    std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
-        for (auto column = all.indices.rbegin(); column != all.indices.rend(); ++column)
-            if ((*column)[a] != (*column)[b]) return (*column)[a] < (*column)[b];
-        return false;
+    for (const auto& column : state.local().indices) all.indices.push_back(gathered(comm, column));
+    all.values = gathered(comm, state.local().values);
+    comm.agree([&] {
+        std::vector<std::size_t> sequence(all.values.size());
+        std::iota(sequence.begin(), sequence.end(), std::size_t{0});
+        std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
+            for (auto column = all.indices.rbegin(); column != all.indices.rend(); ++column)
+                if ((*column)[a] != (*column)[b]) return (*column)[a] < (*column)[b];
+            return false;
+        });
+        const auto arranged = [&](auto& column) {
+            auto old = column;
+            for (std::size_t i = 0; i < old.size(); ++i) column[i] = old[sequence[i]];
+        };
+        for (auto& column : all.indices) arranged(column);
+        arranged(all.values);
     });
-    const auto arranged = [&](auto& column) {
-        auto old = column;
-        for (std::size_t i = 0; i < old.size(); ++i) column[i] = old[sequence[i]];
-    };
-    for (auto& column : all.indices) arranged(column);
-    arranged(all.values);
     return all;
 }
 

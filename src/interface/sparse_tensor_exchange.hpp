@@ -16,26 +16,30 @@ namespace arges {
 template <class V>
 std::vector<V> route_column(const Communicator& comm, std::span<const std::int32_t> to, std::vector<V> column) {
     if (comm.size() == 1) return column;
-    std::vector<std::size_t> count(static_cast<std::size_t>(comm.size()), 0);
-    for (auto r : to) ++count[static_cast<std::size_t>(r)];
-    std::vector<std::vector<std::byte>> out(count.size());
-    for (std::size_t r = 0; r < out.size(); ++r) out[r].resize(count[r] * sizeof(V));
-    std::fill(count.begin(), count.end(), 0);
-    for (std::size_t i = 0; i < to.size(); ++i) {
-        const auto r = static_cast<std::size_t>(to[i]);
-        std::memcpy(out[r].data() + count[r]++ * sizeof(V), &column[i], sizeof(V));
-    }
+    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
+    comm.agree([&] {
+        std::vector<std::size_t> count(out.size(), 0);
+        for (auto r : to) ++count[static_cast<std::size_t>(r)];
+        for (std::size_t r = 0; r < out.size(); ++r) out[r].resize(count[r] * sizeof(V));
+        std::fill(count.begin(), count.end(), 0);
+        for (std::size_t i = 0; i < to.size(); ++i) {
+            const auto r = static_cast<std::size_t>(to[i]);
+            std::memcpy(out[r].data() + count[r]++ * sizeof(V), &column[i], sizeof(V));
+        }
+    });
     column = {};
     const auto in = comm.all_to_all(out);
     out = {};
-    std::size_t bytes = 0;
-    for (const auto& part : in) bytes += part.size();
-    column.resize(bytes / sizeof(V));
-    auto* place = reinterpret_cast<std::byte*>(column.data());
-    for (const auto& part : in) {
-        if (!part.empty()) std::memcpy(place, part.data(), part.size());
-        place += part.size();
-    }
+    comm.agree([&] {
+        std::size_t bytes = 0;
+        for (const auto& part : in) bytes += part.size();
+        column.resize(bytes / sizeof(V));
+        auto* place = reinterpret_cast<std::byte*>(column.data());
+        for (const auto& part : in) {
+            if (!part.empty()) std::memcpy(place, part.data(), part.size());
+            place += part.size();
+        }
+    });
     return column;
 }
 

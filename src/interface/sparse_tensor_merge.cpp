@@ -59,22 +59,29 @@ void add_suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
     std::vector<std::size_t> places;
     std::vector<std::int32_t> to;
     std::vector<std::uint64_t> hashes;
-    for (std::size_t i = 0; i < nonzeros.values.size(); ++i) {
-        const auto hash = coordinate_hash(nonzeros.indices, i);
-        if ((hash & (slices - 1)) != slice) continue;
-        places.push_back(i);
-        to.push_back(home_rank(hash, comm.size()));
-        hashes.push_back(hash);
-    }
-    std::vector<std::int32_t> from(to.size(), static_cast<std::int32_t>(comm.rank()));
+    std::vector<std::int32_t> from;
+    comm.agree([&] {
+        for (std::size_t i = 0; i < nonzeros.values.size(); ++i) {
+            const auto hash = coordinate_hash(nonzeros.indices, i);
+            if ((hash & (slices - 1)) != slice) continue;
+            places.push_back(i);
+            to.push_back(home_rank(hash, comm.size()));
+            hashes.push_back(hash);
+        }
+        from.assign(to.size(), static_cast<std::int32_t>(comm.rank()));
+    });
     hashes = route_column(comm, to, std::move(hashes));
     from = route_column(comm, to, std::move(from));
-    const auto answers = route_column(comm, from, repeated(hashes));  // by home rank, each in the order of places
-    std::vector<std::size_t> next(ranks + 1, 0);
-    for (auto r : to) ++next[static_cast<std::size_t>(r) + 1];
-    std::partial_sum(next.begin(), next.end(), next.begin());
-    for (std::size_t i = 0; i < places.size(); ++i)
-        if (answers[next[static_cast<std::size_t>(to[i])]++] != 0) result.push_back(places[i]);
+    std::vector<std::uint8_t> flags;
+    comm.agree([&] { flags = repeated(hashes); });
+    const auto answers = route_column(comm, from, std::move(flags));  // by home rank, each in the order of places
+    comm.agree([&] {
+        std::vector<std::size_t> next(ranks + 1, 0);
+        for (auto r : to) ++next[static_cast<std::size_t>(r) + 1];
+        std::partial_sum(next.begin(), next.end(), next.begin());
+        for (std::size_t i = 0; i < places.size(); ++i)
+            if (answers[next[static_cast<std::size_t>(to[i])]++] != 0) result.push_back(places[i]);
+    });
 }
 
 /// The same for all hashes, in several turns where there are many, so that not all hashes are in memory at once.
@@ -224,24 +231,33 @@ MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzer
     if (comm.sum(static_cast<std::int64_t>(places.size())) == 0) return {};
     auto some = sparse::Nonzeros<T>{nonzeros.lengths, std::vector<std::vector<std::int64_t>>(order), {}};
     std::vector<std::int64_t> number, place;
-    for (auto i : places) {
-        for (std::size_t m = 0; m < order; ++m) some.indices[m].push_back(nonzeros.indices[m][i]);
-        some.values.push_back(nonzeros.values[i]);
-        number.push_back(numbers[i]);
-        place.push_back(static_cast<std::int64_t>(i));
-    }
-    const auto to = home_ranks(some, comm.size());
+    std::vector<std::int32_t> to, from;
+    comm.agree([&] {
+        for (auto i : places) {
+            for (std::size_t m = 0; m < order; ++m) some.indices[m].push_back(nonzeros.indices[m][i]);
+            some.values.push_back(nonzeros.values[i]);
+            number.push_back(numbers[i]);
+            place.push_back(static_cast<std::int64_t>(i));
+        }
+        to = home_ranks(some, comm.size());
+        from.assign(to.size(), static_cast<std::int32_t>(comm.rank()));
+    });
     some = route(comm, std::move(some), to);
     number = route_column(comm, to, std::move(number));
     place = route_column(comm, to, std::move(place));
-    const auto from = route_column(comm, to, std::vector<std::int32_t>(to.size(), static_cast<std::int32_t>(comm.rank())));
-    std::vector<Verdict<T>> verdicts(place.size());
-    for (std::size_t i = 0; i < place.size(); ++i) verdicts[i].place = place[i];
-    auto mine = judge(some, number, duplicates, verdicts);
+    from = route_column(comm, to, std::move(from));
+    std::vector<Verdict<T>> verdicts;
+    MergeReport mine;
+    comm.agree([&] {
+        verdicts.resize(place.size());
+        for (std::size_t i = 0; i < place.size(); ++i) verdicts[i].place = place[i];
+        mine = judge(some, number, duplicates, verdicts);
+    });
     if (duplicates != Duplicates::refuse) mine.first = mine.second = -1;
     const auto report = combined(comm, std::move(mine), order);
     if (report.second >= 0) return report;
-    execute(nonzeros, route_column(comm, from, std::move(verdicts)));
+    verdicts = route_column(comm, from, std::move(verdicts));
+    comm.agree([&] { execute(nonzeros, verdicts); });
     return report;
 }
 

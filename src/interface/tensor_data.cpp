@@ -2,8 +2,9 @@
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
-#include "redistribute/exchange.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -64,17 +65,18 @@ public:
         }
     }
 
-    /// Delivers the pairs; those for this rank are returned by ascending offset, each in the order of ranks.
-    std::vector<Packet<T>> deliver() {
-        std::vector<std::vector<std::byte>> bytes;
-        for (const auto& list : outgoing_) bytes.push_back(to_bytes(list));
-        outgoing_.clear();
+    /// Delivers the pairs; those for this rank are returned by ascending offset, each in the order of ranks. Collective: every rank
+    /// throws what `check` throws for the pairs of one.
+    template <class F>
+    std::vector<Packet<T>> deliver(F&& check) {
+        const auto& world = *state_.world;
+        const auto arrived = exchanged(world.communicator(), std::move(outgoing_));
         std::vector<Packet<T>> mine;
-        for (const auto& part : state_.world->communicator().all_to_all(bytes)) {
-            const auto packets = from_bytes<Packet<T>>(part);
-            mine.insert(mine.end(), packets.begin(), packets.end());
-        }
-        std::stable_sort(mine.begin(), mine.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+        world.agree([&] {
+            for (const auto& packets : arrived) mine.insert(mine.end(), packets.begin(), packets.end());
+            std::stable_sort(mine.begin(), mine.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+            check(mine);
+        });
         return mine;
     }
 
@@ -103,10 +105,9 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
     if (state.world->dry()) return;
     PairWriter<T> writer(state);
     state.world->agree([&] { writer.pack(*this, keys, values, T(1)); });
-    const auto mine = writer.deliver();
-    state.world->agree([&] {
-        for (std::size_t i = 1; i < mine.size(); ++i)
-            if (mine[i].offset == mine[i - 1].offset && !(mine[i].value == mine[i - 1].value))
+    const auto mine = writer.deliver([&](const std::vector<Packet<T>>& packets) {
+        for (std::size_t i = 1; i < packets.size(); ++i)
+            if (packets[i].offset == packets[i - 1].offset && !(packets[i].value == packets[i - 1].value))
                 throw InvalidArgument(state.title() + ": two different values are written to one element" +
                                       " (keys that the symmetry relates count as one); write it once, or use accumulate()");
     });
@@ -122,7 +123,7 @@ void Tensor<T>::accumulate(std::span<const std::int64_t> keys, std::span<const T
     if (state.world->dry()) return;
     PairWriter<T> writer(state);
     state.world->agree([&] { writer.pack(*this, keys, values, alpha); });
-    const auto mine = writer.deliver();
+    const auto mine = writer.deliver([](const std::vector<Packet<T>>&) {});
     for (std::size_t i = 0; i < mine.size(); ++i) {
         T& element = state.data[mine[i].offset];
         if (i == 0 || mine[i].offset != mine[i - 1].offset) element = beta == T(0) ? T(0) : beta * element;
@@ -134,12 +135,16 @@ template <class T>
 std::vector<T> Tensor<T>::read(std::span<const std::int64_t> keys) const {
     const auto& state = state_of(*this, "read");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::read");
-    std::vector<T> result(keys.size(), T(0));
-    if (state.world->dry()) return result;
+    const auto& world = *state.world;
+    std::vector<T> result;
+    if (world.dry()) return std::vector<T>(keys.size(), T(0));
     const auto& layout = state.shape();
-    std::vector<ElementLocation> at(keys.size());
-    std::vector<std::vector<std::int64_t>> wanted(static_cast<std::size_t>(state.world->size()));
-    state.world->agree([&] {
+    std::vector<ElementLocation> at;
+    std::vector<std::vector<std::int64_t>> wanted(static_cast<std::size_t>(world.size()));
+    std::vector<std::vector<T>> answers(wanted.size());
+    world.agree([&] {
+        result.resize(keys.size(), T(0));
+        at.resize(keys.size());
         const auto own_copies = copy_offsets(layout);
         for (std::size_t i = 0; i < keys.size(); ++i) {
             at[i] = locate_element(layout, index(keys[i]));
@@ -148,15 +153,12 @@ std::vector<T> Tensor<T>::read(std::span<const std::int64_t> keys) const {
             if (!at[i].zero) wanted[static_cast<std::size_t>(at[i].rank)].push_back(at[i].offset);
         }
     });
-    std::vector<std::vector<std::byte>> requests, replies;
-    for (const auto& list : wanted) requests.push_back(to_bytes(list));
-    for (const auto& part : state.world->communicator().all_to_all(requests)) {
-        std::vector<T> values;
-        for (auto offset : from_bytes<std::int64_t>(part)) values.push_back(state.data[offset]);
-        replies.push_back(to_bytes(values));
-    }
-    std::vector<std::vector<T>> answers;
-    for (const auto& part : state.world->communicator().all_to_all(replies)) answers.push_back(from_bytes<T>(part));
+    wanted = exchanged(world.communicator(), std::move(wanted));
+    world.agree([&] {
+        for (std::size_t r = 0; r < wanted.size(); ++r)
+            for (auto offset : wanted[r]) answers[r].push_back(state.data[offset]);
+    });
+    answers = exchanged(world.communicator(), std::move(answers));
     std::vector<std::size_t> next(answers.size(), 0);
     for (std::size_t i = 0; i < keys.size(); ++i) {
         if (at[i].zero) continue;
@@ -222,9 +224,7 @@ std::vector<T> Tensor<T>::gather() const {
     spec.to_labels = spec.from_labels;
     spec.label_extents = extents();
     spec.terms = {spec.identity()};
-    Workspace workspace;
-    Exchange(state.world->exchange_communicator(), spec, state.rank())
-        .run(state.data.data(), full.data(), T(1), T(0), false, workspace);
+    run_movement(*state.world, spec, state.data.data(), full.data(), T(1), T(0));
     return full;
 }
 
@@ -236,19 +236,23 @@ std::vector<T> Tensor<T>::gather_to(std::int64_t root) const {
         throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " +
                               std::to_string(state.world->size()) + "; ranks run from 0");
     if (state.world->dry()) return {};
-    const std::vector<T> own(state.data.data(), state.data.data() + state.data.size());
-    const auto all = from_bytes<T>(state.world->communicator().gather(to_bytes(own), root));
-    if (state.rank() != root) return {};
-    std::vector<std::int64_t> first{0};
-    for (std::int64_t r = 0; r < state.world->size(); ++r) first.push_back(first.back() + state.shape().local_size(r));
-    std::vector<T> full(static_cast<std::size_t>(size()), T(0));
-    for (std::size_t k = 0; k < full.size(); ++k) {
-        const auto at = locate_element(state.shape(), index(static_cast<std::int64_t>(k)));
-        if (at.zero) continue;
-        T value = all[static_cast<std::size_t>(first[static_cast<std::size_t>(at.rank)] + at.offset)];
-        if (at.conjugate) value = conjugated(value);
-        full[k] = at.negative ? -value : value;
-    }
+    const auto& world = *state.world;
+    std::vector<T> own, full;
+    world.agree([&] { own.assign(state.data.data(), state.data.data() + state.data.size()); });
+    const auto all = gathered_on(world.communicator(), root, own);
+    world.agree([&] {
+        if (world.rank() != root) return;
+        std::vector<std::int64_t> first{0};
+        for (std::int64_t r = 0; r < world.size(); ++r) first.push_back(first.back() + state.shape().local_size(r));
+        full.resize(static_cast<std::size_t>(size()), T(0));
+        for (std::size_t k = 0; k < full.size(); ++k) {
+            const auto at = locate_element(state.shape(), index(static_cast<std::int64_t>(k)));
+            if (at.zero) continue;
+            T value = all[static_cast<std::size_t>(first[static_cast<std::size_t>(at.rank)] + at.offset)];
+            if (at.conjugate) value = conjugated(value);
+            full[k] = at.negative ? -value : value;
+        }
+    });
     return full;
 }
 

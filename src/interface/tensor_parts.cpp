@@ -1,8 +1,9 @@
 // Sub-tensors, other symmetries, other element types, other worlds.
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
-#include "redistribute/exchange.hpp"
 #include "symmetry/canonical_form.hpp"
 #include "symmetry/permutation_group.hpp"
 
@@ -32,14 +33,7 @@ ExchangeSpec straight(const Layout& from, const Layout& to, const std::vector<st
 
 template <class T>
 void run_movement(TensorState<T>& to, const TensorState<T>& from, const ExchangeSpec& spec, T alpha, T beta) {
-    if (to.world->dry()) return;
-    Workspace workspace;
-    std::unique_ptr<Exchange> exchange;
-    to.world->agree([&] {
-        exchange = std::make_unique<Exchange>(to.world->exchange_communicator(), spec, to.rank());
-        workspace.reserve((exchange->workspace_elements() + 16) * static_cast<std::int64_t>(sizeof(T)));
-    });
-    exchange->run(from.data.data(), to.data.data(), alpha, beta, false, workspace);
+    run_movement(*to.world, spec, from.data.data(), to.data.data(), alpha, beta);
     to.keep_real();
 }
 
@@ -313,35 +307,32 @@ Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& t
         if (target.takes_part()) result = Tensor<T>(target, extents, symmetry, name);
     });
     const auto mine = target.takes_part() ? target.rank() : -1;
-    const auto target_ranks = from_bytes<std::int64_t>(comm.all_gather(to_bytes(std::vector<std::int64_t>{mine})));
+    const auto target_ranks = gathered(comm, std::vector<std::int64_t>{mine});
     // Every source rank deals its pairs out to the meeting ranks in turn; the target's write() finds the owners.
     std::vector<std::int64_t> receivers;
     for (std::size_t r = 0; r < target_ranks.size(); ++r)
         if (target_ranks[r] >= 0) receivers.push_back(static_cast<std::int64_t>(r));
     std::vector<std::vector<std::int64_t>> keys(target_ranks.size());
     std::vector<std::vector<T>> values(target_ranks.size());
-    if (source.state()) {
-        const auto pairs = source.local_pairs();
+    comm.agree([&] {
+        const auto pairs = source.state() ? source.local_pairs() : std::pair<std::vector<std::int64_t>, std::vector<T>>();
         for (std::size_t i = 0; i < pairs.first.size(); ++i) {
             const auto to = static_cast<std::size_t>(receivers[i % receivers.size()]);
             keys[to].push_back(pairs.first[i]);
             values[to].push_back(pairs.second[i]);
         }
-    }
-    std::vector<std::vector<std::byte>> key_bytes, value_bytes;
-    for (const auto& k : keys) key_bytes.push_back(to_bytes(k));
-    for (const auto& v : values) value_bytes.push_back(to_bytes(v));
+    });
+    keys = exchanged(comm, std::move(keys));
+    values = exchanged(comm, std::move(values));
     std::vector<std::int64_t> my_keys;
     std::vector<T> my_values;
-    for (const auto& part : comm.all_to_all(key_bytes)) {
-        const auto k = from_bytes<std::int64_t>(part);
-        my_keys.insert(my_keys.end(), k.begin(), k.end());
-    }
-    for (const auto& part : comm.all_to_all(value_bytes)) {
-        const auto v = from_bytes<T>(part);
-        my_values.insert(my_values.end(), v.begin(), v.end());
-    }
-    if (target.takes_part()) result.write(my_keys, my_values);
+    comm.agree([&] {
+        for (const auto& list : keys) my_keys.insert(my_keys.end(), list.begin(), list.end());
+        for (const auto& list : values) my_values.insert(my_values.end(), list.begin(), list.end());
+    });
+    comm.agree([&] {
+        if (target.takes_part()) result.write(my_keys, my_values);
+    });
     return result;
 }
 

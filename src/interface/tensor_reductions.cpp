@@ -2,6 +2,7 @@
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/orbit_sizes.hpp"
 #include "local/scalar.hpp"
@@ -128,7 +129,7 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Bette
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         consider({tensor.key(x), state.data[offset]});
     });
-    const auto all = from_bytes<Candidate>(state.world->communicator().all_gather(to_bytes(std::vector<Candidate>{best})));
+    const auto all = gathered(state.world->communicator(), std::vector<Candidate>{best});
     for (const auto& c : all) consider(c);
     if (best.key < 0) return {};
     return {best.value, tensor.index(best.key)};
@@ -268,17 +269,21 @@ void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
         std::int64_t key;
         T value;
     };
-    const auto [keys, values] = local_pairs();
-    std::vector<Line> mine;
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        if (!(std::abs(values[i]) < cutoff)) mine.push_back({keys[i], values[i]});
-    auto lines = from_bytes<Line>(state.world->communicator().gather(to_bytes(mine), 0));
-    if (state.rank() != 0) return;
-    std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key < b.key; });
-    for (const auto& line : lines) {
-        for (auto i : index(line.key)) stream << i << ' ';
-        stream << line.value << '\n';
-    }
+    std::vector<Line> lines;
+    state.world->agree([&] {
+        const auto [keys, values] = local_pairs();
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            if (!(std::abs(values[i]) < cutoff)) lines.push_back({keys[i], values[i]});
+    });
+    lines = gathered_on(state.world->communicator(), 0, lines);
+    state.world->agree([&] {
+        if (state.rank() != 0) return;
+        std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key < b.key; });
+        for (const auto& line : lines) {
+            for (auto i : index(line.key)) stream << i << ' ';
+            stream << line.value << '\n';
+        }
+    });
 }
 
 #define ARGES_INSTANTIATE(T)                                        \

@@ -27,10 +27,7 @@ CheckpointContents contents_of(const InputFile& file) {
     comm.agree([&] {
         if (comm.rank() == 0) bytes = read_contents(file).bytes();
     });
-    auto length = static_cast<std::int64_t>(bytes.size());
-    comm.broadcast(&length, sizeof length, 0);
-    bytes.resize(static_cast<std::size_t>(length));
-    comm.broadcast(bytes.data(), length, 0);
+    comm.broadcast(bytes, 0);
     return CheckpointContents::from_bytes(bytes);
 }
 

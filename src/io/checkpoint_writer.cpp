@@ -266,11 +266,9 @@ void CheckpointWriter::set(const std::string& name, const CheckpointValue& value
     s.check_name(name, s.contents.values.count(name) > 0);
     CheckpointContents one;
     one.values[name] = value;
-    auto bytes = one.bytes();
-    auto length = static_cast<std::int64_t>(bytes.size());
-    s.comm.broadcast(&length, sizeof length, 0);
-    bytes.resize(static_cast<std::size_t>(length));
-    s.comm.broadcast(bytes.data(), length, 0);
+    std::vector<std::byte> bytes;
+    s.comm.agree([&] { bytes = one.bytes(); });
+    s.comm.broadcast(bytes, 0);
     const auto of_first = CheckpointContents::from_bytes(bytes).values;
     s.comm.agree([&] {
         const auto* text = std::get_if<std::string>(&of_first.begin()->second);

@@ -1,5 +1,8 @@
 #include "io/checksum.hpp"
 
+#include "base/saturate.hpp"
+#include "comm/values.hpp"
+
 #include <zlib.h>
 
 #include <algorithm>
@@ -14,7 +17,7 @@ void RunningChecksum::add(const void* data, std::size_t bytes) {
 
 std::uint32_t RunningChecksum::of_all(const Communicator& comm) const {
     const std::vector<std::int64_t> mine{static_cast<std::int64_t>(value_), bytes_};
-    const auto all = arges::from_bytes<std::int64_t>(comm.all_gather(to_bytes(mine)));
+    const auto all = gathered(comm, mine);
     uLong whole = 0;
     for (std::size_t r = 0; r < all.size(); r += 2)
         whole = crc32_combine(whole, static_cast<uLong>(all[r]), static_cast<z_off_t>(all[r + 1]));

@@ -21,6 +21,15 @@ std::string path_in(const std::string& folder, const std::string& name) { return
 std::string path_of(const std::string& folder, int mode, MatrixForm form) {
     return path_in(folder, kruskal_file_name(mode, form));
 }
+/// What cannot be looked at, say because its name is too long, is not there.
+bool is_there(const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+bool is_folder(const std::string& path) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored);
+}
 std::string description_path(const std::string& folder) { return path_in(folder, "description.json"); }
 
 /// Removes what an older set has and this one has not. On one rank.
@@ -29,9 +38,9 @@ void remove_older(const std::string& folder, int order, MatrixForm form) {
     for (int mode = 0; mode <= order; ++mode) kept.insert(kruskal_file_name(mode, form));
     const std::regex of_a_set("((lambda|mode_[0-9]+)\\.(npy|txt))(\\.arges-part-.*)?");
     std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    for (fs::directory_iterator entry(folder, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
         std::smatch parts;
-        const auto name = entry.path().filename().string();
+        const auto name = entry->path().filename().string();
         if (std::regex_match(name, parts, of_a_set) && kept.count(parts[1]) == 0) others.insert(parts[1]);
     }
     for (const auto& name : others) {
@@ -63,10 +72,11 @@ FileSet described_set(const std::string& folder, const std::string& text) {
 /// The description's text, of which rank 0 sees the file; empty if there is none. Collective.
 std::string description_text(const Communicator& comm, const std::string& folder) {
     std::string text;
-    if (comm.rank() == 0) {
+    comm.agree([&] {
+        if (comm.rank() != 0) return;
         std::ifstream stream(description_path(folder), std::ios::binary);
         text.assign(std::istreambuf_iterator<char>(stream), {});
-    }
+    });
     comm.broadcast(text, 0);
     return text;
 }
@@ -77,8 +87,10 @@ struct Presence {
 };
 std::vector<Presence> look_for(const Communicator& comm, const FileSet& set) {
     std::vector<Presence> result;
-    for (const auto& file : set.files)
-        if (comm.rank() == 0) result.push_back({fs::exists(file.path), !file.temporary.empty() && fs::exists(file.temporary)});
+    comm.agree([&] {
+        for (const auto& file : set.files)
+            if (comm.rank() == 0) result.push_back({is_there(file.path), !file.temporary.empty() && is_there(file.temporary)});
+    });
     comm.broadcast(result, 0);
     return result;
 }
@@ -115,11 +127,11 @@ void finish_renaming(const Communicator& comm, const std::string& folder) {
 /// A folder whose files others have made. On one rank.
 FileSet named_set(const std::string& folder) {
     FileSet set;
-    set.form = fs::exists(path_of(folder, 0, MatrixForm::npy)) ? MatrixForm::npy : MatrixForm::text;
-    if (!fs::exists(path_of(folder, 0, set.form)) || !fs::exists(path_of(folder, 1, set.form)))
+    set.form = is_there(path_of(folder, 0, MatrixForm::npy)) ? MatrixForm::npy : MatrixForm::text;
+    if (!is_there(path_of(folder, 0, set.form)) || !is_there(path_of(folder, 1, set.form)))
         throw InvalidArgument(folder + ": there is no " + kruskal_file_name(0, set.form) + " with " +
                               kruskal_file_name(1, set.form) + "; name a folder that a decomposition wrote");
-    for (int mode = 0; fs::exists(path_of(folder, mode, set.form)); ++mode)
+    for (int mode = 0; is_there(path_of(folder, mode, set.form)); ++mode)
         set.files.push_back({path_of(folder, mode, set.form), "", -1});
     return set;
 }
@@ -127,7 +139,7 @@ FileSet named_set(const std::string& folder) {
 /// The same on all ranks. Collective.
 FileSet find_set(const Communicator& comm, const std::string& folder) {
     comm.agree([&] {
-        if (comm.rank() == 0 && !fs::is_directory(folder))
+        if (comm.rank() == 0 && !is_folder(folder))
             throw InvalidArgument(folder + ": there is no such folder; check the path");
     });
     if (const auto text = description_text(comm, folder); !text.empty()) return described_set(folder, text);
@@ -172,7 +184,7 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
         if (comm.rank() != 0) return;
         std::error_code code;
         fs::create_directories(folder, code);
-        if (!fs::is_directory(folder))
+        if (!is_folder(folder))
             throw InvalidArgument(folder + ": the folder cannot be made" + (code ? " (" + code.message() + ")" : "") +
                                   "; name one that may be written");
     });
@@ -196,8 +208,9 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
     last->publish();
     for (auto& file : files) file->keep();  // the description names them
     for (auto& file : files) file->publish();
-    if (comm.rank() == 0) remove_older(folder, static_cast<int>(mine.lengths.size()), form);
-    comm.barrier();
+    comm.agree([&] {
+        if (comm.rank() == 0) remove_older(folder, static_cast<int>(mine.lengths.size()), form);
+    });
 }
 
 KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) {

@@ -1,4 +1,5 @@
 #include "arges/error.hpp"
+#include "comm/values.hpp"
 #include "io/matrix_files_npy.hpp"
 #include "io/text_lines.hpp"
 #include "io/tns_number.hpp"
@@ -68,27 +69,31 @@ TextRows<T> read_rows(const InputFile& file) {
     const auto& comm = file.comm();
     TextRows<T> rows;
     rows.columns = find_columns(file);
-    auto source = FileLines::part_of(file);
-    LineBlocks blocks(source, std::size_t{1} << 20);
     LineError error;
-    try {
-        for (auto text = blocks.next(); !text.empty(); text = blocks.next()) {
-            auto line = blocks.lines() - blocks.lines_of_block() + 1;
-            for (std::size_t begin = 0; begin < text.size() && error.line == LineError::none; ++line) {
-                const auto end = text.find('\n', begin);
-                parse_row(text.substr(begin, end - begin), rows, line, error);
-                begin = end + 1;
+    std::int64_t lines = 0;
+    comm.agree([&] {
+        auto source = FileLines::part_of(file);
+        LineBlocks blocks(source, std::size_t{1} << 20);
+        try {
+            for (auto text = blocks.next(); !text.empty(); text = blocks.next()) {
+                auto line = blocks.lines() - blocks.lines_of_block() + 1;
+                for (std::size_t begin = 0; begin < text.size() && error.line == LineError::none; ++line) {
+                    const auto end = text.find('\n', begin);
+                    parse_row(text.substr(begin, end - begin), rows, line, error);
+                    begin = end + 1;
+                }
             }
+        } catch (const InvalidArgument& e) {
+            if (error.line == LineError::none) error = {blocks.lines() + 1, e.what()};
         }
-    } catch (const InvalidArgument& e) {
-        if (error.line == LineError::none) error = {blocks.lines() + 1, e.what()};
-    }
-    const auto lines_before = sum_before(comm, blocks.lines());
+        lines = blocks.lines();
+    });
+    const auto lines_before = sum_before(comm, lines);
     if (error.line != LineError::none) error.line += lines_before;
     throw_first(comm, file.path(), error);
     const std::vector<std::int64_t> own{static_cast<std::int64_t>(rows.values.size()) / rows.columns};
     rows.first.assign(1, 0);
-    for (auto count : from_bytes<std::int64_t>(comm.all_gather(to_bytes(own)))) rows.first.push_back(rows.first.back() + count);
+    for (auto count : gathered(comm, own)) rows.first.push_back(rows.first.back() + count);
     return rows;
 }
 
@@ -103,33 +108,34 @@ void check_wanted(const InputFile& file, std::span<const std::int64_t> wanted, s
 template <class T>
 std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span<const std::int64_t> wanted) {
     const auto& comm = file.comm();
-    comm.agree([&] { check_wanted(file, wanted, rows.first.back()); });
     const auto columns = static_cast<std::size_t>(rows.columns);
     std::vector<std::vector<std::int64_t>> asked(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<T>> answers(asked.size());
     std::vector<std::size_t> owner;
-    for (auto row : wanted) {
-        const auto behind = std::upper_bound(rows.first.begin(), rows.first.end(), row);
-        owner.push_back(static_cast<std::size_t>(behind - rows.first.begin()) - 1);
-        asked[owner.back()].push_back(row);
-    }
-    std::vector<std::vector<std::byte>> out;
-    for (const auto& list : asked) out.push_back(to_bytes(list));
-    std::vector<std::vector<std::byte>> answers;
-    const auto own_first = rows.first[static_cast<std::size_t>(comm.rank())];
-    for (const auto& part : comm.all_to_all(out)) {
-        std::vector<T> answer;
-        for (auto row : from_bytes<std::int64_t>(part)) {
-            const auto* first = rows.values.data() + static_cast<std::size_t>(row - own_first) * columns;
-            answer.insert(answer.end(), first, first + columns);
+    std::vector<T> result;
+    comm.agree([&] {
+        check_wanted(file, wanted, rows.first.back());
+        result.resize(wanted.size() * columns);
+        for (auto row : wanted) {
+            const auto behind = std::upper_bound(rows.first.begin(), rows.first.end(), row);
+            owner.push_back(static_cast<std::size_t>(behind - rows.first.begin()) - 1);
+            asked[owner.back()].push_back(row);
         }
-        answers.push_back(to_bytes(answer));
-    }
-    const auto arrived = comm.all_to_all(answers);
-    std::vector<T> result(wanted.size() * columns);
-    std::vector<std::size_t> next(arrived.size(), 0);
+    });
+    asked = exchanged(comm, std::move(asked));
+    const auto own_first = rows.first[static_cast<std::size_t>(comm.rank())];
+    comm.agree([&] {
+        for (std::size_t r = 0; r < asked.size(); ++r)
+            for (auto row : asked[r]) {
+                const auto* first = rows.values.data() + static_cast<std::size_t>(row - own_first) * columns;
+                answers[r].insert(answers[r].end(), first, first + columns);
+            }
+    });
+    answers = exchanged(comm, std::move(answers));
+    std::vector<std::size_t> next(answers.size(), 0);
     for (std::size_t i = 0; i < wanted.size(); ++i) {
-        std::memcpy(result.data() + i * columns, arrived[owner[i]].data() + next[owner[i]], columns * sizeof(T));
-        next[owner[i]] += columns * sizeof(T);
+        std::copy_n(answers[owner[i]].data() + next[owner[i]], columns, result.data() + i * columns);
+        next[owner[i]] += columns;
     }
     return result;
 }

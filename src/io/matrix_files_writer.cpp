@@ -1,10 +1,12 @@
 #include "arges/error.hpp"
+#include "base/saturate.hpp"
+#include "comm/values.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "io/matrix_files_npy.hpp"
 #include "io/tns_writer.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <limits>
 #include <numeric>
 
 namespace arges::io {
@@ -47,31 +49,33 @@ Stretch<T> arranged(const Communicator& comm, const std::string& path, MatrixSha
     if (given != list.total())
         throw InvalidArgument(path + ": " + std::to_string(given) + " rows are given, but only " + std::to_string(list.total()) +
                               " different ones; each row must come from one rank");
-    const auto columns = static_cast<std::size_t>(shape.columns), row_bytes = columns * sizeof(T);
-    std::vector<std::vector<std::byte>> numbers(static_cast<std::size_t>(comm.size())), rows(numbers.size());
-    for (std::size_t i = 0; i < mine.rows.size(); ++i) {
-        const auto to = list.owner(mine.rows[i]);
-        const auto* number = reinterpret_cast<const std::byte*>(&mine.rows[i]);
-        const auto* row = reinterpret_cast<const std::byte*>(mine.values.data() + i * columns);
-        numbers[to].insert(numbers[to].end(), number, number + sizeof(std::int64_t));
-        rows[to].insert(rows[to].end(), row, row + row_bytes);
-    }
+    const auto columns = static_cast<std::size_t>(shape.columns);
+    std::vector<std::vector<std::int64_t>> numbers(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<T>> rows(numbers.size());
+    comm.agree([&] {
+        for (std::size_t i = 0; i < mine.rows.size(); ++i) {
+            const auto to = list.owner(mine.rows[i]);
+            const auto* row = mine.values.data() + i * columns;
+            numbers[to].push_back(mine.rows[i]);
+            rows[to].insert(rows[to].end(), row, row + columns);
+        }
+    });
     Stretch<T> stretch;
     stretch.columns = shape.columns;
     const auto rank = static_cast<std::size_t>(comm.rank());
     stretch.begin = rank == 0 ? 0 : std::min(list.bounds[rank - 1], shape.rows);
     stretch.end = rank + 1 == numbers.size() ? shape.rows : std::min(list.bounds[rank], shape.rows);
-    stretch.rows = list.mine;
-    stretch.values.resize(stretch.rows.size() * columns);
-    const auto arrived_numbers = comm.all_to_all(numbers), arrived = comm.all_to_all(rows);
-    for (std::size_t r = 0; r < arrived.size(); ++r) {
-        const auto from = from_bytes<std::int64_t>(arrived_numbers[r]);
-        for (std::size_t i = 0; i < from.size(); ++i) {
-            const auto place = std::lower_bound(stretch.rows.begin(), stretch.rows.end(), from[i]) - stretch.rows.begin();
-            auto* const to = stretch.values.data() + static_cast<std::size_t>(place) * columns;
-            std::memcpy(to, arrived[r].data() + i * row_bytes, row_bytes);
+    comm.agree([&] {
+        stretch.rows = list.mine;
+        stretch.values.resize(stretch.rows.size() * columns);
+    });
+    numbers = exchanged(comm, std::move(numbers));
+    rows = exchanged(comm, std::move(rows));
+    for (std::size_t r = 0; r < rows.size(); ++r)
+        for (std::size_t i = 0; i < numbers[r].size(); ++i) {
+            const auto place = std::lower_bound(stretch.rows.begin(), stretch.rows.end(), numbers[r][i]) - stretch.rows.begin();
+            std::copy_n(rows[r].data() + i * columns, columns, stretch.values.data() + static_cast<std::size_t>(place) * columns);
         }
-    }
     return stretch;
 }
 
@@ -142,13 +146,17 @@ std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::
     if (form == MatrixForm::text)
         return prepare_text(comm, path, false,
                             [&](const std::function<void(std::string_view)>& take) { produce_rows(stretch, take); });
+    const auto bytes = saturated_product(saturated_product(shape.rows, shape.columns), sizeof(T));
+    if (bytes > std::numeric_limits<std::int64_t>::max() / 2)
+        throw Unsupported(path + ": a matrix of " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
+                          " has more bytes than a .npy file can; decompose compacted() of the tensor");
     auto file = std::make_unique<OutputFile>(comm, path);
     const auto header = npy_header(shape, sizeof(T));
     comm.agree([&] {
         const auto data = static_cast<std::int64_t>(header.size());
         if (comm.rank() == 0) {
             file->write(0, header.data(), header.size());
-            file->set_size(data + shape.rows * shape.columns * static_cast<std::int64_t>(sizeof(T)));
+            file->set_size(data + bytes);
         }
         write_runs(*file, data, stretch);
     });

@@ -1,6 +1,7 @@
 #include "io/parallel_file.hpp"
 
 #include "arges/error.hpp"
+#include "comm/values.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -109,10 +110,7 @@ OutputFile::OutputFile(const Communicator& comm, const std::string& path) : comm
     comm_.agree([&] {
         if (comm_.rank() == 0) make_temporary();
     });
-    auto length = static_cast<std::int64_t>(temporary_.size());
-    comm_.broadcast(&length, sizeof length, 0);
-    temporary_.resize(static_cast<std::size_t>(length));
-    comm_.broadcast(temporary_.data(), length, 0);
+    comm_.broadcast(temporary_, 0);
     try {
         comm_.agree([&] {
             if (comm_.rank() == 0) return;
@@ -196,7 +194,7 @@ void OutputFile::commit() {
 }
 
 std::int64_t sum_before(const Communicator& comm, std::int64_t value, std::int64_t* total) {
-    const auto all = from_bytes<std::int64_t>(comm.all_gather(to_bytes(std::vector<std::int64_t>{value})));
+    const auto all = gathered(comm, std::vector<std::int64_t>{value});
     std::int64_t before = 0, sum = 0;
     for (std::size_t r = 0; r < all.size(); ++r) {
         if (static_cast<std::int64_t>(r) == comm.rank()) before = sum;

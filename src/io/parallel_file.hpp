@@ -93,11 +93,6 @@ private:
     bool published_ = false;
 };
 
-/// Begin of part `part` of `count` things dealt out in `parts` contiguous, nearly equal parts; part_begin(7, 1, 2) = 3.
-inline std::int64_t part_begin(std::int64_t count, std::int64_t part, std::int64_t parts) {
-    return count / parts * part + count % parts * part / parts;
-}
-
 /// The sum of the values of lower ranks; `total` gets the sum of all. Collective.
 std::int64_t sum_before(const Communicator& comm, std::int64_t value, std::int64_t* total = nullptr);
 

@@ -1,6 +1,7 @@
 #include "io/slab_exchange.hpp"
 
 #include "base/instantiate.hpp"
+#include "base/saturate.hpp"
 #include "io/parallel_file.hpp"
 #include "redistribute/exchange.hpp"
 

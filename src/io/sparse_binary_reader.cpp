@@ -1,4 +1,5 @@
 #include "arges/error.hpp"
+#include "base/saturate.hpp"
 #include "interface/sparse_state.hpp"
 #include "io/checksum.hpp"
 #include "io/sparse_binary.hpp"

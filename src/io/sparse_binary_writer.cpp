@@ -1,3 +1,4 @@
+#include "comm/values.hpp"
 #include "io/checksum.hpp"
 #include "io/sparse_binary.hpp"
 #include "io/sparse_binary_layout.hpp"
@@ -71,7 +72,7 @@ void write_own_binary(const Communicator& comm, const sparse::Nonzeros<T>& nonze
     const auto count = nonzeros.count();
     std::vector<std::int64_t> own(static_cast<std::size_t>(count / most), most);
     if (count % most > 0) own.push_back(count % most);
-    const auto table = from_bytes<std::int64_t>(comm.all_gather(to_bytes(own)));
+    const auto table = gathered(comm, own);
     header.blocks = static_cast<std::int64_t>(table.size());
     const auto before = sum_before(comm, count, &header.count);
     auto offset = header.bytes() + before * header.nonzero_bytes() + 4 * sum_before(comm, static_cast<std::int64_t>(own.size()));

@@ -89,10 +89,7 @@ Description described_for_all(const InputFile& file, const std::string& dataset)
     comm.agree([&] {
         if (comm.rank() == 0) bytes = described(file, dataset).bytes();
     });
-    auto length = static_cast<std::int64_t>(bytes.size());
-    comm.broadcast(&length, sizeof length, 0);
-    bytes.resize(static_cast<std::size_t>(length));
-    comm.broadcast(bytes.data(), length, 0);
+    comm.broadcast(bytes, 0);
     auto found = Description::from_bytes(bytes);
     if (found.form == Form::other)
         throw InvalidArgument(file.path() + ": this is neither a .npy nor an HDF5 file; save the array in one of these forms");

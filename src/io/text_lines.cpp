@@ -1,6 +1,7 @@
 #include "io/text_lines.hpp"
 
 #include "arges/error.hpp"
+#include "base/saturate.hpp"
 
 #include <algorithm>
 #include <array>

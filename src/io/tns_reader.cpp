@@ -1,5 +1,7 @@
 #include "io/tns_reader.hpp"
 
+#include "base/saturate.hpp"
+#include "comm/values.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "io/gz.hpp"
@@ -34,7 +36,8 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
     const auto& comm = file.comm();
     std::int64_t columns = 0;
     LineError error;
-    if (comm.rank() == 0) {
+    comm.agree([&] {
+        if (comm.rank() != 0) return;
         std::int64_t before = 0, line = 0;
         try {
             std::unique_ptr<ByteSource> source;
@@ -60,7 +63,7 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
         else if (columns > 0 && demanded > 0 && columns != demanded + 1)
             error = {line, std::to_string(columns) + " columns, but " + std::to_string(demanded) +
                                " lengths are demanded, and a line has as many indices and one value"};
-    }
+    });
     throw_first(comm, file.path(), error);
     comm.broadcast(&columns, sizeof columns, 0);
     return columns == 0 ? static_cast<int>(options.lengths.size()) : static_cast<int>(columns) - 1;
@@ -104,17 +107,20 @@ void parse_block(Part<T>& part, const Block& block, std::int64_t room, int order
 template <class T>
 void parse_plain(const InputFile& file, Part<T>& part, std::int64_t room, int order) {
     const auto& comm = file.comm();
-    auto source = FileLines::part_of(file);
-    LineBlocks blocks(source, block_bytes);
-    try {
-        for (auto text = blocks.next(); !text.empty(); text = blocks.next())
-            parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room, order);
-        part.error = part.parser.error();
-    } catch (const InvalidArgument& e) {
-        part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
-    }
-    part.lines = blocks.lines();
-    finish(part);
+    comm.agree([&] {
+        auto source = FileLines::part_of(file);
+        LineBlocks blocks(source, block_bytes);
+        try {
+            for (auto text = blocks.next(); !text.empty(); text = blocks.next())
+                parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room, order);
+            part.error = part.parser.error();
+        } catch (const InvalidArgument& e) {
+            part.error =
+                part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
+        }
+        part.lines = blocks.lines();
+        finish(part);
+    });
     // Lower ranks have counted all of their lines, unless they have an error themselves, which then comes first.
     const auto first_line = sum_before(comm, part.lines);
     if (part.error.line != LineError::none) part.error.line += first_line;
@@ -158,30 +164,34 @@ std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const G
 template <class T>
 void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std::vector<std::int64_t>& lines,
                    const std::vector<std::int64_t>& counts) {
-    std::vector<std::int64_t> ranks_blocks;
-    const auto all = from_bytes<std::int64_t>(comm.all_gather(to_bytes(counts), &ranks_blocks));
+    const auto all = gathered(comm, counts);
     const auto rounds = counts.size(), ranks = static_cast<std::size_t>(comm.size());
     std::vector<std::int64_t> numbers;
-    numbers.reserve(nonzeros.values.size());
+    std::vector<std::int32_t> to;
     std::int64_t total = 0;
-    for (std::size_t b = 0; b < rounds; ++b)
-        for (std::size_t r = 0; r < ranks; ++r) {
-            const auto count = all[r * rounds + b];
-            if (static_cast<std::int64_t>(r) == comm.rank())
-                for (std::int64_t k = 0; k < count; ++k) numbers.push_back(total + k);
-            total += count;
+    comm.agree([&] {
+        numbers.reserve(nonzeros.values.size());
+        for (std::size_t b = 0; b < rounds; ++b)
+            for (std::size_t r = 0; r < ranks; ++r) {
+                const auto count = all[r * rounds + b];
+                if (static_cast<std::int64_t>(r) == comm.rank())
+                    for (std::int64_t k = 0; k < count; ++k) numbers.push_back(total + k);
+                total += count;
+            }
+        to.resize(numbers.size());
+        for (std::size_t i = 0, r = 0; i < to.size(); ++i) {  // ascending numbers
+            while (numbers[i] >= part_begin(total, static_cast<std::int64_t>(r) + 1, comm.size())) ++r;
+            to[i] = static_cast<std::int32_t>(r);
         }
-    std::vector<std::int32_t> to(numbers.size());
-    for (std::size_t i = 0, r = 0; i < to.size(); ++i) {  // ascending numbers
-        while (numbers[i] >= part_begin(total, static_cast<std::int64_t>(r) + 1, comm.size())) ++r;
-        to[i] = static_cast<std::int32_t>(r);
-    }
+    });
     numbers = route_column(comm, to, std::move(numbers));
     const auto begin = part_begin(total, comm.rank(), comm.size());
     const auto deliver = [&](auto& column) {
         const auto arrived = route_column(comm, to, std::move(column));
-        column.resize(arrived.size());
-        for (std::size_t i = 0; i < arrived.size(); ++i) column[static_cast<std::size_t>(numbers[i] - begin)] = arrived[i];
+        comm.agree([&] {
+            column.resize(arrived.size());
+            for (std::size_t i = 0; i < arrived.size(); ++i) column[static_cast<std::size_t>(numbers[i] - begin)] = arrived[i];
+        });
     };
     for (auto& column : nonzeros.indices) deliver(column);
     deliver(nonzeros.values);
@@ -195,11 +205,15 @@ void parse_compressed(const InputFile& file, Part<T>& part, std::int64_t room, i
     const auto& comm = file.comm();
     std::optional<GzipSource> source;
     std::optional<LineBlocks> blocks;
-    if (comm.rank() == 0) blocks.emplace(source.emplace(file), block_bytes);
+    comm.agree([&] {
+        if (comm.rank() == 0) blocks.emplace(source.emplace(file), block_bytes);
+    });
     std::vector<std::int64_t> counts;
     for (bool last = false; !last;) {
         std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
-        if (comm.rank() == 0) out = next_round(comm, *source, *blocks, part.error);
+        comm.agree([&] {
+            if (comm.rank() == 0) out = next_round(comm, *source, *blocks, part.error);
+        });
         std::int64_t is_last = 0;
         if (comm.rank() == 0 && comm.size() > 1) {
             BlockHead head;
@@ -221,7 +235,7 @@ void parse_compressed(const InputFile& file, Part<T>& part, std::int64_t room, i
     }
     if (comm.rank() > 0) part.error = part.parser.error();
     part.lines = comm.rank() == 0 ? blocks->lines() : 0;
-    finish(part);
+    comm.agree([&] { finish(part); });
     if (comm.minimum(part.error.line) == LineError::none) restore_order(comm, part.nonzeros, part.numbers, counts);
 }
 

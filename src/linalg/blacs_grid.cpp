@@ -1,5 +1,6 @@
 #include "linalg/blacs_grid.hpp"
 
+#include "base/narrow.hpp"
 #include "comm/subset.hpp"
 #include "linalg/fortran.hpp"
 
@@ -69,18 +70,18 @@ int BlacsGrid::first_rank_context() {
 Descriptor BlacsGrid::describe(const MatrixLayout& layout, std::int64_t leading_dimension) const {
     return {1,
             context_,
-            static_cast<int>(layout.rows.extent),
-            static_cast<int>(layout.columns.extent),
-            static_cast<int>(layout.rows.block),
-            static_cast<int>(layout.columns.block),
-            static_cast<int>(layout.rows.source),
-            static_cast<int>(layout.columns.source),
-            static_cast<int>(std::max<std::int64_t>(1, leading_dimension))};
+            to_int(layout.rows.extent),
+            to_int(layout.columns.extent),
+            to_int(layout.rows.block),
+            to_int(layout.columns.block),
+            to_int(layout.rows.source),
+            to_int(layout.columns.source),
+            to_int(std::max<std::int64_t>(1, leading_dimension))};
 }
 
 Descriptor BlacsGrid::describe_on_first(std::int64_t rows, std::int64_t columns) {
-    const auto m = static_cast<int>(std::max<std::int64_t>(1, rows)), n = static_cast<int>(std::max<std::int64_t>(1, columns));
-    return {1, first_rank_context(), static_cast<int>(rows), static_cast<int>(columns), m, n, 0, 0, m};
+    const auto m = to_int(std::max<std::int64_t>(1, rows)), n = to_int(std::max<std::int64_t>(1, columns));
+    return {1, first_rank_context(), to_int(rows), to_int(columns), m, n, 0, 0, m};
 }
 
 }  // namespace arges::linalg

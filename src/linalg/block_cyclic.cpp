@@ -1,5 +1,6 @@
 // The caller's matrices: views, and factorizations in place.
 #include "base/instantiate.hpp"
+#include "base/math.hpp"
 #include "base/splitmix.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/matrix_exchange.hpp"
@@ -98,6 +99,12 @@ DistributedMatrix<T> in_place(const BlockCyclic<T>& view, const char* what) {
             described(view, what) + " has blocks of " + std::to_string(v.row_block) + " x " + std::to_string(v.column_block) +
             " and sources " + std::to_string(v.row_source) + ", " + std::to_string(v.column_source) +
             "; in place this needs square blocks and sources 0, so redistribute it, or make a tensor by from_block_cyclic()");
+    view.world.state()->agree([&] {
+        if (Wide(v.leading_dimension) * std::max<std::int64_t>(1, v.local_columns()) > std::numeric_limits<int>::max())
+            throw Unsupported(described(view, what) + " has leading dimension " + std::to_string(v.leading_dimension) + " for " +
+                              std::to_string(v.local_columns()) + " columns, but ScaLAPACK's indices end at " +
+                              std::to_string(std::numeric_limits<int>::max()) + "; use a smaller one, or more ranks");
+    });
     auto layout = layout_of(view);
     if (single) layout = on_one_rank(v.rows, v.columns);
     return DistributedMatrix<T>(view.world.state(), layout, view.data, view.leading_dimension);

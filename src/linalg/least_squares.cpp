@@ -1,4 +1,5 @@
 #include "base/instantiate.hpp"
+#include "comm/values.hpp"
 #include "linalg/checks.hpp"
 #include "linalg/operand.hpp"
 
@@ -76,7 +77,7 @@ bool has_full_rank(const Tensor<T>& R, const Names& columns, double tolerance, c
         if (x[0] == column) least = std::min(least, static_cast<double>(std::abs(value)));
     });
     const auto& comm = R.world().state()->communicator();
-    for (auto value : from_bytes<double>(comm.all_gather(to_bytes(std::vector<double>{least})))) least = std::min(least, value);
+    for (auto value : gathered(comm, std::vector<double>{least})) least = std::min(least, value);
     const auto norm = static_cast<double>(R.norm());
     // The diagonal bounds the smallest singular value from above; an inverse that overflows is left alone.
     if (width > 0 && !(least > tolerance * norm)) return false;

@@ -1,5 +1,6 @@
 #include "linalg/matrix_exchange.hpp"
 
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 
 #include <algorithm>
@@ -241,7 +242,8 @@ void MatrixExchange::unpack(const Block& block, const T* buffer, T* to, bool con
 template <class T>
 void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix,
                           bool conjugate, Workspace& workspace) const {
-    const auto mark = workspace.mark();
+    const Workspace::Scope scope(workspace);
+    FirstError error;
     T* next = workspace.take<T>(elements(out, to_matrix) + elements(in, to_matrix));
     const auto pieces = [&](const std::vector<Block>& blocks) {
         std::vector<Piece> result;
@@ -255,21 +257,25 @@ void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block
     };
     const auto sends = pieces(out), receives = pieces(in);
     std::size_t piece = 0;
-    for (const auto& block : out)
-        if (block.same_copy || !to_matrix) pack(block, from, reinterpret_cast<T*>(sends[piece++].data));
+    error.run([&] {
+        for (const auto& block : out)
+            if (block.same_copy || !to_matrix) pack(block, from, reinterpret_cast<T*>(sends[piece++].data));
+    });
     PendingExchange pending;
     if (comm_ != nullptr) pending = comm_->start(sends, receives);
     const auto &f = to_matrix ? own_in_tensor_ : own_in_matrix_, &t = to_matrix ? own_in_matrix_ : own_in_tensor_;
     const auto *from_inner = rows_first_ ? f.rows : f.columns, *from_outer = rows_first_ ? f.columns : f.rows;
     const auto *to_inner = rows_first_ ? t.rows : t.columns, *to_outer = rows_first_ ? t.columns : t.rows;
-    if (f.count() > 0)
-        copy<T>({{from_inner}, {from_outer}}, {{to_inner}, {to_outer}}, {from_inner->count(), from_outer->count()}, from, to,
-                conjugate);
+    error.run([&] {
+        if (f.count() > 0)
+            copy<T>({{from_inner}, {from_outer}}, {{to_inner}, {to_outer}}, {from_inner->count(), from_outer->count()}, from, to,
+                    conjugate);
+    });
     if (comm_ != nullptr) comm_->finish(pending);
+    error.rethrow();
     piece = 0;
     for (const auto& block : in)
         if (block.same_copy || !to_matrix) unpack(block, reinterpret_cast<const T*>(receives[piece++].data), to, conjugate);
-    workspace.release(mark);
 }
 
 template <class T>

@@ -3,6 +3,7 @@
 
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
+#include "base/narrow.hpp"
 #include "linalg/blacs_grid.hpp"
 #include "linalg/distributed_matrix.hpp"
 
@@ -13,9 +14,6 @@
 #include <vector>
 
 namespace arges::linalg {
-
-/// Sizes have been checked by check_size().
-inline int to_int(std::int64_t n) { return static_cast<int>(n); }
 
 /// Throws if a routine did not do what it should: an argument that it refuses is a fault of this folder, anything else one of the
 /// matrix.

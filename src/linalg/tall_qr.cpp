@@ -1,6 +1,7 @@
 #include "linalg/tall_qr.hpp"
 
 #include "base/instantiate.hpp"
+#include "base/narrow.hpp"
 #include "linalg/fortran.hpp"
 #include "local/scalar.hpp"
 
@@ -20,8 +21,6 @@ constexpr std::int64_t leaf_bytes = 1 << 20;
 
 template <class T>
 constexpr const char* adjoint_letter = local::is_complex<T> ? "C" : "T";
-
-int narrow(std::int64_t n) { return static_cast<int>(n); }
 
 /// Copies the upper triangle (trapezoid) of a block into a dense array, zero below.
 template <class T>
@@ -78,11 +77,11 @@ void TallQr<T>::factorize_leaves(Buffer<T>& work) {
         rows = n;
     }
     const auto count = leaf_count(rows);
-    const int nb = narrow(panel(width_)), columns = narrow(n), distance = narrow(matrix_.distance());
+    const int nb = to_int(panel(width_)), columns = to_int(n), distance = to_int(matrix_.distance());
     for (std::int64_t l = 0; l < count; ++l) {
         Leaf leaf{rows * l / count, 0, Buffer<T>(nb * width_)};
         leaf.rows = rows * (l + 1) / count - leaf.first_row;
-        const int m = narrow(leaf.rows);
+        const int m = to_int(leaf.rows);
         int info = 0;
         T* const first = matrix_.data() + leaf.first_row;
         Fortran<T>::geqrt(&m, &columns, &nb, first, &distance, leaf.factors.data(), &nb, work.data(), &info);
@@ -113,7 +112,7 @@ void TallQr<T>::allocate_rank_merges() {
 
 template <class T>
 void TallQr<T>::merge(Merge& lower, Buffer<T>& work) {
-    const int n = narrow(width_), nb = narrow(panel(width_));
+    const int n = to_int(width_), nb = to_int(panel(width_));
     int info = 0;
     Fortran<T>::tpqrt(&n, &n, &n, &nb, r_.data(), &n, lower.reflectors.data(), &n, lower.factors.data(), &nb, work.data(), &info);
 }
@@ -156,7 +155,7 @@ Buffer<T> TallQr<T>::take_r() {
 
 template <class T>
 void TallQr<T>::split(const Merge& merge, Columns& columns) const {
-    const int n = narrow(width_), nb = narrow(panel(width_)), count = narrow(columns.count);
+    const int n = to_int(width_), nb = to_int(panel(width_)), count = to_int(columns.count);
     columns.lower.zero();
     int info = 0;
     Fortran<T>::tpmqrt("L", "N", &n, &count, &n, &n, &nb, merge.reflectors.data(), &n, merge.factors.data(), &nb,
@@ -168,11 +167,11 @@ void TallQr<T>::split(const Merge& merge, Columns& columns) const {
 template <class T>
 void TallQr<T>::apply_leaf(const Leaf& leaf, T* target, std::int64_t distance, bool triangular, Columns& columns) const {
     const auto nb = panel(width_), count = columns.count;
-    const int ldv = narrow(matrix_.distance()), ldt = narrow(nb), ldc = narrow(distance),
-              ldwork = narrow(std::max<std::int64_t>(1, count));
+    const int ldv = to_int(matrix_.distance()), ldt = to_int(nb), ldc = to_int(distance),
+              ldwork = to_int(std::max<std::int64_t>(1, count));
     for (auto i = (width_ - 1) / nb * nb; i >= 0; i -= nb) {
         const auto skipped = triangular ? std::min(i, count) : 0;
-        const int m = narrow(leaf.rows - i), n = narrow(count - skipped), k = narrow(std::min(nb, width_ - i));
+        const int m = to_int(leaf.rows - i), n = to_int(count - skipped), k = to_int(std::min(nb, width_ - i));
         if (n == 0) continue;
         const T* const v = matrix_.data() + leaf.first_row + i + i * matrix_.distance();
         Fortran<T>::larfb("L", "N", "F", "C", &m, &n, &k, v, &ldv, leaf.factors.data() + i * nb, &ldt,

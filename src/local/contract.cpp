@@ -1,5 +1,6 @@
 #include "local/contract.hpp"
 
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 #include "local/contract_gemm.hpp"
 #include "local/contract_plan.hpp"
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <complex>
-#include <exception>
 
 namespace arges::local {
 namespace {
@@ -125,19 +125,15 @@ void compute(Piece<T>& piece, Workspace<T>& workspace) {
 template <class T>
 void compute_in_parallel(std::vector<Piece<T>>& pieces, int threads) {
     const auto count = static_cast<std::int64_t>(pieces.size());
-    std::exception_ptr error;
+    FirstError error;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int thread = 0; thread < threads; ++thread) {
-        try {
+    for (int thread = 0; thread < threads; ++thread)
+        error.run([&] {
             Workspace<T> workspace;
             for (std::int64_t i = count * thread / threads; i < count * (thread + 1) / threads; ++i)
                 compute(pieces[static_cast<std::size_t>(i)], workspace);
-        } catch (...) {
-#pragma omp critical(arges_contract_error)
-            error = std::current_exception();
-        }
-    }
-    if (error) std::rethrow_exception(error);
+        });
+    error.rethrow();
 }
 
 }  // namespace

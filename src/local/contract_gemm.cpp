@@ -1,5 +1,6 @@
 #include "local/contract_gemm.hpp"
 
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 #include "local/blas.hpp"
 #include "local/scalar.hpp"
@@ -114,9 +115,11 @@ void run_loops(const GemmPlan& plan, const Operands<T>& x) {
     const std::int64_t threads = std::min<std::int64_t>(loops, omp_get_max_threads());
     const bool large = products.multiplications() >= threaded_product && loops < 4 * threads;
     if (threads == 1 || large || omp_in_parallel()) return compute(0, loops);
+    FirstError error;
 #pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1)
     for (std::int64_t i = 0; i < threads; ++i)
-        compute(loops * i / threads, loops * (i + 1) / threads);
+        error.run([&] { compute(loops * i / threads, loops * (i + 1) / threads); });
+    error.rethrow();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "local/contract_skinny.hpp"
 
 #include "base/buffer.hpp"
+#include "base/first_error.hpp"
 #include "local/skinny_kernel.hpp"
 
 #include <omp.h>
@@ -245,10 +246,15 @@ void contract_skinny(const SkinnyPlan& plan, Operands<T> x) {
     const auto begin = [&](std::int64_t i) {
         return std::min(rows, tiles * i / threads * tile_rows<T>);
     };
+    FirstError error;
 #pragma omp parallel for num_threads(static_cast <int>(threads))                                   \
     schedule(static, 1) if (threads > 1)
     for (std::int64_t i = 0; i < threads; ++i)
-        run_rows(plan, shape.m, x, begin(i), begin(i + 1), workers[static_cast<std::size_t>(i)]);
+        error.run([&] {
+            run_rows(plan, shape.m, x, begin(i), begin(i + 1),
+                     workers[static_cast<std::size_t>(i)]);
+        });
+    error.rethrow();
 }
 
 template void contract_skinny<float>(const SkinnyPlan&, Operands<float>);

@@ -1,5 +1,6 @@
 #include "local/contract_vectors.hpp"
 
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 #include "local/scalar.hpp"
 #include "local/vector_kernel.hpp"
@@ -27,8 +28,11 @@ int threads_for(std::int64_t products) {
 template <class Work>
 void share(std::int64_t count, int threads, const Work& work) {
     if (threads == 1) return work(0, count);
+    FirstError error;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int i = 0; i < threads; ++i) work(count * i / threads, count * (i + 1) / threads);
+    for (int i = 0; i < threads; ++i)
+        error.run([&] { work(count * i / threads, count * (i + 1) / threads); });
+    error.rethrow();
 }
 
 /// Entries of the vector axis that are computed before the next one of the other axes, so that the

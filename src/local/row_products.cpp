@@ -1,5 +1,6 @@
 #include "local/row_products.hpp"
 
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 #include "local/blas.hpp"
 #include "local/scalar.hpp"
@@ -154,13 +155,16 @@ void multiply_rows(const RowProduct& product, T alpha, const T* a, const T* b, T
                    std::int64_t threads) {
     if (product.columns == 0 || product.rows == 0) return;
     if (threads <= 1) return RowMultiplier<T>(product, alpha, a, b, c).run(0, product.rows);
+    FirstError error;
 #pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1)
-    for (std::int64_t thread = 0; thread < threads; ++thread) {
-        T* const own = thread == 0 ? c : copies + (thread - 1) * result;
-        if (thread > 0) std::fill(own, own + result, T(0));
-        RowMultiplier<T>(product, alpha, a, b, own)
-            .run(share_begin(product, thread, threads), share_begin(product, thread + 1, threads));
-    }
+    for (std::int64_t thread = 0; thread < threads; ++thread)
+        error.run([&] {
+            T* const own = thread == 0 ? c : copies + (thread - 1) * result;
+            if (thread > 0) std::fill(own, own + result, T(0));
+            RowMultiplier<T>(product, alpha, a, b, own)
+                .run(share_begin(product, thread, threads), share_begin(product, thread + 1, threads));
+        });
+    error.rethrow();
     for (std::int64_t thread = 1; thread < threads; ++thread)
         for (std::int64_t i = 0; i < result; ++i) c[i] += copies[(thread - 1) * result + i];
 }

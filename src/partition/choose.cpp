@@ -1,6 +1,7 @@
 #include "partition/choose.hpp"
 
 #include "arges/error.hpp"
+#include "base/first_error.hpp"
 #include "partition/sample_counts.hpp"
 
 #include <algorithm>
@@ -186,16 +187,20 @@ private:
     void predict(const TensorSample& sample, std::span<Candidate> candidates) {
         const auto members = static_cast<std::size_t>(team_.size()), me = static_cast<std::size_t>(team_.rank());
         std::vector<Team::Numbers> shares(candidates.size());
+        FirstError error;
 #pragma omp parallel for schedule(dynamic)
-        for (std::size_t i = 0; i < candidates.size(); ++i) shares[i] = sample.share(candidates[i].layers);
+        for (std::size_t i = 0; i < candidates.size(); ++i) error.run([&] { shares[i] = sample.share(candidates[i].layers); });
         // Candidate i is put together by member i modulo their number; a share goes there behind its length.
         std::vector<Team::Numbers> outgoing(members);
-        for (std::size_t i = 0; i < shares.size(); ++i) {
-            auto& numbers = outgoing[i % members];
-            numbers.push_back(static_cast<std::int64_t>(shares[i].size()));
-            numbers.insert(numbers.end(), shares[i].begin(), shares[i].end());
-            shares[i] = {};
-        }
+        team_.agree([&] {
+            error.rethrow();
+            for (std::size_t i = 0; i < shares.size(); ++i) {
+                auto& numbers = outgoing[i % members];
+                numbers.push_back(static_cast<std::int64_t>(shares[i].size()));
+                numbers.insert(numbers.end(), shares[i].begin(), shares[i].end());
+                shares[i] = {};
+            }
+        });
         const auto incoming = team_.all_to_all(std::move(outgoing));
         std::vector<std::vector<std::span<const std::int64_t>>> parts;  // by candidate of this member, by rank
         std::vector<std::size_t> at(members, 0);
@@ -208,12 +213,14 @@ private:
         }
         Team::Numbers results(2 * parts.size());
 #pragma omp parallel for schedule(dynamic)
-        for (std::size_t j = 0; j < parts.size(); ++j) {
-            const auto counts =
-                counts_of_shares(candidates[me + j * members].layers, parts[j], totals_, options_.rows, options_.excess);
-            results[2 * j] = std::bit_cast<std::int64_t>(iteration_seconds(counts, columns_, options_.costs));
-            results[2 * j + 1] = max_mean(total_volume(counts)).max;
-        }
+        for (std::size_t j = 0; j < parts.size(); ++j)
+            error.run([&] {
+                const auto counts =
+                    counts_of_shares(candidates[me + j * members].layers, parts[j], totals_, options_.rows, options_.excess);
+                results[2 * j] = std::bit_cast<std::int64_t>(iteration_seconds(counts, columns_, options_.costs));
+                results[2 * j + 1] = max_mean(total_volume(counts)).max;
+            });
+        team_.agree([&] { error.rethrow(); });
         const auto all = team_.all_gather(results);
         std::size_t next = 0;
         for (std::size_t r = 0; r < members; ++r)

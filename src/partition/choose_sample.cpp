@@ -44,14 +44,16 @@ public:
     HeavySlices(const Team& team, const TensorPart& tensor, const SampleSize& size)
         : heavy_(size.heavy), counts_(tensor.modes.size()) {
         Team::Numbers mine;
-        for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
-            const auto& part = tensor.modes[m];
-            for (std::size_t i = 0; i < part.slices.size(); ++i) {
-                const auto count = part.start[i + 1] - part.start[i];
-                if (count > heavy_ && is_sampled(hash_of(part.slices[i]), size.slices[m]))
-                    mine.insert(mine.end(), {static_cast<std::int64_t>(m), part.slices[i], count});
+        team.agree([&] {
+            for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
+                const auto& part = tensor.modes[m];
+                for (std::size_t i = 0; i < part.slices.size(); ++i) {
+                    const auto count = part.start[i + 1] - part.start[i];
+                    if (count > heavy_ && is_sampled(hash_of(part.slices[i]), size.slices[m]))
+                        mine.insert(mine.end(), {static_cast<std::int64_t>(m), part.slices[i], count});
+                }
             }
-        }
+        });
         const auto all = team.all_gather(mine);
         for (std::size_t k = 0; k < all.size(); k += 3) counts_[static_cast<std::size_t>(all[k])].emplace(all[k + 1], all[k + 2]);
     }
@@ -128,14 +130,16 @@ TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span
         if (size.nonzeros < 1) listed = std::max(listed, size.nonzeros);
         heavy = std::min(heavy, size.heavy);
     }
-    const auto incoming = team.all_to_all(sort_out(team, largest, listed));
+    const auto numbers = team.all_to_all(sort_out(team, largest, listed));
     const auto order = static_cast<std::size_t>(tensor.order());
-    std::vector<std::vector<const std::int64_t*>> nonzeros(order);
-    for (const auto& list : incoming)
-        for (std::size_t k = 0; k < list.size(); k += order + 1)
-            nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
-    for (std::size_t m = 0; m < order; ++m) modes_.push_back(grouped(nonzeros[m], m, heavy));
-    look_at(largest);
+    team.agree([&] {
+        std::vector<std::vector<const std::int64_t*>> nonzeros(order);
+        for (const auto& list : numbers)
+            for (std::size_t k = 0; k < list.size(); k += order + 1)
+                nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
+        for (std::size_t m = 0; m < order; ++m) modes_.push_back(grouped(nonzeros[m], m, heavy));
+        look_at(largest);
+    });
 }
 
 /// Finds this rank's nonzeros for the loads; returns those of sampled slices by the rank that they go to, each behind the mode
@@ -147,25 +151,27 @@ std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const Sample
     listed_.indices.resize(order);
     std::vector<Team::Numbers> outgoing(static_cast<std::size_t>(team.size()));
     constexpr std::size_t block = 1024;  // hashes in cache
-    std::vector<std::vector<std::uint64_t>> by_mode(order, std::vector<std::uint64_t>(block));
-    std::vector<std::uint64_t> hashes(block);
-    for (std::size_t begin = 0; begin < count; begin += block) {
-        const auto size = std::min(block, count - begin);
-        hash_nonzeros(tensor_.view, begin, std::span(hashes).first(size), by_mode);
-        for (std::size_t i = 0; i < size; ++i) {
-            if (!is_sampled(hashes[i], listed)) continue;
-            listed_.hashes.push_back(hashes[i]);
-            for (std::size_t n = 0; n < order; ++n) listed_.indices[n].push_back(indices[n][begin + i]);
-        }
-        for (std::size_t m = 0; m < order; ++m)
+    team.agree([&] {
+        std::vector<std::vector<std::uint64_t>> by_mode(order, std::vector<std::uint64_t>(block));
+        std::vector<std::uint64_t> hashes(block);
+        for (std::size_t begin = 0; begin < count; begin += block) {
+            const auto size = std::min(block, count - begin);
+            hash_nonzeros(tensor_.view, begin, std::span(hashes).first(size), by_mode);
             for (std::size_t i = 0; i < size; ++i) {
-                const auto slice = indices[m][begin + i];
-                if (!is_sampled(by_mode[m][i], largest.slices[m]) || !heavy.takes(m, slice, hashes[i])) continue;
-                auto& numbers = outgoing[tensor_.modes[m].owner(slice)];
-                numbers.push_back(static_cast<std::int64_t>(m));
-                for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);
+                if (!is_sampled(hashes[i], listed)) continue;
+                listed_.hashes.push_back(hashes[i]);
+                for (std::size_t n = 0; n < order; ++n) listed_.indices[n].push_back(indices[n][begin + i]);
             }
-    }
+            for (std::size_t m = 0; m < order; ++m)
+                for (std::size_t i = 0; i < size; ++i) {
+                    const auto slice = indices[m][begin + i];
+                    if (!is_sampled(by_mode[m][i], largest.slices[m]) || !heavy.takes(m, slice, hashes[i])) continue;
+                    auto& numbers = outgoing[tensor_.modes[m].owner(slice)];
+                    numbers.push_back(static_cast<std::int64_t>(m));
+                    for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);
+                }
+        }
+    });
     return outgoing;
 }
 

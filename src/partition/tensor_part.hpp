@@ -19,6 +19,8 @@ public:
     virtual ~Team() = default;
     virtual std::int64_t size() const { return 1; }
     virtual std::int64_t rank() const { return 0; }
+    /// Runs work that may throw; every rank throws if one does.
+    virtual void agree(const std::function<void()>& work) const { work(); }
     /// Sums over the ranks, of as many numbers on each.
     virtual void sum(Numbers& /*values*/) const {}
     /// The numbers of all ranks, by rank, one list behind the other.

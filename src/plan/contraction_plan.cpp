@@ -1,5 +1,6 @@
 #include "plan/contraction_plan.hpp"
 
+#include "base/saturate.hpp"
 #include "plan/estimate_cost.hpp"
 #include "plan/exchange_volume.hpp"
 #include "plan/working_layouts.hpp"
@@ -63,8 +64,8 @@ Layout panel_layout(const ContractionPlan& plan, Operand o, std::int64_t panel) 
         if (slot == w.groups.end()) continue;
         auto& m = mapping[static_cast<std::size_t>(slot - w.groups.begin())];
         const auto size = w.layout.slot(static_cast<int>(slot - w.groups.begin())).size();
-        m.begin = size * part / level.count;
-        m.end = size * (part + 1) / level.count;
+        m.begin = part_begin(size, part, level.count);
+        m.end = part_begin(size, part + 1, level.count);
     }
     return Layout(w.layout.grid(), w.layout.extents(), w.layout.symmetry(), std::move(mapping));
 }

@@ -1,5 +1,6 @@
 #include "plan/count_bytes.hpp"
 
+#include "base/saturate.hpp"
 #include "plan/exchange_volume.hpp"
 
 #include <algorithm>
@@ -10,6 +11,11 @@ namespace arges {
 namespace {
 
 constexpr std::int64_t max_counted_ranks = 64;
+
+void add_to(Volume& sum, const Volume& more) {
+    sum.sent = saturated_sum(sum.sent, more.sent);
+    sum.received = saturated_sum(sum.received, more.received);
+}
 
 }  // namespace
 
@@ -24,11 +30,10 @@ std::vector<Volume> ByteCount::add(const ExchangeSpec& movement, bool of_result)
     std::vector<Volume> result;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
         auto volume = exchange_volume(movement, ranks_[i]);
-        volume.sent *= element_bytes_;
-        volume.received *= element_bytes_;
-        needed_[i] += of_result ? volume.sent : volume.received;
-        moved_[i].sent += volume.sent;
-        moved_[i].received += volume.received;
+        volume.sent = saturated_product(volume.sent, element_bytes_);
+        volume.received = saturated_product(volume.received, element_bytes_);
+        needed_[i] = saturated_sum(needed_[i], of_result ? volume.sent : volume.received);
+        add_to(moved_[i], volume);
         result.push_back(volume);
     }
     return result;
@@ -36,9 +41,8 @@ std::vector<Volume> ByteCount::add(const ExchangeSpec& movement, bool of_result)
 
 void ByteCount::add(const ByteCount& other) {
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        needed_[i] += other.needed_[i];
-        moved_[i].sent += other.moved_[i].sent;
-        moved_[i].received += other.moved_[i].received;
+        needed_[i] = saturated_sum(needed_[i], other.needed_[i]);
+        add_to(moved_[i], other.moved_[i]);
     }
 }
 
@@ -56,9 +60,9 @@ std::int64_t ByteCount::total() const {
 
 std::int64_t ByteCount::total(const std::vector<Volume>& volumes) const {
     std::int64_t sum = 0;
-    for (const auto& v : volumes) sum += v.sent;
+    for (const auto& v : volumes) sum = saturated_sum(sum, v.sent);
     if (counted_ranks() == all_ranks_) return sum;
-    return std::llround(static_cast<double>(sum) / static_cast<double>(counted_ranks()) * static_cast<double>(all_ranks_));
+    return saturated(std::round(static_cast<double>(sum) / static_cast<double>(counted_ranks()) * static_cast<double>(all_ranks_)));
 }
 
 }  // namespace arges

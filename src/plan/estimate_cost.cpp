@@ -1,5 +1,7 @@
 #include "plan/estimate_cost.hpp"
 
+#include "base/saturate.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -99,7 +101,7 @@ double multiply_seconds(const ContractionPlan& plan, const std::vector<IndexGrou
     for (const auto& child : plan.rows->factors)
         matrices = matrices && child.size() == 2 &&
                    groups[static_cast<std::size_t>(child[0])].is_contracted() != groups[static_cast<std::size_t>(child[1])].is_contracted();
-    const auto read = static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size() * plan.spec.element_bytes);
+    const auto read = static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size()) * static_cast<double>(plan.spec.element_bytes);
     return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
 }
 
@@ -178,7 +180,7 @@ void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups,
         working += block * share;
         buffers = std::max(buffers, 2 * words * share);
     }
-    cost.working_bytes = static_cast<std::int64_t>((working + buffers) * bytes);
+    cost.working_bytes = saturated((working + buffers) * bytes);
     cost.seconds = multiply_seconds(plan, groups, machine) +
                    moved * bytes * link_weight(options, plan.group_mapping) / machine.bytes_per_second +
                    copied * bytes / machine.copied_bytes_per_second +

@@ -1,5 +1,6 @@
 #include "plan/explain.hpp"
 
+#include "base/saturate.hpp"
 #include "base/text.hpp"
 
 #include <cmath>
@@ -10,7 +11,7 @@ namespace {
 
 /// Bytes as a whole number; rounding of the solver does not take one away.
 std::string whole(double bytes) {
-    return with_commas(static_cast<std::int64_t>(bytes * (1 + 1e-9) + 1e-6));
+    return with_commas(saturated(bytes * (1 + 1e-9) + 1e-6));
 }
 
 std::string grid_text(const StepReport& step) {

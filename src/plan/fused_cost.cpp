@@ -1,6 +1,7 @@
 #include "plan/fused_cost.hpp"
 
 #include "base/math.hpp"
+#include "base/saturate.hpp"
 #include "plan/estimate_cost.hpp"
 
 #include <algorithm>
@@ -57,7 +58,7 @@ public:
         const auto& machine = options_.machine;
         const bool whole = plan_.grid == options_.whole_grid(plan_.spec.output.layout);
         const double weight = whole ? link_weight(options_, plan_.label_mapping) : 1;
-        cost.working_bytes = static_cast<std::int64_t>((working + messages) * bytes);
+        cost.working_bytes = saturated((working + messages) * bytes);
         cost.seconds = std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second)) +
                        moved * bytes * weight / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
                        (moved > 0 ? machine.message_seconds * static_cast<double>(plan_.slices) : 0);

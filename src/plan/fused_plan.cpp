@@ -1,6 +1,7 @@
 #include "plan/fused_plan.hpp"
 
 #include "base/math.hpp"
+#include "base/saturate.hpp"
 #include "plan/fused_cost.hpp"
 
 #include <algorithm>
@@ -170,8 +171,8 @@ bool FusedPlan::is_sliced(std::size_t i) const {
 std::int64_t FusedPlan::local_extent(int label, std::int64_t place, std::int64_t slice) const {
     const auto extent = spec.label_extents[static_cast<std::size_t>(label)];
     if (label != sliced_label) return count_residues(extent, place, places(label));
-    return count_residues(extent * (slice + 1) / slices, place, places(label)) -
-           count_residues(extent * slice / slices, place, places(label));
+    return count_residues(part_begin(extent, slice + 1, slices), place, places(label)) -
+           count_residues(part_begin(extent, slice, slices), place, places(label));
 }
 
 Layout FusedPlan::slice_layout(std::size_t i, std::int64_t slice) const {
@@ -185,8 +186,8 @@ Layout FusedPlan::slice_layout(std::size_t i, std::int64_t slice) const {
         mapping.push_back(w.layout.mapping(s));
         if (w.labels[static_cast<std::size_t>(w.layout.slot_dimensions(s)[0])] != sliced_label) continue;
         const auto extent = spec.label_extents[static_cast<std::size_t>(sliced_label)];
-        mapping.back().begin = extent * slice / slices;
-        mapping.back().end = extent * (slice + 1) / slices;
+        mapping.back().begin = part_begin(extent, slice, slices);
+        mapping.back().end = part_begin(extent, slice + 1, slices);
     }
     return Layout(w.layout.grid(), w.layout.extents(), w.layout.symmetry(), mapping, partial);
 }

@@ -1,7 +1,7 @@
 #include "plan/plan_report.hpp"
 
 #include "arges/expression.hpp"
-#include "base/workspace.hpp"
+#include "base/saturate.hpp"
 #include "plan/count_bytes.hpp"
 #include "plan/estimate_cost.hpp"
 
@@ -217,10 +217,14 @@ PlanReport plan_report(const PlannedProduct& plan, const ProductSpec& spec, cons
     report.bytes = count.most_needed();
     report.bytes_sent = count.most_sent();
     report.bytes_total = count.total();
-    for (const auto& layout : plan.intermediates) held += Workspace::padded(layout.max_local_size() * spec.element_bytes);
-    report.peak_bytes = held + largest;
-    for (const auto& factor : spec.factors) report.tensor_bytes += factor.layout.max_local_size() * spec.element_bytes;
-    report.tensor_bytes += spec.output.layout.max_local_size() * spec.element_bytes;
+    const auto bytes_of = [&](const Layout& layout) { return saturated_product(layout.max_local_size(), spec.element_bytes); };
+    for (const auto& layout : plan.intermediates) {
+        const auto bytes = bytes_of(layout);
+        held = saturated_sum(held, saturated_sum(bytes, (64 - bytes % 64) % 64));  // as Workspace::padded()
+    }
+    report.peak_bytes = saturated_sum(held, largest);
+    report.tensor_bytes = bytes_of(spec.output.layout);
+    for (const auto& factor : spec.factors) report.tensor_bytes = saturated_sum(report.tensor_bytes, bytes_of(factor.layout));
     report.at_once = step_bounds(bounded_step(spec), options);
     return report;
 }

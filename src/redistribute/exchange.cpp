@@ -1,5 +1,6 @@
 #include "redistribute/exchange.hpp"
 
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 #include "redistribute/split_pair.hpp"
 #include "redistribute/unpack_pair.hpp"
@@ -134,28 +135,34 @@ void Exchange::prepare_target(T* to, T beta, bool& accumulate) const {
 
 template <class T>
 void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) {
-    const auto mark = workspace.mark();
+    const Workspace::Scope scope(workspace);
     T* const send = workspace.take<T>(volume().sent);
     T* const receive = workspace.take<T>(volume().received);
+    FirstError error;
     std::int64_t offset = 0;
-    for (const auto& m : pack_) {
-        local::transfer<T>(m.axes, from + m.from, send + offset, T(1), {});
-        offset += m.count;
-    }
+    error.run([&] {
+        for (const auto& m : pack_) {
+            local::transfer<T>(m.axes, from + m.from, send + offset, T(1), {});
+            offset += m.count;
+        }
+    });
     PendingExchange pending;
     if (comm_ != nullptr)
         pending = comm_->start(pieces(lists_.sends(), reinterpret_cast<std::byte*>(send), sizeof(T)),
                                pieces(lists_.receives(), reinterpret_cast<std::byte*>(receive), sizeof(T)));
     bool accumulate = true;
-    prepare_target(to, beta, accumulate);
-    if (lists_.split() != nullptr) split_pair(*lists_.split(), from, to, alpha, conjugate);
-    if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
+    error.run([&] {
+        prepare_target(to, beta, accumulate);
+        if (lists_.split() != nullptr) split_pair(*lists_.split(), from, to, alpha, conjugate);
+        if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
+    });
     auto take_own = [&] {
         if (direct_)
             local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});
     };
-    if (!same_order_) take_own();
+    if (!same_order_) error.run(take_own);
     if (comm_ != nullptr) comm_->finish(pending);
+    error.rethrow();
     offset = 0;
     auto m = unpack_.begin();
     for (const auto& message : lists_.receives()) {
@@ -167,7 +174,6 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
         offset += m->count;
         ++m;
     }
-    workspace.release(mark);
 }
 
 template <class T>

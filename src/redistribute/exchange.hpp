@@ -8,10 +8,19 @@
 #include "plan/exchange_lists.hpp"
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
 namespace arges {
+
+/// Communicator::agree(); without a communicator, on one rank, just the work.
+inline void agree(const Communicator* comm, const std::function<void()>& work) {
+    if (comm != nullptr)
+        comm->agree(work);
+    else
+        work();
+}
 
 /// One movement, prepared: its lists are there and can be used again and again.
 class Exchange {
@@ -20,7 +29,8 @@ public:
     Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank);
 
     /// to = alpha * (sum over terms of from) + beta * to on the elements that the target's labels name; `from` and `to` must not
-    /// overlap. Collective.
+    /// overlap. Collective: the messages of all ranks are delivered also where a rank's own work fails, whose exception comes
+    /// behind them and leaves `to` undefined; callers let all ranks know of it.
     template <class T>
     void run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace);
 

@@ -1,3 +1,4 @@
+#include "base/first_error.hpp"
 #include "sparse/mttkrp_formats.hpp"
 #include "sparse/tree_walk.hpp"
 
@@ -62,14 +63,17 @@ private:
         std::vector<T> first_rows(static_cast<std::size_t>(parts * out.columns));
         std::vector<std::int64_t> continued(static_cast<std::size_t>(parts), -1);  // node that an earlier part began
         const auto nodes = level.nodes();
+        FirstError error;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
-        for (int p = 0; p < parts; ++p) {
-            const auto range = tree.part(p, parts);
-            if (range.begin[0] == range.end[0]) continue;
-            const bool shared = tree.first_nonzero(range.begin[0]) < this->first_nonzero(p, parts);
-            if (shared) continued[static_cast<std::size_t>(p)] = range.begin[0];
-            Walk(tree, range, factors, 0, out.columns).root(out, shared ? first_rows.data() + p * out.columns : nullptr);
-        }
+        for (int p = 0; p < parts; ++p)
+            error.run([&] {
+                const auto range = tree.part(p, parts);
+                if (range.begin[0] == range.end[0]) return;
+                const bool shared = tree.first_nonzero(range.begin[0]) < this->first_nonzero(p, parts);
+                if (shared) continued[static_cast<std::size_t>(p)] = range.begin[0];
+                Walk(tree, range, factors, 0, out.columns).root(out, shared ? first_rows.data() + p * out.columns : nullptr);
+            });
+        error.rethrow();
         const auto end = nodes == 0 ? 0 : static_cast<std::int64_t>(level.ids[static_cast<std::size_t>(nodes - 1)]) + 1;
         for (auto i = end; i < out.rows; ++i) std::fill_n(out.row(i), out.columns, T(0));
         for (int p = 0; p < parts; ++p) {

@@ -1,7 +1,9 @@
 #include "sparse/elementwise.hpp"
 
+#include "base/first_error.hpp"
 #include "sparse/merged_positions.hpp"
 
+#include <omp.h>
 #include <string>
 
 namespace arges::sparse {
@@ -62,17 +64,18 @@ std::int64_t merge_duplicates(Nonzeros<T>& nonzeros, Duplicates duplicates) {
 
 template <class T>
 void apply(Nonzeros<T>& nonzeros, const std::function<T(T, std::span<const std::int64_t>)>& f) {
-    const auto n = nonzeros.count();
-#pragma omp parallel
-    {
-        std::vector<std::int64_t> x(nonzeros.indices.size());
-#pragma omp for schedule(static)
-        for (std::int64_t p = 0; p < n; ++p) {
-            const auto i = static_cast<std::size_t>(p);
-            for (std::size_t m = 0; m < x.size(); ++m) x[m] = nonzeros.indices[m][i];
-            nonzeros.values[i] = f(nonzeros.values[i], x);
-        }
-    }
+    const auto n = nonzeros.values.size(), parts = static_cast<std::size_t>(omp_get_max_threads());
+    FirstError error;
+#pragma omp parallel for schedule(static, 1)
+    for (std::size_t part = 0; part < parts; ++part)
+        error.run([&] {
+            std::vector<std::int64_t> x(nonzeros.indices.size());
+            for (auto i = n * part / parts; i < n * (part + 1) / parts; ++i) {
+                for (std::size_t m = 0; m < x.size(); ++m) x[m] = nonzeros.indices[m][i];
+                nonzeros.values[i] = f(nonzeros.values[i], x);
+            }
+        });
+    error.rethrow();
 }
 
 template <class T>

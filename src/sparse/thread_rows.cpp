@@ -1,5 +1,6 @@
 #include "sparse/thread_rows.hpp"
 
+#include "base/first_error.hpp"
 #include "base/math.hpp"
 
 #include <algorithm>
@@ -10,8 +11,10 @@ namespace arges::sparse {
 template <class T>
 ThreadRows<T>::ThreadRows(int parts, std::int64_t rows, const EachRow& each_row)
     : rows_(rows), parts_(static_cast<std::size_t>(parts - 1)) {
+    FirstError error;
 #pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int p = 1; p < parts; ++p) collect(parts_[static_cast<std::size_t>(p - 1)], p, each_row);
+    for (int p = 1; p < parts; ++p) error.run([&] { collect(parts_[static_cast<std::size_t>(p - 1)], p, each_row); });
+    error.rethrow();
 }
 
 template <class T>
@@ -58,19 +61,23 @@ void ThreadRows<T>::run(RowMatrix<T> out, const std::function<void(int, const Ro
     const int number = parts();
     const auto words = ceil_div(rows_, 64);
     for (auto& part : parts_) part.buffer.reserve(part.places * out.columns);  // here, where it may throw
+    FirstError error;
 #pragma omp parallel num_threads(number)
     {
 #pragma omp for schedule(static)
         for (std::int64_t i = 0; i < rows_; ++i) std::fill_n(out.row(i), out.columns, T(0));
 #pragma omp for schedule(static, 1)
         for (int p = 0; p < number; ++p)
-            work(p, p == 0 ? RowTarget<T>{out.data, out.stride, nullptr, nullptr}
-                           : target(parts_[static_cast<std::size_t>(p - 1)], out.columns));
+            error.run([&] {
+                work(p, p == 0 ? RowTarget<T>{out.data, out.stride, nullptr, nullptr}
+                               : target(parts_[static_cast<std::size_t>(p - 1)], out.columns));
+            });
         if (number > 1) {
 #pragma omp for schedule(static)
             for (int p = 0; p < number; ++p) add_buffers(out, words * p / number, words * (p + 1) / number);
         }
     }
+    error.rethrow();
 }
 
 template class ThreadRows<float>;

@@ -119,6 +119,42 @@ TEST(ModelFolders, ThatAreNotWholeAreRefused) {
     }
 }
 
+/// What rank 0 cannot look at is not there; the others do not wait for it.
+TEST(ModelFolders, MayBeNamedByNamesThatNoFileCanHave) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const std::string run = folder / "run", endless(300, 'x');
+    const auto model = random_model<double>(world, {6, 20, 4}, 3, 5);
+    save_model(model, run);
+    auto text = TemporaryFolder::read(run + "/description.json");
+    const std::string name = "mode_1.npy.arges-part-";
+    const auto begin = text.find(name) + name.size();
+    text.replace(begin, text.find('"', begin) - begin, endless);
+    folder.write("run/description.json", text);
+    expect_equal(load_model<double>(world, run), model);
+    save_model(model, run);
+    expect_equal(load_model<double>(world, run), model);
+    expect_refused(world, folder / endless, "there is no such folder");
+    EXPECT_THROW(save_model(model, folder / endless), InvalidArgument);
+}
+
+/// A sparse tensor may have modes of more rows than all memory and all disks.
+TEST(ModelFolders, DoNotTakeMoreRowsThanFilesCanHave) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const std::int64_t length = std::int64_t{1} << 60;  // times 16 components: 2^64 elements
+    std::vector<Numbers> rows(2);
+    std::vector<std::vector<double>> factors(2);
+    if (world.rank() == 0) {
+        rows = {{0, length - 1}, {1}};
+        factors = {std::vector<double>(32, 1.0), std::vector<double>(16, 1.0)};
+    }
+    const CpModel<double> model(world, {length, 2}, std::vector<double>(16, 1.0), rows, factors);
+    EXPECT_THROW(model.gather(0), OutOfMemory);
+    EXPECT_EQ(model.gather(1).size(), 32U);
+    EXPECT_THROW(save_model(model, folder / "run"), Unsupported);
+}
+
 TEST(ModelFolders, MayHaveBeenMadeByOthers) {
     const World world;
     const TemporaryFolder folder(world);

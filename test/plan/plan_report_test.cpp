@@ -47,6 +47,33 @@ Product mttkrp(std::int64_t n, std::int64_t r, const Torus& torus) {
     return {{{{0, 1, 2}, Symmetry::none(3)}, {{1, 3}, matrix}, {{2, 3}, matrix}}, {0, 3}, {n, n, n, r}, torus};
 }
 
+/// Bytes of tensors of 2^60 elements are more than integers have: they end at 2^63 - 1, and never become negative, which would
+/// fit into any memory.
+TEST(PlanReport, EndsAtTheLargestNumbers) {
+    const auto six = Symmetry::none(6);
+    const std::vector<std::int64_t> extents(9, 1024);
+    for (std::int64_t ranks : {1, 2, 64}) {
+        SCOPED_TRACE(ranks);
+        const Product product({{{0, 1, 2, 3, 4, 5}, six}, {{3, 4, 5, 6, 7, 8}, six}}, {0, 1, 2, 6, 7, 8}, extents, Torus({ranks}));
+        const auto report = product.report();
+        const auto whole = 3 * 8 * std::pow(2.0, 60) / static_cast<double>(ranks);
+        EXPECT_GE(static_cast<double>(report.tensor_bytes), std::min(0.99 * whole, 9.2e18));
+        for (auto bytes : {report.bytes, report.bytes_sent, report.bytes_total, report.peak_bytes})
+            EXPECT_GE(bytes, 0);
+        for (const auto& step : report.steps) EXPECT_GE(step.working_bytes, 0);
+    }
+}
+
+TEST(PlanReport, CutsAnyExtentIntoSlices) {
+    FusedPlan plan;
+    plan.spec.label_extents = {std::int64_t{1} << 60};
+    plan.label_mapping.resize(1);
+    plan.sliced_label = 0;
+    plan.slices = std::int64_t{1} << 20;
+    for (std::int64_t slice : {std::int64_t{0}, std::int64_t{77}, plan.slices - 1})
+        EXPECT_EQ(plan.local_extent(0, 0, slice), std::int64_t{1} << 40);
+}
+
 TEST(PlanReport, GivesTheBoundsOfMttkrp) {
     struct Case {
         std::int64_t ranks, n, r;

@@ -2,11 +2,11 @@
 
 #include "arges/error.hpp"
 #include "sparse/random_nonzeros.hpp"
+#include "support/threads.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
-#include <omp.h>
 
 namespace arges::sparse::test {
 namespace {
@@ -14,17 +14,7 @@ namespace {
 constexpr Format formats[] = {Format::coordinates, Format::csf_one, Format::csf_two,  Format::csf_all,
                               Format::hicoo,       Format::linear,  Format::automatic};
 
-/// Sets the number of threads until the end of the scope.
-class Threads {
-public:
-    explicit Threads(int number) : before_(omp_get_max_threads()) { omp_set_num_threads(number); }
-    ~Threads() { omp_set_num_threads(before_); }
-    Threads(const Threads&) = delete;
-    Threads& operator=(const Threads&) = delete;
-
-private:
-    int before_;
-};
+using arges::test::Threads;
 
 /// Element by element from the definition, in double.
 template <class T>

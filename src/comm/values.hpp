@@ -1,0 +1,49 @@
+/// Collective calls on values: where a rank has no memory for them, every rank throws OutOfMemory.
+#pragma once
+
+#include "comm/communicator.hpp"
+
+#include <vector>
+
+namespace arges {
+
+/// The values of all ranks by rank, on every rank. Collective.
+template <class V>
+std::vector<V> gathered(const Communicator& comm, const std::vector<V>& mine) {
+    std::vector<std::byte> bytes;
+    comm.agree([&] { bytes = to_bytes(mine); });
+    bytes = comm.all_gather(bytes);
+    std::vector<V> all;
+    comm.agree([&] { all = from_bytes<V>(bytes); });
+    return all;
+}
+
+/// The values of all ranks by rank, on `root`; none elsewhere. Collective.
+template <class V>
+std::vector<V> gathered_on(const Communicator& comm, std::int64_t root, const std::vector<V>& mine) {
+    std::vector<std::byte> bytes;
+    comm.agree([&] { bytes = to_bytes(mine); });
+    bytes = comm.gather(bytes, root);
+    std::vector<V> all;
+    comm.agree([&] { all = from_bytes<V>(bytes); });
+    return all;
+}
+
+/// Lists for each rank; returns those that the ranks have for this one. Collective.
+template <class V>
+std::vector<std::vector<V>> exchanged(const Communicator& comm, std::vector<std::vector<V>> to_rank) {
+    std::vector<std::vector<std::byte>> bytes(to_rank.size());
+    comm.agree([&] {
+        for (std::size_t r = 0; r < to_rank.size(); ++r) {
+            bytes[r] = to_bytes(to_rank[r]);
+            to_rank[r] = {};
+        }
+    });
+    bytes = comm.all_to_all(bytes);
+    comm.agree([&] {
+        for (std::size_t r = 0; r < to_rank.size(); ++r) to_rank[r] = from_bytes<V>(bytes[r]);
+    });
+    return to_rank;
+}
+
+}  // namespace arges
