@@ -21,7 +21,8 @@ benches         := $(call programs,$(wildcard bench/*.cpp))
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure
-checked_folders := $(shell awk '!/^\#/ { print $$1 }' test/checked)
+checked_layers  := $(shell awk '!/^\#/ { print $$1 }' test/checked)
+checked_folders := $(shell awk '!/^\#/ && NF > 1 { print $$1 }' test/checked)
 test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
 
 # The scripts read their settings from the environment, so run them through these targets.
@@ -29,7 +30,7 @@ export MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAP
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
 .PHONY: all lib arges tests examples bench check check-built check-examples run-tests run-checked run-checked-built \
-        demo demo-built docs install clean dependencies help FORCE
+        mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -44,6 +45,7 @@ bench: $(benches)              ## the programs in bench/
 INCLUDES := -Iinclude -Isrc
 COMPILE   = $(MPICXX) $(CXXFLAGS) $(MPI_CFLAGS) $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(INCLUDES) -MMD -MP
 $(BUILD)/obj/test/%.o:     INCLUDES += -Itest
+$(BUILD)/obj/test/%.o:     CXXFLAGS += $(TEST_FLAGS)
 $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
@@ -122,9 +124,12 @@ run-tests: tests  ## run the tests only; FOLDERS="plan comm" and GTEST_FILTER na
 	@scripts/run_tests.sh $(FOLDERS)
 
 run-checked:  ## a part of the tests, listed in test/checked, with assertions and sanitizers
-	+@$(again) OPT=checked LAYERS="$(checked_folders)" run-checked-built
+	+@$(again) OPT=checked LAYERS="$(checked_layers)" run-checked-built
 run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
 	@TEST_TABLE=test/checked scripts/run_tests.sh
+
+mutate: tests  ## plant the faults of test/mutations one at a time; tests must notice each
+	+@scripts/mutate.sh
 
 docs:  ## the reference manual, into build/docs
 	@scripts/check_docs.sh

@@ -62,7 +62,7 @@ row() {
 
 if (($# == 0)); then
     set -- $(if [ "$table" = test/ranks ]; then ls -d test/*/*_test.cpp | cut -d/ -f2 | uniq
-             else awk '!/^#/ { print $1 }' "$table"; fi)
+             else awk '!/^#/ && NF > 1 { print $1 }' "$table"; fi)
 fi
 passed=0 failed=0
 for folder; do
