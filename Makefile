@@ -13,21 +13,24 @@ MAKEFLAGS += --no-print-directory
 objects         = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 programs        = $(patsubst %.cpp,$(BUILD)/%,$(1))
 cli_sources     := $(wildcard src/cli/*.cpp)
-library_sources := $(filter-out $(cli_sources),$(wildcard src/*/*.cpp))
+LAYERS          ?= *
+library_sources := $(filter-out $(cli_sources),$(wildcard $(LAYERS:%=src/%/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
 benches         := $(call programs,$(wildcard bench/*.cpp))
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure
+checked_layers  := $(shell awk '!/^\#/ { print $$1 }' test/checked)
+checked_folders := $(shell awk '!/^\#/ && NF > 1 { print $$1 }' test/checked)
 test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
 
 # The scripts read their settings from the environment, so run them through these targets.
 export MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
-.PHONY: all lib arges tests examples bench check check-built run-tests demo demo-built docs \
-        install clean dependencies help FORCE
+.PHONY: all lib arges tests examples bench check check-built check-examples run-tests run-checked run-checked-built \
+        mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -42,6 +45,7 @@ bench: $(benches)              ## the programs in bench/
 INCLUDES := -Iinclude -Isrc
 COMPILE   = $(MPICXX) $(CXXFLAGS) $(MPI_CFLAGS) $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(INCLUDES) -MMD -MP
 $(BUILD)/obj/test/%.o:     INCLUDES += -Itest
+$(BUILD)/obj/test/%.o:     CXXFLAGS += $(TEST_FLAGS)
 $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
@@ -101,6 +105,9 @@ demo-built: $(BUILD)/arges $(YIELD)
 check:  ## build everything and run all tests and checks
 	@scripts/install_dependencies.sh check
 	+@$(again) check-built
+ifneq ($(OPT),checked)
+	+@$(MAKE) run-checked
+endif
 check-built: lib tests arges examples
 	@scripts/check_layers.sh
 	@scripts/check_headers.sh
@@ -110,8 +117,19 @@ check-built: lib tests arges examples
 	+@scripts/check_install.sh
 	@scripts/run_tests.sh
 
+check-examples: examples $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected anew
+	@scripts/check_examples.sh
+
 run-tests: tests  ## run the tests only; FOLDERS="plan comm" and GTEST_FILTER narrow them
 	@scripts/run_tests.sh $(FOLDERS)
+
+run-checked:  ## a part of the tests, listed in test/checked, with assertions and sanitizers
+	+@$(again) OPT=checked LAYERS="$(checked_layers)" run-checked-built
+run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
+	@TEST_TABLE=test/checked scripts/run_tests.sh
+
+mutate: tests  ## plant the faults of test/mutations one at a time; tests must notice each
+	+@scripts/mutate.sh
 
 docs:  ## the reference manual, into build/docs
 	@scripts/check_docs.sh

@@ -5,15 +5,16 @@
 #include <arges/arges.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 using namespace arges;
 
-/// The rows of a factor with the largest weights in a component.
+/// The rows of a factor with the largest weights in a component; weights that differ only by rounding count as equal.
 std::vector<std::int64_t> heaviest(const std::vector<double>& factor, int rank, int component, std::size_t count) {
     std::vector<std::int64_t> rows(factor.size() / static_cast<std::size_t>(rank));
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-    const auto weight = [&](std::int64_t i) { return factor[static_cast<std::size_t>(i * rank + component)]; };
+    const auto weight = [&](std::int64_t i) { return std::round(1e6 * factor[static_cast<std::size_t>(i * rank + component)]); };
     count = std::min(count, rows.size());
     std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(count), rows.end(),
                       [&](auto a, auto b) { return weight(a) != weight(b) ? weight(a) > weight(b) : a < b; });

@@ -121,7 +121,7 @@ TEST(CpDecompose, WorksInSinglePrecision) {
     const auto whole = random_sparse(5);
     const auto in_double = cp_decompose(tensor_of<double>(world, whole), small());
     const auto in_float = cp_decompose(tensor_of<float>(world, whole), small());
-    EXPECT_NEAR(in_float.fit, in_double.fit, 1e-3);
+    EXPECT_NEAR(in_float.fit, in_double.fit, 1e-3);  // the root of what rounding leaves of zero
 }
 
 TEST(CpDecompose, GoesOnFromAModel) {

@@ -155,7 +155,7 @@ TYPED_TEST(DenseCpOf, RecoversPlantedFactors) {
     const World world;
     const std::vector<Lengths> shapes{
         {7, 11}, {7, 5, 11}, {1, 7, 5}, {5, 4, 3, 7}, {3, 5, 2, 3, 4}, {3, 2, 3, 2, 3, 3}, {2, 3, 2, 2, 3, 2, 2, 2}};
-    const double rounding = std::is_same_v<TypeParam, float> ? 3e-3 : 1e-6;
+    const double rounding = std::is_same_v<TypeParam, float> ? 3e-3 : 1e-6;  // the fit is the root of a difference, its error, too
     for (const auto& lengths : shapes) {
         const auto X = planted<TypeParam>(world, lengths, 2, 5);
         if (world.size() > 4 && lengths.size() % 2 != 0) continue;  // many ranks on few cores are slow

@@ -94,7 +94,7 @@ TEST(GramSolver, TakesThePseudoInverseOfCollinearAndZeroColumns) {
             }());
             const auto expected = product(right, pseudo_inverse(v, columns, 1e-9));
             expect_near(solved<double>(v, right), expected, 1e-9);
-            expect_near(solved<float>(v, right), expected, 1e-2);
+            expect_near(solved<float>(v, right), expected, 1e-2);  // rounding times the condition of what is left of V
             for (auto x : solved<double>(v, random_matrix(5, columns, 1)).values) EXPECT_TRUE(std::isfinite(x));
         }
 }

@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# Plants the faults of test/mutations, one at a time, in a copy of the tree under build/mutate, and runs tests until one notices:
+# the folder's own tests first, then all others, on few ranks first. A run that crashes or hangs has noticed. Prints a table.
+# It goes on where an earlier call stopped; SECONDS_LEFT makes it stop after so many seconds (exit status 2), MUTANTS="3 7"
+# picks faults by number, FRESH=1 forgets earlier results and copies the tree again. Run it by `make mutate`.
+set -uo pipefail
+: "${BUILD:?run this through make: it passes the settings of config.mk}" "${MPIEXEC:?}" "${OPT:?}"
+list=$PWD/test/mutations
+work=$PWD/build/mutate
+end=$(($(date +%s) + ${SECONDS_LEFT:-1000000000}))
+export TEST_TIMEOUT=${TEST_TIMEOUT:-120}
+others="interface execute redistribute plan layout linalg decompose chemistry io cli symmetry local sparse partition comm topology base"
+
+# The faults: files[n], old[n], new[n]; key[n] tells a changed fault from the one that has a result.
+files=() old=() new=() key=()
+while IFS= read -r line; do
+    case $line in
+        src/*) file=$line ;;
+        '- '*) files+=("$file") old+=("${line#- }") ;;
+        '+'*) line=${line#+} new+=("${line# }") key+=("$(cksum <<<"$file${old[-1]}${new[-1]}" | tr ' ' .)") ;;
+    esac
+done <"$list"
+((${#old[@]} == ${#new[@]})) || { echo "mutate: test/mutations needs a line with + for each with -"; exit 1; }
+
+# occurrences FILE TEXT: how often the text is in the file.
+occurrences() {
+    local rest=$(<"$1") count=0
+    while [[ $rest == *"$2"* ]]; do rest=${rest#*"$2"} count=$((count + 1)); done
+    echo $count
+}
+
+# Two copies: one to plant faults in, one with the tests as they are.
+copy() {
+    local tree
+    for tree in tree clean; do
+        mkdir -p "$work/$tree/$(dirname "$BUILD")"
+        cp -a Makefile config.mk include scripts src test "$work/$tree"
+        cp -a "$BUILD" "$work/$tree/$BUILD"
+    done
+    mkdir -p "$work/results"
+}
+[ -n "${FRESH:-}" ] && rm -rf "$work"
+[ -e "$work/results" ] || copy
+
+# restore: the tree without a fault. Objects get the time of now, so that the library takes them back.
+restore() {
+    local planted object
+    planted=$(cat "$work/planted" 2>/dev/null) || return 0
+    cp -p "$work/clean/${files[planted]}" "$work/tree/${files[planted]}"
+    (cd "$work/tree" && find "$BUILD/obj" -name '*.o' -newer "$work/planted") | while read -r object; do
+        cp "$work/clean/$object" "$work/tree/$object"
+    done
+    rm "$work/planted"
+}
+
+plant() {
+    restore
+    local n=$1 path text
+    path=$work/tree/${files[n]}
+    text=$(<"$path")
+    echo "$n" >"$work/planted"
+    sleep 0.01
+    printf '%s\n' "${text%%"${old[n]}"*}${new[n]}${text#*"${old[n]}"}" >"$path"
+}
+
+# row FOLDER: its rank counts.
+row() { awk -v folder="$1" '{ n = $1; $1 = "" } n == folder { own = $0 } n == "default" { other = $0 } END { print own ? own : other }' test/ranks; }
+
+# sequence FOLDER: `folder ranks` in the order in which they are run.
+sequence() {
+    local folder p
+    for p in $(row "$1"); do ((p > 4)) || echo "$1 $p"; done
+    for p in 1 2 3 4 5 6 7 8 16; do
+        for folder in "$1" $(printf '%s\n' $others $(cd test && ls -d */ | tr -d /) | awk -v own="$1" '$1 != own && !seen[$1]++'); do
+            ls test/"$folder"/*_test.cpp >/dev/null 2>&1 || continue
+            [[ $folder == "$1" && $p -le 4 ]] && continue
+            [[ " $(row "$folder") " == *" $p "* ]] && echo "$folder $p"
+        done
+    done
+}
+
+# run TREE FOLDER RANKS: one run of the tests there; its line is on stdout.
+run() {
+    (cd "$work/$1" && echo "$2 $3" >"$work/table" && TEST_TABLE=$work/table scripts/run_tests.sh "$2")
+}
+
+# culprit FOLDER RANKS: the first test that failed, or that was running.
+culprit() {
+    local log=$work/tree/$BUILD/test-logs/$1.$2
+    sed -nE 's/^\[  FAILED  \] ([^ ,]+).*/\1/p; s/.*Failure in (.*)/\1/p' "$log.out" "$log.err" | head -n 1 | grep . ||
+        sed -nE 's/^\[ RUN      \] //p' "$log.out" | tail -n 1
+}
+
+# attempt N: sets verdict; 2 if there was no time left.
+attempt() {
+    local n=$1 position=$work/position.${key[$1]} at=0 line folder p started
+    [ "$(cat "$work/planted" 2>/dev/null)" = "$n" ] || plant "$n"
+    [ -e "$position" ] && read -r at spent <"$position"
+    started=$(date +%s)
+    mapfile -t runs < <(sequence "$(cut -d/ -f2 <<<"${files[n]}")")
+    for (( ; at < ${#runs[@]}; ++at)); do
+        read -r folder p <<<"${runs[at]}"
+        if (($(date +%s) >= end)); then
+            echo "$at $((spent + $(date +%s) - started))" >"$position"
+            return 2
+        fi
+        if ! make -C "$work/tree" OPT="$OPT" "$BUILD/test/$folder" >"$work/make.log" 2>&1; then
+            tail -n 20 "$work/make.log"
+            verdict="does not compile"
+            return 1
+        fi
+        line=$(run tree "$folder" "$p" | grep "^$folder .*ranks=")
+        [ -n "$line" ] || { echo "mutate: the tests of $folder did not run"; exit 1; }
+        [[ $line == *" ok" ]] && continue
+        # Slow is not hanging: what times out must not do so without the fault.
+        if [[ $line == *"timed out"* ]] && run clean "$folder" "$p" | grep -q "timed out"; then continue; fi
+        verdict="$folder, $p ranks: $(culprit "$folder" "$p") $(grep -oE '\(.*\)$' <<<"$line")"
+        spent=$((spent + $(date +%s) - started))
+        return 0
+    done
+    spent=$((spent + $(date +%s) - started))
+    verdict="SURVIVED"
+}
+
+stale=0
+for n in "${!files[@]}"; do
+    [ "$(occurrences "$work/clean/${files[n]}" "${old[n]}")" = 1 ] && continue
+    echo "mutate: fault $((n + 1)) is not once in ${files[n]}: ${old[n]}"
+    stale=1
+done
+((stale)) && exit 1
+
+trap 'exit 130' INT TERM
+for n in "${!files[@]}"; do
+    [[ -z ${MUTANTS:-} || " $MUTANTS " == *" $((n + 1)) "* ]] || continue
+    [ -e "$work/results/${key[n]}" ] && continue
+    verdict= spent=0
+    attempt "$n"
+    case $? in
+        2) echo "mutate: stopped at fault $((n + 1)); call it again to go on"; exit 2 ;;
+    esac
+    printf '%d | %s | `%s` -> `%s` | %s | %d s\n' $((n + 1)) "${files[n]#src/}" "${old[n]}" "${new[n]}" "$verdict" "$spent" |
+        tee "$work/results/${key[n]}"
+done
+restore
+
+echo
+survived=0
+for n in "${!files[@]}"; do
+    result=$work/results/${key[n]}
+    [ -e "$result" ] || continue
+    cat "$result"
+    grep -qE '\| (SURVIVED|does not compile) \|' "$result" && survived=$((survived + 1))
+done
+echo "mutate: $survived of ${#files[@]} faults were not noticed"
+((survived == 0))
