@@ -9,7 +9,7 @@
 #include "chemistry/rtriples.hpp"
 
 #include "base/math.hpp"
-#include "comm/communicator.hpp"
+#include "interface/world_state.hpp"
 
 #include <algorithm>
 #include <array>
@@ -102,11 +102,7 @@ std::vector<std::int64_t> TriplesEnergy::batches() const {
         return static_cast<std::int64_t>(std::cbrt(std::max(0.0, all)) / v);
     };
     // All ranks must choose alike.
-    const std::int64_t in_use =
-        world().is_dry_run()
-            ? world().memory_in_use()
-            : Communicator(world().communicator()).maximum(world().memory_in_use());
-    const double free = static_cast<double>(world().memory_limit() - in_use);
+    const auto free = static_cast<double>(world().state()->least_free_bytes());
     const std::int64_t o = V_.spaces.occupied;
     const std::int64_t wanted = std::max(o / wanted_batches, length(min_elements));
     const std::int64_t possible = length(free / 2 / (copies * sizeof(double)));

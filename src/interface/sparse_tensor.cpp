@@ -34,11 +34,10 @@ SparseState<T>::SparseState(World handle, std::vector<std::int64_t> lengths, std
 template <class T>
 void SparseState<T>::replace(sparse::Nonzeros<T> nonzeros, bool at_home) {
     const auto bytes = comm().maximum(nonzeros_bytes<T>(nonzeros.order(), nonzeros.count()));
-    if (bytes - held_ > world->memory_limit() - world->memory_in_use())
+    if (bytes - held_ > world->least_free_bytes())
         throw OutOfMemory(title() + ": a rank has " + std::to_string(bytes) + " bytes of nonzeros, which is over the limit of " +
-                          std::to_string(world->memory_limit()) + " with " + std::to_string(world->memory_in_use() - held_) +
-                          " in use otherwise; use more ranks or raise the limit (World::set_memory_limit, "
-                          "ARGES_MEMORY_LIMIT)");
+                          std::to_string(world->memory_limit()) + " for all that it holds; use more ranks or raise the limit "
+                          "(World::set_memory_limit, ARGES_MEMORY_LIMIT)");
     world->hold(bytes - held_);
     held_ = bytes;
     local_ = std::move(nonzeros);

@@ -168,7 +168,7 @@ void Statement<T>::look_up(std::int64_t free_bytes) {
 /// Checks the statement on all ranks, and that it is the same there, with one message; plans what is not planned yet.
 template <class T>
 void Statement<T>::agree_on_terms() {
-    enum : std::size_t { least_digest, inverted_digest, free_bytes, all_kept, count };
+    enum : std::size_t { least_digest, inverted_digest, free_bytes, all_kept, workspace, count };
     std::array<std::int64_t, count> values{};
     const auto own_digest = [&] { return static_cast<std::int64_t>(digest_.value()); };
     world_.agree(
@@ -176,11 +176,12 @@ void Statement<T>::agree_on_terms() {
             check();
             look_up(world_.free_bytes());
             const bool kept = std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term.prepared != nullptr; });
-            values = {own_digest(), ~own_digest(), world_.free_bytes(), kept ? 1 : 0};
+            values = {own_digest(), ~own_digest(), world_.free_bytes(), kept ? 1 : 0, world_.workspace().capacity()};
         },
         values);
     if (values[least_digest] != ~values[inverted_digest]) refuse_differing();
     if (values[all_kept] == 0) plan(values[free_bytes]);
+    least_workspace_ = values[workspace];
 }
 
 /// Plans the terms that not every rank has a plan of, makes them ready to run and keeps them for the next time.

@@ -3,6 +3,7 @@
 
 #include "arges/expression.hpp"
 #include "base/digest.hpp"
+#include "base/first_error.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/tensor_state.hpp"
 
@@ -41,7 +42,7 @@ private:
     std::string text() const;
     void find_new_places();
     void move_to_new_places();
-    void run_term(std::size_t i, T beta, const Buffer<T>& snapshot);
+    void run_term(std::size_t i, T beta, const Buffer<T>& snapshot, FirstError& error);
     void scale_only();
     TermRequest request_of_output() const;
 
@@ -61,6 +62,7 @@ private:
     bool aliased_ = false;
     Digest digest_;  ///< of everything that must be the same on all ranks
     std::vector<PlannedTerm> terms_;
+    std::int64_t least_workspace_ = 0;  ///< that a rank has kept, in bytes
     std::vector<NewPlace> new_places_;
 };
 

@@ -1,4 +1,5 @@
 // Running a statement that is planned.
+#include "base/first_error.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
@@ -45,13 +46,15 @@ void Statement<T>::run() {
     const auto before = world_.communicator().traffic().bytes_sent;
     Buffer<T> snapshot;
     if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
-    if (from_workspace > world_.workspace().capacity()) world_.agree([&] { world_.workspace().reserve(from_workspace); });
+    if (from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!new_places_.empty())
         world_.agree([&] {
             for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
         });
+    FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) scale_only();
-    for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot);
+    for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot, error);
+    world_.agree([&] { error.rethrow(); });
     move_to_new_places();
     output_.keep_real();
     world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
@@ -84,7 +87,7 @@ void Statement<T>::move_to_new_places() {
 }
 
 template <class T>
-void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
+void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot, FirstError& error) {
     const auto& term = right_.terms()[i];
     const auto& prepared = *terms_[i].prepared;
     auto& workspace = world_.workspace();
@@ -118,12 +121,14 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
             input_stays.push_back(number < stay.size() ? stay[number] : nullptr);
         }
         StepTrace trace(world_, prepared, terms_[i].request, s);
-        if (step.exchange)
-            step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
-        else if (step.fused)
-            step.fused->run(inputs, out, alpha, step_beta, input_stays, workspace);
-        else
-            step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
+        error.run([&] {
+            if (step.exchange)
+                step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
+            else if (step.fused)
+                step.fused->run(inputs, out, alpha, step_beta, input_stays, workspace);
+            else
+                step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
+        });
         trace.finish();
     }
 }
@@ -133,7 +138,7 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot) {
     template void Statement<T>::scale_only();                                            \
     template void Statement<T>::find_new_places();                                       \
     template void Statement<T>::move_to_new_places();                                    \
-    template void Statement<T>::run_term(std::size_t, T, const Buffer<T>&);
+    template void Statement<T>::run_term(std::size_t, T, const Buffer<T>&, FirstError&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

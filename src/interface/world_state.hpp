@@ -56,6 +56,8 @@ public:
     /// Limits and weights for the planner, given what tensors hold now.
     PlanOptions plan_options() const;
     std::int64_t memory_limit() const { return memory_limit_; }
+    /// The least free_bytes() of a rank, for decisions that all ranks must make alike. Collective.
+    std::int64_t least_free_bytes() const { return exchange_communicator() ? communicator().minimum(free_bytes()) : free_bytes(); }
     void set_memory_limit(std::int64_t bytes);
     std::int64_t memory_in_use() const { return in_use_; }
     /// What operations may take on this rank beside its tensors, in bytes.

@@ -43,7 +43,7 @@ OutOfMemory over_limit(const std::string& what, std::int64_t bytes, const std::s
 
 HeldMemory::HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose)
     : world_(std::move(world)), bytes_(bytes) {
-    const auto left = world_->memory_limit() - world_->memory_in_use();
+    const auto left = world_->least_free_bytes();
     if (bytes > left - world_->workspace().capacity()) world_->workspace().clear();
     if (bytes > left) {
         world_.reset();
@@ -55,12 +55,10 @@ HeldMemory::HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, co
 void reserve_buffers(WorldState& world, const MatrixExchange& exchange, std::int64_t element_bytes, const std::string& what) {
     const auto& comm = world.communicator();
     const auto buffers = comm.maximum(exchange.buffer_elements() * element_bytes), lists = comm.maximum(exchange.list_bytes());
-    const auto left = world.memory_limit() - world.memory_in_use();
+    const auto left = world.least_free_bytes();
     if (buffers + lists > left) throw over_limit(what, buffers + lists, "moving a matrix", left);
     world.note_working(buffers + lists);
-    // As much on every rank: statements, too, compare the capacity with what they need, and all ranks must find the same.
-    const auto needed = Workspace::padded(buffers) + 64;
-    if (needed > world.workspace().capacity()) world.agree([&] { world.workspace().reserve(needed); });
+    world.agree([&] { world.workspace().reserve(Workspace::padded(buffers) + 64); });
 }
 
 template <class T>

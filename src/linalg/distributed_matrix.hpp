@@ -16,7 +16,7 @@ namespace arges::linalg {
 /// Memory that the world's account knows of, for the time of a scope.
 class HeldMemory {
 public:
-    /// @param purpose of the memory, for the message
+    /// Collective. @param purpose of the memory, for the message
     /// @throws OutOfMemory on every rank if `bytes` (the same on every rank) are over the limit
     HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose = "a matrix");
     HeldMemory(HeldMemory&& other) noexcept : world_(std::move(other.world_)), bytes_(other.bytes_) {}

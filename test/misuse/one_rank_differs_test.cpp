@@ -3,7 +3,7 @@
 #include "interface/wrong_uses.hpp"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -107,25 +107,39 @@ TEST(OneRankDiffers, ExplainKeepsNoPlan) {
     EXPECT_EQ(world.state()->prepared().size(), before);
 }
 
+/// Runs a call with more and more memory: each time either all ranks are refused with the same words, or none.
+void with_rising_memory(const World& world, const std::function<void()>& call) {
+    constexpr std::int64_t enough = std::int64_t{1} << 20;
+    for (std::int64_t free = 0; free <= enough; free = free == 0 ? 1 << 10 : free * 2) {
+        const auto used = world.state()->communicator().maximum(world.memory_in_use());
+        World(world).set_memory_limit(used + free);
+        std::string message;
+        const auto exception = caught(call, message);
+        EXPECT_TRUE(exception == "none" || exception == "OutOfMemory") << exception << ": " << message;
+        EXPECT_TRUE(world.state()->communicator().all_equal(Digest().add(exception).add(message).value())) << message;
+        if (free == enough) {
+            EXPECT_EQ(exception, "none") << message;
+        }
+    }
+}
+
 TEST(OneRankDiffers, MemoryOfOneRankCountsForAll) {
     const World world;
     auto extra = std::make_unique<Tensor<double>>(world, std::vector<std::int64_t>{64, 64 * world.size()});
     Tensor<double> A(world, {60, 60}), B(world, {60, 60}), C(world, {60, 60});
     A.fill_random(1);
     B.fill_random(2);
+    SparseTensor<double> S(world, {60, 60});
+    const Keys keys{1 + world.rank()};
+    const Reals values{1};
     if (!last(world)) extra.reset();  // destructors are local
-    // From "nothing is free on the last rank" to "enough": either all ranks are refused with the same words, or none.
-    for (std::int64_t free = 0; free <= 1 << 17; free = free == 0 ? 1 << 10 : free * 2) {
-        const auto used = world.state()->communicator().maximum(world.memory_in_use());
-        World(world).set_memory_limit(used + free);
-        std::string message;
-        const auto exception = caught([&] { C["ij"] = A["ik"] * B["kj"]; }, message);
-        EXPECT_TRUE(exception == "none" || exception == "OutOfMemory") << exception;
-        EXPECT_TRUE(world.state()->communicator().all_equal(Digest().add(exception).add(message).value()));
-        if (free == 1 << 17) {
-            EXPECT_EQ(exception, "none") << message;
-        }
-    }
+    with_rising_memory(world, [&] { C["ij"] = A["ik"] * B["kj"]; });
+    with_rising_memory(world, [&] { C["ij"] = C["ji"] + A["ij"]; });
+    with_rising_memory(world, [&] { static_cast<void>(A.slice({0, 0}, {30, 60})); });
+    with_rising_memory(world, [&] { qr(A["i|j"]); });
+    with_rising_memory(world, [&] { svd(A["i|j"]); });
+    with_rising_memory(world, [&] { S.write(keys, values, Duplicates::keep_first); });
+    with_rising_memory(world, [&] { const SparseTensor<double> copy(S); });
 }
 
 TEST(OneRankDiffers, Arguments) {
