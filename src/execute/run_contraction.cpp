@@ -136,6 +136,7 @@ local::RowProduct ContractionRun::row_product() const {
     const auto& layout = plan_.operand[pair.operand].layout;
     const auto& slot = layout.slot(0);
     local::RowProduct product;
+    if (layout.grid().is_idle(rank_)) return product;  // no rows
     product.first_row = layout.place(rank_, 0);
     product.row_step = slot.places();
     product.rows = count_residues(slot.node().children()[0].size(), product.first_row, product.row_step);

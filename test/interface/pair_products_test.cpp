@@ -58,6 +58,24 @@ TEST(PairProducts, OfComplexDoublesEqualTheDenseReference) {
     }
 }
 
+/// Rows are read where they are, also where some ranks have none.
+TEST(PairProducts, ReadRowsThatLieOnSomeOfTheRanks) {
+    const World world;
+    std::mt19937_64 random(5);
+    const auto pairs = Symmetry::parse("pqrs", "sym(sym(p,q),sym(r,s))"), pair = Symmetry::parse("rs", "sym(r,s)");
+    const auto e = random_dense({6, 6, 6, 6}, pairs, false, random), d = random_dense({6, 6}, pair, false, random);
+    for (std::size_t grid = 0; grid < world.state()->grids().size(); ++grid) {
+        world.state()->tensor_grid = world.state()->grids()[grid];
+        const auto E = distributed<double>(world, e, pairs, "E"), D = distributed<double>(world, d, pair, "D");
+        Tensor<double> J(world, {6, 6}, pair, "J");
+        J["pq"] = E["pqrs"] * D["rs"];
+        const auto wanted = dense_product({{e, {0, 1, 2, 3}}, {d, {2, 3}}}, {0, 1}, {6, 6, 6, 6});
+        const auto got = J.gather();
+        for (std::size_t k = 0; k < got.size(); ++k) EXPECT_EQ(got[k], wanted.data[k].real()) << "key " << k;
+    }
+    world.state()->tensor_grid = world.state()->grid();
+}
+
 /// Few columns: reading is what counts, so the rows are read where they are. Many: the parts need the fewest flops.
 TEST(PairProducts, AreComputedInTheWayThatIsCheaper) {
     const World world;

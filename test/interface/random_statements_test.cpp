@@ -49,15 +49,24 @@ private:
     std::vector<World> worlds_;
 };
 
-/// What R has by structure, seen on generic values: larger extents, and another tensor for each factor.
+/// True if a node exchanges three dimensions.
+bool has_triple(const SymmetryNode& node) {
+    return std::any_of(node.children.begin(), node.children.end(), has_triple) ||
+           (node.kind != NodeKind::product && node.children.size() == 3 && node.children[0].kind == NodeKind::leaf);
+}
+
+/// What R has by structure, seen on generic values: extents that leave several orbits, and another tensor for each factor.
 class Structure {
 public:
     Structure(RandomStatement& s, const RandomTerm& term, bool complex)
         : symmetry_(s.symmetry()), group_(group_elements(symmetry_)), output_(s.output) {
-        const std::vector<std::int64_t> extents(s.label_extents.size(), 3);
+        const bool triples = std::any_of(s.tensors.begin(), s.tensors.end(),
+                                         [](const auto& t) { return has_triple(product(t.symmetry.slots())); });
+        const std::int64_t extent = triples ? 4 : 3;
+        const std::vector<std::int64_t> extents(s.label_extents.size(), extent);
         std::vector<DenseFactor> factors;
         for (const auto& f : term.factors) {
-            const std::vector<std::int64_t> n(f.labels.size(), 3);
+            const std::vector<std::int64_t> n(f.labels.size(), extent);
             factors.push_back({random_dense(n, s.tensors[f.tensor].symmetry, complex, s.random(), true), f.labels, f.conjugated});
         }
         r_ = dense_product(factors, s.output, extents);
