@@ -26,6 +26,13 @@ T conjugated(T value) {
         return std::conj(value);
 }
 
+/// True for equal values and for two NaN.
+template <class T>
+bool is_same(T a, T b) {
+    const bool both_nan = a != a && b != b;
+    return a == b || both_nan;
+}
+
 /// Offsets of the ranks that hold copies from the first of them.
 std::vector<std::int64_t> copy_offsets(const Layout& layout) {
     std::vector<std::int64_t> offsets{0};
@@ -117,7 +124,7 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
     const auto mine = writer.deliver();
     state.world->agree([&] {
         for (std::size_t i = 1; i < mine.size(); ++i)
-            if (mine[i].offset == mine[i - 1].offset && !(mine[i].value == mine[i - 1].value))
+            if (mine[i].offset == mine[i - 1].offset && !is_same(mine[i].value, mine[i - 1].value))
                 throw InvalidArgument(state.title() + ": two different values are written to one element" +
                                       " (keys that the symmetry relates count as one); write it once, or use accumulate()");
     });
