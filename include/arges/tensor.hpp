@@ -104,7 +104,7 @@ public:
     void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5);
 
     /// Writes value by key; any rank may give any number of pairs. An element may be written twice only with
-    /// equal values (sign of the symmetry considered).
+    /// equal values (sign of the symmetry considered) or only with NaN.
     /// @throws InvalidArgument for a key out of range, contradictory values, a value other than zero on the diagonal of
     ///         an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real
     void write(std::span<const std::int64_t> keys, std::span<const T> values);

@@ -28,6 +28,13 @@ T conjugated(T value) {
         return std::conj(value);
 }
 
+/// True for equal values and for two NaN.
+template <class T>
+bool is_same(T a, T b) {
+    const bool both_nan = a != a && b != b;
+    return a == b || both_nan;
+}
+
 /// Offsets of the ranks that hold copies from the first of them.
 std::vector<std::int64_t> copy_offsets(const Layout& layout) {
     std::vector<std::int64_t> offsets{0};
@@ -107,7 +114,7 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
     state.world->agree([&] { writer.pack(*this, keys, values, T(1)); });
     const auto mine = writer.deliver([&](const std::vector<Packet<T>>& packets) {
         for (std::size_t i = 1; i < packets.size(); ++i)
-            if (packets[i].offset == packets[i - 1].offset && !(packets[i].value == packets[i - 1].value))
+            if (packets[i].offset == packets[i - 1].offset && !is_same(packets[i].value, packets[i - 1].value))
                 throw InvalidArgument(state.title() + ": two different values are written to one element" +
                                       " (keys that the symmetry relates count as one); write it once, or use accumulate()");
     });
