@@ -3,6 +3,7 @@
 
 #include "arges/arges.hpp"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace arges::test {
@@ -46,6 +47,18 @@ TEST_F(StatementAllocations, Panels) {
     world.set_memory_limit(world.memory_in_use() + 100000);
     expect("panels", [&] { W["ij"] = U["ik"] * V["kj"]; });
     world.set_memory_limit(std::int64_t{1} << 40);
+}
+
+/// Arrays of tensors, workspace and buffers above 1 MiB.
+TEST_F(StatementAllocations, LargeArrays) {
+    const auto n = static_cast<std::int64_t>(380 * std::sqrt(static_cast<double>(world.size())));
+    Tensor<double> U(world, {n, n}, "U"), V(world, {n, n}, "V");
+    U.fill_random(1, -1, 1);
+    expect("Tensor", [&] { Tensor<double>(world, {n, n}, "N"); });
+    expect("copy", [&] { Tensor<double> N(U); });
+    expect("transposition", [&] { V["ij"] = U["ji"]; });
+    expect("slice", [&] { (void)U.slice({0, 0}, {n, n}); });
+    expect("own left side", [&] { V["ij"] += V["ji"]; });
 }
 
 }  // namespace
