@@ -24,7 +24,8 @@ bool arrays_start_zero(std::int64_t bytes) noexcept;
 /// Bytes of an array. @throws OutOfMemory if they are more than memory can have
 inline std::int64_t array_bytes(std::int64_t count, std::size_t element_bytes) {
     constexpr auto most = std::numeric_limits<std::int64_t>::max() / 2;  // sizes are rounded up
-    if (count >= 0 && count <= most / static_cast<std::int64_t>(element_bytes)) return count * static_cast<std::int64_t>(element_bytes);
+    const auto each = static_cast<std::int64_t>(element_bytes);
+    if (count >= 0 && count <= most / each) return count * each;
     throw OutOfMemory("out of memory: an array of " + std::to_string(count) + " elements of " + std::to_string(element_bytes) +
                       " bytes; use more ranks or smaller tensors");
 }

@@ -7,8 +7,8 @@
 
 namespace arges {
 
-/// Keeps the first exception of several pieces of work until it may be thrown. An exception that leaves a threaded region ends the
-/// process; one that leaves a movement on one rank lets the others wait for ever.
+/// Keeps the first exception of several pieces of work until it may be thrown. An exception that leaves a threaded region ends
+/// the process; one that leaves a movement on one rank lets the others wait for ever.
 class FirstError {
 public:
     /// Runs `work`; what it throws is kept if it is the first. Threads may call it at the same time.

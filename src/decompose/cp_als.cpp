@@ -91,7 +91,8 @@ private:
         this->tensor_.mttkrp(mode, factors.views(), factors.matrix(mode));
         Stopwatch watch;
         const GramSolver solver(others, this->tensor_.columns(), std::numeric_limits<T>::epsilon());
-        auto sums = solve_rows(solver, factors.owned(mode));
+        RowSums sums;
+        this->tensor_.comm().agree([&] { sums = solve_rows(solver, factors.owned(mode)); });
         this->tensor_.seconds().solve += watch.lap();
         return sums;
     }
@@ -118,11 +119,12 @@ private:
         Stopwatch watch;
         auto owned = factors.owned(mode);
         scale_columns(owned, this->state_.lambda);
-        inner_.resize(static_cast<std::size_t>(owned.rows));
+        this->tensor_.comm().agree([&] { inner_.resize(static_cast<std::size_t>(owned.rows)); });
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < owned.rows; ++i)
             inner_[static_cast<std::size_t>(i)] = improve_row(owned.row(i), product.row(i), others, columns);
-        RowSums sums{gram_of<T>(owned), std::accumulate(inner_.begin(), inner_.end(), 0.0)};
+        RowSums sums{{}, std::accumulate(inner_.begin(), inner_.end(), 0.0)};
+        this->tensor_.comm().agree([&] { sums.gram = gram_of<T>(owned); });
         this->tensor_.seconds().solve += watch.lap();
         return sums;
     }

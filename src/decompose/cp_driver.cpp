@@ -141,7 +141,8 @@ void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& stat
     state.lambda = model.lambda();
     for (int m = 0; m < tensor.order(); ++m) {
         take_rows<T>(comm, model.rows(m), model.factor(m), tensor.rows(m).index, state.factors.matrix(m));
-        auto gram = gram_of<T>(state.factors.owned(m));
+        Gram gram;
+        comm.agree([&] { gram = gram_of<T>(state.factors.owned(m)); });
         sum_over_ranks(comm, gram);
         state.factors.set_gram(m, std::move(gram));
     }

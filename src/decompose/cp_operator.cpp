@@ -13,7 +13,7 @@ void CpOperator<T>::set_modes(int order, bool folds) {
 template <class T>
 void CpOperator<T>::mttkrp(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) {
     Stopwatch watch;
-    multiply(mode, factors, out);
+    comm_.agree([&] { multiply(mode, factors, out); });
     seconds_.mttkrp += watch.lap();
     if (folds_) exchange_[static_cast<std::size_t>(mode)]->fold(out);
     seconds_.communication += watch.lap();

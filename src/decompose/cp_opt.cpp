@@ -85,7 +85,8 @@ public:
             std::copy(at, at + size, rows.data);
             at += size;
             tensor_.start_expand(m, factors_.matrix(m));
-            auto gram = gram_of<T>(rows);
+            Gram gram;
+            tensor_.comm().agree([&] { gram = gram_of<T>(rows); });
             sum_over_ranks(tensor_.comm(), gram);
             factors_.set_gram(m, std::move(gram));
             tensor_.finish_expand(m);

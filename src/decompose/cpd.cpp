@@ -54,7 +54,9 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     auto chosen = decompose::choose_distribution(
         comm, source.local(),
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed});
-    auto distributed = decompose::distribute(comm, gives_up ? source.take() : source.local(), chosen.plan);
+    sparse::Nonzeros<T> mine;
+    comm.agree([&] { mine = gives_up ? source.take() : source.local(); });
+    auto distributed = decompose::distribute(comm, std::move(mine), chosen.plan);
     const bool folds = distributed.folds;
     SparseOperator<T> op(comm, std::move(distributed), sparse::parse_format(options.format), options.rank);
     decompose::check_norm(source.title(), op.norm_squared());
@@ -71,7 +73,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     decompose::run_iterations<T>(op, state, options, progress, model, result);
     fill_figures(comm, op, state.factors, folds, result);
     op.drop_nonzeros();
-    result.model = decompose::model_of<T>(tensor.world(), tensor.lengths(), op, state, true);
+    comm.agree([&] { result.model = decompose::model_of<T>(tensor.world(), tensor.lengths(), op, state, true); });
     return result;
 }
 

@@ -129,7 +129,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     decompose::run_iterations<T>(op, state, options, progress, model, result);
     result.sent_bytes_max = comm.maximum((comm.traffic().bytes_sent - before) / result.iterations);
     fill_figures(op, layout, state.factors, result);
-    result.model = decompose::model_of<T>(tensor.world(), tensor.extents(), op, state, true);
+    comm.agree([&] { result.model = decompose::model_of<T>(tensor.world(), tensor.extents(), op, state, true); });
     return result;
 }
 

@@ -126,7 +126,8 @@ Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     std::vector<T> rows;
     const auto mine = block_place(layout, world.rank());
     world.agree([&] {
-        for (std::int64_t c = 0; c < result.rank; ++c) rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
+        for (std::int64_t c = 0; c < result.rank; ++c)
+            rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
     });
     const auto all = gathered(world.communicator(), rows);
     auto next = all.begin();

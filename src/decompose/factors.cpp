@@ -41,7 +41,7 @@ Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor
         }
     });
     for (int m = 0; m < order(); ++m) {
-        grams_.push_back(gram_of<T>(owned(m)));
+        tensor.comm().agree([&] { grams_.push_back(gram_of<T>(owned(m))); });
         sum_over_ranks(tensor.comm(), grams_.back());
     }
 }

@@ -238,7 +238,9 @@ TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOpti
     auto chosen = decompose::choose_distribution(
         comm, source.local(),
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
-    Hooi<T> hooi(comm, decompose::distribute(comm, source.local(), chosen.plan), options.ranks, options.seed);
+    sparse::Nonzeros<T> mine;
+    comm.agree([&] { mine = source.local(); });
+    Hooi<T> hooi(comm, decompose::distribute(comm, std::move(mine), chosen.plan), options.ranks, options.seed);
     decompose::check_norm(source.title(), hooi.norm_squared());
     if (start) hooi.start_from(*start);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};

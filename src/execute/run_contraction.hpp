@@ -26,8 +26,8 @@ public:
     /// Local. @param comm null for one rank
     ContractionRun(ContractionPlan plan, const Communicator* comm);
 
-    /// C = alpha * (projection of A * B) + beta * C. Collective, as Exchange::run(): what fails on a rank is thrown there when all
-    /// messages are delivered.
+    /// C = alpha * (projection of A * B) + beta * C. Collective, as Exchange::run(): what fails on a rank is thrown there when
+    /// all messages are delivered.
     template <class T>
     void run(const OperandData<T>& data, T alpha, T beta, Workspace& workspace);
 

@@ -75,8 +75,11 @@ void merge_duplicates(const InputFile& file, Duplicates duplicates, ReadNonzeros
     auto& nonzeros = read.nonzeros;
     const bool by_line = duplicates == Duplicates::refuse && read.report.lines > 0;
     if (!by_line) {
-        read.lines.resize(nonzeros.values.size());
-        std::iota(read.lines.begin(), read.lines.end(), sum_before(comm, nonzeros.count()) + 1);
+        const auto first = sum_before(comm, nonzeros.count()) + 1;
+        comm.agree([&] {
+            read.lines.resize(nonzeros.values.size());
+            std::iota(read.lines.begin(), read.lines.end(), first);
+        });
     }
     const auto merged = merge_in_place(comm, nonzeros, duplicates, read.lines);
     read.report.duplicates = merged.duplicates;
@@ -125,7 +128,8 @@ CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
     const CollectiveCall call(ranks_of(tensor.world()), "compacted");
     const auto& state = state_of(tensor, "compacted");
     CompactTensor<T> result;
-    auto nonzeros = state.local();
+    sparse::Nonzeros<T> nonzeros;
+    state.comm().agree([&] { nonzeros = state.local(); });
     for (std::size_t m = 0; m < nonzeros.indices.size(); ++m) {
         auto slices = nonempty_slices(state.comm(), nonzeros.indices[m]);
         nonzeros.indices[m] = renumbered(state.comm(), slices, nonzeros.indices[m]);

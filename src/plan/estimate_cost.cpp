@@ -101,7 +101,8 @@ double multiply_seconds(const ContractionPlan& plan, const std::vector<IndexGrou
     for (const auto& child : plan.rows->factors)
         matrices = matrices && child.size() == 2 &&
                    groups[static_cast<std::size_t>(child[0])].is_contracted() != groups[static_cast<std::size_t>(child[1])].is_contracted();
-    const auto read = static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size()) * static_cast<double>(plan.spec.element_bytes);
+    const auto read = static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size()) *
+                      static_cast<double>(plan.spec.element_bytes);
     return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
 }
 

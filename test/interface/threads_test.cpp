@@ -1,5 +1,5 @@
-// Statements with 1, 2 and 4 threads of each rank. Elements are small integers, so that every result is exact, whatever the order of
-// sums.
+// Statements with 1, 2 and 4 threads of each rank. Elements are small integers, so that every result is exact, whatever the order
+// of sums.
 #include "arges/arges.hpp"
 #include "support/threads.hpp"
 
@@ -51,7 +51,8 @@ TEST_F(StatementThreads, OfPlainTensors) {
 TEST_F(StatementThreads, OfSymmetricTensors) {
     const Symmetry pairs(4, symmetric({product({leaf(0), leaf(2)}), product({leaf(1), leaf(3)})}));
     Tensor<double> S(world, {120, 120}, {SY, NS}, "S"), x(world, {120}, "x"), y(world, {120}, "y"), D(world, {120, 120}, "D");
-    Tensor<double> V(world, {18, 18, 18, 18}, pairs, "V"), T(world, {18, 18, 18, 18}, pairs, "T"), R(world, {18, 18, 18, 18}, pairs, "R");
+    Tensor<double> V(world, {18, 18, 18, 18}, pairs, "V"), T(world, {18, 18, 18, 18}, pairs, "T");
+    Tensor<double> R(world, {18, 18, 18, 18}, pairs, "R");
     Tensor<double> W(world, {18, 18, 18, 18}, "W"), F(world, {18, 18}, "F"), J(world, {18, 18}, "J");
     Tensor<double> U(world, {24, 24, 24, 24}, {AS, NS, AS, NS}, "U"), Z(world, {24, 24, 24, 24}, {AS, NS, AS, NS}, "Z");
     fill(S, 1);

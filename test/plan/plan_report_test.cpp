@@ -54,7 +54,8 @@ TEST(PlanReport, EndsAtTheLargestNumbers) {
     const std::vector<std::int64_t> extents(9, 1024);
     for (std::int64_t ranks : {1, 2, 64}) {
         SCOPED_TRACE(ranks);
-        const Product product({{{0, 1, 2, 3, 4, 5}, six}, {{3, 4, 5, 6, 7, 8}, six}}, {0, 1, 2, 6, 7, 8}, extents, Torus({ranks}));
+        const std::vector<NetworkOperand> factors{{{0, 1, 2, 3, 4, 5}, six}, {{3, 4, 5, 6, 7, 8}, six}};
+        const Product product(factors, {0, 1, 2, 6, 7, 8}, extents, Torus({ranks}));
         const auto report = product.report();
         const auto whole = 3 * 8 * std::pow(2.0, 60) / static_cast<double>(ranks);
         EXPECT_GE(static_cast<double>(report.tensor_bytes), std::min(0.99 * whole, 9.2e18));
