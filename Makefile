@@ -126,7 +126,7 @@ run-tests: tests  ## run the tests only; FOLDERS="plan comm" and GTEST_FILTER na
 run-checked:  ## a part of the tests, listed in test/checked, with assertions and sanitizers
 	+@$(again) OPT=checked LAYERS="$(checked_layers)" run-checked-built
 run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
-	@TEST_TABLE=test/checked scripts/run_tests.sh
+	@TEST_TABLE=test/checked ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-400} scripts/run_tests.sh
 
 mutate: tests  ## plant the faults of test/mutations one at a time; tests must notice each
 	+@scripts/mutate.sh

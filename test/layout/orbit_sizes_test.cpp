@@ -49,6 +49,8 @@ TEST(OrbitSizes, AreThoseThatCountingGives) {
                                   {"aibj", "antisym(product(a,i),product(b,j))", {2, 3, 2, 3}},
                                   {"pqrs", "sym(sym(p,q),sym(r,s))", {3, 3, 3, 3}},
                                   {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", {2, 2, 2, 2, 2, 2}},
+                                  {"abcd", "sym(a,b,c,d)", {2, 2, 2, 2}},
+                                  {"abicdj", "sym(product(sym(a,b),i),product(sym(c,d),j))", {2, 2, 2, 2, 2, 2}},
                                   {"ab", "sym(a,b)", {0, 0}}};
     for (const auto& [names, tree, extents] : slots) {
         SCOPED_TRACE(tree);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace arges::test {
@@ -133,9 +134,10 @@ TEST(SlotLayout, CutsThePackedIndexIntoWindows) {
                 const auto begin = whole.size() * part / 4, end = whole.size() * (part + 1) / 4;
                 const auto window = SlotLayout::packed(c.node, c.extents, places, begin, end);
                 EXPECT_EQ(window.size(), end - begin);
-                std::int64_t count = 0;
+                std::int64_t count = 0, largest = 0;
                 for (std::int64_t place = 0; place < places; ++place) {
                     count += window.local_size(place);
+                    largest = std::max(largest, window.local_size(place));
                     std::int64_t visited = 0;
                     window.for_each(place, [&](std::int64_t index, const std::int64_t* x) {
                         EXPECT_EQ(index, visited++);
@@ -149,6 +151,7 @@ TEST(SlotLayout, CutsThePackedIndexIntoWindows) {
                     EXPECT_EQ(visited, window.local_size(place));
                 }
                 EXPECT_EQ(count, end - begin);
+                EXPECT_EQ(largest, window.max_local_size());
                 total += count;
                 if (begin > 0) {
                     Tuple first(c.extents.size());
