@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <new>
+#include <numeric>
 
 namespace arges {
 
@@ -25,6 +26,9 @@ void check(int code, const char* call) {
 
 constexpr int exchange_tag = 71;
 constexpr std::int64_t largest_message = (std::int64_t{1} << 31) - 64;
+
+/// So few numbers are always there: agreeing on their memory would cost more than their sum.
+constexpr std::int64_t few_numbers = 8192;
 
 /// Kinds of exceptions on the wire.
 enum class ErrorKind : std::int32_t { none, invalid, memory, unsupported, mpi, other };
@@ -180,13 +184,16 @@ std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<s
     for (std::size_t r = 0; r < p; ++r) out[r] = static_cast<std::int64_t>(to_rank[r].size());
     check(MPI_Alltoall(out.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, raw()), "MPI_Alltoall");
     std::vector<std::vector<std::byte>> result(p);
+    agree([&] {
+        for (std::size_t r = 0; r < p; ++r)
+            if (static_cast<std::int64_t>(r) == rank_)
+                result[r] = to_rank[r];
+            else
+                result[r].resize(static_cast<std::size_t>(in[r]));
+    });
     std::vector<Piece> sends, receives;
     for (std::size_t r = 0; r < p; ++r) {
-        if (static_cast<std::int64_t>(r) == rank_) {
-            result[r] = to_rank[r];
-            continue;
-        }
-        result[r].resize(static_cast<std::size_t>(in[r]));
+        if (static_cast<std::int64_t>(r) == rank_) continue;
         if (in[r] > 0) receives.push_back({static_cast<std::int64_t>(r), result[r].data(), in[r]});
         if (out[r] > 0)
             sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(to_rank[r].data()), out[r]});
@@ -207,7 +214,8 @@ std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mi
         if (static_cast<std::int64_t>(r) < rank_) before += length[r];
         total += length[r];
     }
-    std::vector<std::byte> result(static_cast<std::size_t>(total));
+    std::vector<std::byte> result;
+    agree([&] { result.resize(static_cast<std::size_t>(total)); });
     std::copy(mine.begin(), mine.end(), result.begin() + before);
     std::vector<Piece> sends, receives;
     std::int64_t offset = 0;
@@ -231,12 +239,12 @@ std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, 
     check(MPI_Gather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, static_cast<int>(root), raw()), "MPI_Gather");
     std::vector<Piece> sends, receives;
     std::vector<std::byte> result;
+    agree([&] {
+        if (rank_ == root) result.resize(static_cast<std::size_t>(std::accumulate(length.begin(), length.end(), std::int64_t{0})));
+    });
     if (rank_ != root) {
         if (own > 0) sends.push_back({root, const_cast<std::byte*>(mine.data()), own});
     } else {
-        std::int64_t total = 0;
-        for (auto l : length) total += l;
-        result.resize(static_cast<std::size_t>(total));
         std::int64_t offset = 0;
         for (std::size_t r = 0; r < p; ++r) {
             if (static_cast<std::int64_t>(r) == root)
@@ -260,7 +268,8 @@ void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) 
 }
 
 void Communicator::broadcast(std::string& text, std::int64_t root) const {
-    text.resize(static_cast<std::size_t>(value_of(static_cast<std::int64_t>(text.size()), root)));
+    const auto length = value_of(static_cast<std::int64_t>(text.size()), root);
+    agree([&] { text.resize(static_cast<std::size_t>(length)); });
     broadcast(text.data(), static_cast<std::int64_t>(text.size()), root);
 }
 
@@ -320,7 +329,9 @@ void Communicator::sum(double* values, std::int64_t count) const {
     meet("sum of numbers");
     const auto bytes = count * static_cast<std::int64_t>(sizeof(double));
     auto* own = reinterpret_cast<std::byte*>(values);
-    std::vector<double> other(size_ > 1 ? static_cast<std::size_t>(count) : 0);
+    std::vector<double> other;
+    const auto allocate = [&] { other.resize(size_ > 1 ? static_cast<std::size_t>(count) : 0); };
+    count > few_numbers ? agree(allocate) : allocate();
     auto* received = reinterpret_cast<std::byte*>(other.data());
     auto add = [&] {
         for (std::int64_t i = 0; i < count; ++i) values[i] += other[static_cast<std::size_t>(i)];

@@ -33,7 +33,8 @@ struct PendingExchange {
     std::vector<MPI_Request> requests;
 };
 
-/// A duplicate of a communicator, freed with the last copy. All calls throw MpiError when MPI reports an error. Where ARGES_CALL_TIMEOUT
+/// A duplicate of a communicator, freed with the last copy. All calls throw MpiError when MPI reports an error, and OutOfMemory on every
+/// rank where one has no memory for what it is to receive. Where ARGES_CALL_TIMEOUT
 /// is set (in checked builds by default), ranks compare their collective calls before they make them, see RollCall.
 class Communicator {
 public:
@@ -71,7 +72,8 @@ public:
     template <class V>
     void broadcast(std::vector<V>& values, std::int64_t root) const {
         static_assert(std::is_trivially_copyable_v<V>);
-        values.resize(static_cast<std::size_t>(value_of(static_cast<std::int64_t>(values.size()), root)));
+        const auto count = value_of(static_cast<std::int64_t>(values.size()), root);
+        agree([&] { values.resize(static_cast<std::size_t>(count)); });
         broadcast(values.data(), static_cast<std::int64_t>(values.size() * sizeof(V)), root);
     }
     std::int64_t maximum(std::int64_t value) const;
