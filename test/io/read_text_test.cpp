@@ -1,6 +1,7 @@
 // Reading sparse tensors from text: what is accepted, what is found, and in which order.
 #include "io/sparse_files.hpp"
 
+#include "base/saturate.hpp"
 #include "io/text_lines.hpp"
 #include "io/tns_number.hpp"
 
@@ -180,8 +181,8 @@ TEST(LineBlocks, GiveEveryLineOnce) {
             std::string all;
             std::int64_t lines = 0;
             for (std::int64_t part = 0; part < parts; ++part) {
-                io::FileLines source(file, io::part_begin(file.size(), part, parts),
-                                     io::part_begin(file.size(), part + 1, parts));
+                io::FileLines source(file, part_begin(file.size(), part, parts),
+                                     part_begin(file.size(), part + 1, parts));
                 io::LineBlocks blocks(source, block);
                 for (auto piece = blocks.next(); !piece.empty(); piece = blocks.next()) {
                     EXPECT_EQ(piece.back(), '\n');
