@@ -1,5 +1,6 @@
 #include "interface/prepared_term.hpp"
 
+#include "base/saturate.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
@@ -33,7 +34,7 @@ std::int64_t copied_bytes(const PlannedStep& step) {
     if (step.movement) return 0;
     std::int64_t all = 0, packed = 0;
     const auto add = [&](const WorkingOperand& operand, std::int64_t summed, std::int64_t element_bytes) {
-        const auto bytes = operand.layout.max_local_size() * element_bytes;
+        const auto bytes = saturated_product(operand.layout.max_local_size(), element_bytes);
         all += bytes;
         packed = std::max(packed, summed > blas_depth ? bytes / summed * blas_depth : bytes);
     };
@@ -182,7 +183,7 @@ void PreparedTerm::forecast_lists(Step& step) {
 void PreparedTerm::build_lists(WorldState& world) {
     std::int64_t held = 0, largest = 0;
     planned_bytes_ = list_bytes_ = passing_bytes_ = 0;
-    for (const auto& layout : intermediates_) held += Workspace::padded(layout->max_local_size() * request_.element_bytes);
+    for (const auto& layout : intermediates_) held += Workspace::padded(saturated_product(layout->max_local_size(), request_.element_bytes));
     for (auto& step : steps_) {
         if (world.dry()) {
             forecast_lists(step);
@@ -204,7 +205,7 @@ void PreparedTerm::build_lists(WorldState& world) {
     }
     new_place_bytes_ = 0;
     for (const auto& layout : stay_)
-        if (layout) new_place_bytes_ += Workspace::padded(layout->max_local_size() * request_.element_bytes);
+        if (layout) new_place_bytes_ += Workspace::padded(saturated_product(layout->max_local_size(), request_.element_bytes));
     if (output_layout_) new_place_bytes_ += Workspace::padded(output_layout_->max_local_size() * request_.element_bytes);
     working_bytes_ = held + largest + new_place_bytes_;
 }
@@ -222,7 +223,7 @@ void PreparedTerm::make_ready(WorldState& world, std::int64_t free_bytes) {
         if (tensors_may_move_) {
             // New places need memory beside the old ones.
             tensors_may_move_ = request_.output_is_free = false;
-            build(world, share_of(share));
+            world.agree([&] { build(world, share_of(share)); });
             continue;
         }
         if (share < smallest_share)
@@ -232,7 +233,7 @@ void PreparedTerm::make_ready(WorldState& world, std::int64_t free_bytes) {
                               "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)" +
                               ranks_advice(product_spec(request_, check_labels(request_)), world.plan_options()));
         share /= 2;
-        build(world, share_of(share));
+        world.agree([&] { build(world, share_of(share)); });
     }
 }
 

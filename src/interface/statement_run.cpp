@@ -52,7 +52,7 @@ void Statement<T>::run() {
             for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
         });
     FirstError error;  // a rank that fails still takes part in the movements
-    if (terms_.empty()) scale_only();
+    if (terms_.empty()) error.run([&] { scale_only(); });
     for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot, error);
     world_.agree([&] { error.rethrow(); });
     move_to_new_places();
