@@ -226,14 +226,16 @@ void PreparedTerm::make_ready(WorldState& world, std::int64_t free_bytes) {
             world.agree([&] { build(world, share_of(share)); });
             continue;
         }
-        if (share < smallest_share)
-            throw OutOfMemory("statement for " + request_.output.name + ": needs " + std::to_string(working_bytes_) +
-                              " bytes of working memory per rank, but the limit of " + std::to_string(world.memory_limit()) +
-                              " leaves " + std::to_string(free_bytes) +
-                              "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)" +
-                              ranks_advice(product_spec(request_, check_labels(request_)), world.plan_options()));
+        world.agree([&] {
+            if (share < smallest_share)
+                throw OutOfMemory("statement for " + request_.output.name + ": needs " + std::to_string(working_bytes_) +
+                                  " bytes of working memory per rank, but the limit of " + std::to_string(world.memory_limit()) +
+                                  " leaves " + std::to_string(free_bytes) +
+                                  "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)" +
+                                  ranks_advice(product_spec(request_, check_labels(request_)), world.plan_options()));
+            build(world, share_of(share / 2));
+        });
         share /= 2;
-        world.agree([&] { build(world, share_of(share)); });
     }
 }
 
