@@ -207,6 +207,7 @@ Tensor<T> Tensor<T>::with_symmetry(const Symmetry& symmetry) const {
 
 template <class T>
 Tensor<T> conj(const Tensor<T>& A) {
+    state_of(A, "conj");
     Tensor<T> result(A);
     if constexpr (!std::is_same_v<T, real_of<T>>) {
         auto& data = state_of(result, "conj").data;

@@ -221,6 +221,7 @@ void CheckpointWriter::State::seal() {
 
 CheckpointWriter::CheckpointWriter(const World& world, const std::string& path) {
     const CollectiveCall call(ranks_of(world), "CheckpointWriter", path);
+    if (path.empty()) throw InvalidArgument("CheckpointWriter: the path is empty; name the file to write");
     const QuietHdf5 quiet;
     state_ = std::make_unique<State>(world, path);
 }

@@ -14,12 +14,12 @@ namespace arges::linalg {
 inline std::uint64_t digest_of(const MatrixGrid& grid) { return Digest().add(grid.rows).add(grid.columns).add(grid.block).value(); }
 template <class T>
 std::uint64_t digest_of(const IndexedTensor<T>& A) {
-    const auto& tensor = *A.factor().tensor;
-    return Digest().add(A.factor().labels.names()).add(tensor.world->digest(tensor.shape())).value();
+    const auto& tensor = A.factor().tensor;  // Operand refuses labels without one
+    return Digest().add(A.factor().labels.names()).add(tensor ? tensor->world->digest(tensor->shape()) : 0).value();
 }
 template <class T>
 const Communicator* ranks_of(const IndexedTensor<T>& A) {
-    return A.factor().tensor->world->exchange_communicator();
+    return A.factor().tensor ? A.factor().tensor->world->exchange_communicator() : nullptr;
 }
 
 /// An operand: its state, its labels, and an unpacked copy where it has symmetry.

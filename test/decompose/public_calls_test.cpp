@@ -57,6 +57,7 @@ struct Objects {
         S.fill_random(2);
         X.write(w.rank() == 0 ? Keys{1, 4} : Keys{}, w.rank() == 0 ? Reals{1, 2} : Reals{});
         tucker_options.ranks = {1, 1};
+        cp.rank = 1;
     }
     World w, d = World::dry_run(8), out = World::outside();
     Tensor<double> A, S, v;
@@ -67,7 +68,7 @@ struct Objects {
     SparseTensor<double> X, no_sparse;
     CpModel<double> model, dry_model;
     TuckerModel<double> tucker, dry_tucker, no_tucker{{}, {}, {}, {}};
-    CpOptions cp{.rank = 1};
+    CpOptions cp;
     TuckerOptions tucker_options;
     std::string file, folder;
     std::ostringstream stream;
