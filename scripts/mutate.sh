@@ -42,11 +42,12 @@ copy() {
 [ -n "${FRESH:-}" ] && rm -rf "$work"
 [ -e "$work/results" ] || copy
 
-# restore: the tree without a fault. Objects get the time of now, so that the library takes them back.
+# restore: the tree without a fault. Objects get the time of now, so that the library takes them back. The file `planted` has
+# the key and the file of the fault that is in the tree.
 restore() {
-    local planted object
-    planted=$(cat "$work/planted" 2>/dev/null) || return 0
-    cp -p "$work/clean/${files[planted]}" "$work/tree/${files[planted]}"
+    local file object
+    read -r _ file 2>/dev/null <"$work/planted" || return 0
+    cp -p "$work/clean/$file" "$work/tree/$file"
     (cd "$work/tree" && find "$BUILD/obj" -name '*.o' -newer "$work/planted") | while read -r object; do
         cp "$work/clean/$object" "$work/tree/$object"
     done
@@ -58,7 +59,7 @@ plant() {
     local n=$1 path text
     path=$work/tree/${files[n]}
     text=$(<"$path")
-    echo "$n" >"$work/planted"
+    echo "${key[n]} ${files[n]}" >"$work/planted"
     sleep 0.01
     printf '%s\n' "${text%%"${old[n]}"*}${new[n]}${text#*"${old[n]}"}" >"$path"
 }
@@ -94,7 +95,7 @@ culprit() {
 # attempt N: sets verdict; 2 if there was no time left.
 attempt() {
     local n=$1 position=$work/position.${key[$1]} at=0 line folder p started
-    [ "$(cat "$work/planted" 2>/dev/null)" = "$n" ] || plant "$n"
+    [ "$(cat "$work/planted" 2>/dev/null)" = "${key[n]} ${files[n]}" ] || plant "$n"
     [ -e "$position" ] && read -r at spent <"$position"
     started=$(date +%s)
     mapfile -t runs < <(sequence "$(cut -d/ -f2 <<<"${files[n]}")")
