@@ -40,7 +40,7 @@ copy() {
     mkdir -p "$work/results"
 }
 [ -n "${FRESH:-}" ] && rm -rf "$work"
-[ -e "$work/results" ] || copy
+[ -e "$work/tree" ] || copy
 
 # restore: the tree without a fault. Objects get the time of now, so that the library takes them back. The file `planted` has
 # the key and the file of the fault that is in the tree.
@@ -87,9 +87,10 @@ run() {
 
 # culprit FOLDER RANKS: the first test that failed, or that was running.
 culprit() {
-    local log=$work/tree/$BUILD/test-logs/$1.$2
-    sed -nE 's/^\[  FAILED  \] ([^ ,]+).*/\1/p; s/.*Failure in (.*)/\1/p' "$log.out" "$log.err" | head -n 1 | grep . ||
-        sed -nE 's/^\[ RUN      \] //p' "$log.out" | tail -n 1
+    local log=$work/tree/$BUILD/test-logs/$1.$2 failed
+    failed=$(sed -nE 's/^\[  FAILED  \] ([^ ,]+).*/\1/p; s/.*Failure in (.*)/\1/p' "$log.out" "$log.err")
+    [ -n "$failed" ] || failed=$(sed -nE 's/^\[ RUN      \] //p' "$log.out" | tail -n 1)
+    head -n 1 <<<"$failed"
 }
 
 # passes_without_fault FOLDER RANKS: else the run says nothing about a fault; slow is not hanging, for one.
