@@ -161,6 +161,46 @@ TEST(ExchangeLists, AgreeForEveryTree) {
     }
 }
 
+/// Into a range of every tree, from the same tree and from none: both sides agree on which elements there are.
+TEST(ExchangeLists, AgreeForSlices) {
+    std::mt19937_64 random(8);
+    for (const auto& shape : shapes()) {
+        const auto tree = shape.symmetry(), none = Symmetry::none(tree.order());
+        std::vector<std::int64_t> begin, length;
+        for (auto n : shape.extents) {
+            begin.push_back(n > 2 ? 1 : 0);
+            length.push_back(n - begin.back());
+        }
+        const auto values = random_dense(length, tree, true, random);
+        Dense whole(shape.extents);
+        for (std::size_t k = 0; k < values.data.size(); ++k) {
+            auto x = values.index(k);
+            for (std::size_t d = 0; d < x.size(); ++d) x[d] += begin[d];
+            whole.at(x) = values.data[k];
+        }
+        for (const auto& from : {tree, none})
+            for (const auto& grid : grids()) {
+                SCOPED_TRACE(shape.text() + ": a slice of " + from.to_string());
+                ExchangeSpec spec;
+                spec.from = random_layout(grid, length, from, random, random() % 2 == 0);
+                spec.to = random_layout(grid, shape.extents, tree, random, random() % 2 == 0);
+                for (int d = 0; d < tree.order(); ++d) spec.from_labels.push_back(d);
+                spec.to_labels = spec.from_labels;
+                spec.label_extents = length;
+                spec.to_offset = begin;
+                spec.terms = {spec.identity()};
+                const AllRanks ranks(spec);
+                ranks.check_pairs();
+                Arrays source, expected;
+                for (std::int64_t r = 0; r < spec.ranks(); ++r) {
+                    source.push_back(local_array(spec.from, values, r));
+                    expected.push_back(local_array(spec.to, whole, r));
+                }
+                EXPECT_EQ(ranks.play(source), expected);
+            }
+    }
+}
+
 /// Nothing moves between equal layouts; a gather of one slot over p places receives (p-1)/p of the tensor.
 TEST(ExchangeLists, CountWhatMoves) {
     const RankGrid grid{{2, 2}};
