@@ -44,6 +44,7 @@ private:
     void move_to_new_places();
     void run_term(std::size_t i, T beta, const Buffer<T>& snapshot, FirstError& error);
     void scale_only();
+    std::int64_t touched_bytes(std::int64_t working) const;
     TermRequest request_of_output() const;
 
     /// A tensor that lies elsewhere after the statement.

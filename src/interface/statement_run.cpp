@@ -11,6 +11,13 @@
 
 namespace arges {
 
+namespace {
+
+/// A statement that touches so few bytes does not run out of memory on one rank only; hearing of all ranks would cost as much as it does.
+constexpr std::int64_t small_statement = std::int64_t{64} << 10;
+
+}  // namespace
+
 template <class T>
 void Statement<T>::scale_only() {
     if (beta_ == T(1)) return;
@@ -54,11 +61,23 @@ void Statement<T>::run() {
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
     for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot, error);
-    world_.agree([&] { error.rethrow(); });
+    if (touched_bytes(working) > small_statement)
+        world_.agree([&] { error.rethrow(); });
+    else
+        error.rethrow();
     move_to_new_places();
     output_.keep_real();
     world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
     if (world_.trace()) world_.trace()->write();
+}
+
+/// Bytes of the tensors of the statement on a rank, at most, and of what it works with: the same on all ranks.
+template <class T>
+std::int64_t Statement<T>::touched_bytes(std::int64_t working) const {
+    std::int64_t elements = output_.shape().max_local_size();
+    for (const auto& term : right_.terms())
+        for (const auto& factor : term.factors) elements += factor.tensor->shape().max_local_size();
+    return working + elements * static_cast<std::int64_t>(sizeof(T));
 }
 
 /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
@@ -136,6 +155,7 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot, Fi
 #define ARGES_INSTANTIATE(T)                                                             \
     template void Statement<T>::run();                                                   \
     template void Statement<T>::scale_only();                                            \
+    template std::int64_t Statement<T>::touched_bytes(std::int64_t) const;               \
     template void Statement<T>::find_new_places();                                       \
     template void Statement<T>::move_to_new_places();                                    \
     template void Statement<T>::run_term(std::size_t, T, const Buffer<T>&, FirstError&);

@@ -144,7 +144,7 @@ CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
 void check_sparse_name(const std::string& path) { form_for(path); }
 
 void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path, IndexBase base) {
-    const CollectiveCall call(ranks_of(world), "write_map", path, base, map.size());
+    const CollectiveCall call(ranks_of(world), "write_map", path, base);
     write_text(communicator_of(world, path), path, false, [&](const std::function<void(std::string_view)>& take) {
         std::string text;
         for (auto index : map) {

@@ -12,7 +12,7 @@ namespace {
 class StatementAllocations : public testing::Test {
 protected:
     World world{};
-    Tensor<double> A{world, {40, 40, 20}, "A"}, B{world, {40, 40, 20}, "B"}, C{world, {40, 40}, "C"}, D{world, {40, 40}, "D"};
+    Tensor<double> A{world, {90, 90, 20}, "A"}, B{world, {90, 90, 20}, "B"}, C{world, {90, 90}, "C"}, D{world, {90, 90}, "D"};
     Tensor<double> S{world, {24, 24, 24, 24}, {SY, NS, SY, NS}, "S"}, X{world, {24, 24, 24, 24}, "X"};
 
     void SetUp() override {
