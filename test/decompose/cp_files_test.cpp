@@ -127,6 +127,7 @@ TEST(ModelFolders, MayBeNamedByNamesThatNoFileCanHave) {
     const auto model = random_model<double>(world, {6, 20, 4}, 3, 5);
     save_model(model, run);
     auto text = TemporaryFolder::read(run + "/description.json");
+    MPI_Barrier(world.communicator());  // all have read what is written next
     const std::string name = "mode_1.npy.arges-part-";
     const auto begin = text.find(name) + name.size();
     text.replace(begin, text.find('"', begin) - begin, endless);
