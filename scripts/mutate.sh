@@ -104,7 +104,7 @@ passes_without_fault() {
 
 # attempt N: sets verdict; 2 if there was no time left.
 attempt() {
-    local n=$1 position=$work/position.${key[$1]} at=0 line folder p started
+    local n=$1 position=$work/position.${key[$1]} at=0 line log folder p started
     [ "$(cat "$work/planted" 2>/dev/null)" = "${key[n]} ${files[n]}" ] || plant "$n"
     [ -e "$position" ] && read -r at spent <"$position"
     started=$(date +%s)
@@ -120,8 +120,8 @@ attempt() {
             verdict="does not compile"
             return 1
         fi
-        line=$(run tree "$folder" "$p" | grep "^$folder .*ranks=")
-        [ -n "$line" ] || { echo "mutate: the tests of $folder did not run"; exit 1; }
+        log=$(run tree "$folder" "$p")
+        line=$(grep "^$folder .*ranks=" <<<"$log") || { echo "$log"; echo "mutate: the tests of $folder did not run"; exit 1; }
         [[ $line == *" ok" ]] && continue
         passes_without_fault "$folder" "$p" || continue
         verdict="$folder, $p ranks: $(culprit "$folder" "$p") $(grep -oE '\(.*\)$' <<<"$line")"

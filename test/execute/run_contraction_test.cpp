@@ -148,6 +148,7 @@ std::map<std::string, ContractionText> row_cases() {
         {"eightfold", {{"pq", "sym(p,q)"}, {"pqrs", "sym(sym(p,q),sym(r,s))"}, {"rs", "sym(r,s)"}, n}},
         {"eightfold, many columns, second input", {{"xpqy", ""}, {"xyrs", "sym(r,s)"}, {"rspq", "sym(sym(p,q),sym(r,s))"}, n}},
         {"antisymmetric children", {{"qp", "antisym(q,p)"}, {"sr", "antisym(s,r)"}, {"pqrs", "sym(antisym(q,p),antisym(r,s))"}, n}},
+        {"one antisymmetric child turned", {{"pq", "antisym(p,q)"}, {"rs", "antisym(r,s)"}, {"pqrs", "sym(antisym(q,p),antisym(r,s))"}, n}},
         {"antisymmetric pair", {{"pqx", ""}, {"pqrs", "antisym(sym(p,q),sym(r,s))"}, {"rsx", "sym(r,s)"}, n}},
         {"matrix and vector", {{"p", ""}, {"pq", "antisym(p,q)"}, {"q", ""}, n}},
         {"matrix and matrix", {{"px", ""}, {"qx", ""}, {"qp", "hollow(q,p)"}, n}},
