@@ -1,7 +1,6 @@
 // The caller's matrices: views, and factorizations in place.
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
-#include "base/splitmix.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/matrix_exchange.hpp"
 #include "linalg/operand.hpp"
@@ -76,12 +75,7 @@ void check_view(const BlockCyclic<T>& view, const char* what) {
             throw InvalidArgument(text + " has a null pointer on rank " + number(world.rank()) + ", which has " + number(m) +
                                   " x " + number(n) + " elements of it");
     });
-    std::uint64_t hash = 0;
-    for (auto n : {view.rows, view.columns, view.row_block, view.column_block, view.grid_rows, view.grid_columns, view.row_source,
-                   view.column_source, static_cast<std::int64_t>(view.order)})
-        hash = splitmix(hash ^ static_cast<std::uint64_t>(n));
-    const auto mine = static_cast<std::int64_t>(hash >> 1U);
-    if (world.communicator().minimum(mine) != world.communicator().maximum(mine))
+    if (!world.communicator().all_equal(digest_of(view)))
         throw InvalidArgument(
             std::string(what) +
             ": the ranks describe different block-cyclic matrices; shape, blocks, grid and sources must be the same on all");
@@ -183,7 +177,7 @@ MatrixExchange between(const Operand<Element<T>>& tensor, const BlockCyclic<T>& 
 
 template <class T>
 void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::remove_const_t<T>>& target) {
-    const CollectiveCall call(ranks_of(matrix.world), "from_block_cyclic", digest_of(matrix), linalg::digest_of(target));
+    const CollectiveCall call(ranks_of(matrix.world), "from_block_cyclic", linalg::digest_of(target));
     const Operand<Element<T>> tensor(target, "from_block_cyclic");
     if (!tensor.state.shape().symmetry().trivial())
         throw InvalidArgument("from_block_cyclic: " + tensor.labels.text +
@@ -195,7 +189,7 @@ void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::re
 
 template <class T>
 Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, const std::string& name) {
-    const CollectiveCall call(ranks_of(matrix.world), "from_block_cyclic", digest_of(matrix));
+    const CollectiveCall call(ranks_of(matrix.world), "from_block_cyclic");
     check_view(matrix, "from_block_cyclic");
     Tensor<Element<T>> result(matrix.world, {matrix.rows, matrix.columns}, name);
     from_block_cyclic(matrix, result["i|j"]);
@@ -204,7 +198,7 @@ Tensor<std::remove_const_t<T>> from_block_cyclic(const BlockCyclic<T>& matrix, c
 
 template <class T>
 void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matrix) {
-    const CollectiveCall call(ranks_of(matrix.world), "to_block_cyclic", linalg::digest_of(source), digest_of(matrix));
+    const CollectiveCall call(ranks_of(matrix.world), "to_block_cyclic", linalg::digest_of(source));
     Operand<T> tensor(source, "to_block_cyclic");
     Tensor<T> copy;
     if (!tensor.state.shape().symmetry().trivial()) {
@@ -237,7 +231,7 @@ Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents,
 
 template <class T>
 void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R) {
-    const CollectiveCall call(ranks_of(A.world), "qr", digest_of(A), digest_of(R));
+    const CollectiveCall call(ranks_of(A.world), "qr");
     auto matrix = in_place(A, "qr"), triangle = in_place(R, "qr");
     const auto k = std::min(A.rows, A.columns);
     check_shape(R, k, A.columns, "qr", "R");
@@ -254,7 +248,7 @@ void qr(const BlockCyclic<T>& A, const BlockCyclic<T>& R) {
 
 template <class T>
 std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, const BlockCyclic<T>& Vh) {
-    const CollectiveCall call(ranks_of(A.world), "svd", digest_of(A), digest_of(U), digest_of(Vh));
+    const CollectiveCall call(ranks_of(A.world), "svd");
     const auto k = std::min(A.rows, A.columns);
     auto matrix = in_place(A, "svd"), left = in_place(U, "svd"), right = in_place(Vh, "svd");
     check_shape(U, A.rows, k, "svd", "U");
@@ -278,7 +272,7 @@ std::vector<real_of<T>> svd(const BlockCyclic<T>& A, const BlockCyclic<T>& U, co
 
 template <class T>
 std::vector<real_of<T>> eigh(const BlockCyclic<T>& A, const BlockCyclic<T>& vectors) {
-    const CollectiveCall call(ranks_of(A.world), "eigh", digest_of(A), digest_of(vectors));
+    const CollectiveCall call(ranks_of(A.world), "eigh");
     auto matrix = in_place(A, "eigh"), target = in_place(vectors, "eigh");
     check_shape(A, A.rows, A.rows, "eigh", "A");
     check_shape(vectors, A.rows, A.rows, "eigh", "the matrix of vectors");
@@ -289,7 +283,7 @@ std::vector<real_of<T>> eigh(const BlockCyclic<T>& A, const BlockCyclic<T>& vect
 
 template <class T>
 void cholesky(const BlockCyclic<T>& A) {
-    const CollectiveCall call(ranks_of(A.world), "cholesky", digest_of(A));
+    const CollectiveCall call(ranks_of(A.world), "cholesky");
     auto matrix = in_place(A, "cholesky");
     check_shape(A, A.rows, A.rows, "cholesky", "A");
     check_finite(matrix, Part::lower, described(A, "cholesky"));
@@ -309,7 +303,7 @@ void solve_positive(const BlockCyclic<T>& A, const BlockCyclic<T>& B) {
 
 template <class T>
 void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const TriangularOptions& options) {
-    const CollectiveCall call(ranks_of(A.world), "solve_triangular", digest_of(A), digest_of(B), options.side, options.triangle, options.operation,
+    const CollectiveCall call(ranks_of(A.world), "solve_triangular", options.side, options.triangle, options.operation,
                               options.unit_diagonal);
     const auto matrix = in_place(A, "solve_triangular");
     auto X = in_place(B, "solve_triangular");
