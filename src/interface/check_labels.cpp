@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <map>
+#include <utility>
 
 namespace arges {
 
@@ -14,9 +14,8 @@ class LabelChecker {
 public:
     std::vector<int> add(const PlannedOperand& operand) {
         const auto& extents = operand.layout->extents();
-        const auto text = described(operand);
         if (operand.labels.size() != extents.size())
-            throw InvalidArgument(text + ": " + std::to_string(operand.labels.size()) + " labels for a tensor of order " +
+            throw InvalidArgument(described(operand) + ": " + std::to_string(operand.labels.size()) + " labels for a tensor of order " +
                                   std::to_string(extents.size()) + "; give one label per dimension");
         std::vector<int> result;
         for (std::size_t d = 0; d < extents.size(); ++d) {
@@ -25,21 +24,21 @@ public:
                 return std::isalnum(c) != 0 || c == '_';
             });
             if (!valid)
-                throw InvalidArgument(text + ": \"" + label +
+                throw InvalidArgument(described(operand) + ": \"" + label +
                                       "\" is not a label; use letters, digits and underscores, one character per dimension or a "
                                       "list of names");
-            auto [it, is_new] = number_.try_emplace(label, static_cast<int>(labels.names.size()));
-            if (is_new) {
+            const auto known = std::find(labels.names.begin(), labels.names.end(), label);
+            const auto l = static_cast<std::size_t>(known - labels.names.begin());
+            if (known == labels.names.end()) {
                 labels.names.push_back(label);
                 labels.extents.push_back(extents[d]);
-                first_.push_back("dimension " + std::to_string(d) + " of " + text);
+                first_.emplace_back(&operand, d);
             }
-            const auto l = static_cast<std::size_t>(it->second);
             if (labels.extents[l] != extents[d])
-                throw InvalidArgument("label '" + label + "' has extent " + std::to_string(labels.extents[l]) + " in " + first_[l] +
-                                      " but " + std::to_string(extents[d]) + " in dimension " + std::to_string(d) + " of " + text +
-                                      "; a label needs one extent, so correct the index string or the tensor");
-            result.push_back(it->second);
+                throw InvalidArgument("label '" + label + "' has extent " + std::to_string(labels.extents[l]) + " in " +
+                                      place(*first_[l].first, first_[l].second) + " but " + std::to_string(extents[d]) + " in " +
+                                      place(operand, d) + "; a label needs one extent, so correct the index string or the tensor");
+            result.push_back(static_cast<int>(l));
         }
         return result;
     }
@@ -50,8 +49,10 @@ private:
     static std::string described(const PlannedOperand& operand) {
         return operand.name + "[\"" + Labels(operand.labels).to_string() + "\"]";
     }
-    std::map<std::string, int> number_;
-    std::vector<std::string> first_;
+    static std::string place(const PlannedOperand& operand, std::size_t dimension) {
+        return "dimension " + std::to_string(dimension) + " of " + described(operand);
+    }
+    std::vector<std::pair<const PlannedOperand*, std::size_t>> first_;  // where each label is first
 };
 
 }  // namespace
