@@ -14,7 +14,7 @@ namespace arges {
 __extension__ typedef __int128 Wide;
 
 /// Smallest integer not below a / b; ceil_div(5, 2) = 3.
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 /// Number of x with 0 <= x < n and x = r modulo p; count_residues(5, 1, 2) = 2 (1 and 3).
 constexpr std::int64_t count_residues(std::int64_t n, std::int64_t r, std::int64_t p) {
