@@ -2,7 +2,6 @@
 
 #include "arges/error.hpp"
 
-#include <array>
 #include <string>
 
 namespace arges {

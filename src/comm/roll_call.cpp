@@ -2,7 +2,6 @@
 
 #include "arges/error.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <thread>
