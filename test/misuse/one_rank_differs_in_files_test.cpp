@@ -1,18 +1,9 @@
 // Linear algebra, decompositions and files called with other arguments on one rank.
 #include "arges/arges.hpp"
-#include "interface/wrong_uses.hpp"
+#include "misuse/on_last.hpp"
 
 namespace arges::test {
 namespace {
-
-constexpr const char* invalid = "InvalidArgument";
-
-bool last(const World& world) { return world.rank() + 1 == world.size(); }
-
-template <class V>
-V on_last(const World& world, V there, V elsewhere) {
-    return last(world) ? there : elsewhere;
-}
 
 CpOptions of_seed(std::uint64_t seed) {
     CpOptions options;

@@ -1,6 +1,6 @@
 // Collective calls in which one rank differs from the others: what may differ does no harm, anything else is an exception on every rank.
 #include "base/digest.hpp"
-#include "interface/wrong_uses.hpp"
+#include "misuse/on_last.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -9,16 +9,6 @@
 
 namespace arges::test {
 namespace {
-
-constexpr const char* invalid = "InvalidArgument";
-
-bool last(const World& world) { return world.rank() + 1 == world.size(); }
-
-/// One value on the last rank, another on the others.
-template <class V>
-V on_last(const World& world, V there, V elsewhere) {
-    return last(world) ? there : elsewhere;
-}
 
 TEST(OneRankDiffers, NamesMayDifferBetweenRanks) {
     const World world;

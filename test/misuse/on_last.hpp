@@ -1,0 +1,18 @@
+/// What differs on the last rank.
+#pragma once
+
+#include "interface/wrong_uses.hpp"
+
+namespace arges::test {
+
+inline constexpr const char* invalid = "InvalidArgument";
+
+inline bool last(const World& world) { return world.rank() + 1 == world.size(); }
+
+/// One value on the last rank, another on the others.
+template <class V>
+V on_last(const World& world, V there, V elsewhere) {
+    return last(world) ? there : elsewhere;
+}
+
+}  // namespace arges::test
