@@ -12,6 +12,7 @@ namespace arges {
 
 /// Integer for products that overflow 64 bits before they are divided.
 __extension__ typedef __int128 Wide;
+__extension__ typedef unsigned __int128 UnsignedWide;
 
 /// Smallest integer not below a / b; ceil_div(5, 2) = 3.
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }

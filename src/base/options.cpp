@@ -60,6 +60,15 @@ bool block_mapping_option() {
     throw InvalidArgument("ARGES_GROUP_MAPPING: \"" + *text + "\" is not known; use packed or blocks");
 }
 
+bool alone_option() {
+    const auto text = environment("ARGES_ALONE");
+    if (!text || *text == "0") return false;
+    if (*text == "1") return true;
+    throw InvalidArgument("ARGES_ALONE: \"" + *text + "\" is not known; use 0 or 1");
+}
+
+std::optional<std::string> launcher_variable(const std::string& name) { return environment(name.c_str()); }
+
 std::string machine_file_option() {
     if (const auto file = environment("ARGES_MACHINE")) return *file;
     if (const auto settings = environment("XDG_CONFIG_HOME")) return *settings + "/arges/machine.conf";

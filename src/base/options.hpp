@@ -28,6 +28,12 @@ std::optional<std::string> trace_option();
 /// 60 in checked builds, else 0.
 double call_timeout_option();
 
+/// ARGES_ALONE=1: a program that a launcher started several times is to have one rank each time. @throws InvalidArgument for other values than 0 and 1
+bool alone_option();
+
+/// A variable of the program that started this one; nothing where it is not set or empty.
+std::optional<std::string> launcher_variable(const std::string& name);
+
 /// Memory that this process may use on its node: what is available now, at most its control group's limit.
 std::int64_t available_node_memory();
 

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/options.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/launcher.hpp"
 #include "comm/roll_call.hpp"
 
 #include <algorithm>
@@ -97,6 +98,9 @@ Communicator::Communicator(MPI_Comm comm) : handle_(std::make_shared<Handle>()) 
     MPI_Comm_size(handle_->comm, &size);
     rank_ = rank;
     size_ = size;
+    int processes = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &processes);
+    if (processes == 1) require_right_launcher();
     if (size_ == 1) return;
     double seconds = 0;
     std::array<std::int64_t, 1> milliseconds{};
@@ -177,12 +181,18 @@ void Communicator::exchange(const std::vector<Piece>& sends, const std::vector<P
     finish(pending);
 }
 
-std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const {
+std::vector<std::int64_t> Communicator::all_to_all_counts(const std::vector<std::int64_t>& to_rank) const {
     meet("all to all");
+    std::vector<std::int64_t> in(to_rank.size());
+    check(MPI_Alltoall(to_rank.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, raw()), "MPI_Alltoall");
+    return in;
+}
+
+std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const {
     const auto p = static_cast<std::size_t>(size_);
-    std::vector<std::int64_t> out(p), in(p);
+    std::vector<std::int64_t> out(p);
     for (std::size_t r = 0; r < p; ++r) out[r] = static_cast<std::int64_t>(to_rank[r].size());
-    check(MPI_Alltoall(out.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, raw()), "MPI_Alltoall");
+    const auto in = all_to_all_counts(out);
     std::vector<std::vector<std::byte>> result(p);
     agree([&] {
         for (std::size_t r = 0; r < p; ++r)

@@ -62,6 +62,8 @@ public:
     void set_message_limit(std::int64_t bytes) const;
     /// Bytes for each rank; returns what each rank sends to this one. Counted as traffic.
     std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const;
+    /// A number for each rank; returns what each rank has for this one. Not counted as traffic. Collective.
+    std::vector<std::int64_t> all_to_all_counts(const std::vector<std::int64_t>& to_rank) const;
     /// Contributions of all ranks, concatenated by rank, on every rank; `counts` gets their lengths.
     std::vector<std::byte> all_gather(const std::vector<std::byte>& mine, std::vector<std::int64_t>* counts = nullptr) const;
     /// Contributions of all ranks, concatenated by rank, on `root`; empty elsewhere.

@@ -63,33 +63,8 @@ Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry&
 std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
                                          const Symmetry& symmetry) {
     const auto& grid = extents.empty() ? world.grid() : world.tensor_grid;  // every rank has each number
-    return world.intern(world.group_mapping == GroupMapping::blocks ? block_layout(grid, extents, symmetry)
-                                                                    : default_layout(grid, extents, symmetry));
-}
-
-ElementLocation locate_element(const Layout& layout, Index index) {
-    ElementLocation at;
-    std::array<std::int64_t, max_slot_order> tuple;
-    std::vector<std::int64_t> local(static_cast<std::size_t>(layout.slots()));
-    for (int s = 0; s < layout.slots(); ++s) {
-        const auto& dims = layout.slot_dimensions(s);
-        for (std::size_t i = 0; i < dims.size(); ++i) tuple[i] = index[static_cast<std::size_t>(dims[i])];
-        const auto in_slot = layout.slot(s).locate(tuple.data());
-        at.negative ^= in_slot.negative;
-        at.conjugate ^= in_slot.conjugate;
-        at.zero |= in_slot.zero;
-        at.real |= in_slot.real;
-        local[static_cast<std::size_t>(s)] = in_slot.index;
-        auto place = in_slot.place;
-        for (int t : layout.mapping(s).all()) {
-            const auto length = layout.grid().lengths[static_cast<std::size_t>(t)];
-            at.rank += place % length * layout.grid().stride(t);
-            place /= length;
-        }
-    }
-    const auto strides = layout.strides(at.rank);
-    for (std::size_t s = 0; s < local.size(); ++s) at.offset += local[s] * strides[s];
-    return at;
+    if (world.group_mapping == GroupMapping::blocks) return world.intern(block_layout(grid, extents, symmetry));
+    return world.intern(grid == world.grid() ? spread_layout(world.grids(), extents, symmetry) : default_layout(grid, extents, symmetry));
 }
 
 template <class T>

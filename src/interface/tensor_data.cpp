@@ -1,32 +1,22 @@
 // Key-value input and output of tensors, and gathering.
 #include "base/instantiate.hpp"
-#include "base/math.hpp"
+#include "base/related_value.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
+#include "interface/changed_elements.hpp"
+#include "interface/pair_exchange.hpp"
 #include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
+#include <span>
 
 namespace arges {
 
 namespace {
-
-/// A value on its way to the rank that stores it.
-template <class T>
-struct Packet {
-    std::int64_t offset;
-    T value;
-};
-
-template <class T>
-T conjugated(T value) {
-    if constexpr (std::is_same_v<T, real_of<T>>)
-        return value;
-    else
-        return std::conj(value);
-}
 
 /// True for equal values and for two NaN.
 template <class T>
@@ -35,73 +25,89 @@ bool is_same(T a, T b) {
     return a == b || both_nan;
 }
 
-/// Offsets of the ranks that hold copies from the first of them.
-std::vector<std::int64_t> copy_offsets(const Layout& layout) {
-    std::vector<std::int64_t> offsets{0};
-    for (int t = 0; t < layout.grid().dimensions(); ++t) {
-        if (layout.slot_of_torus(t) >= 0) continue;
-        const auto known = offsets.size();
-        for (std::int64_t c = 1; c < layout.grid().lengths[static_cast<std::size_t>(t)]; ++c)
-            for (std::size_t i = 0; i < known; ++i) offsets.push_back(offsets[i] + c * layout.grid().stride(t));
-    }
-    return offsets;
+/// Refuses a value that symmetry does not allow for an element that is zero, or else real.
+template <class T>
+void check_allowed(const TensorState<T>& state, const ElementLocation& at, std::int64_t key, T value) {
+    const bool fine = at.zero ? value == T(0) : !at.real || std::imag(value) == 0;
+    if (fine) return;
+    throw InvalidArgument(state.title() + ": key " + std::to_string(key) +
+                          (at.zero ? " is on a diagonal that is zero by symmetry, but its value is not zero"
+                                   : " is on the diagonal of a hermitian group, but its value is not real") +
+                          "; correct the value or the symmetry");
 }
 
-/// Moves pairs to the ranks that store their elements.
-template <class T>
-class PairWriter {
-public:
-    explicit PairWriter(TensorState<T>& state) : state_(state), layout_(state.shape()) {}
-
-    /// Sorts the caller's pairs by owner, values times alpha. Local; throws for bad input.
-    void pack(const Tensor<T>& tensor, std::span<const std::int64_t> keys, std::span<const T> values, T alpha) {
+/// Changes the elements of the pairs: change(element, value, first) with the element, alpha times a pair's value as its representative
+/// has it, and whether it is the first change of the element in this call. If a rank throws, all throw and nothing has changed. Collective.
+template <class T, class Change>
+void change_elements(const Tensor<T>& tensor, TensorState<T>& state, std::span<const std::int64_t> keys, std::span<const T> values, T alpha,
+                     Change&& change) {
+    auto& world = *state.world;
+    constexpr std::int64_t packet_bytes = sizeof(Packet<T>);
+    const auto& layout = state.shape();
+    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), layout.copies() * packet_bytes, 3 * layout.copies() * packet_bytes, [&] {
         if (keys.size() != values.size())
-            throw InvalidArgument(state_.title() + ": " + std::to_string(keys.size()) + " keys but " +
-                                  std::to_string(values.size()) + " values; give one value per key");
-        outgoing_.resize(static_cast<std::size_t>(state_.world->size()));
-        const auto copies = copy_offsets(layout_);
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            const auto at = locate_element(layout_, tensor.index(keys[i]));
-            T value = alpha == T(1) ? values[i] : alpha * values[i];
-            if (at.zero || at.real) check_allowed(at.zero, keys[i], value);
-            if (at.zero) continue;
-            if (at.conjugate) value = conjugated(value);
-            if (at.negative) value = -value;
-            for (auto offset : copies)
-                outgoing_[static_cast<std::size_t>(at.rank + offset)].push_back({at.offset, value});
-        }
+            throw InvalidArgument(state.title() + ": " + std::to_string(keys.size()) + " keys but " + std::to_string(values.size()) +
+                                  " values; give one value per key");
+        check_keys(tensor, keys);
+    });
+    std::optional<ElementLocator> locator;
+    std::optional<ChangedElements<T>> changed;
+    world.agree([&] {
+        locator.emplace(layout);
+        changed.emplace(state.data.data(), state.data.size(), batches.most() * layout.copies());
+    });
+    try {
+        deliver_pairs<T>(
+            world, layout, batches, [&](std::int64_t i) { return locator->locate_key(keys[static_cast<std::size_t>(i)]); },
+            [&](std::int64_t i, const ElementLocation& at) {
+                const T given = values[static_cast<std::size_t>(i)];
+                const T value = alpha == T(1) ? given : alpha * given;
+                if (at.zero || at.real) check_allowed(state, at, keys[static_cast<std::size_t>(i)], value);
+                return related_value(at.negative, at.conjugate, value);
+            },
+            [&](const Packet<T>& packet) { change(state.data[packet.offset], packet.value, changed->first(packet.offset)); });
+    } catch (...) {
+        changed->undo();
+        throw;
     }
+}
 
-    /// Delivers the pairs; those for this rank are returned by ascending offset, each in the order of ranks. Collective: every rank
-    /// throws what `check` throws for the pairs of one.
-    template <class F>
-    std::vector<Packet<T>> deliver(F&& check) {
-        const auto& world = *state_.world;
-        const auto arrived = exchanged(world.communicator(), std::move(outgoing_));
-        std::vector<Packet<T>> mine;
+/// Bytes of a question for an element while a batch is under way: its offset three times, its rank, and where the answer goes.
+constexpr std::int64_t bytes_of_question = 3 * 8 + 4 + 16;
+
+/// Asks the ranks that store the elements, or the copy on this rank. Collective.
+template <class T>
+void read_from_ranks(const TensorState<T>& state, ElementLocator& locator, const PairBatches& batches, std::span<const std::int64_t> keys,
+                     std::vector<T>& result) {
+    struct Asked {
+        std::int64_t number;
+        bool negative, conjugate;
+    };
+    const auto& world = *state.world;
+    const auto copies = copy_offsets(state.shape());
+    std::vector<Asked> asked;
+    std::vector<std::int64_t> place;  // of a question in the order of the ranks that answer
+    BatchExchange<std::int64_t> offsets(world);
+    Buffer<T> answers, given;
+    for (std::int64_t b = 0; b < batches.number(); ++b) {
         world.agree([&] {
-            for (const auto& packets : arrived) mine.insert(mine.end(), packets.begin(), packets.end());
-            std::stable_sort(mine.begin(), mine.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
-            check(mine);
+            offsets.clear();
+            asked.clear();
+            for (auto i = batches.begin(b); i < batches.end(b); ++i) {
+                auto at = locator.locate_key(keys[static_cast<std::size_t>(i)]);
+                if (at.zero) continue;
+                if (copies.size() > 1 && std::find(copies.begin(), copies.end(), world.rank() - at.rank) != copies.end()) at.rank = world.rank();
+                offsets.add(at.rank, at.offset);
+                asked.push_back({i, at.negative, at.conjugate});
+            }
+            place.resize(asked.size());
         });
-        return mine;
+        offsets.exchange([&](std::size_t i, std::int64_t j) { place[i] = j; });
+        offsets.answer(answers, given, [&](std::int64_t offset) { return state.data[offset]; });
+        for (std::size_t i = 0; i < asked.size(); ++i)
+            result[static_cast<std::size_t>(asked[i].number)] = related_value(asked[i].negative, asked[i].conjugate, answers[place[i]]);
     }
-
-private:
-    /// Refuses a value that symmetry does not allow for an element that is zero, or else real.
-    void check_allowed(bool zero, std::int64_t key, T value) const {
-        const bool fine = zero ? value == T(0) : std::imag(value) == 0;
-        if (fine) return;
-        throw InvalidArgument(state_.title() + ": key " + std::to_string(key) +
-                              (zero ? " is on a diagonal that is zero by symmetry, but its value is not zero"
-                                     : " is on the diagonal of a hermitian group, but its value is not real") +
-                              "; correct the value or the symmetry");
-    }
-
-    TensorState<T>& state_;
-    const Layout& layout_;
-    std::vector<std::vector<Packet<T>>> outgoing_;
-};
+}
 
 }  // namespace
 
@@ -110,15 +116,12 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
     auto& state = state_of(*this, "write");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::write");
     if (state.world->dry()) return;
-    PairWriter<T> writer(state);
-    state.world->agree([&] { writer.pack(*this, keys, values, T(1)); });
-    const auto mine = writer.deliver([&](const std::vector<Packet<T>>& packets) {
-        for (std::size_t i = 1; i < packets.size(); ++i)
-            if (packets[i].offset == packets[i - 1].offset && !is_same(packets[i].value, packets[i - 1].value))
-                throw InvalidArgument(state.title() + ": two different values are written to one element" +
-                                      " (keys that the symmetry relates count as one); write it once, or use accumulate()");
+    change_elements(*this, state, keys, values, T(1), [&](T& element, T value, bool first) {
+        if (!first && !is_same(element, value))
+            throw InvalidArgument(state.title() + ": two different values are written to one element (keys that the symmetry " +
+                                  "relates count as one); write it once, or use accumulate()");
+        element = value;
     });
-    for (const auto& packet : mine) state.data[packet.offset] = packet.value;
 }
 
 template <class T>
@@ -128,52 +131,37 @@ void Tensor<T>::accumulate(std::span<const std::int64_t> keys, std::span<const T
     if (std::imag(beta) != 0 && contains_kind(symmetry(), NodeKind::hermitian))
         throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
-    PairWriter<T> writer(state);
-    state.world->agree([&] { writer.pack(*this, keys, values, alpha); });
-    const auto mine = writer.deliver([](const std::vector<Packet<T>>&) {});
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-        T& element = state.data[mine[i].offset];
-        if (i == 0 || mine[i].offset != mine[i - 1].offset) element = beta == T(0) ? T(0) : beta * element;
-        element += mine[i].value;
-    }
+    change_elements(*this, state, keys, values, alpha, [beta](T& element, T value, bool first) {
+        if (first) element = beta == T(0) ? T(0) : beta * element;
+        element += value;
+    });
 }
 
 template <class T>
 std::vector<T> Tensor<T>::read(std::span<const std::int64_t> keys) const {
     const auto& state = state_of(*this, "read");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::read");
-    const auto& world = *state.world;
-    std::vector<T> result;
+    auto& world = *state.world;
     if (world.dry()) return std::vector<T>(keys.size(), T(0));
     const auto& layout = state.shape();
-    std::vector<ElementLocation> at;
-    std::vector<std::vector<std::int64_t>> wanted(static_cast<std::size_t>(world.size()));
-    std::vector<std::vector<T>> answers(wanted.size());
-    world.agree([&] {
+    std::vector<T> result;
+    std::optional<ElementLocator> locator;
+    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), sizeof(T), bytes_of_question + 2 * sizeof(T), [&] {
+        check_keys(*this, keys);
         result.resize(keys.size(), T(0));
-        at.resize(keys.size());
-        const auto own_copies = copy_offsets(layout);
-        for (std::size_t i = 0; i < keys.size(); ++i) {
-            at[i] = locate_element(layout, index(keys[i]));
-            for (auto offset : own_copies)
-                if (at[i].rank + offset == state.rank()) at[i].rank = state.rank();
-            if (!at[i].zero) wanted[static_cast<std::size_t>(at[i].rank)].push_back(at[i].offset);
+        locator.emplace(layout);
+    });
+    if (world.size() == 1) {
+        std::array<ElementLocation, block_length> block;
+        for (std::size_t begin = 0; begin < keys.size(); begin += block.size()) {
+            const auto count = std::min(block.size(), keys.size() - begin);
+            for (std::size_t i = 0; i < count; ++i) block[i] = locator->locate_key(keys[begin + i]);
+            for (std::size_t i = 0; i < count; ++i)
+                if (!block[i].zero) result[begin + i] = related_value(block[i].negative, block[i].conjugate, state.data[block[i].offset]);
         }
-    });
-    wanted = exchanged(world.communicator(), std::move(wanted));
-    world.agree([&] {
-        for (std::size_t r = 0; r < wanted.size(); ++r)
-            for (auto offset : wanted[r]) answers[r].push_back(state.data[offset]);
-    });
-    answers = exchanged(world.communicator(), std::move(answers));
-    std::vector<std::size_t> next(answers.size(), 0);
-    for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (at[i].zero) continue;
-        const auto rank = static_cast<std::size_t>(at[i].rank);
-        T value = answers[rank][next[rank]++];
-        if (at[i].conjugate) value = conjugated(value);
-        result[i] = at[i].negative ? -value : value;
+        return result;
     }
+    read_from_ranks(state, *locator, batches, keys, result);
     return result;
 }
 
@@ -252,12 +240,12 @@ std::vector<T> Tensor<T>::gather_to(std::int64_t root) const {
         std::vector<std::int64_t> first{0};
         for (std::int64_t r = 0; r < world.size(); ++r) first.push_back(first.back() + state.shape().local_size(r));
         full.resize(static_cast<std::size_t>(size()), T(0));
+        ElementLocator locator(state.shape());
         for (std::size_t k = 0; k < full.size(); ++k) {
-            const auto at = locate_element(state.shape(), index(static_cast<std::int64_t>(k)));
+            const auto at = locator.locate_key(static_cast<std::int64_t>(k));
             if (at.zero) continue;
-            T value = all[static_cast<std::size_t>(first[static_cast<std::size_t>(at.rank)] + at.offset)];
-            if (at.conjugate) value = conjugated(value);
-            full[k] = at.negative ? -value : value;
+            const auto place = first[static_cast<std::size_t>(at.rank)] + at.offset;
+            full[k] = related_value(at.negative, at.conjugate, all[static_cast<std::size_t>(place)]);
         }
     });
     return full;

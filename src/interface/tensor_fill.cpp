@@ -65,8 +65,13 @@ void Tensor<T>::fill(T value) {
         if (value.imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
             throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
     if (state.world->dry()) return;
-    for_each_element(state.shape(), state.rank(),
-                     [&](std::int64_t offset, const std::vector<std::int64_t>&) { state.data[offset] = value; });
+    bool padded = false;
+    for (int s = 0; s < state.shape().slots(); ++s) padded = padded || state.shape().slot(s).is_blocks();
+    if (!padded)
+        std::fill(state.data.data(), state.data.data() + state.data.size(), value);
+    else
+        for_each_element(state.shape(), state.rank(),
+                         [&](std::int64_t offset, const std::vector<std::int64_t>&) { state.data[offset] = value; });
 }
 
 template <class T>

@@ -101,17 +101,6 @@ inline bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
                        [&](const auto& slot) { return contains_kind(slot, kind); });
 }
 
-/// Where an element is: the rank that holds its first copy, the offset there, and how its value follows.
-struct ElementLocation {
-    std::int64_t rank = 0;
-    std::int64_t offset = 0;
-    bool negative = false, conjugate = false;
-    bool zero = false, real = false;  ///< by symmetry
-};
-
-/// Finds an element by its indices.
-ElementLocation locate_element(const Layout& layout, Index index);
-
 /// The layout that new tensors of a world get.
 std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
                                          const Symmetry& symmetry);

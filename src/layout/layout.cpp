@@ -219,6 +219,17 @@ Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& ext
     return Layout(grid, extents, symmetry, mapping);
 }
 
+Layout spread_layout(std::span<const RankGrid> grids, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
+    constexpr std::int64_t small = 1000;  // elements of which every rank may as well have a copy
+    auto best = default_layout(grids.front(), extents, symmetry);
+    for (const auto& grid : grids.subspan(1)) {
+        if (best.copies() == 1 || best.max_local_size() <= small) break;
+        auto other = default_layout(grid, extents, symmetry);
+        if (other.max_local_size() < best.max_local_size()) best = std::move(other);
+    }
+    return best;
+}
+
 namespace {
 
 /// Raises virtual factors until dimensions that `node` exchanges have equal phases.

@@ -59,6 +59,7 @@ SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int
     const auto by_pos = extents_by_position(slot, extents);
     SlotLayout result(slot, by_pos, by_pos, false);
     result.places_ = places;
+    result.by_places_ = Divider(places);
     result.begin_ = begin;
     result.end_ = end < 0 ? result.node_.size() : end;
     return result;
@@ -152,6 +153,26 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
         x[d] = local[d] * physical_[d] * virtual_[d] + residue[d];
     }
     at.index = block * node_.size() + c.index;
+    return at;
+}
+
+SlotLocation SlotLayout::find(const std::int64_t* x) const {
+    std::array<std::int64_t, max_slot_order> copy;
+    if (blocks_) {
+        std::copy(x, x + width_, copy.begin());
+        return locate(copy.data());
+    }
+    const auto c = node_.find(x, copy.data());
+    SlotLocation at;
+    at.negative = c.negative;
+    at.conjugate = c.conjugate;
+    at.zero = c.zero;
+    at.real = c.real;
+    if (c.zero) return at;
+    const auto dealt = rows_ ? copy[1] : c.index;
+    const auto turn = by_places_.quotient(dealt);
+    at.place = dealt - turn * places_;
+    at.index = rows_ ? row_start(at.place, turn) + copy[0] : turn;
     return at;
 }
 

@@ -1,6 +1,7 @@
 /// How the elements of one slot (a top-level node of a symmetry tree) are dealt out to places on the torus.
 #pragma once
 
+#include "base/divider.hpp"
 #include "base/math.hpp"
 #include "symmetry/packed_node.hpp"
 
@@ -67,6 +68,8 @@ public:
 
     /// Finds an element; the tuple `x` (by position) is reordered to the stored representative.
     SlotLocation locate(std::int64_t* x) const;
+    /// Finds an element of a layout that holds all packed indices; `x` stays as it is. Faster than locate().
+    SlotLocation find(const std::int64_t* x) const;
 
     /// Calls f(local index, const int64* x) for each element stored at `place`, by ascending local index; padding is left out.
     template <class F>
@@ -102,6 +105,7 @@ private:
     int width_ = 1;
     bool blocks_ = false, rows_ = false;
     std::int64_t places_ = 1, begin_ = 0, end_ = 0, virtual_blocks_ = 1;
+    Divider by_places_;
     std::vector<std::int64_t> physical_, virtual_;  // by position; empty in the packed way
 };
 
@@ -129,7 +133,8 @@ template <class F>
 void SlotLayout::for_each_packed(std::int64_t place, F&& f) const {
     const auto first = begin_ + ((place - begin_) % places_ + places_) % places_;
     if (first >= end_) return;
-    std::array<std::int64_t, max_slot_order> child_index{}, x{};
+    std::array<std::int64_t, max_slot_order> child_index{}, unpacked, x{};
+    unpacked.fill(-1);
     const auto& children = node_.children();
     const bool plain_children = children.empty() || children[0].kind() == NodeKind::leaf;
     if (children.empty())
@@ -142,7 +147,8 @@ void SlotLayout::for_each_packed(std::int64_t place, F&& f) const {
             f(local, static_cast<const std::int64_t*>(child_index.data()));
         } else {
             for (std::size_t j = 0, position = 0; j < children.size(); ++j) {
-                children[j].unpack(child_index[j], x.data() + position);
+                if (unpacked[j] != child_index[j]) children[j].unpack(child_index[j], x.data() + position);
+                unpacked[j] = child_index[j];
                 position += static_cast<std::size_t>(children[j].width());
             }
             f(local, static_cast<const std::int64_t*>(x.data()));
@@ -158,12 +164,13 @@ void SlotLayout::for_each_in_rows(std::int64_t place, F&& f) const {
     const std::int64_t extra = node_.strict() ? 0 : 1;
     std::array<std::int64_t, max_slot_order> x{};
     std::int64_t local = 0;
-    for (auto row = place; row < children[0].size(); row += places_)
+    for (auto row = place; row < children[0].size(); row += places_) {
+        children[1].unpack(row, x.data() + split);
         for (std::int64_t c = 0; c < row + extra; ++c, ++local) {
             children[0].unpack(c, x.data());
-            children[1].unpack(row, x.data() + split);
             f(local, static_cast<const std::int64_t*>(x.data()));
         }
+    }
 }
 
 template <class F>

@@ -157,6 +157,38 @@ Canonical PackedNode::canonicalize(std::int64_t* local, std::int64_t* residue) c
     return below;
 }
 
+Canonical PackedNode::find(const std::int64_t* local, std::int64_t* child_index) const {
+    if (kind_ == NodeKind::leaf) return {local[0]};
+    Canonical result;
+    std::array<std::int64_t, max_slot_order> below;
+    bool odd = false, equal = false;
+    for (std::size_t j = 0; j < children_.size(); ++j) {
+        const auto child = children_[j].kind_ == NodeKind::leaf ? Canonical{local[0]} : children_[j].find(local, below.data());
+        local += children_[j].width_;
+        result.negative ^= child.negative;
+        result.conjugate ^= child.conjugate;
+        result.zero |= child.zero;
+        result.real |= child.real;
+        auto i = j;
+        for (; kind_ != NodeKind::product && i > 0 && child_index[i - 1] >= child.index; --i) {
+            equal = equal || child_index[i - 1] == child.index;
+            if (child_index[i - 1] == child.index) break;
+            child_index[i] = child_index[i - 1];
+            odd = !odd;
+        }
+        child_index[i] = child.index;
+    }
+    result.negative ^= odd && kind_ == NodeKind::antisymmetric;
+    result.conjugate ^= odd && kind_ == NodeKind::hermitian;
+    result.zero |= equal && (kind_ == NodeKind::antisymmetric || kind_ == NodeKind::hollow);
+    result.real = (result.real || (equal && kind_ == NodeKind::hermitian)) && !result.zero;
+    if (result.zero) return result;
+    result.index = kind_ != NodeKind::product && children_.size() == 2
+                       ? child_index[0] + child_index[1] * (child_index[1] + (strict_ ? -1 : 1)) / 2
+                       : combine(child_index);
+    return result;
+}
+
 bool PackedNode::owns(const std::int64_t* local, const std::int64_t* residue) const {
     if (kind_ == NodeKind::leaf) return true;
     const int w = children_[0].width_;

@@ -43,6 +43,9 @@ public:
     /// Sorts `local` (index by position) into the canonical order, and `residue` with it. Children are compared by packed
     /// index, then by residues. `residue` may be null: all equal.
     Canonical canonicalize(std::int64_t* local, std::int64_t* residue) const;
+    /// canonicalize() without residues, of a tuple that stays as it is. @param child_index  gets the sorted packed indices of the children,
+    /// if there are any
+    Canonical find(const std::int64_t* local, std::int64_t* child_index) const;
     /// Packed index of a canonical tuple.
     std::int64_t pack(const std::int64_t* local) const;
     /// Writes the canonical tuple of a packed index.

@@ -1,3 +1,4 @@
+#include "base/divider.hpp"
 #include "base/math.hpp"
 #include "base/options.hpp"
 #include "base/text.hpp"
@@ -6,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
+#include <random>
 
 namespace arges::test {
 namespace {
@@ -20,6 +23,26 @@ TEST(Math, CountsResidues) {
                 for (std::int64_t x = r; x < n; x += p) ++count;
                 EXPECT_EQ(count_residues(n, r, p), count);
             }
+}
+
+TEST(Math, DividesByReciprocals) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    std::mt19937_64 random(1);
+    std::vector<std::int64_t> numbers{1, 2, 3, 5, 7, 10, 255, 256, 257, most, most - 1, most / 2, most / 3, std::int64_t(1) << 62};
+    for (int bits = 1; bits < 63; ++bits)
+        for (int i = 0; i < 4; ++i) numbers.push_back(1 + static_cast<std::int64_t>(random() >> (64 - bits)));
+    for (const auto divisor : numbers) {
+        const Divider by(divisor);
+        EXPECT_EQ(by.quotient(0), 0);
+        for (const auto n : numbers) {
+            EXPECT_EQ(by.quotient(n), n / divisor) << n << " / " << divisor;
+            const auto multiple = n / divisor * divisor;
+            EXPECT_EQ(by.quotient(multiple), multiple / divisor);
+            if (multiple > 0) {
+                EXPECT_EQ(by.quotient(multiple - 1), (multiple - 1) / divisor);
+            }
+        }
+    }
 }
 
 TEST(Math, ChoosesWithoutOverflow) {

@@ -199,6 +199,51 @@ TYPED_TEST(TensorData, AccumulateAddsWhatAllRanksGive) {
     });
 }
 
+/// More pairs than a batch takes, with random keys, some of them several times; one rank has none.
+TYPED_TEST(TensorData, ManyPairsAreWrittenAndReadInBatches) {
+    using T = TypeParam;
+    const auto& world = this->world_;
+    struct Case {
+        Keys extents;
+        const char* symmetry;
+    };
+    for (const auto& [extents, symmetry] : {Case{{40, 40, 8, 8}, ""}, Case{{40, 40, 8, 8}, "antisym(a,b) sym(c,d)"},
+                                            Case{{20, 20, 20, 20}, "sym(sym(a,b),sym(c,d))"}, Case{{30, 9, 30, 9}, "sym(product(a,b),product(c,d))"}}) {
+        SCOPED_TRACE(symmetry);
+        Tensor<T> A(world, extents, "abcd", symmetry), B(world, extents, "abcd", symmetry);
+        B.fill_random(5, 1, 2);
+        const auto full = B.gather();
+        std::mt19937_64 random(static_cast<std::uint64_t>(world.rank()) + 1);
+        const bool none = world.size() > 2 && world.rank() + 1 == world.size();
+        Keys keys(none ? 0 : static_cast<std::size_t>((std::int64_t(1) << 19) / world.size() + 1000));
+        for (auto& key : keys) key = random_integer(random, 0, A.size() - 1);
+        auto values = B.read(keys);
+        for (std::size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(values[i], full[static_cast<std::size_t>(keys[i])]);
+        A.write(keys, values);
+        EXPECT_EQ(A.read(keys), values);
+
+        // All pairs anew, and at the end of one rank's, behind other batches, one that contradicts: nothing changes anywhere.
+        const auto before = A.gather();
+        for (auto& v : values) v *= T(2);
+        if (world.rank() == 0) {
+            const auto k = std::find_if(values.begin(), values.end(), [](T v) { return v != T(0); }) - values.begin();
+            keys.push_back(keys[static_cast<std::size_t>(k)]);
+            values.push_back(T(3) * values[static_cast<std::size_t>(k)]);
+        }
+        EXPECT_THROW(A.write(keys, values), InvalidArgument);
+        EXPECT_EQ(A.gather(), before);
+        // accumulate() takes it: twice the sum over all pairs of an element.
+        Tensor<T> once = A, twice = A;
+        once.accumulate(keys, values, T(1), T(0));
+        twice.accumulate(keys, values, T(2), T(0));
+        const auto sums = once.gather(), doubled = twice.gather();
+        for (std::size_t k = 0; k < sums.size(); ++k) EXPECT_LE(std::abs(T(2) * sums[k] - doubled[k]), 1e-5 * std::abs(doubled[k]));
+        if (world.rank() == 0) keys.back() = A.size();
+        EXPECT_THROW(A.accumulate(keys, values), InvalidArgument);
+        EXPECT_EQ(A.gather(), before);
+    }
+}
+
 TEST(TensorKeys, RunFirstIndexFastest) {
     const World world;
     const Tensor<double> A(world, {2, 3});

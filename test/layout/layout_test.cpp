@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "interface/tensor_state.hpp"
+#include "layout/element_locator.hpp"
 #include "support/layouts.hpp"
 #include "support/shapes.hpp"
 #include "topology/unfold.hpp"
@@ -22,12 +23,13 @@ TEST(RankGrid, CountsTheFirstDimensionFastest) {
     EXPECT_EQ(RankGrid{}.ranks(), 1);
 }
 
-/// Every orbit is on as many ranks as there are copies, at the place that locate_element() says.
+/// Every orbit is on as many ranks as there are copies, at the place that ElementLocator says.
 void check_layout(const Layout& layout, const Shape& shape) {
     SCOPED_TRACE(shape.text() + ": " + layout.to_string());
     const auto ranks = layout.grid().ranks();
     std::map<std::vector<std::int64_t>, std::int64_t> copies;
     std::int64_t first_copies = 0;
+    const ElementLocator locator(layout);
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
         const auto sizes = layout.local_sizes(rank), strides = layout.strides(rank);
         std::int64_t product = 1;
@@ -42,7 +44,7 @@ void check_layout(const Layout& layout, const Shape& shape) {
             EXPECT_LT(offset, product);
             ++copies[x];
             first_copies += layout.is_first_copy(rank) ? 1 : 0;
-            const auto at = locate_element(layout, x);
+            const auto at = locator.locate(x.data());
             EXPECT_EQ(at.offset, offset);
             EXPECT_FALSE(at.negative || at.conjugate || at.zero);
             if (layout.is_first_copy(rank)) {

@@ -42,7 +42,17 @@ void check_cover(const SlotLayout& layout, const SlotCase& c, const std::vector<
         EXPECT_EQ(representative == nullptr, orbit.allowed == Allowed::zero);
         for (const auto& member : orbit.members) {
             auto x = member.tuple;
+            const auto found_at = layout.find(x.data());
+            EXPECT_EQ(x, member.tuple) << "find() changes nothing";
             const auto at = layout.locate(x.data());
+            EXPECT_EQ(found_at.zero, at.zero);
+            if (!at.zero) {
+                EXPECT_EQ(found_at.place, at.place);
+                EXPECT_EQ(found_at.index, at.index);
+                EXPECT_EQ(found_at.negative, at.negative);
+                EXPECT_EQ(found_at.conjugate, at.conjugate);
+                EXPECT_EQ(found_at.real, at.real);
+            }
             EXPECT_EQ(at.zero, orbit.allowed == Allowed::zero);
             EXPECT_EQ(at.real, orbit.allowed == Allowed::real);
             EXPECT_FALSE(at.outside && !at.zero);

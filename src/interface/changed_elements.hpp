@@ -1,0 +1,67 @@
+/// The elements that a call has changed so far.
+#pragma once
+
+#include "base/buffer.hpp"
+
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+namespace arges {
+
+/// Tells the first change of an element from later ones, and takes all changes back if need be. Local.
+template <class T>
+class ChangedElements {
+public:
+    /// @param data      the elements, `size` of them
+    /// @param expected  number of changes, about
+    ChangedElements(T* data, std::int64_t size, std::int64_t expected) : data_(data) {
+        constexpr std::int64_t bits = 64;
+        if (size / bits <= expected) seen_.resize(static_cast<std::size_t>(size / bits + 1), 0);
+    }
+
+    /// True the first time for an element, whose value is then kept for undo(). @throws std::bad_alloc, and nothing has changed
+    bool first(std::int64_t offset) {
+        if (seen_.empty()) {
+            if (few_.count(offset) > 0) return false;
+            keep(offset);
+            few_.insert(offset);
+            return true;
+        }
+        auto& word = seen_[static_cast<std::size_t>(offset >> 6)];
+        const auto bit = std::uint64_t(1) << (offset & 63);
+        if ((word & bit) != 0) return false;
+        keep(offset);
+        word |= bit;
+        return true;
+    }
+    /// Gives every element the value from before its first change.
+    void undo() {
+        for (auto chunk = before_.size(); chunk-- > 0; count_ = chunk_length)
+            while (count_-- > 0) data_[before_[chunk][count_].offset] = before_[chunk][count_].value;
+        before_.clear();
+    }
+
+private:
+    struct Kept {
+        std::int64_t offset;
+        T value;
+    };
+    static constexpr std::int64_t chunk_length = std::int64_t(1) << 15;
+
+    void keep(std::int64_t offset) {
+        if (before_.empty() || count_ == chunk_length) {
+            before_.emplace_back(chunk_length);
+            count_ = 0;
+        }
+        before_.back()[count_++] = {offset, data_[offset]};
+    }
+
+    T* data_;
+    std::vector<std::uint64_t> seen_;       // a bit per element
+    std::unordered_set<std::int64_t> few_;  // in its place where changes are few
+    std::vector<Buffer<Kept>> before_;
+    std::int64_t count_ = 0;  // in the last chunk
+};
+
+}  // namespace arges

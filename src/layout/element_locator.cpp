@@ -1,0 +1,75 @@
+#include "layout/element_locator.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace arges {
+
+ElementLocator::ElementLocator(const Layout& layout) : index_(layout.extents().size()) {
+    for (const auto extent : layout.extents()) extents_.emplace_back(std::max<std::int64_t>(1, extent));
+    for (int s = 0; s < layout.slots(); ++s) {
+        const auto& slot = layout.slot(s);
+        auto& known = slots_.emplace_back(Slot{&slot, &layout.slot_dimensions(s), -1, Divider(slot.places()), {}});
+        if (slot.width() == 1 && !slot.is_blocks()) known.leaf = (*known.dimensions)[0];
+        for (std::int64_t place = 0; place < slot.places(); ++place) {
+            auto& meaning = known.places.emplace_back(Place{0, slot.local_size(place)});
+            auto rest = place;
+            for (int t : layout.mapping(s).all()) {
+                const auto length = layout.grid().lengths[static_cast<std::size_t>(t)];
+                meaning.rank += rest % length * layout.grid().stride(t);
+                rest /= length;
+            }
+        }
+        keys_are_offsets_ = keys_are_offsets_ && slot.places() == 1 && known.leaf == s;
+    }
+}
+
+ElementLocation ElementLocator::locate(const std::int64_t* index) const {
+    ElementLocation at;
+    std::array<std::int64_t, max_slot_order> tuple;
+    std::int64_t stride = 1;
+    for (const auto& slot : slots_) {
+        std::int64_t place = 0, local = 0;
+        if (slot.leaf >= 0) {
+            local = slot.by_places.quotient(index[slot.leaf]);
+            place = index[slot.leaf] - local * slot.by_places.divisor();
+        } else {
+            for (std::size_t i = 0; i < slot.dimensions->size(); ++i) tuple[i] = index[(*slot.dimensions)[i]];
+            const auto in_slot = slot.layout->find(tuple.data());
+            at.negative ^= in_slot.negative;
+            at.conjugate ^= in_slot.conjugate;
+            at.zero |= in_slot.zero;
+            at.real |= in_slot.real;
+            place = in_slot.place;
+            local = in_slot.index;
+        }
+        const auto& meaning = slot.places[static_cast<std::size_t>(place)];
+        at.rank += meaning.rank;
+        at.offset += local * stride;
+        stride *= meaning.size;
+    }
+    return at;
+}
+
+ElementLocation ElementLocator::locate_key(std::int64_t key) {
+    if (keys_are_offsets_) return {0, key};
+    for (std::size_t d = 0; d < extents_.size(); ++d) {
+        const auto next = extents_[d].quotient(key);
+        index_[d] = key - next * extents_[d].divisor();
+        key = next;
+    }
+    return locate(index_.data());
+}
+
+std::vector<std::int64_t> copy_offsets(const Layout& layout) {
+    std::vector<std::int64_t> offsets{0};
+    for (int t = 0; t < layout.grid().dimensions(); ++t) {
+        if (layout.slot_of_torus(t) >= 0) continue;
+        const auto known = offsets.size();
+        for (std::int64_t c = 1; c < layout.grid().lengths[static_cast<std::size_t>(t)]; ++c)
+            for (std::size_t i = 0; i < known; ++i) offsets.push_back(offsets[i] + c * layout.grid().stride(t));
+    }
+    return offsets;
+}
+
+}  // namespace arges
