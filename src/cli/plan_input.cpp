@@ -116,7 +116,7 @@ std::map<char, std::int64_t> parse_sizes(const std::string& text) {
 
 ProductSpec product_spec(const PlanInput& input) {
     const auto text = parse_einsum(input.einsum);
-    const auto grid = unfold(input.torus);
+    const auto grids = grids_for_products(input.torus);
     const auto symmetries = parse_symmetries(input.symmetries, text.operands.size());
     ProductSpec spec;
     set_type(spec, input.type);
@@ -129,14 +129,14 @@ ProductSpec product_spec(const PlanInput& input) {
         const auto symmetry = tree == symmetries.end()
                                   ? Symmetry::none(static_cast<int>(operand.labels.size()))
                                   : Symmetry::parse(text.operands[o], tree->second);
-        operand.layout = default_layout(grid, extents_of(spec, operand), symmetry);
+        operand.layout = spread_layout(grids, extents_of(spec, operand), symmetry);
         spec.factors.push_back(operand);
     }
     spec.output.name = "R";
     spec.output.labels = labels.numbers(text.output);
     labels.check_all_used();
-    spec.output.layout = default_layout(grid, extents_of(spec, spec.output),
-                                        Symmetry::none(static_cast<int>(text.output.size())));
+    spec.output.layout = spread_layout(grids, extents_of(spec, spec.output),
+                                       Symmetry::none(static_cast<int>(text.output.size())));
     spec.output_is_free = true;
     LabelTerm identity;
     for (std::size_t l = 0; l < spec.label_names.size(); ++l)

@@ -75,7 +75,6 @@ ProductSpec product_spec(const TermRequest& request, const CheckedLabels& labels
     spec.output = operand(request.output, labels.output);
     spec.label_extents = labels.extents;
     spec.label_names = labels.names;
-    spec.output_is_busy = request.output_is_busy;
     spec.output_is_free = request.output_is_free;
     spec.complex = request.complex;
     spec.element_bytes = request.element_bytes;

@@ -34,7 +34,6 @@ struct TermRequest {
     bool number = false;          ///< the only factor stands for the number 1
     bool complex = false;
     std::int64_t element_bytes = 8;
-    bool output_is_busy = false;
     bool output_is_free = false;  ///< all of the output is replaced: it may take another layout
     std::int64_t expected_runs = 1;
 };

@@ -36,7 +36,7 @@ std::vector<std::uint64_t> identity_of(const TermRequest& request) {
     for (std::size_t f = 0; f < request.factors.size(); ++f) add(request.factors[f], labels.factors[f]);
     add(request.output, labels.output);
     std::uint64_t flags = static_cast<std::uint64_t>(request.projection);
-    for (const bool flag : {request.zero, request.real_coefficient, request.number, request.complex, request.output_is_busy, request.output_is_free})
+    for (const bool flag : {request.zero, request.real_coefficient, request.number, request.complex, request.output_is_free})
         flags = flags << 1U | (flag ? 1U : 0U);
     numbers.push_back(flags);
     numbers.push_back(static_cast<std::uint64_t>(request.element_bytes));

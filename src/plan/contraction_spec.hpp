@@ -29,7 +29,6 @@ struct ContractionSpec {
     std::vector<std::int64_t> label_extents;
     std::vector<std::string> label_names;
     std::vector<LabelTerm> terms;    ///< projection onto the output's symmetry; the identity comes first
-    bool output_is_busy = false;     ///< the output is read by a later step: it must not be written before the end
     std::int64_t element_bytes = 8;
     double flops_per_product = 2;    ///< 8 for complex types
     bool operator==(const ContractionSpec&) const = default;
@@ -53,6 +52,11 @@ struct PlanOptions {
     std::int64_t expected_runs = 1;
     /// The grid of all ranks, for a product with this output.
     const RankGrid& whole_grid(const Layout& output) const { return grids.empty() ? output.grid() : grids.front(); }
+    /// The layout of a new tensor, for a product with this output.
+    Layout new_layout(const Layout& output, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const {
+        if (group_mapping == GroupMapping::blocks) return block_layout(whole_grid(output), extents, symmetry);
+        return grids.empty() ? default_layout(output.grid(), extents, symmetry) : spread_layout(grids, extents, symmetry);
+    }
     bool operator==(const PlanOptions&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "plan/exchange_lists.hpp"
 
+#include "plan/exchange_loops.hpp"
 #include "plan/pair_split.hpp"
 #include "plan/pair_unpack.hpp"
 
@@ -58,16 +59,14 @@ struct CopyChoice {
 /// Builds the messages of one side from the components' groups.
 class MessageBuilder {
 public:
-    MessageBuilder(const ExchangeSpec& spec, std::int64_t rank, bool sending)
+    MessageBuilder(const ExchangeSpec& spec, const std::vector<ExchangeComponent>& components, std::int64_t rank, bool sending)
         : spec_(spec),
           peer_side_(sending ? spec.to : spec.from),
           rank_(rank),
           sending_(sending),
           one_grid_(spec.from.grid() == spec.to.grid()),
           choice_(spec.from),
-          components_(exchange_components(spec)) {}
-
-    const std::vector<ExchangeComponent>& components() const { return components_; }
+          components_(components) {}
 
     std::vector<ExchangeMessage> build(const std::vector<ComponentLists>& lists) {
         messages_.clear();
@@ -132,34 +131,57 @@ private:
     std::int64_t rank_;
     bool sending_, one_grid_;
     CopyChoice choice_;
-    std::vector<ExchangeComponent> components_;
+    const std::vector<ExchangeComponent>& components_;
     std::vector<ExchangeMessage> messages_;
 };
 
 }  // namespace
 
-ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank) {
+ComponentLists counted_lists(const ExchangeSpec& spec, const ExchangeLoops& loops, std::int64_t rank) {
+    const auto counted = [&](std::int64_t peer, std::int64_t from_place, std::int64_t to_place) {
+        EntryGroup group;
+        group.peer = peer;
+        group.part_begin.push_back(0);
+        for (const auto& part : loops.parts()) {
+            std::int64_t count = group.part_begin.back();
+            loops.for_each_run(part, from_place, to_place, [&count](const ExchangeRun& run) { count += run.count; });
+            group.part_begin.push_back(count);
+        }
+        return group;
+    };
+    ComponentLists lists;
+    if (!spec.to.grid().is_idle(rank))
+        for (std::int64_t peer = 0, own = loops.to_place(rank); peer < loops.from_places(); ++peer)
+            if (auto group = counted(peer, peer, own); group.count() > 0) lists.receive.push_back(std::move(group));
+    if (spec.ranks() > 1 && !spec.from.grid().is_idle(rank))
+        for (std::int64_t peer = 0, own = loops.from_place(rank); peer < loops.to_places(); ++peer)
+            if (auto group = counted(peer, own, peer); group.count() > 0) lists.send.push_back(std::move(group));
+    return lists;
+}
+
+ExchangeLists::ExchangeLists(const ExchangeSpec& spec, std::int64_t rank, LoopUse loops) {
     if (auto split = pair_split(spec)) {
         split_ = std::make_unique<const PairSplit>(*split);
         single_source_ = false;
         return;
     }
-    MessageBuilder receiving(spec, rank, false);
-    if (auto pair = pair_unpack(spec, receiving.components())) {
+    auto components = exchange_components(spec);
+    if (auto pair = pair_unpack(spec, components)) {
         pair_ = std::make_unique<const PairUnpack>(*std::move(pair));
         return;
     }
-    for (const auto& component : receiving.components())
-        components_.push_back(component_lists(spec, component, rank));
-    receives_ = receiving.build(components_);
+    loops_ = ExchangeLoops::make(spec, components, loops == LoopUse::always);
+    for (const auto& component : components)
+        components_.push_back(loops_ ? counted_lists(spec, *loops_, rank) : component_lists(spec, component, rank));
+    receives_ = MessageBuilder(spec, components, rank, false).build(components_);
     if (spec.ranks() > 1) {
-        sends_ = MessageBuilder(spec, rank, true).build(components_);
+        sends_ = MessageBuilder(spec, components, rank, true).build(components_);
         std::erase_if(sends_, [&](const auto& m) { return m.peer == rank; });
     }
     for (const auto& m : sends_) volume_.sent += m.count;
     for (const auto& m : receives_)
         if (m.peer != rank) volume_.received += m.count;
-    for (const auto& component : receiving.components()) {
+    for (const auto& component : components) {
         single_source_ = single_source_ && component.terms.size() == 1;
         pattern_ = pattern_ || component.pattern;
     }
@@ -177,11 +199,11 @@ std::int64_t ExchangeLists::written() const {
 }
 
 std::int64_t ExchangeLists::bytes() const {
-    std::int64_t sum = 0;
+    std::int64_t sum = loops_ ? loops_->bytes() : 0;
     for (const auto& component : components_)
         for (const auto* side : {&component.send, &component.receive})
             for (const auto& group : *side)
-                sum += static_cast<std::int64_t>((group.from.size() + group.to.size()) * sizeof(std::int64_t) +
+                sum += static_cast<std::int64_t>((group.from.size() + group.to.size() + group.part_begin.size()) * sizeof(std::int64_t) +
                                                  group.factor.size());
     return sum;
 }

@@ -15,7 +15,9 @@ struct EntryGroup {
     std::vector<std::int64_t> from;    ///< offset in the source array (receiving side: only right if the peer is this rank)
     std::vector<std::int64_t> to;      ///< offset in the target array (empty on the sending side)
     std::vector<std::uint8_t> factor;  ///< empty: all +1
-    std::int64_t count() const { return static_cast<std::int64_t>(from.size()); }
+    /// In place of the lists, where the movement is a nest of loops: elements before each part of the loops, and their number.
+    std::vector<std::int64_t> part_begin;
+    std::int64_t count() const { return part_begin.empty() ? static_cast<std::int64_t>(from.size()) : part_begin.back(); }
 };
 
 /// One component's lists on one rank.
@@ -33,12 +35,16 @@ struct ExchangeMessage {
 
 struct PairUnpack;
 struct PairSplit;
+class ExchangeLoops;
+
+/// Whether loops take the place of lists: where lists would be long, or wherever it is possible (for tests).
+enum class LoopUse : std::uint8_t { by_size, always };
 
 /// Everything that one rank needs to take part in a movement.
 class ExchangeLists {
 public:
-    /// Walks this rank's elements on both sides. O(elements of the components on this rank); touches no data.
-    ExchangeLists(const ExchangeSpec& spec, std::int64_t rank);
+    /// Walks this rank's elements on both sides, or counts them. O(elements of the components on this rank); touches no data.
+    ExchangeLists(const ExchangeSpec& spec, std::int64_t rank, LoopUse loops = LoopUse::by_size);
     ~ExchangeLists();
     ExchangeLists(const ExchangeLists&) = delete;
     ExchangeLists& operator=(const ExchangeLists&) = delete;
@@ -58,6 +64,8 @@ public:
     const PairUnpack* pair() const { return pair_.get(); }
     /// Set where the movement fills one part of a joint pair; then there are no messages either.
     const PairSplit* split() const { return split_.get(); }
+    /// Set where the movement is a nest of loops: the messages' groups have no lists then.
+    const ExchangeLoops* loops() const { return loops_.get(); }
     /// Target elements that this rank writes, copies of a sum's parts counted each.
     std::int64_t written() const;
 
@@ -68,9 +76,12 @@ private:
     bool single_source_ = true, pattern_ = false;
     std::unique_ptr<const PairUnpack> pair_;
     std::unique_ptr<const PairSplit> split_;
+    std::unique_ptr<const ExchangeLoops> loops_;
 };
 
 /// Lists of one component, for ExchangeLists and tests.
 ComponentLists component_lists(const ExchangeSpec& spec, const ExchangeComponent& component, std::int64_t rank);
+/// The same without lists, with the counts of the parts of the loops.
+ComponentLists counted_lists(const ExchangeSpec& spec, const ExchangeLoops& loops, std::int64_t rank);
 
 }  // namespace arges

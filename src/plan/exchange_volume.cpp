@@ -1,6 +1,7 @@
 #include "plan/exchange_volume.hpp"
 
 #include "plan/exchange_lists.hpp"
+#include "plan/exchange_loops.hpp"
 #include "plan/pair_split.hpp"
 #include "plan/pair_unpack.hpp"
 
@@ -122,6 +123,8 @@ ExchangeBound exchange_bound(const ExchangeSpec& spec) {
     if (const auto pair = pair_unpack(spec, components))
         return {{}, rounded(static_cast<double>(pair->child[0].count() + pair->child[1].count()) * bytes_of_receive), 0};
     const auto ranks = static_cast<double>(spec.ranks());
+    auto merged = components;
+    const auto loops = ExchangeLoops::make(spec, merged);
     SideBound sent, received;
     double lists = 0, building = 0;
     for (const auto& component : components) {
@@ -133,7 +136,12 @@ ExchangeBound exchange_bound(const ExchangeSpec& spec) {
         lists += sent.entries.back() * bytes_of_send + reads * bytes_of_receive;
         building = std::max({building, reads * bytes_of_entry, sent.entries.back() * bytes_of_entry * growth});
     }
-    lists += sent.message_bytes(ranks) + received.message_bytes(ranks);
+    if (loops) {
+        lists = static_cast<double>(loops->bytes()) + (SideBound::product(sent.groups) + SideBound::product(received.groups)) * (bytes_of_message + 8 * static_cast<double>(loops->parts().size()));
+        building = 0;
+    } else {
+        lists += sent.message_bytes(ranks) + received.message_bytes(ranks);
+    }
     // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
     double copies = 1, parts = 1;
     for (int t = 0; t < spec.to.grid().dimensions(); ++t)
@@ -153,8 +161,10 @@ Volume exchange_volume(const ExchangeSpec& spec, std::int64_t rank) {
     if (grid.is_idle(rank)) return {};
     SideCount sent, received;
     const PlaceCheck target(spec, spec.to, rank), source(spec, spec.from, rank);
-    for (const auto& component : exchange_components(spec)) {
-        const auto lists = component_lists(spec, component, rank);
+    auto components = exchange_components(spec);
+    const auto loops = ExchangeLoops::make(spec, components);
+    for (const auto& component : components) {
+        const auto lists = loops ? counted_lists(spec, *loops, rank) : component_lists(spec, component, rank);
         sent.multiply(lists.send, component.to_slots, target, true);
         received.multiply(lists.receive, component.from_slots, source, false);
     }

@@ -86,7 +86,7 @@ private:
             return std::none_of(spec.inputs.begin(), spec.inputs.end(), [&](const auto& input) { return contains(input.labels, l); });
         });
         const bool broadcast = result.labels.size() < spec.output.labels.size();
-        const bool direct = !broadcast && partial.empty() && spec.terms.size() == 1 && !spec.output_is_busy;
+        const bool direct = !broadcast && partial.empty() && spec.terms.size() == 1;
         plan_.result = working(result, partial, direct);
     }
 

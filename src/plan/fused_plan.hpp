@@ -22,7 +22,6 @@ struct FusedSpec {
     std::vector<std::string> label_names;
     std::vector<LabelTerm> terms;             ///< projection onto the output's symmetry; the identity comes first
     std::vector<std::array<int, 2>> order;    ///< step s multiplies two of the inputs and earlier results: number inputs.size() + s
-    bool output_is_busy = false;              ///< the output is read by a later step: it must not be written before the end
     bool output_is_free = false;              ///< the output, without symmetry, takes the layout that suits the plan
     std::int64_t element_bytes = 8;
     double flops_per_product = 2;

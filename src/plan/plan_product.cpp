@@ -206,7 +206,7 @@ private:
         std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(), std::back_inserter(result.labels));
         std::vector<std::int64_t> extents;
         for (int l : result.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-        result.layout = default_layout(grid(), extents, Symmetry::none(static_cast<int>(extents.size())));
+        result.layout = options_.new_layout(spec_.output.layout, extents, Symmetry::none(static_cast<int>(extents.size())));
         return result;
     }
 

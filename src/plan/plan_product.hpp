@@ -17,7 +17,6 @@ struct ProductSpec {
     std::vector<std::int64_t> label_extents;
     std::vector<std::string> label_names;
     std::vector<LabelTerm> terms;          ///< projection onto the output's symmetry; the identity comes first
-    bool output_is_busy = false;           ///< the output is read by a later step: it must not be written before the end
     bool output_is_free = false;           ///< the output may take any layout: all of it is replaced
     bool complex = false;
     bool coefficient_inside = false;       ///< terms conjugate and the coefficient is complex: it must be applied before the movement

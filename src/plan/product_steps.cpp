@@ -31,9 +31,7 @@ bool ProductSteps::in_output(int label) const {
 }
 
 Layout ProductSteps::new_layout(const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const {
-    const auto& grid = options_.whole_grid(spec_.output.layout);
-    return options_.group_mapping == GroupMapping::blocks ? block_layout(grid, extents, symmetry)
-                                                          : default_layout(grid, extents, symmetry);
+    return options_.new_layout(spec_.output.layout, extents, symmetry);
 }
 
 void ProductSteps::sum_lonely_labels() {
@@ -105,7 +103,6 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
     if (last) {
         spec.output = spec_.output;
         spec.terms = spec_.terms;
-        spec.output_is_busy = spec_.output_is_busy;
         const auto& shape = spec_.output.layout;
         spec.output_is_free = spec_.output_is_free && shape.slots() == shape.order() && shape.order() > 0;
     } else {
@@ -113,7 +110,7 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
         spec.output.name = "an intermediate for " + spec_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-        spec.output.layout = default_layout(options_.whole_grid(spec_.output.layout), extents, Symmetry::none(static_cast<int>(extents.size())));
+        spec.output.layout = new_layout(extents, Symmetry::none(static_cast<int>(extents.size())));
         spec.output_is_free = true;
         spec.terms = {identity_term(spec_.label_extents.size())};
     }
@@ -213,7 +210,6 @@ ContractionSpec ProductSteps::contraction(const std::vector<ProductNode>& inputs
     result.label_extents = spec_.label_extents;
     result.label_names = spec_.label_names;
     result.terms = spec_.terms;
-    result.output_is_busy = spec_.output_is_busy;
     result.element_bytes = spec_.element_bytes;
     result.flops_per_product = spec_.complex ? 8 : 2;
     return result;

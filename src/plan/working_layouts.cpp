@@ -97,7 +97,7 @@ private:
         if (!exists_in_order(o)) return false;
         const auto& operand = spec_of(o);
         if (o == operand_c) {
-            if (plan_.spec.output_is_busy || plan_.spec.terms.size() > 1) return false;
+            if (plan_.spec.terms.size() > 1) return false;
             for (std::size_t g = 0; g < groups_.size(); ++g)
                 if (groups_[g].is_contracted() && !plan_.group_mapping[g].all().empty()) return false;
             return true;

@@ -2,6 +2,8 @@
 
 #include "base/first_error.hpp"
 #include "base/instantiate.hpp"
+#include "base/related_value.hpp"
+#include "plan/exchange_loops.hpp"
 #include "redistribute/split_pair.hpp"
 #include "redistribute/unpack_pair.hpp"
 
@@ -48,12 +50,13 @@ void for_each_named(const ExchangeSpec& spec, std::int64_t rank, F&& f) {
 
 }  // namespace
 
-Exchange::Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank)
+Exchange::Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank, LoopUse loops)
     : comm_(comm),
       spec_(spec),
       rank_(rank),
-      lists_(spec_, rank),
+      lists_(spec_, rank, loops),
       same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
+    if (lists_.loops() != nullptr) return;
     for (const auto& m : lists_.sends()) pack_.push_back(axes(m, true, false));
     for (const auto& m : lists_.receives()) {
         if (m.peer == rank_)
@@ -113,6 +116,54 @@ Exchange::MessageAxes Exchange::axes(const ExchangeMessage& message, bool pack, 
     return result;
 }
 
+template <Exchange::Step step, class T>
+void Exchange::loop(const ExchangeMessage& message, const T* from, T* to, T alpha, local::TransferMode mode) const {
+    const auto& loops = *lists_.loops();
+    const auto& group = *message.groups[0];
+    const auto from_place = step == Step::unpack ? group.peer : loops.from_place(rank_);
+    const auto to_place = step == Step::pack ? group.peer : loops.to_place(rank_);
+    const auto& parts = loops.parts();
+    FirstError error;
+    const auto run_part = [&](std::size_t p) {
+        auto at = group.part_begin[p];  // in the message
+        loops.for_each_run(parts[p], from_place, to_place, [&](const ExchangeRun& run) {
+            const T* const source = step == Step::unpack ? from + at : from + run.from;
+            T* const target = step == Step::pack ? to + at : to + run.to;
+            at += run.count;
+            const auto read = [&](std::int64_t i) { return step == Step::unpack ? source[i] : source[run.from_offsets[i]]; };
+            if constexpr (step == Step::pack) {
+                for (std::int64_t i = 0; i < run.count; ++i) target[i] = read(i);
+                return;
+            }
+            auto factor = run.factor;
+            if (mode.conjugate) factor ^= 2;
+            if (run.factors == nullptr && (factor & 2) == 0) {
+                const T scale = (factor & 1) != 0 ? -alpha : alpha;
+                if (mode.accumulate)
+                    for (std::int64_t i = 0; i < run.count; ++i) target[run.to_offsets[i]] += scale * read(i);
+                else
+                    for (std::int64_t i = 0; i < run.count; ++i) target[run.to_offsets[i]] = scale * read(i);
+                return;
+            }
+            for (std::int64_t i = 0; i < run.count; ++i) {
+                const auto bits = static_cast<std::uint8_t>(run.factors != nullptr ? factor ^ run.factors[i] : factor);
+                const T value = alpha * related_value(bits, read(i));
+                T& element = target[run.to_offsets[i]];
+                element = mode.accumulate ? element + value : value;
+            }
+        });
+    };
+    // Parts of different terms may have the same targets: one term after the other.
+    for (std::size_t first = 0; first < parts.size();) {
+        auto last = first;
+        while (last < parts.size() && parts[last].term == parts[first].term) ++last;
+#pragma omp parallel for schedule(dynamic) if (message.count > 65536)
+        for (std::size_t p = first; p < last; ++p) error.run([&] { run_part(p); });
+        first = last;
+    }
+    error.rethrow();
+}
+
 template <class T>
 void Exchange::prepare_target(T* to, T beta, bool& accumulate) const {
     const auto local = spec_.to.local_size(rank_);
@@ -141,9 +192,15 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
     FirstError error;
     std::int64_t offset = 0;
     error.run([&] {
-        for (const auto& m : pack_) {
-            local::transfer<T>(m.axes, from + m.from, send + offset, T(1), {});
-            offset += m.count;
+        auto m = pack_.begin();
+        for (const auto& message : lists_.sends()) {
+            if (lists_.loops() != nullptr) {
+                loop<Step::pack>(message, from, send + offset, T(1), {});
+            } else {
+                local::transfer<T>(m->axes, from + m->from, send + offset, T(1), {});
+                ++m;
+            }
+            offset += message.count;
         }
     });
     PendingExchange pending;
@@ -157,6 +214,8 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
         if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
     });
     auto take_own = [&] {
+        for (const auto& message : lists_.receives())
+            if (lists_.loops() != nullptr && message.peer == rank_) loop<Step::direct>(message, from, to, alpha, {conjugate, accumulate});
         if (direct_)
             local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});
     };
@@ -170,9 +229,13 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
             if (same_order_) take_own();
             continue;
         }
-        local::transfer<T>(m->axes, receive + offset, to + m->to, alpha, {conjugate, accumulate});
-        offset += m->count;
-        ++m;
+        if (lists_.loops() != nullptr) {
+            loop<Step::unpack>(message, receive + offset, to, alpha, {conjugate, accumulate});
+        } else {
+            local::transfer<T>(m->axes, receive + offset, to + m->to, alpha, {conjugate, accumulate});
+            ++m;
+        }
+        offset += message.count;
     }
 }
 

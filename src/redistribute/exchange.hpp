@@ -26,7 +26,7 @@ inline void agree(const Communicator* comm, const std::function<void()>& work) {
 class Exchange {
 public:
     /// Local. @param comm null for one rank
-    Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank);
+    Exchange(const Communicator* comm, const ExchangeSpec& spec, std::int64_t rank, LoopUse loops = LoopUse::by_size);
 
     /// to = alpha * (sum over terms of from) + beta * to on the elements that the target's labels name; `from` and `to` must not
     /// overlap. Collective: the messages of all ranks are delivered also where a rank's own work fails, whose exception comes
@@ -50,6 +50,11 @@ private:
     template <class T>
     void prepare_target(T* to, T beta, bool& accumulate) const;
     MessageAxes axes(const ExchangeMessage& message, bool pack, bool unpack);
+    /// What to do with the elements of a message.
+    enum class Step { pack, unpack, direct };
+    /// Goes through the loops of a message.
+    template <Step step, class T>
+    void loop(const ExchangeMessage& message, const T* from, T* to, T alpha, local::TransferMode mode) const;
     std::vector<Piece> pieces(const std::vector<ExchangeMessage>& messages, std::byte* buffer,
                               std::int64_t element_bytes) const;
 

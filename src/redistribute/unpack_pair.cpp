@@ -1,7 +1,7 @@
 #include "redistribute/unpack_pair.hpp"
 
-#include "arges/scalar.hpp"
 #include "base/instantiate.hpp"
+#include "base/related_value.hpp"
 
 #include <algorithm>
 
@@ -14,13 +14,6 @@ constexpr std::int64_t tile_0 = 128, tile_1 = 16;
 
 std::uint8_t factor_of(const EntryGroup& group, std::int64_t i) {
     return group.factor.empty() ? std::uint8_t{0} : group.factor[static_cast<std::size_t>(i)];
-}
-
-template <class T>
-T with_factor(T value, std::uint8_t bits) {
-    if constexpr (!std::is_same_v<T, real_of<T>>)
-        if ((bits & 2U) != 0) value = std::conj(value);
-    return (bits & 1U) != 0 ? -value : value;
 }
 
 /// One row: e1 is fixed, e0 runs over a tile.
@@ -63,8 +56,7 @@ public:
             if constexpr (Plain)
                 put(rows.to[i], value);
             else
-                put(rows.to[i], with_factor(value, static_cast<std::uint8_t>(row_factor ^ factor_of(rows, e0) ^
-                                                                             (c0 > c1 ? upper_ : 0))));
+                put(rows.to[i], related_value(static_cast<std::uint8_t>(row_factor ^ factor_of(rows, e0) ^ (c0 > c1 ? upper_ : 0)), value));
         }
     }
 

@@ -28,9 +28,9 @@ std::vector<T> converted(const std::vector<Value>& values) {
 
 /// Runs one movement on this rank, to = alpha * moved + beta * to, and compares with its definition.
 template <class T>
-void check_movement(const Communicator& comm, const Movement& m, T alpha, T beta) {
+void check_movement(const Communicator& comm, const Movement& m, T alpha, T beta, LoopUse loops) {
     const auto rank = comm.rank();
-    Exchange exchange(comm.size() > 1 ? &comm : nullptr, m.spec, rank);
+    Exchange exchange(comm.size() > 1 ? &comm : nullptr, m.spec, rank, loops);
     const auto from = converted<T>(local_array(m.spec.from, m.source, rank));
     std::vector<T> to(static_cast<std::size_t>(m.spec.to.local_size(rank)), T(0)), expected;
     for_each_element(m.spec.to, rank, [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
@@ -53,6 +53,16 @@ void check_movement(const Communicator& comm, const Movement& m, T alpha, T beta
     EXPECT_EQ(comm.sum(exchange.volume().sent), comm.sum(exchange.volume().received));
 }
 
+/// By lists, and by loops where that is possible. True if it is.
+template <class T>
+bool check_movement(const Communicator& comm, const Movement& m, T alpha, T beta) {
+    check_movement(comm, m, alpha, beta, LoopUse::by_size);
+    if (ExchangeLists(m.spec, comm.rank(), LoopUse::always).loops() == nullptr) return false;
+    SCOPED_TRACE("by loops");
+    check_movement(comm, m, alpha, beta, LoopUse::always);
+    return true;
+}
+
 template <class T>
 class Exchanges : public testing::Test {
 protected:
@@ -64,7 +74,7 @@ TYPED_TEST_SUITE(Exchanges, ElementTypes);
 TYPED_TEST(Exchanges, OfRandomStatementsDoWhatTheirDefinitionSays) {
     using T = TypeParam;
     const auto all = grids(this->comm_.size());
-    int moved = 0;
+    int moved = 0, by_loops = 0;
     for (std::uint64_t seed = 0; seed < 1500; ++seed) {
         auto m = random_movement(50000 + seed, all[seed % all.size()], all[seed / 5 % all.size()]);
         if (!m) continue;
@@ -76,11 +86,74 @@ TYPED_TEST(Exchanges, OfRandomStatementsDoWhatTheirDefinitionSays) {
             for (auto& v : m->source.data) v = v.real();
         }
         SCOPED_TRACE("seed " + std::to_string(50000 + seed) + ": " + m->text);
-        check_movement<T>(this->comm_, *m, T(2), static_cast<T>(static_cast<real_of<T>>(seed % 3)));
+        by_loops += check_movement<T>(this->comm_, *m, T(2), static_cast<T>(static_cast<real_of<T>>(seed % 3))) ? 1 : 0;
         ++moved;
         if (this->comm_.maximum(testing::Test::HasFailure() ? 1 : 0) != 0) return;
     }
     EXPECT_GT(moved, 50);
+    EXPECT_GT(by_loops, 2);
+}
+
+/// Slots that share labels crosswise, and composite nodes: whole and in slices, between all layouts, with one term and several.
+TYPED_TEST(Exchanges, OfCompositeNodesDoWhatTheirDefinitionSays) {
+    using T = TypeParam;
+    struct Case {
+        const char *from_labels, *from, *to_labels, *to;
+    };
+    const std::vector<Case> cases{{"aebf", "sym(sym(a,e),sym(b,f))", "abef", "sym(a,b) sym(e,f)"},
+                                  {"aebf", "sym(sym(a,e),sym(b,f))", "abef", "antisym(a,b) antisym(e,f)"},
+                                  {"aebf", "sym(sym(a,e),sym(b,f))", "aebf", "sym(sym(a,e),sym(b,f))"},
+                                  {"aebf", "antisym(antisym(a,e),antisym(b,f))", "feba", ""},
+                                  {"aebf", "sym(antisym(a,e),antisym(b,f))", "abef", ""},
+                                  {"aibj", "sym(product(a,i),product(b,j))", "abij", "sym(a,b) sym(i,j)"},
+                                  {"aibj", "sym(product(a,i),product(b,j))", "abij", "antisym(a,b) antisym(i,j)"},
+                                  {"aibj", "antisym(product(a,i),product(b,j))", "ajbi", "sym(product(a,j),product(b,i))"},
+                                  {"aibj", "", "aibj", "sym(product(a,i),product(b,j))"},
+                                  {"abef", "sym(a,b) sym(e,f)", "aebf", "sym(product(a,e),product(b,f))"},
+                                  {"abcd", "antisym(a,b) sym(c,d)", "acbd", "sym(b,d)"},
+                                  {"abcijk", "sym(product(a,i),product(b,j))", "ijkabc", "sym(i,j)"},
+                                  {"abcd", "hollow(product(a,b),product(c,d))", "acbd", "hollow(a,c)"}};
+    std::mt19937_64 random(8);
+    const auto all = grids(this->comm_.size());
+    int by_loops = 0;
+    for (int trial = 0; trial < 6; ++trial)
+        for (const auto& c : cases) {
+            const std::string from_labels = c.from_labels, to_labels = c.to_labels;
+            const auto from = Symmetry::parse(from_labels, c.from), to = Symmetry::parse(to_labels, c.to);
+            Movement m;
+            // The identity, or the sum over the target's group that makes any source fit.
+            StructuralTerm term;
+            term.factors = {{from, {}}};
+            term.labels = static_cast<int>(from_labels.size());
+            for (std::size_t l = 0; l < from_labels.size(); ++l) {
+                m.spec.from_labels.push_back(static_cast<int>(l));
+                term.label_names.push_back(from_labels.substr(l, 1));
+            }
+            for (const char letter : to_labels) m.spec.to_labels.push_back(static_cast<int>(from_labels.find(letter)));
+            term.factors[0].labels = m.spec.from_labels;
+            term.output = {to, m.spec.to_labels};
+            term.complex = is_complex<T>;
+            const bool negates = std::string(c.to).starts_with("antisym");
+            try {
+                m.spec.terms = projection_terms(term, Projection::none);
+            } catch (const Error&) {
+                m.spec.terms = projection_terms(term, negates ? Projection::antisymmetrized : Projection::symmetrized);
+            }
+            // One extent for all labels that a tree exchanges: here for all.
+            const std::int64_t n = trial < 5 ? 1 + static_cast<std::int64_t>(random() % 5) : from_labels.size() > 4 ? 4 : 7;
+            const auto order = from_labels.size();
+            const std::int64_t begin = trial % 2 == 1 ? static_cast<std::int64_t>(random() % 3) : 0;  // a slice of the source
+            const std::vector<std::int64_t> part(order, n), whole(order, n + (begin > 0 ? begin + 1 : 0));
+            if (begin > 0) m.spec.from_offset.assign(order, begin);
+            m.spec.label_extents = part;
+            m.spec.from = random_layout(all[random() % all.size()], whole, from, random, trial == 4);
+            m.spec.to = random_layout(all[random() % all.size()], part, to, random, trial == 3);
+            m.source = random_dense(whole, from, is_complex<T>, random);
+            SCOPED_TRACE(std::string(c.from) + " to " + c.to + ": " + m.spec.from.to_string() + " to " + m.spec.to.to_string());
+            by_loops += check_movement<T>(this->comm_, m, T(-1), T(trial % 2)) ? 1 : 0;
+            if (this->comm_.maximum(testing::Test::HasFailure() ? 1 : 0) != 0) return;
+        }
+    EXPECT_GT(by_loops, 30);
 }
 
 /// Between random layouts of the same tree, and from it to none and back, on every grid.

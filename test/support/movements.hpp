@@ -82,7 +82,10 @@ inline std::optional<Value> moved_value(const Movement& m, const std::vector<std
     Value sum = 0;
     for (const auto& term : spec.terms) {
         std::vector<std::int64_t> from;
-        for (int l : spec.from_labels) from.push_back(v[static_cast<std::size_t>(term.image[static_cast<std::size_t>(l)])]);
+        for (std::size_t d = 0; d < spec.from_labels.size(); ++d) {
+            const auto l = static_cast<std::size_t>(spec.from_labels[d]);
+            from.push_back(v[static_cast<std::size_t>(term.image[l])] + (spec.from_offset.empty() ? 0 : spec.from_offset[d]));
+        }
         auto value = m.source.at(from);
         if (term.conjugate) value = std::conj(value);
         sum += term.negative ? -value : value;

@@ -1,0 +1,66 @@
+/// Movements as nests of loops, where lists of elements would be as long as the data: slots that share labels crosswise, or whole composite nodes.
+#pragma once
+
+#include "plan/exchange_components.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace arges {
+
+/// Elements of a movement that follow each other in a message: entry i goes from `from + from_offsets[i]` to `to + to_offsets[i]`. Offsets of
+/// the sender are right on the sending rank, those of the receiver on the receiving one. Bit 0 of a factor negates, bit 1 conjugates.
+struct ExchangeRun {
+    std::int64_t count = 0;
+    std::int64_t from = 0, to = 0;
+    const std::int64_t* from_offsets = nullptr;
+    const std::int64_t* to_offsets = nullptr;
+    const std::uint8_t* factors = nullptr;  ///< null: none
+    std::uint8_t factor = 0;                ///< of all entries
+};
+
+/// A part of the loops of one term. Entries of different parts of a term have different targets.
+struct ExchangePart {
+    std::size_t term = 0;
+    std::int64_t begin = 0, end = 0;
+};
+
+/// A movement, v = all values of its labels: for each term all labels but two are fixed in turn. What a slot then says of the two,
+/// where it has only one of them, is a short list; a node over two children, one label in each, says it by a list for each child and by which of them
+/// is larger, which bounds the inner loop. Both sides of a message run through the same loops, so that they need no lists and agree on the order.
+/// Example: (ae|bf) with eightfold symmetry to sym(a,b) sym(e,f): b and e are fixed, f runs, and a runs up to where (ae) passes (bf), then on.
+class ExchangeLoops {
+public:
+    /// Null where lists are short, or where no two labels can be separated; else all components become one.
+    /// @param always  short ones too
+    static std::unique_ptr<const ExchangeLoops> make(const ExchangeSpec& spec, std::vector<ExchangeComponent>& components, bool always = false);
+    ~ExchangeLoops();
+
+    /// Places of the component's slots on each side, combined with the first slot fastest.
+    std::int64_t from_places() const;
+    std::int64_t to_places() const;
+    /// The combined place of a rank, which must not be idle.
+    std::int64_t from_place(std::int64_t rank) const;
+    std::int64_t to_place(std::int64_t rank) const;
+
+    /// All loops, in order.
+    const std::vector<ExchangePart>& parts() const { return parts_; }
+    /// Calls f for what a place of the source sends to a place of the target in a part.
+    void for_each_run(const ExchangePart& part, std::int64_t from_place, std::int64_t to_place, const std::function<void(const ExchangeRun&)>& f) const;
+    /// Bytes of the tables, about.
+    std::int64_t bytes() const;
+
+private:
+    class Nest;
+    class Walk;
+    ExchangeLoops(const ExchangeSpec& spec, const ExchangeComponent& component);
+
+    ExchangeSpec spec_;
+    std::vector<int> from_slots_, to_slots_;
+    std::vector<std::unique_ptr<const Nest>> nests_;  // by term
+    std::vector<ExchangePart> parts_;
+};
+
+}  // namespace arges
