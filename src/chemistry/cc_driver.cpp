@@ -77,14 +77,16 @@ void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result
             {Method::ccsd_t, result.energies.back().correlation + triples_energy(integrals, t)});
 }
 
-/// Spin-adapted CCSD and CCSD(T).
+/// Spin-adapted MP2, CCSD and CCSD(T).
 void compute_over_orbitals(Fcidump data, const Task& task, CcResult& result) {
-    const SpatialIntegrals integrals =
-        build_spatial_integrals(data, task.reference, IntegralSet::coupled_cluster);
+    const bool only_mp2 = task.options.method == Method::mp2;
+    const SpatialIntegrals integrals = build_spatial_integrals(
+        data, task.reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
     data = Fcidump();
-    if (task.reference.is_canonical())
+    if (task.reference.is_canonical() || only_mp2)
         result.energies.push_back({Method::mp2, rmp2_energy(integrals)});
     if (task.progress.reference) task.progress.reference(result);
+    if (only_mp2) return;
 
     const TensorSet t =
         solve(rccsd_equations(integrals), rmp2_amplitudes(integrals), Method::rccsd, task, result);
@@ -107,6 +109,9 @@ void check_method(Method method, const FcidumpHeader& header, const std::string&
 /// Everything behind the file; the energies go to `result`.
 void compute(Fcidump data, const std::string& source, const CcOptions& options,
              const CcProgress& progress, CcResult& result) {
+    result.frozen = options.frozen;
+    if (options.find_core) result.frozen.core = core_orbitals(data, source);
+    if (result.frozen.any()) data = without_frozen(data, result.frozen);
     Reference reference = build_reference(data, source);
     result.scf = reference.energy;
     if (!reference.is_semicanonical()) {
@@ -118,7 +123,9 @@ void compute(Fcidump data, const std::string& source, const CcOptions& options,
                               ": RCCSD(T) needs RHF orbitals, but the Fock matrix has an " +
                               "element between an occupied and a virtual orbital that is not zero" +
                               "; use ccsd(t), which takes any orbitals");
-    (is_spin_adapted(options.method) ? compute_over_orbitals : compute_over_spin_orbitals)(
+    const bool spatial = is_spin_adapted(options.method) ||
+                         (options.method == Method::mp2 && data.header.closed_shell());
+    (spatial ? compute_over_orbitals : compute_over_spin_orbitals)(
         std::move(data), {reference, options, progress}, result);
 }
 
@@ -193,7 +200,9 @@ CcResult run_coupled_cluster(const World& world, const std::string& path, const 
         comm.maximum(current_process_memory()) + first_use_bytes + calculation;
     if (progress.planned) progress.planned(result);
 
-    compute(read_fcidump(world, path), path, options, progress, result);
+    Fcidump data = read_fcidump(world, path);
+    result.round_off_repeats = data.round_off_repeats;
+    compute(std::move(data), path, options, progress, result);
     result.peak_memory_bytes = comm.maximum(peak_process_memory());
     return result;
 }

@@ -3,6 +3,7 @@
 
 #include "chemistry/cc_checkpoint.hpp"
 #include "chemistry/fcidump.hpp"
+#include "chemistry/frozen_orbitals.hpp"
 #include "chemistry/solver.hpp"
 
 #include <cstdint>
@@ -32,6 +33,8 @@ struct CcOptions {
     Method method = Method::ccsd;
     SolverOptions solver{};
     CheckpointOptions checkpoint{};
+    FrozenOrbitals frozen{};    ///< orbitals to leave out
+    bool find_core = false;     ///< freeze core_orbitals() instead of `frozen.core`
 };
 
 /// A correlation energy in hartree.
@@ -51,6 +54,8 @@ struct CcResult {
     std::int64_t peak_memory_bytes = 0;       ///< largest resident size of a rank, measured
     std::int64_t forecast_memory_bytes = 0;   ///< what was expected: see forecast_memory()
     std::int64_t ranks = 0;
+    FrozenOrbitals frozen{};                  ///< orbitals that were left out
+    std::int64_t round_off_repeats = 0;       ///< lines of the file that repeat an integral up to round-off
 
     /// Correlation energy of a method; none if it was not computed.
     std::optional<double> energy(Method method) const;

@@ -16,12 +16,12 @@ namespace arges::chemistry {
 namespace {
 
 /// Entries that a rank reads before all ranks store what they have.
-constexpr std::size_t entries_per_round = std::size_t(1) << 16;
+constexpr std::size_t entries_per_round = std::size_t(1) << 17;
 
 /// Bytes of a line at least: `0 1 1 1 1`.
 constexpr std::int64_t shortest_line = 10;
 /// Bytes that an entry takes while it goes from its line over its owner to a tensor.
-constexpr std::int64_t bytes_of_entry = 256;
+constexpr std::int64_t bytes_of_entry = 160;
 
 /// The header text is read by rank 0 and parsed by all, so that all see the same errors.
 FcidumpHeader header_of(const TextFile& file) {
@@ -61,6 +61,7 @@ std::vector<std::int64_t> find_zero_lines(const TextFile& file, const FcidumpHea
 std::vector<Entry> next_entries(LineReader& lines, const TextFile& file, const FcidumpForm& form,
                                 LocatedError& error) {
     std::vector<Entry> entries;
+    entries.reserve(std::min<std::size_t>(entries_per_round, static_cast<std::size_t>(file.size() / shortest_line + 1)));
     while (entries.size() < entries_per_round && error.position == LocatedError::none &&
            lines.next()) {
         ParsedLine parsed = form.parse(lines.line(), lines.position());
@@ -106,15 +107,6 @@ std::string number(double value) {
                           number(all[0].value) + "; keep the right one");
 }
 
-void throw_first_contradiction(const TextFile& file, const FcidumpHeader& header,
-                               const FcidumpForm& form, const Contradiction& mine) {
-    LocatedError located;
-    located.note(mine.position, std::to_string(mine.code));
-    located = first_error(file.comm(), located);
-    if (located.position != LocatedError::none)
-        throw_contradiction(file, header, form, std::stoull(located.message));
-}
-
 void read_entries(const TextFile& file, const FcidumpHeader& header, EntryStore& store) {
     const FcidumpForm form(header, find_zero_lines(file, header));
     std::unique_ptr<LineReader> lines;
@@ -123,11 +115,13 @@ void read_entries(const TextFile& file, const FcidumpHeader& header, EntryStore&
     for (bool more = true; more;) {
         std::vector<Entry> entries;
         file.comm().agree([&] { entries = next_entries(*lines, file, form, error); });
-        const Contradiction contradiction = store.merge(entries);
+        const EntryStore::Found contradiction = store.merge(entries);
         file.throw_first(error);
-        throw_first_contradiction(file, header, form, contradiction);
+        if (contradiction) throw_contradiction(file, header, form, *contradiction);
         more = file.comm().maximum(entries.size() == entries_per_round) != 0;
     }
+    if (const EntryStore::Found contradiction = store.merge_small())
+        throw_contradiction(file, header, form, *contradiction);
 }
 
 void refuse_missing_group(const TextFile& file, const EntryStore& store, EntryStore::Group group,

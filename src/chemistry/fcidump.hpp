@@ -29,6 +29,7 @@ struct Fcidump {
     Tensor<double> one_electron = {};           ///< h(p,q), sym(p,q)
     Tensor<double> two_electron = {};           ///< (pq|rs), sym(sym(p,q),sym(r,s))
     std::optional<BetaIntegrals> beta = {};     ///< of unrestricted (UHF) orbitals
+    std::int64_t round_off_repeats = 0;  ///< lines of the file that repeat an integral up to round-off
 
     /// h(p,q) of a spin, 0 for alpha and 1 for beta.
     const Tensor<double>& one(int spin) const {
@@ -50,8 +51,8 @@ Fcidump empty_fcidump(const World& world, const FcidumpHeader& header);
 FcidumpHeader read_fcidump_header(const World& world, const std::string& path);
 
 /// Reads a file straight into distributed tensors: every rank reads its own part, in pieces of
-/// bounded size. Entries may come in any order, and again where they agree. Integrals without an
-/// entry are zero. Collective.
+/// bounded size. Entries may come in any order, and again where they agree up to round-off (see
+/// same_integral(); the value of larger magnitude is taken). Integrals without an entry are zero. Collective.
 /// @throws InvalidArgument with file, line and cure, for anything that is not a complete and
 /// consistent file
 Fcidump read_fcidump(const World& world, const std::string& path);

@@ -10,6 +10,39 @@ namespace arges::chemistry {
 
 namespace {
 
+bool is_separator(char c) {
+    return c == ' ' || c == '\t' || c == ',';
+}
+
+const char* behind_separators(const char* at, const char* end) {
+    while (at != end && is_separator(*at)) ++at;
+    return at;
+}
+
+bool has_meaning(const std::array<std::int64_t, 4>& x) {
+    const bool i = x[0] > 0, j = x[1] > 0, k = x[2] > 0, l = x[3] > 0;
+    return (i && j && k && l) || (!k && !l && (i || !j));
+}
+
+/// Reads a line as most are written; false for what must be looked at with care.
+bool read_usual_line(std::string_view line, std::int64_t orbitals, ParsedLine& parsed) {
+    const char* const end = line.data() + line.size();
+    const char* at = behind_separators(line.data(), end);
+    const auto number = std::from_chars(at, end, parsed.entry.value);
+    if (number.ec != std::errc() || !std::isfinite(parsed.entry.value)) return false;
+    at = number.ptr;
+    for (std::int64_t& index : parsed.indices) {
+        const char* const first = behind_separators(at, end);
+        if (first == at) return false;
+        const auto integer = std::from_chars(first, end, index);
+        if (integer.ec != std::errc() || index < 0 || index > orbitals) return false;
+        at = integer.ptr;
+    }
+    if (behind_separators(at, end) != end || !has_meaning(parsed.indices)) return false;
+    parsed.entry.code = entry_code(parsed.indices);
+    return true;
+}
+
 std::vector<std::string_view> fields_of(std::string_view line) {
     std::vector<std::string_view> fields;
     const char* separators = " \t,";
@@ -67,11 +100,6 @@ std::string read_index(std::string_view field, std::int64_t orbitals, std::int64
     return "";
 }
 
-bool has_meaning(const std::array<std::int64_t, 4>& x) {
-    const bool i = x[0] > 0, j = x[1] > 0, k = x[2] > 0, l = x[3] > 0;
-    return (i && j && k && l) || (!k && !l && (i || !j));
-}
-
 }  // namespace
 
 std::uint64_t entry_code(std::array<std::int64_t, 4> x) {
@@ -118,6 +146,8 @@ std::string entry_name(std::uint64_t code) {
 
 ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals) {
     ParsedLine parsed;
+    if (read_usual_line(line, orbitals, parsed)) return parsed;
+    parsed = {};
     const auto fields = fields_of(line);
     if (fields.empty()) {
         parsed.blank = true;
@@ -146,7 +176,7 @@ ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals) {
 }
 
 bool same_integral(double a, double b) {
-    return std::abs(a - b) <= 1e-12 + 1e-10 * std::max(std::abs(a), std::abs(b));
+    return std::abs(a - b) <= integral_round_off * std::max({1.0, std::abs(a), std::abs(b)});
 }
 
 }  // namespace arges::chemistry

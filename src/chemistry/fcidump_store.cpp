@@ -2,10 +2,12 @@
 
 #include "chemistry/fcidump_form.hpp"
 #include "comm/values.hpp"
+#include "interface/pair_exchange.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 namespace arges::chemistry {
 
@@ -14,30 +16,13 @@ namespace {
 /// Marks an element that no entry has given yet; no integral is that large.
 constexpr double unset = std::numeric_limits<double>::max();
 
-/// A well-mixed number of a code, so that owners get equal shares.
-std::uint64_t hash(std::uint64_t code) {
-    code ^= code >> 31;
-    code *= 0x9e3779b97f4a7c15u;
-    return code ^ code >> 29;
+/// Of two values for one integral the one to keep, whichever comes first.
+double kept_of(double a, double b) {
+    return std::pair(std::abs(a), a) < std::pair(std::abs(b), b) ? b : a;
 }
 
-void note(Contradiction& found, const Entry& entry) {
-    if (entry.position < found.position) found = {entry.position, entry.code};
-}
-
-/// One entry for each code, the first in the file; others must agree with it.
-std::vector<Entry> distinct(std::vector<Entry> entries, Contradiction& found) {
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        return std::tie(a.code, a.position) < std::tie(b.code, b.position);
-    });
-    std::vector<Entry> result;
-    for (const Entry& entry : entries) {
-        if (result.empty() || result.back().code != entry.code)
-            result.push_back(entry);
-        else if (!same_integral(result.back().value, entry.value))
-            note(found, entry);
-    }
-    return result;
+void note(EntryStore::Found& found, std::uint64_t code) {
+    if (!found || code < *found) found = code;
 }
 
 }  // namespace
@@ -75,98 +60,116 @@ EntryStore::Group EntryStore::group_of(std::uint64_t code) const {
     return beta ? two_beta : two_alpha;
 }
 
-/// Indices of an integral in its tensor; an alpha pair comes before a beta pair.
-std::vector<std::int64_t> EntryStore::element_of(std::uint64_t code) const {
+/// Indices of an integral in its tensor, as many as that has; an alpha pair comes before a beta pair.
+std::array<std::int64_t, 4> EntryStore::element_of(std::uint64_t code) const {
     auto x = entry_indices(code);
     if (data_.beta) {
         if (x[2] > 0 && spin_of(x[0]) > spin_of(x[2])) x = {x[2], x[3], x[0], x[1]};
         for (std::int64_t& index : x) index = orbital_of(index);
     }
-    std::vector<std::int64_t> element;
-    for (std::int64_t index : x)
-        if (index > 0) element.push_back(index - 1);
-    return element;
+    for (std::int64_t& index : x) --index;
+    return x;
 }
 
-std::vector<Entry> EntryStore::bring_to_owners(const std::vector<Entry>& entries) const {
-    const auto ranks = static_cast<std::uint64_t>(comm_.size());
-    std::vector<std::vector<Entry>> lists(ranks);
-    comm_.agree([&] {
-        for (const Entry& entry : entries) lists[hash(entry.code) % ranks].push_back(entry);
+/// The integral that this rank stores at an offset.
+std::uint64_t EntryStore::code_at(Group group, std::int64_t offset) {
+    std::array<std::int64_t, 4> x{};
+    const auto& state = *tensor(group).state();
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t at, const std::vector<std::int64_t>& index) {
+        if (at == offset) std::copy(index.begin(), index.end(), x.begin());
     });
-    lists = exchanged(comm_, std::move(lists));
-    std::vector<Entry> received;
-    comm_.agree([&] {
-        for (const auto& list : lists) received.insert(received.end(), list.begin(), list.end());
-    });
-    return received;
+    const bool two = group == two_alpha || group == two_beta || group == two_mixed;
+    const std::int64_t first = group == one_beta || group == two_beta, second = first || group == two_mixed;
+    for (std::size_t d = 0; d < (two ? 4 : 2); ++d) {
+        ++x[d];
+        if (data_.beta) x[d] = spin_index(x[d], d < 2 ? first : second);
+    }
+    return entry_code(x);
 }
 
-Contradiction EntryStore::merge(const std::vector<Entry>& entries) {
-    Contradiction found;
+EntryStore::Found EntryStore::lowest(Found mine) const {
+    constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+    const std::int64_t code = comm_.minimum(mine ? static_cast<std::int64_t>(*mine) : none);
+    return code == none ? Found() : static_cast<std::uint64_t>(code);
+}
+
+EntryStore::Found EntryStore::merge(const std::vector<Entry>& entries) {
+    Found found;
     std::array<std::vector<Entry>, groups> integrals;
-    std::vector<Entry> small;
-    const std::vector<Entry> received = bring_to_owners(entries);
     comm_.agree([&] {
-        for (const Entry& entry : distinct(received, found)) {
+        for (const Entry& entry : entries) {
             const EntryKind kind = entry_kind(entry.code);
-            const bool integral =
-                kind == EntryKind::one_electron || kind == EntryKind::two_electron;
-            (integral ? integrals[group_of(entry.code)] : small).push_back(entry);
+            if (kind == EntryKind::one_electron || kind == EntryKind::two_electron) {
+                integrals[group_of(entry.code)].push_back(entry);
+                continue;
+            }
+            const auto [place, is_new] = small_.emplace(entry.code, entry.value);
+            if (!is_new && !same_integral(place->second, entry.value)) note(found, entry.code);
         }
     });
     for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
         store(static_cast<Group>(group), integrals[static_cast<std::size_t>(group)], found);
-    store_small(small, found);
-    return found;
+    return lowest(found);
 }
 
-void EntryStore::store(Group group, const std::vector<Entry>& entries, Contradiction& found) {
-    Tensor<double>& target = tensor(group);
-    std::vector<std::int64_t> keys;
-    comm_.agree([&] {
-        for (const Entry& entry : entries) keys.push_back(target.key(element_of(entry.code)));
-    });
-    const std::vector<double> before = target.read(keys);
-    std::vector<std::int64_t> new_keys;
-    std::vector<double> new_values;
-    comm_.agree([&] {
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            if (before[i] == unset) {
-                new_keys.push_back(keys[i]);
-                new_values.push_back(entries[i].value);
-            } else if (!same_integral(before[i], entries[i].value)) {
-                note(found, entries[i]);
+void EntryStore::store(Group group, const std::vector<Entry>& entries, Found& found) {
+    TensorState<double>& state = *tensor(group).state();
+    const Layout& layout = state.shape();
+    const bool counts = layout.is_first_copy(state.rank());
+    std::optional<std::int64_t> contradiction;  // where the first one is
+    const PairBatches batches(*state.world, static_cast<std::int64_t>(entries.size()), 0, 3 * layout.copies() * 16, [] {});
+    const ElementLocator locator(layout);
+    deliver_pairs<double>(
+        *state.world, layout, batches,
+        [&](std::int64_t i) { return locator.locate(element_of(entries[static_cast<std::size_t>(i)].code).data()); },
+        [&](std::int64_t i, const ElementLocation&) { return entries[static_cast<std::size_t>(i)].value; },
+        [&](const Packet<double>& packet) {
+            double& element = state.data[packet.offset];
+            if (element == unset) {
+                element = packet.value;
+                counts_[group] += counts ? 1 : 0;
+            } else if (element != packet.value) {
+                if (!same_integral(element, packet.value) && !contradiction) contradiction = packet.offset;
+                element = kept_of(element, packet.value);
+                repeats_ += counts ? 1 : 0;
             }
+        });
+    if (contradiction) note(found, code_at(group, *contradiction));
+}
+
+EntryStore::Found EntryStore::merge_small() {
+    Found found;
+    std::vector<Entry> mine;
+    comm_.agree([&] {
+        for (const auto& [code, value] : small_) mine.push_back({code, value, 0});
+    });
+    const std::vector<Entry> all = gathered(comm_, mine);
+    comm_.agree([&] {
+        small_.clear();
+        for (const Entry& entry : all) {
+            const auto [place, is_new] = small_.emplace(entry.code, entry.value);
+            if (is_new) continue;
+            if (!same_integral(place->second, entry.value)) note(found, entry.code);
+            place->second = kept_of(place->second, entry.value);
         }
     });
-    target.write(new_keys, new_values);
-    counts_[group] += static_cast<std::int64_t>(new_keys.size());
-}
-
-void EntryStore::store_small(const std::vector<Entry>& entries, Contradiction& found) {
-    for (const Entry& entry : entries) {
-        const auto [place, is_new] = small_.emplace(entry.code, entry.value);
-        if (!is_new && !same_integral(place->second, entry.value)) note(found, entry);
-    }
+    return lowest(found);
 }
 
 Fcidump& EntryStore::finish() {
-    for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
-        tensor(static_cast<Group>(group)).for_each_local([](Index, double& value) {
-            value = value == unset ? 0.0 : value;
-        });
+    for (int group = 0; group < (data_.beta ? groups : one_beta); ++group) {
+        auto& elements = tensor(static_cast<Group>(group)).state()->data;
+        std::replace(elements.data(), elements.data() + elements.size(), unset, 0.0);
+    }
+    data_.round_off_repeats = round_off_repeats();
     return data_;
 }
 
 std::map<std::uint64_t, double> EntryStore::small_entries(EntryKind kind) const {
-    std::vector<Entry> mine;
+    std::map<std::uint64_t, double> result;
     for (const auto& [code, value] : small_)
-        if (entry_kind(code) == kind) mine.push_back({code, value, 0});
-    std::map<std::uint64_t, double> all;
-    for (const Entry& entry : gathered(comm_, mine))
-        all[entry.code] = entry.value;
-    return all;
+        if (entry_kind(code) == kind) result.emplace(code, value);
+    return result;
 }
 
 }  // namespace arges::chemistry

@@ -3,28 +3,29 @@
 
 #include "chemistry/fcidump.hpp"
 #include "chemistry/fcidump_entry.hpp"
-#include "chemistry/text_file.hpp"
+#include "comm/communicator.hpp"
 
+#include <array>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace arges::chemistry {
 
-/// Two entries for one integral that differ.
-struct Contradiction {
-    std::int64_t position = LocatedError::none;  ///< line of the later one of the two as they came
-    std::uint64_t code = 0;                      ///< the integral
-};
-
-/// Collects entries from all ranks. Every integral has an owner rank (by a hash of its canonical
-/// indices), which compares what the ranks bring for it, also with what was brought before, and
-/// writes it once. Calls are collective.
+/// Collects entries from all ranks: the rank that stores an integral's element compares what comes for it.
+/// Calls are collective.
 class EntryStore {
 public:
     EntryStore(const World& world, const Communicator& comm, const FcidumpHeader& header);
 
-    /// Stores the entries of all ranks; returns the first contradiction that this rank found.
-    Contradiction merge(const std::vector<Entry>& entries);
+    /// An integral, or no integral.
+    using Found = std::optional<std::uint64_t>;
+
+    /// Stores the entries of all ranks; returns an integral for which they contradict each other, of several the one
+    /// with the lowest code, on every rank.
+    Found merge(const std::vector<Entry>& entries);
+    /// The same for orbital energies and the core energy, behind all entries.
+    Found merge_small();
     /// Ends the collection: integrals that no entry gave become zero. The caller may take them
     /// away.
     Fcidump& finish();
@@ -34,20 +35,26 @@ public:
     enum Group { one_alpha, two_alpha, one_beta, two_beta, two_mixed, groups };
     /// Number of distinct integrals of a group, on all ranks.
     std::int64_t count(Group group) const { return comm_.sum(counts_[group]); }
-    /// Values of the orbital energies or the core energy by code, on every rank.
+    /// Values of the orbital energies or the core energy by code. Local, behind
+    /// merge_small().
     std::map<std::uint64_t, double> small_entries(EntryKind kind) const;
 
+    /// Lines so far that repeated an integral up to round-off, on all ranks.
+    std::int64_t round_off_repeats() const { return comm_.sum(repeats_); }
+
 private:
-    std::vector<Entry> bring_to_owners(const std::vector<Entry>& entries) const;
     Tensor<double>& tensor(Group group);
     Group group_of(std::uint64_t code) const;
-    std::vector<std::int64_t> element_of(std::uint64_t code) const;
-    void store(Group group, const std::vector<Entry>& entries, Contradiction& found);
-    void store_small(const std::vector<Entry>& entries, Contradiction& found);
+    std::array<std::int64_t, 4> element_of(std::uint64_t code) const;
+    std::uint64_t code_at(Group group, std::int64_t offset);
+    void store(Group group, const std::vector<Entry>& entries, Found& found);
+    /// The lowest that a rank found, on every rank.
+    Found lowest(Found mine) const;
 
     Communicator comm_;
-    std::map<std::uint64_t, double> small_;  // orbital and core energies that this rank owns
+    std::map<std::uint64_t, double> small_;  // orbital and core energies: of this rank's part of the file, then of all
     std::array<std::int64_t, groups> counts_{};
+    std::int64_t repeats_ = 0;
     Fcidump data_;
 };
 

@@ -1,6 +1,7 @@
 #include "chemistry/reference.hpp"
 
 #include "arges/error.hpp"
+#include "chemistry/frozen_orbitals.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,15 +59,6 @@ void check_gap(const SpinReference& spin, const std::string& where) {
             " orbitals must be the occupied ones of a Hartree-Fock ground state");
 }
 
-/// D(p,q) of the electrons of a spin.
-Tensor<double> density(const World& world, const FcidumpHeader& header, int spin) {
-    const std::int64_t n = header.orbitals;
-    Tensor<double> D(world, {n, n}, "pq", "sym(p,q)",
-                     std::string(spin_names[spin]) + "density matrix");
-    D.fill([&](Index x) { return x[0] == x[1] && x[0] < header.electrons_of(spin) ? 1.0 : 0.0; });
-    return D;
-}
-
 void check(const Reference& reference, const Fcidump& data, const std::string& source) {
     // Energies of an open shell over restricted orbitals are those of no one Fock matrix.
     const bool closed = data.header.closed_shell();
@@ -87,26 +79,23 @@ Reference build_reference(const Fcidump& data, const std::string& source) {
     const std::int64_t n = data.header.orbitals;
     Reference reference;
     reference.energy = data.core_energy;
-    // Szabo and Ostlund, Modern Quantum Chemistry (1989), eqs. 3.348 and 3.349, and E as in
-    // exercise 3.40, for the spins s and s':
-    //   F_pq = h_pq + sum_kl (D_kl + D'_kl) (pq|kl) - D_kl (pk|ql),  E = 1/2 sum_s D_pq (h_pq +
-    //   F_pq)
-    const Tensor<double> D[] = {density(world, data.header, 0), density(world, data.header, 1)};
-    for (int s : {0, 1}) {
-        const Tensor<double>&h = data.one(s), &g = data.two(s), &mixed = data.mixed();
-        const Tensor<double>& other = D[1 - s];
-        Tensor<double> F(world, {n, n}, "pq", "sym(p,q)",
-                         std::string(spin_names[s]) + "Fock matrix");
-        F["pq"] = h["pq"] + canonical(g["pqkl"] * D[s]["kl"]) - canonical(g["pkql"] * D[s]["kl"]);
-        if (s == 0)
-            F["pq"] += canonical(mixed["pqkl"] * other["kl"]);
-        else
-            F["pq"] += canonical(mixed["klpq"] * other["kl"]);
-        reference.energy += 0.5 * (D[s].dot(h) + D[s].dot(F));
-        const std::int64_t occupied = data.header.electrons_of(s);
-        reference.spin[static_cast<std::size_t>(s)] = {
-            occupied, n - occupied,
-            world.is_dry_run() ? std::vector<double>(static_cast<std::size_t>(n * n)) : F.gather()};
+    // E = 1/2 sum over spins of D_pq (h_pq + F_pq): Szabo and Ostlund (1989), exercise 3.40.
+    const std::array<std::int64_t, 2> electrons{data.header.electrons_of(0), data.header.electrons_of(1)};
+    for (std::size_t s : {0, 1}) {
+        const std::int64_t occupied = electrons[s];
+        if (s == 1 && data.header.closed_shell()) {
+            reference.spin[1] = reference.spin[0];
+            reference.energy += reference.energy - data.core_energy;
+            break;
+        }
+        const Tensor<double> F = fock_matrix(data, electrons, static_cast<int>(s));
+        std::vector<double> h(static_cast<std::size_t>(n * n));
+        reference.spin[s] = {occupied, n - occupied, h};
+        if (world.is_dry_run()) continue;
+        h = data.one(static_cast<int>(s)).gather();
+        reference.spin[s].fock = F.gather();
+        for (std::int64_t i = 0; i < occupied; ++i)
+            reference.energy += 0.5 * (h[static_cast<std::size_t>(i + i * n)] + reference.spin[s].f(i, i));
     }
     if (world.is_dry_run()) {
         const bool shared = !data.beta && !data.header.closed_shell();

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 namespace arges::chemistry {
@@ -44,25 +45,49 @@ LocatedError first_error(const Communicator& comm, const LocatedError& mine) {
 }
 
 LineReader::LineReader(const std::string& path, std::int64_t begin, std::int64_t end)
-    : buffer_(buffer_bytes), end_(end) {
-    stream_.rdbuf()->pubsetbuf(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    : buffer_(buffer_bytes), next_position_(begin), end_(end) {
+    stream_.rdbuf()->pubsetbuf(nullptr, 0);  // blocks are read as they are
     stream_.open(path, std::ios::binary);
     if (begin == 0 || begin >= end) {
-        next_position_ = begin;
         stream_.seekg(begin);
         return;
     }
-    stream_.seekg(begin -
-                  1);  // the rest of a line that began before belongs to the reader of that part
-    std::getline(stream_, line_);
-    next_position_ = begin + static_cast<std::int64_t>(line_.size());
+    // The rest of a line that began before belongs to the reader of that part.
+    stream_.seekg(begin - 1);
+    next_position_ = begin - 1;
+    next();
+}
+
+/// Reads behind what is left; false where there is no more. A line that is longer than the buffer makes that grow.
+bool LineReader::refill() {
+    std::memmove(buffer_.data(), buffer_.data() + begin_, used_ - begin_);
+    used_ -= begin_;
+    begin_ = 0;
+    if (used_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
+    stream_.read(buffer_.data() + used_, static_cast<std::streamsize>(buffer_.size() - used_));
+    const auto got = static_cast<std::size_t>(stream_.gcount());
+    used_ += got;
+    return got > 0;
 }
 
 bool LineReader::next() {
-    if (next_position_ >= end_ || !std::getline(stream_, line_)) return false;
+    if (next_position_ >= end_) return false;
+    const void* found = nullptr;
+    for (std::size_t searched = begin_;;) {
+        found = std::memchr(buffer_.data() + searched, '\n', used_ - searched);
+        if (found != nullptr) break;
+        const std::size_t known = used_ - begin_;
+        if (!refill()) break;
+        searched = known;
+    }
+    if (found == nullptr && begin_ == used_) return false;
+    const auto end = found != nullptr ? static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data()) : used_;
+    line_ = {buffer_.data() + begin_, end - begin_};
     position_ = next_position_;
-    next_position_ += static_cast<std::int64_t>(line_.size()) + 1;
-    if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    const std::size_t next = std::min(used_, end + 1);
+    next_position_ += static_cast<std::int64_t>(end + 1 - begin_);
+    begin_ = next;
+    if (!line_.empty() && line_.back() == '\r') line_.remove_suffix(1);
     return true;
 }
 

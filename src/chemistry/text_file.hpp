@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace arges::chemistry {
@@ -43,17 +44,20 @@ public:
 
     /// Moves to the next line, without its end of line; false at the end of the range.
     bool next();
-    /// The line.
-    const std::string& line() const { return line_; }
+    /// The line. Valid until the next call.
+    std::string_view line() const { return line_; }
     /// Position of its first byte.
     std::int64_t position() const { return position_; }
 
 private:
+    bool refill();
+
     std::ifstream stream_;
     std::vector<char> buffer_;
-    std::string line_;
+    std::size_t begin_ = 0, used_ = 0;  // what is left in the buffer
+    std::string_view line_;
     std::int64_t position_ = 0;
-    std::int64_t next_position_ = 0;
+    std::int64_t next_position_ = 0;  // in the file, of buffer_[begin_]
     std::int64_t end_ = 0;
 };
 

@@ -6,7 +6,10 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <charconv>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 
@@ -19,6 +22,17 @@ using chemistry::FcidumpHeader;
 using chemistry::IterationReport;
 using chemistry::Method;
 
+/// Reads a number of orbitals; nothing for "auto". @throws InvalidArgument for anything else
+std::optional<std::int64_t> parse_frozen_core(const std::string& text) {
+    if (text == "auto") return std::nullopt;
+    std::int64_t count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [behind, code] = std::from_chars(text.data(), end, count);
+    if (code != std::errc() || behind != end || count < 0)
+        throw InvalidArgument("'" + text + "' must be a number of orbitals, or auto");
+    return count;
+}
+
 struct CcCommand {
     std::string file;
     std::string method = "ccsd";
@@ -29,12 +43,16 @@ struct CcCommand {
     std::string checkpoint;
     int checkpoint_interval = 5;
     bool restart = false;
+    std::string frozen_core = "0";
+    std::int64_t frozen_virtuals = 0;
     WorldOptions world{};
 
     chemistry::CcOptions options() const {
         return {chemistry::parse_method(method),
                 {max_iterations, tolerance, diis_vectors},
-                {checkpoint, checkpoint_interval, restart}};
+                {checkpoint, checkpoint_interval, restart},
+                {parse_frozen_core(frozen_core).value_or(0), frozen_virtuals},
+                !parse_frozen_core(frozen_core)};
     }
 };
 
@@ -86,6 +104,13 @@ void print_energies(std::ostream& out, const CcResult& result) {
         const auto& [method, correlation] = result.energies.back();
         row(to_string(method) + " total", result.scf + correlation);
     }
+    if (result.frozen.any())
+        out << fmt::format("{} core and {} virtual orbitals are frozen.\n", result.frozen.core,
+                           result.frozen.virtuals);
+    if (result.round_off_repeats > 0)
+        out << fmt::format("{} lines of the file repeat an integral up to round-off (1e-8 hartree): the "
+                           "larger value was taken.\n",
+                           result.round_off_repeats);
     if (!result.energy(Method::mp2))
         out << "No spin-adapted MP2 energy: these are not RHF orbitals.\n";
     if (result.iterations > 0)
@@ -106,6 +131,9 @@ void print_json(std::ostream& out, const CcResult& result) {
     object["peak_memory_bytes"] = result.peak_memory_bytes;
     object["forecast_memory_bytes"] = result.forecast_memory_bytes;
     object["ranks"] = result.ranks;
+    object["frozen_core"] = result.frozen.core;
+    object["frozen_virtuals"] = result.frozen.virtuals;
+    object["round_off_repeats"] = result.round_off_repeats;
     out << object.dump(2) << std::endl;
 }
 
@@ -147,6 +175,15 @@ Action declare_cc(CLI::App& app) {
     app.add_option("--diis", command->diis_vectors,
                    "iterations kept for convergence acceleration; 0: without")
         ->check(CLI::Range(0, 100))
+        ->capture_default_str();
+    app.add_option("--frozen-core", command->frozen_core,
+                   "number of doubly occupied orbitals to leave out, the first ones; or auto: inner shells, below -2 "
+                   "hartree")
+        ->check(accepted_by([](const std::string& text) { parse_frozen_core(text); }, "K|auto"))
+        ->capture_default_str();
+    app.add_option("--frozen-virtuals", command->frozen_virtuals,
+                   "number of virtual orbitals to leave out, the last ones")
+        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     CLI::Option* const checkpoint =
         app.add_option("--checkpoint", command->checkpoint,

@@ -92,7 +92,7 @@ TEST_P(ShortMemory, leads_to_the_same_energy_or_to_an_error_before_the_start) {
     const std::int64_t need = Communicator(world.communicator()).maximum(world.memory_peak());
     int refused = 0;
     const std::vector<std::int64_t> percents =
-        world.size() > 2 ? std::vector<std::int64_t>{60, 20} : std::vector<std::int64_t>{90, 60, 40, 20, 5};
+        world.size() > 2 ? std::vector<std::int64_t>{65, 20} : std::vector<std::int64_t>{90, 65, 40, 20, 5};
     for (const std::int64_t percent : percents) {
         const std::int64_t limit = need * percent / 100;
         const auto energy = energy_within(world, limit, what);
@@ -100,7 +100,7 @@ TEST_P(ShortMemory, leads_to_the_same_energy_or_to_an_error_before_the_start) {
             EXPECT_NEAR(*energy, expected, 1e-9) << percent << " %";
         else
             ++refused;
-        if (percent == 60) {
+        if (percent == 65) {
             EXPECT_EQ(energy.has_value(), what.method == Method::rccsd_t);
         }
     }

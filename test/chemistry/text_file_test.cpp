@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> lines_of(LineReader reader) {
     std::vector<std::string> lines;
-    while (reader.next()) lines.push_back(reader.line());
+    while (reader.next()) lines.emplace_back(reader.line());
     return lines;
 }
 
