@@ -26,7 +26,7 @@ checked_folders := $(shell awk '!/^\#/ && NF > 1 { print $$1 }' test/checked)
 test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
 
 # The scripts read their settings from the environment, so run them through these targets.
-export MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
+export MPI MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
 .PHONY: all lib arges tests examples bench check check-built check-examples run-tests run-checked run-checked-built \
@@ -115,6 +115,8 @@ check-built: lib tests arges examples
 	@scripts/check_docs.sh
 	@scripts/check_examples.sh
 	+@scripts/check_install.sh
+	@scripts/check_launcher.sh
+	@scripts/check_interruption.sh
 	@scripts/run_tests.sh
 
 check-examples: examples $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected anew

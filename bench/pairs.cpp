@@ -1,5 +1,5 @@
 // Key-value pairs: seconds to write and to read them, and memory beside the caller's arrays.
-// mpiexec -n P build/fast/bench/pairs [pairs per rank] [extent]
+// mpiexec.mpich -n P build/fast/bench/pairs [pairs per rank] [extent]
 #include "arges/arges.hpp"
 
 #include <sys/resource.h>

@@ -1,5 +1,5 @@
 // The first program: a world, three tensors, one statement, and a look at the result.
-//     mpiexec -n 2 build/fast/examples/01_first_contraction
+//     mpiexec.mpich -n 2 build/fast/examples/01_first_contraction
 #include <arges/arges.hpp>
 
 #include <cmath>

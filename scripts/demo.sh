@@ -37,3 +37,7 @@ JSON=$json awk -F, -v input="$input" '
         if (!seen["ccsd"]) print "no CCSD energy was reported"
         exit wrong || !seen["ccsd"]
     }' "$data/references.csv"
+
+echo
+echo "Next, with triples:"
+echo "    ${MPIEXEC}${MPIEXEC_FLAGS:+ $MPIEXEC_FLAGS} -n 2 env OMP_NUM_THREADS=1 $BUILD/arges cc $data/h2o_631g.fcidump --method \"ccsd(t)\""

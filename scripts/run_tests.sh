@@ -2,7 +2,7 @@
 # Runs the test binaries on the rank counts of the table test/ranks: all folders, or those given. TEST_TABLE names
 # another table, e.g. test/checked, whose folders are then all. One line per run, the log of a failed one below it, and
 # `N passed, N failed` over all runs at the end. TEST_TIMEOUT is the limit of one run in seconds; a run that hangs, dies,
-# or runs no test counts as one failure.
+# or runs no test counts as one failure. After an interruption what had passed, by the same binary, is not run again.
 set -uo pipefail
 . scripts/on_ranks.sh
 export ARGES_MACHINE=/dev/null  # the default machine constants: plans do not depend on where tests run
@@ -65,21 +65,31 @@ if (($# == 0)); then
              else awk '!/^#/ && NF > 1 { print $1 }' "$table"; fi)
 fi
 passed=0 failed=0
+done_before=$logs/passed.$(basename "$table")  # there while a call is under way
+touch "$done_before"
 for folder; do
     IFS='|' read -r ranks filter <<<"$(row "$folder")"
     for p in $ranks; do
         start=$EPOCHREALTIME
         log=$logs/$folder.$p
         verdict=ok
+        key="$folder $p $(stat -c %Y "$BUILD/test/$folder") ${GTEST_FILTER:-${filter:-*}}"
+        if known=$(grep -F -x -A 1 -e "$key" "$done_before"); then
+            known=${known##*$'\n'}
+            printf '%-13s ranks=%-3d %5d passed before the interruption\n' "$folder" "$p" "$known"
+            passed=$((passed + known))
+            continue
+        fi
         GTEST_FILTER=${GTEST_FILTER:-${filter:-*}} run "$limit" "$p" "$BUILD/test/$folder" "$log" ||
             verdict="FAILED${run_note:+ ($run_note)}"
         seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
         printf '%-13s ranks=%-3d %5d passed %3d failed %7.1f s  %s\n' \
             "$folder" "$p" "$run_passed" "$run_failed" "$seconds" "$verdict"
-        if [ "$verdict" != ok ]; then show "$log" | sed 's/^/    /'; fi
+        if [ "$verdict" != ok ]; then show "$log" | sed 's/^/    /'; else printf '%s\n' "$key" "$run_passed" >>"$done_before"; fi
         passed=$((passed + run_passed)) failed=$((failed + run_failed))
     done
 done
+rm -f "$done_before"
 if ((passed + failed == 0)); then echo "run_tests: no test ran"; fi
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))

@@ -65,11 +65,11 @@ void AmplitudeFile::load(TensorSet& amplitudes) const {
     }
 }
 
-void AmplitudeFile::save(const TensorSet& amplitudes, const IterationReport& report,
+bool AmplitudeFile::save(const TensorSet& amplitudes, const IterationReport& report,
                          bool last) const {
     const World world = amplitudes.members().front().world();
-    if (options_.path.empty() || world.is_dry_run()) return;
-    if (!last && report.iteration % options_.interval != 0) return;
+    if (options_.path.empty() || world.is_dry_run()) return false;
+    if (!last && report.iteration % options_.interval != 0) return false;
     CheckpointWriter file(world, options_.path);
     for (const Tensor<double>& member : amplitudes.members()) file.add(member.name(), member);
     file.set("method", method_);
@@ -78,6 +78,7 @@ void AmplitudeFile::save(const TensorSet& amplitudes, const IterationReport& rep
     file.set("iteration", static_cast<std::int64_t>(report.iteration));
     file.set("energy", report.energy);
     file.commit();
+    return true;
 }
 
 }  // namespace arges::chemistry

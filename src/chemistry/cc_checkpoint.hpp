@@ -31,8 +31,8 @@ public:
     /// @throws InvalidArgument if the file cannot be written, or has amplitudes of other sizes, of
     ///         another molecule, or over other orbitals
     void load(TensorSet& amplitudes) const;
-    /// Writes the file if it is time to. Collective.
-    void save(const TensorSet& amplitudes, const IterationReport& report, bool last) const;
+    /// Writes the file if it is time to; true if it was. Collective.
+    bool save(const TensorSet& amplitudes, const IterationReport& report, bool last) const;
 
 private:
     CheckpointOptions options_;

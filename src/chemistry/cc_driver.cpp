@@ -48,7 +48,10 @@ TensorSet solve(const AmplitudeEquations& equations, TensorSet start, Method met
     const AmplitudeFile file(task.options.checkpoint, name_of(method), is_spin_adapted(method),
                              task.reference);
     file.load(start);
-    const SolverHooks hooks{task.progress.iteration, std::bind_front(&AmplitudeFile::save, &file)};
+    const auto save = [&](const TensorSet& amplitudes, const IterationReport& report, bool last) {
+        if (file.save(amplitudes, report, last) && task.progress.saved) task.progress.saved(report);
+    };
+    const SolverHooks hooks{task.progress.iteration, save};
     Solution solution = solve_amplitudes(equations, std::move(start), task.options.solver, hooks);
     result.energies.push_back({method, solution.energy});
     result.iterations = solution.iterations;

@@ -66,6 +66,7 @@ struct CcProgress {
     std::function<void(const CcResult&)> planned = {};    ///< sizes and memory forecast are known
     std::function<void(const CcResult&)> reference = {};  ///< scf and mp2 are known
     Progress iteration = {};                              ///< after every iteration
+    Progress saved = {};                                  ///< the checkpoint of an iteration is whole
 };
 
 /// Bytes that a calculation takes on a rank at most: tensors, workspace, plans and the lists of

@@ -1,5 +1,6 @@
 // arges cc FILE: correlation energies of a molecule.
 #include "chemistry/cc_driver.hpp"
+#include "cli/interruption.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
@@ -140,6 +141,10 @@ void print_json(std::ostream& out, const CcResult& result) {
 void run(const CcCommand& command, const Console& console) {
     const World world = command.world.make_world();
     chemistry::CcProgress progress;
+    progress.saved = [&](const IterationReport& report) {
+        set_interruption_note(fmt::format("{} has the amplitudes of iteration {}, go on with --restart",
+                                          command.checkpoint, report.iteration));
+    };
     if (!command.json) {
         progress.planned = [&](const CcResult& result) {
             print_plan(console.out, command, result, world);

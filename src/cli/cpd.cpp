@@ -1,11 +1,12 @@
 // arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
+#include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
-#include "arges/error.hpp"
 #include "base/text.hpp"
+#include "cli/interruption.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
@@ -166,7 +167,9 @@ void decompose(const CpdCommand& command, const Console& console, const World& w
     const auto form = command.output_form == "text" ? ModelForm::text : ModelForm::npy;
     const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
         if (!command.json) print_iteration(console.out, now);
-        if (command.save_every > 0 && now.number % command.save_every == 0) save_model(model(), command.output, form);
+        if (command.save_every == 0 || now.number % command.save_every != 0) return;
+        save_model(model(), command.output, form);
+        set_interruption_note(fmt::format("{} has the factors of iteration {}, go on with --start {}", command.output, now.number, command.output));
     };
     const auto result = cp_decompose(std::forward<Input>(input), command.cp, progress, start.get());
     if (!command.output.empty()) save_model(result.model, command.output, form);

@@ -1,5 +1,6 @@
 // The `arges` program.
 #include "comm/mpi_session.hpp"
+#include "cli/interruption.hpp"
 #include "cli/program.hpp"
 
 #include <exception>
@@ -10,6 +11,7 @@ int main(int argc, char** argv) {
     arges::MpiSession session(argc, argv);
     std::ostream nowhere(nullptr);
     const bool speaks = session.rank() == 0;
+    watch_interruptions(speaks);
     const Console console{speaks ? std::cout : nowhere, speaks ? std::cerr : nowhere};
     try {
         return run_program(argc, argv, console);

@@ -1,0 +1,49 @@
+#include "cli/interruption.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <cstddef>
+
+#include <unistd.h>
+
+namespace arges::cli {
+
+namespace {
+
+/// A line that a signal handler may read at any time: two buffers, of which the one that is not shown is written.
+struct Line {
+    std::array<char, 1024> text;
+    std::size_t length = 0;
+};
+std::array<Line, 2> lines;
+std::atomic<int> shown = 0;
+
+extern "C" void end_by_signal(int signal) {
+    const auto& line = lines[static_cast<std::size_t>(shown.load())];
+    if (line.length > 0 && write(STDERR_FILENO, line.text.data(), line.length) < 0) _exit(1);
+    _exit(128 + signal);
+}
+
+}  // namespace
+
+void watch_interruptions(bool speaks) {
+    if (speaks) set_interruption_note("no file was changed");
+    struct sigaction action = {};
+    action.sa_handler = end_by_signal;
+    sigfillset(&action.sa_mask);  // launchers send several signals; one line is enough
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+void set_interruption_note(const std::string& note) {
+    const int next = 1 - shown.load();
+    auto& line = lines[static_cast<std::size_t>(next)];
+    const std::string text = "arges: interrupted; " + note + "\n";
+    line.length = std::min(text.size(), line.text.size());
+    std::copy_n(text.begin(), line.length, line.text.begin());
+    shown = next;
+}
+
+}  // namespace arges::cli

@@ -1,0 +1,16 @@
+/// Ctrl-C and SIGTERM while the program runs.
+#pragma once
+
+#include <string>
+
+namespace arges::cli {
+
+/// From now on SIGINT and SIGTERM end this process with the status that shells give them (130, 143), behind one line on stderr; MPI's launcher then
+/// ends the other ranks. Files that are written under another name and renamed stay as they were. Local.
+/// @param speaks  whether this process writes the line: one of all
+void watch_interruptions(bool speaks);
+
+/// What the line says is left: "molecule.h5 has the amplitudes of iteration 5". At first: no file was changed. Local.
+void set_interruption_note(const std::string& note);
+
+}  // namespace arges::cli
