@@ -19,17 +19,19 @@ struct Line {
 };
 std::array<Line, 2> lines;
 std::atomic<int> shown = 0;
+std::atomic<bool> is_speaker = false;
 
 extern "C" void end_by_signal(int signal) {
     const auto& line = lines[static_cast<std::size_t>(shown.load())];
-    if (line.length > 0 && write(STDERR_FILENO, line.text.data(), line.length) < 0) _exit(1);
+    if (is_speaker && write(STDERR_FILENO, line.text.data(), line.length) < 0) _exit(1);
     _exit(128 + signal);
 }
 
 }  // namespace
 
 void watch_interruptions(bool speaks) {
-    if (speaks) set_interruption_note("no file was changed");
+    is_speaker = speaks;
+    set_interruption_note("no file was changed");
     struct sigaction action = {};
     action.sa_handler = end_by_signal;
     sigfillset(&action.sa_mask);  // launchers send several signals; one line is enough
