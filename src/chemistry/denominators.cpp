@@ -1,17 +1,71 @@
 #include "chemistry/denominators.hpp"
 
+#include "interface/tensor_state.hpp"
+
+#include <algorithm>
+
 namespace arges::chemistry {
+
+namespace {
+
+/// The terms of a dimension for a rank's local indices; the dimension is a slot of its own.
+std::vector<double> local_terms(const Layout& layout, std::int64_t rank, int slot, const std::vector<double>& terms) {
+    const std::int64_t place = layout.place(rank, slot), step = layout.slot(slot).places();
+    std::vector<double> result(static_cast<std::size_t>(layout.slot(slot).local_size(place)));
+    for (std::size_t t = 0; t < result.size(); ++t)
+        result[t] = terms[static_cast<std::size_t>(place + static_cast<std::int64_t>(t) * step)];
+    return result;
+}
+
+/// A tensor without symmetry: row by row along the first dimension.
+void divide_rows(TensorState<double>& state, const std::vector<std::vector<double>>& terms) {
+    const Layout& layout = state.shape();
+    std::vector<std::vector<double>> local;
+    for (int s = 0; s < layout.slots(); ++s)
+        local.push_back(local_terms(layout, state.rank(), s,
+                                    terms[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]));
+    const std::vector<double>& first = local[0];
+    const auto length = static_cast<std::int64_t>(first.size());
+    const std::int64_t rows = state.data.size() / length;
+#pragma omp parallel for schedule(static) if (state.data.size() > 65536)
+    for (std::int64_t row = 0; row < rows; ++row) {
+        double sum = 0;
+        std::int64_t rest = row;
+        for (std::size_t s = 1; s < local.size(); ++s) {
+            const auto n = static_cast<std::int64_t>(local[s].size());
+            sum += local[s][static_cast<std::size_t>(rest % n)];
+            rest /= n;
+        }
+        double* const elements = state.data.data() + row * length;
+        for (std::int64_t t = 0; t < length; ++t) elements[t] /= sum + first[static_cast<std::size_t>(t)];
+    }
+}
+
+}  // namespace
+
+void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double>>& terms) {
+    TensorState<double>& state = *tensor.state();
+    if (tensor.world().is_dry_run() || state.data.size() == 0) return;
+    const auto& slots = state.shape().symmetry().slots();
+    if (tensor.order() > 0 && std::all_of(slots.begin(), slots.end(), [](const SymmetryNode& node) { return node.kind == NodeKind::leaf; })) {
+        divide_rows(state, terms);
+        return;
+    }
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        double sum = 0;
+        for (std::size_t d = 0; d < x.size(); ++d) sum += terms[d][static_cast<std::size_t>(x[d])];
+        state.data[offset] /= sum;
+    });
+}
 
 void divide_by_denominators(Tensor<double>& residual, const std::vector<double>& occupied,
                             const std::vector<double>& virtuals) {
+    std::vector<double> minus;
+    for (const double energy : virtuals) minus.push_back(-energy);
     const std::size_t half = static_cast<std::size_t>(residual.order()) / 2;
-    residual.for_each_local([&](Index x, double& value) {
-        double denominator = 0;
-        for (std::size_t d = 0; d < half; ++d)
-            denominator += occupied[static_cast<std::size_t>(x[half + d])] -
-                           virtuals[static_cast<std::size_t>(x[d])];
-        value /= denominator;
-    });
+    std::vector<std::vector<double>> terms(half, minus);
+    terms.resize(2 * half, occupied);
+    divide_by_sums(residual, terms);
 }
 
 }  // namespace arges::chemistry

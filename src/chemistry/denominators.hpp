@@ -14,4 +14,8 @@ namespace arges::chemistry {
 void divide_by_denominators(Tensor<double>& residual, const std::vector<double>& occupied,
                             const std::vector<double>& virtuals);
 
+/// Divides each element by the sum over its dimensions of terms[dimension][index]. Threaded where the
+/// tensor has no symmetry. Local.
+void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double>>& terms);
+
 }  // namespace arges::chemistry

@@ -9,6 +9,7 @@
 #include "chemistry/rtriples.hpp"
 
 #include "base/math.hpp"
+#include "chemistry/denominators.hpp"
 #include "interface/world_state.hpp"
 
 #include <algorithm>
@@ -155,13 +156,12 @@ void TriplesEnergy::add_disconnected(const Batches& batch, Tensor<double>& tripl
 }
 
 void TriplesEnergy::divide(const Batches& batch, Tensor<double>& triples) const {
-    triples.for_each_local([&](Index x, double& value) {
-        double denominator = 0;
-        for (std::size_t d = 0; d < 3; ++d)
-            denominator += V_.occupied[static_cast<std::size_t>(begin_[batch[d]] + x[d + 3])] -
-                           V_.virtuals[static_cast<std::size_t>(x[d])];
-        value /= denominator;
-    });
+    std::vector<double> minus;
+    for (const double energy : V_.virtuals) minus.push_back(-energy);
+    std::vector<std::vector<double>> terms(3, minus);
+    for (const std::size_t x : batch)
+        terms.emplace_back(V_.occupied.begin() + begin_[x], V_.occupied.begin() + begin_[x + 1]);
+    divide_by_sums(triples, terms);
 }
 
 double TriplesEnergy::of_batch(const Batches& batch) const {

@@ -470,9 +470,10 @@ std::unique_ptr<const ExchangeLoops> ExchangeLoops::make(const ExchangeSpec& spe
     ExchangeComponent all;
     for (const auto& component : components) {
         if (component.pattern) return nullptr;
-        double reads = static_cast<double>(component.terms.size());
+        double reads = static_cast<double>(component.terms.size()), stored = spec.ranks() > 1 ? 1 : 0;
         for (int s : component.to_slots) reads *= static_cast<double>(spec.to.slot(s).max_local_size());
-        longest = std::max(longest, reads);
+        for (int s : component.from_slots) stored *= static_cast<double>(spec.from.slot(s).max_local_size());
+        longest = std::max({longest, reads, stored});  // a list for a small slice of a large source is short, but made by a walk over the source
         all.labels.insert(all.labels.end(), component.labels.begin(), component.labels.end());
         all.from_slots.insert(all.from_slots.end(), component.from_slots.begin(), component.from_slots.end());
         all.to_slots.insert(all.to_slots.end(), component.to_slots.begin(), component.to_slots.end());

@@ -57,6 +57,23 @@ void check_layout(const Layout& layout, const Shape& shape) {
     for (const auto& [x, count] : copies) EXPECT_EQ(count, layout.copies());
 }
 
+/// Prime numbers of ranks above every extent: some ranks are left out, so that the others share.
+TEST(Layout, OfALargeTensorIsSpreadOverAnyNumberOfRanks) {
+    for (const std::int64_t ranks : {5, 11, 13, 17, 23, 101, 997})
+        for (const std::int64_t extent : {10, 40}) {
+            const auto grids = grids_for_products(Torus({ranks}));
+            const std::vector<std::int64_t> extents(4, extent);
+            for (const char* const tree : {"", "sym(a,b) sym(c,d)", "sym(sym(a,b),sym(c,d))"}) {
+                const auto layout = spread_layout(grids, extents, Symmetry::parse("abcd", tree));
+                SCOPED_TRACE(layout.to_string());
+                EXPECT_LE(layout.grid().ranks(), ranks);
+                if (layout.packed_size() / ranks > 1000) {
+                    EXPECT_LE(layout.max_local_size() * ranks, 3 * layout.packed_size());
+                }
+            }
+        }
+}
+
 TEST(Layout, StoresEveryOrbitOncePerCopy) {
     std::mt19937_64 random(1);
     for (const auto& shape : shapes())
