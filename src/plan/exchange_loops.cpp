@@ -10,10 +10,15 @@ namespace arges {
 
 namespace {
 
-/// Elements of a rank from which on loops are used: shorter lists are kept and read faster than loops begin.
-constexpr double min_elements = 1 << 16;
-/// Most places of a side: a rank goes through the loops for each place of its peers.
-constexpr std::int64_t max_places = 4096;
+/// Elements of a component on a rank, and the part of the movement's elements, from which on lists are too long: shorter ones are kept, and read
+/// faster than loops begin.
+constexpr double min_elements = 1 << 16, min_part = 1.0 / 16;
+/// Seconds to list an element, and to look at a value of an inner label for a pair of places, from a table or without; on one machine, but their
+/// ratio is what counts.
+constexpr double seconds_of_entry = 1e-7, seconds_of_value = 3e-9, seconds_of_value_without_table = 1.2e-7;
+/// A rank counts its messages by going through the loops for each place of its peers. On very many ranks that takes longer than making
+/// lists: how many times as long, at most. Lists need memory, too.
+constexpr double most_counting = 8;
 /// Entries of tables that are made once; beyond, lines are made each time.
 constexpr std::int64_t max_table = std::int64_t(1) << 19;
 /// Parts of a term, about.
@@ -124,6 +129,43 @@ std::int64_t combined_place(const Layout& layout, const std::vector<int>& slots,
         stride *= layout.slot(s).places();
     }
     return place;
+}
+
+/// What the lists of a movement would be.
+class ListCost {
+public:
+    void add(const ExchangeSpec& spec, const ExchangeComponent& component) {
+        const bool one_rank = spec.ranks() == 1;
+        double reads = static_cast<double>(component.terms.size()), written = 1, stored = one_rank ? 0 : 1;
+        for (int s : component.to_slots) written *= static_cast<double>(spec.to.slot(s).max_local_size());
+        for (int s : component.from_slots) stored *= static_cast<double>(spec.from.slot(s).max_local_size());
+        reads *= written;
+        // A list for a small slice of a large source is short, but made by a walk over the source.
+        longest_ = std::max({longest_, reads, stored});
+        written_ *= written;
+        stored_ *= stored;
+        seconds_ += (reads + stored * static_cast<double>(component.terms.size())) * seconds_of_entry;
+    }
+    bool are_long() const { return longest_ >= min_elements && longest_ >= min_part * std::max(written_, stored_); }
+    double seconds() const { return seconds_; }
+
+private:
+    double longest_ = 0, written_ = 1, stored_ = 1, seconds_ = 0;
+};
+
+/// Time to count what a rank sends and receives by the loops of a term.
+double counting_seconds(const ExchangeSpec& spec, const ExchangeComponent& component, const std::array<int, 2>& inner) {
+    double steps = 1, values = 0, longest_pair = 0;
+    for (int l : component.labels) {
+        const auto extent = static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
+        longest_pair = std::max(longest_pair, extent * extent);
+        if (l == inner[0] || l == inner[1])
+            values += extent;
+        else
+            steps *= extent;
+    }
+    const auto places = static_cast<double>(combined_places(spec.from, component.from_slots) + combined_places(spec.to, component.to_slots));
+    return places * steps * values * (longest_pair > static_cast<double>(max_table) ? seconds_of_value_without_table : seconds_of_value);
 }
 
 /// First index of the row of a pair's larger child.
@@ -466,27 +508,27 @@ ExchangeLoops::ExchangeLoops(const ExchangeSpec& spec, const ExchangeComponent& 
 ExchangeLoops::~ExchangeLoops() = default;
 
 std::unique_ptr<const ExchangeLoops> ExchangeLoops::make(const ExchangeSpec& spec, std::vector<ExchangeComponent>& components, bool always) {
-    double longest = 0;
+    ListCost lists;
     ExchangeComponent all;
     for (const auto& component : components) {
         if (component.pattern) return nullptr;
-        double reads = static_cast<double>(component.terms.size()), stored = spec.ranks() > 1 ? 1 : 0;
-        for (int s : component.to_slots) reads *= static_cast<double>(spec.to.slot(s).max_local_size());
-        for (int s : component.from_slots) stored *= static_cast<double>(spec.from.slot(s).max_local_size());
-        longest = std::max({longest, reads, stored});  // a list for a small slice of a large source is short, but made by a walk over the source
+        lists.add(spec, component);
         all.labels.insert(all.labels.end(), component.labels.begin(), component.labels.end());
         all.from_slots.insert(all.from_slots.end(), component.from_slots.begin(), component.from_slots.end());
         all.to_slots.insert(all.to_slots.end(), component.to_slots.begin(), component.to_slots.end());
     }
-    if ((!always && longest < min_elements) || all.labels.size() < 2) return nullptr;
+    if ((!always && !lists.are_long()) || all.labels.size() < 2) return nullptr;
     for (auto* numbers : {&all.labels, &all.from_slots, &all.to_slots}) std::sort(numbers->begin(), numbers->end());
     all.terms = spec.terms;
     if (!occur_once(all, spec.from, all.from_slots, spec.from_labels) || !occur_once(all, spec.to, all.to_slots, spec.to_labels)) return nullptr;
-    if (std::max(combined_places(spec.from, all.from_slots), combined_places(spec.to, all.to_slots)) > max_places) return nullptr;
+    double counting = 0;
     for (const auto& term : all.terms) {
         const auto slots = uses(spec, all, term);
-        if (std::any_of(slots.begin(), slots.end(), has_window) || !inner_labels(spec, all, slots)) return nullptr;
+        const auto inner = inner_labels(spec, all, slots);
+        if (!inner || std::any_of(slots.begin(), slots.end(), has_window)) return nullptr;
+        counting += counting_seconds(spec, all, *inner);
     }
+    if (!always && counting > most_counting * lists.seconds()) return nullptr;
     components = {all};
     return std::unique_ptr<const ExchangeLoops>(new ExchangeLoops(spec, all));
 }

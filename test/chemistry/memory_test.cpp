@@ -91,8 +91,10 @@ TEST_P(ShortMemory, leads_to_the_same_energy_or_to_an_error_before_the_start) {
     const double expected = energy_within(world, world.memory_limit(), what).value();
     const std::int64_t need = Communicator(world.communicator()).maximum(world.memory_peak());
     int refused = 0;
+    // On more ranks the blocks of the integrals, which are not cut, are a larger part of the peak.
+    const std::int64_t enough = world.size() > 2 ? 80 : 65;
     const std::vector<std::int64_t> percents =
-        world.size() > 2 ? std::vector<std::int64_t>{65, 20} : std::vector<std::int64_t>{90, 65, 40, 20, 5};
+        world.size() > 2 ? std::vector<std::int64_t>{enough, 20} : std::vector<std::int64_t>{90, enough, 40, 20, 5};
     for (const std::int64_t percent : percents) {
         const std::int64_t limit = need * percent / 100;
         const auto energy = energy_within(world, limit, what);
@@ -100,7 +102,7 @@ TEST_P(ShortMemory, leads_to_the_same_energy_or_to_an_error_before_the_start) {
             EXPECT_NEAR(*energy, expected, 1e-9) << percent << " %";
         else
             ++refused;
-        if (percent == 65) {
+        if (percent == enough) {
             EXPECT_EQ(energy.has_value(), what.method == Method::rccsd_t);
         }
     }
