@@ -117,7 +117,7 @@ void EntryStore::store(Group group, const std::vector<Entry>& entries, Found& fo
     const Layout& layout = state.shape();
     const bool counts = layout.is_first_copy(state.rank());
     std::optional<std::int64_t> contradiction;  // where the first one is
-    const PairBatches batches(*state.world, static_cast<std::int64_t>(entries.size()), 0, 3 * layout.copies() * 16, [] {});
+    const PairBatches batches(*state.world, static_cast<std::int64_t>(entries.size()), 0, 0, 3 * layout.copies() * 16, [] {});
     const ElementLocator locator(layout);
     deliver_pairs<double>(
         *state.world, layout, batches,

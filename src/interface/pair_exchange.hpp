@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,16 +28,17 @@ class PairBatches {
 public:
     /// Agrees on the number. `check` looks at the caller's arrays first; what it throws on one rank, all throw. Collective.
     /// @param count  pairs of this rank
-    /// @param bytes_per_pair, bytes_per_item  memory that a pair takes until the end of the call, and its item in a batch
+    /// @param bytes_per_pair, most_bytes  memory that a pair takes until the end of the call, and that all of them take at most
+    /// @param bytes_per_item  memory of its item in a batch
     /// @throws OutOfMemory on every rank where that is over the limit of one
     template <class F>
-    PairBatches(WorldState& world, std::int64_t count, std::int64_t bytes_per_pair, std::int64_t bytes_per_item, F&& check)
+    PairBatches(WorldState& world, std::int64_t count, std::int64_t bytes_per_pair, std::int64_t most_bytes, std::int64_t bytes_per_item, F&& check)
         : count_(count), length_(length(world.size())) {
         std::array<std::int64_t, 2> minima{-count, world.free_bytes()};
         world.agree(std::forward<F>(check), minima);
         most_ = -minima[0];
         const auto batch = world.size() > 1 ? std::min(most_, length_) * bytes_per_item : 0;
-        require(world, most_ * bytes_per_pair + batch, minima[1]);
+        require(world, std::min(most_ * bytes_per_pair, most_bytes) + batch, minima[1]);
     }
 
     std::int64_t number() const { return ceil_div(most_, length_); }

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -44,7 +45,8 @@ void change_elements(const Tensor<T>& tensor, TensorState<T>& state, std::span<c
     auto& world = *state.world;
     constexpr std::int64_t packet_bytes = sizeof(Packet<T>);
     const auto& layout = state.shape();
-    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), layout.copies() * packet_bytes, 3 * layout.copies() * packet_bytes, [&] {
+    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), layout.copies() * packet_bytes,
+                              layout.max_local_size() * packet_bytes, 3 * layout.copies() * packet_bytes, [&] {
         if (keys.size() != values.size())
             throw InvalidArgument(state.title() + ": " + std::to_string(keys.size()) + " keys but " + std::to_string(values.size()) +
                                   " values; give one value per key");
@@ -146,7 +148,7 @@ std::vector<T> Tensor<T>::read(std::span<const std::int64_t> keys) const {
     const auto& layout = state.shape();
     std::vector<T> result;
     std::optional<ElementLocator> locator;
-    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), sizeof(T), bytes_of_question + 2 * sizeof(T), [&] {
+    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), sizeof(T), std::numeric_limits<std::int64_t>::max(), bytes_of_question + 2 * sizeof(T), [&] {
         check_keys(*this, keys);
         result.resize(keys.size(), T(0));
         locator.emplace(layout);
