@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t max_renamings = 5040;
+    static constexpr std::int64_t max_renamings = 40320;  // of eight labels
 
     bool any_renaming(std::size_t c, LabelPermutation& p) const {
         if (c == summed_.size()) return holds_exactly(p);

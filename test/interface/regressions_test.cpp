@@ -217,5 +217,18 @@ TEST(Regressions, TwoCommunicatorsNeitherOfThemTheWorld) {
     }
 }
 
+/// The sum over all labels of a hermitian tensor is real, also over eight of them: symmetrized() adds no conjugate.
+TEST(Regressions, EightSummedLabelsOfAHermitianTensor) {
+    const World world;
+    Tensor<Complex> T(world, {1, 2, 2, 2, 1, 1, 2, 1}, "abcdefgh", "hollow(product(sym(a,e),hermitian(g,c)),product(sym(h,f),hermitian(d,b)))");
+    Tensor<Complex> C(world, {2, 2}, "xy", "hermitian(x,y)");
+    T.fill_random(3, 1, 2);
+    C["xy"] = symmetrized(T["abcdefgh"]);
+    Complex sum = 0;
+    for (const auto& value : T.gather()) sum += value;
+    EXPECT_GT(std::abs(sum), 1);
+    for (const auto& value : C.gather()) EXPECT_LT(std::abs(value - sum.real()), 1e-12 * std::abs(sum));
+}
+
 }  // namespace
 }  // namespace arges::test
