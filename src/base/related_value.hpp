@@ -17,7 +17,10 @@ T related_value(bool negative, bool conjugate, T value) {
     return negative ? -value : value;
 }
 
-/// The same from the bits of a factor: bit 0 negates, bit 1 conjugates.
+/// A factor as bits: bit 0 negates, bit 1 conjugates.
+inline std::uint8_t factor_bits(bool negative, bool conjugate) { return static_cast<std::uint8_t>((negative ? 1 : 0) + (conjugate ? 2 : 0)); }
+
+/// related_value() from the bits of a factor.
 template <class T>
 T related_value(std::uint8_t factor, T value) {
     return related_value((factor & 1U) != 0, (factor & 2U) != 0, value);

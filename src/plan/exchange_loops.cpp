@@ -1,5 +1,7 @@
 #include "plan/exchange_loops.hpp"
 
+#include "base/related_value.hpp"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -25,8 +27,6 @@ constexpr std::int64_t max_table = std::int64_t(1) << 19;
 constexpr std::int64_t parts_of_term = 32;
 
 constexpr std::uint8_t absent = 0xff;
-
-std::uint8_t factor_bits(bool negative, bool conjugate) { return static_cast<std::uint8_t>((negative ? 1 : 0) + (conjugate ? 2 : 0)); }
 
 /// A slot of one side with the labels that its positions have in a term.
 struct SlotUse {

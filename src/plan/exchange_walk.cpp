@@ -1,5 +1,7 @@
 #include "plan/exchange_lists.hpp"
 
+#include "base/related_value.hpp"
+
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -13,10 +15,6 @@ struct Entry {
     std::int32_t term;
     std::uint8_t factor;
 };
-
-std::uint8_t factor_bits(bool negative, bool conjugate) {
-    return static_cast<std::uint8_t>((negative ? 1 : 0) + (conjugate ? 2 : 0));
-}
 
 /// One slot of a side, with the labels of its positions.
 struct SlotView {
