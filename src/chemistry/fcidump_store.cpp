@@ -93,6 +93,13 @@ EntryStore::Found EntryStore::lowest(Found mine) const {
     return code == none ? Found() : static_cast<std::uint64_t>(code);
 }
 
+void EntryStore::add_small(const Entry& entry, Found& found) {
+    const auto [place, is_new] = small_.emplace(entry.code, entry.value);
+    if (is_new) return;
+    if (!same_integral(place->second, entry.value)) note(found, entry.code);
+    place->second = kept_of(place->second, entry.value);
+}
+
 EntryStore::Found EntryStore::merge(const std::vector<Entry>& entries) {
     Found found;
     std::array<std::vector<Entry>, groups> integrals;
@@ -103,8 +110,7 @@ EntryStore::Found EntryStore::merge(const std::vector<Entry>& entries) {
                 integrals[group_of(entry.code)].push_back(entry);
                 continue;
             }
-            const auto [place, is_new] = small_.emplace(entry.code, entry.value);
-            if (!is_new && !same_integral(place->second, entry.value)) note(found, entry.code);
+            add_small(entry, found);
         }
     });
     for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
@@ -146,12 +152,7 @@ EntryStore::Found EntryStore::merge_small() {
     const std::vector<Entry> all = gathered(comm_, mine);
     comm_.agree([&] {
         small_.clear();
-        for (const Entry& entry : all) {
-            const auto [place, is_new] = small_.emplace(entry.code, entry.value);
-            if (is_new) continue;
-            if (!same_integral(place->second, entry.value)) note(found, entry.code);
-            place->second = kept_of(place->second, entry.value);
-        }
+        for (const Entry& entry : all) add_small(entry, found);
     });
     return lowest(found);
 }

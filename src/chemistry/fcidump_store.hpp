@@ -47,6 +47,7 @@ private:
     Group group_of(std::uint64_t code) const;
     std::array<std::int64_t, 4> element_of(std::uint64_t code) const;
     std::uint64_t code_at(Group group, std::int64_t offset);
+    void add_small(const Entry& entry, Found& found);
     void store(Group group, const std::vector<Entry>& entries, Found& found);
     /// The lowest that a rank found, on every rank.
     Found lowest(Found mine) const;
