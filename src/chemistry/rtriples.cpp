@@ -1,184 +1,342 @@
 // Letters: i j k l are occupied, a b c d virtual spatial orbitals. With
-//     w(abcijk) = P [(ai|bd) t_jk^dc - (ai|lj) t_lk^bc],  z(abcijk) = P [t_i^a (bj|ck)]
+//     w(abcijk) = P [(ai|bd) t_jk^dc - (ck|lj) t_li^ba],  z(abcijk) = P [t_i^a (bj|ck)]
 // where P sums over the distinct permutations of the pairs (ai), (bj), (ck), and D_ijk^abc = f_ii +
 // f_jj + f_kk - f_aa - f_bb - f_cc, the energy is, for all occupied and virtual orbitals,
 //     E = 1/3 sum w(abcijk) [4 y(abc) + y(bca) + y(cab) - 2 y(cba) - 2 y(acb) - 2 y(bac)]
 //     y(abc) = (w(abcijk) + z(abcijk)) / D_ijk^abc
-// w and the sum are the same for all orders of the pairs, so batches I >= J >= K of occupied
-// orbitals are enough.
+// w and the sum are the same for all orders of the pairs, so i >= j >= k are enough; i = j = k adds
+// nothing. With d and l as one index, w is one product for each order of the pairs,
+//     w(abcijk) = P sum_x L_i(x,a,b) R_jk(x,c),
+//     L_i = [(ai|bd), t_li^ba],  R_jk = [t_jk^dc, -(ck|lj)], to which (bj|ck) is appended for z.
 #include "chemistry/rtriples.hpp"
 
+#include "base/first_error.hpp"
 #include "base/math.hpp"
-#include "chemistry/denominators.hpp"
-#include "interface/world_state.hpp"
+#include "chemistry/rtriples_kernel.hpp"
+#include "interface/tensor_state.hpp"
+#include "redistribute/part_reader.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace arges::chemistry {
 
 namespace {
 
-/// Batches of i, j and k.
-using Batches = std::array<std::size_t, 3>;
+/// Parts of a tensor by number, of which a rank keeps the ones that it used last.
+class KeptParts {
+public:
+    using PartOf = std::function<Part(std::int64_t)>;
 
-/// The orders of three pairs.
-constexpr std::array<std::array<std::size_t, 3>, 6> orders{
-    {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
+    /// Takes memory for the parts unless they can be used where they are. Collective.
+    /// @param elements  of a part at most, which that of number 0 has  @param capacity  parts to keep
+    KeptParts(const Tensor<double>& tensor, PartOf part_of, std::int64_t elements, std::int64_t capacity)
+        : state_(*tensor.state()), reader_(state_.world->exchange_communicator(), state_.shape(), state_.rank(), state_.data.data()),
+          part_of_(std::move(part_of)), elements_(elements), uses_(static_cast<std::size_t>(capacity)) {
+        state_.world->agree([&] {
+            if (reader_.in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements);
+        });
+    }
 
-/// Batches, if there are as many orbitals: n of them compute (1 + 1/n) (1 + 2/n) times the triples
-/// i >= j >= k.
-constexpr std::int64_t wanted_batches = 8;
-/// Elements of a batch on a rank below which starting a statement takes longer than doing it.
-constexpr double min_elements = 1 << 15;
-/// Tensors and working copies of the size of a batch that are there at the same time.
-constexpr double copies = 8;
+    /// The parts' elements, to be used before the next call. Collective; each rank names its own, no more than the capacity.
+    std::vector<const double*> use(const std::vector<std::int64_t>& numbers) {
+        ++now_;
+        for (const std::int64_t number : numbers)
+            if (const auto place = places_.find(number); place != places_.end()) uses_[place->second].second = now_;
+        std::vector<Part> parts;
+        std::vector<double*> to;
+        std::vector<const double*> result;
+        for (const std::int64_t number : numbers) {
+            const Part part = part_of_(number);
+            if (const double* const here = reader_.in_place(part)) {
+                result.push_back(here);
+                continue;
+            }
+            const auto [place, is_new] = places_.try_emplace(number);
+            if (is_new) {
+                place->second = make_room(number);
+                parts.push_back(part);
+                to.push_back(at(place->second));
+            }
+            result.push_back(at(place->second));
+        }
+        reader_.read(parts, to);
+        return result;
+    }
+
+private:
+    double* at(std::size_t place) { return memory_.data() + static_cast<std::int64_t>(place) * elements_; }
+    /// The place that was used longest ago.
+    std::size_t make_room(std::int64_t number) {
+        const auto oldest = std::min_element(uses_.begin(), uses_.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
+        if (oldest->second > 0) places_.erase(oldest->first);
+        *oldest = {number, now_};
+        return static_cast<std::size_t>(oldest - uses_.begin());
+    }
+
+    TensorState<double>& state_;
+    PartReader<double> reader_;
+    PartOf part_of_;
+    std::int64_t elements_;
+    Buffer<double> memory_;
+    std::vector<std::pair<std::int64_t, std::int64_t>> uses_;  // by place: number, and when it was used last
+    std::map<std::int64_t, std::size_t> places_;
+    std::int64_t now_ = 0;
+};
+
+/// How the work is cut.
+struct Cut {
+    std::int64_t ranges = 1;         // of virtual orbitals
+    std::int64_t left = 0, right = 0;  // parts of L and R to keep
+    std::int64_t batch = 1;          // occupied orbitals whose triples come one after the other, since they use the same parts
+};
+
+/// Three occupied orbitals i >= j >= k and three ranges A >= B >= C.
+struct Task {
+    std::array<std::int64_t, 3> orbitals, ranges;
+};
 
 class TriplesEnergy {
 public:
     TriplesEnergy(const SpatialIntegrals& integrals, const TensorSet& t)
-        : V_(integrals), t1_(t["T1"]), t2_(t["T2"]), begin_(batches()) {
-        const std::size_t count = begin_.size() - 1;
-        Tensor<double> ovvv = V_.spaces.tensor(world(), "iabd", "sym(b,d)", "(ia|bd)");
-        ovvv["iabd"] = canonical(V_.ovvv.plus["ibad"]) + canonical(V_.ovvv.minus["ibad"]);
-        for (std::size_t p = 0; p < count; ++p) {
-            ovvv_.push_back(part(ovvv, "iabd", {{0, p}}));
-            t1s_.push_back(part(t1_, "ai", {{1, p}}));
-            t2s_.push_back(part(t2_, "bclk", {{3, p}}));
-            for (std::size_t q = 0; q < count; ++q) {
-                ooov_.push_back(part(V_.K, "ljia", {{1, q}, {2, p}}));
-                t2ss_.push_back(part(t2_, "dcjk", {{2, p}, {3, q}}));
-                vovo_.push_back(part(V_.V, "bcjk", {{2, p}, {3, q}}));
-            }
-        }
-    }
+        : V_(integrals), t1_(t["T1"]), o_(V_.spaces.occupied), v_(V_.spaces.virtuals), left_(left_sides(t["T2"])),
+          right_(right_sides(t["T2"])), cut_(choose_cut()) {}
 
-    double value() const {
-        double energy = 0;
-        for (std::size_t I = 0; I + 1 < begin_.size(); ++I)
-            for (std::size_t J = 0; J <= I; ++J)
-                for (std::size_t K = 0; K <= J; ++K) {
-                    // How often the batches occur among all I, J, K.
-                    const double times = I == K ? 1 : I == J || J == K ? 3 : 6;
-                    energy += times * of_batch({I, J, K}) / 3;
-                }
-        return energy;
-    }
+    double value(const PartDone& done) const;
 
 private:
-    struct Cut {
-        std::size_t dimension, batch;
-    };
-
     const World& world() const { return t1_.world(); }
-    std::vector<std::int64_t> batches() const;
-    Tensor<double> part(const Tensor<double>& full, std::string_view letters,
-                        const std::vector<Cut>& cuts) const;
-    const Tensor<double>& of_pair(const std::vector<Tensor<double>>& parts, std::size_t p,
-                                  std::size_t q) const {
-        return parts[p * (begin_.size() - 1) + q];
-    }
-    Tensor<double> zeros(const Batches& batch, const std::string& name) const;
-    Tensor<double> connected(const Batches& batch) const;
-    void add_disconnected(const Batches& batch, Tensor<double>& triples) const;
-    void divide(const Batches& batch, Tensor<double>& triples) const;
-    double of_batch(const Batches& batch) const;
+    std::int64_t ranks() const { return world().size(); }
+    Tensor<double> left_sides(const Tensor<double>& t2) const;
+    Tensor<double> right_sides(const Tensor<double>& t2) const;
+    std::int64_t elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const;
+    Cut choose_cut() const;
+    std::int64_t range_begin(std::int64_t range) const { return v_ * range / cut_.ranges; }
+    Part left_part(std::int64_t number) const;
+    Part right_part(std::int64_t number) const;
+    template <class F>
+    void for_each_task(F&& f) const;
+    std::vector<Task> my_tasks(std::int64_t& most) const;
+    TripleBlock block_of(const Task& task) const;
+    template <class F>
+    void for_each_left(const Task& task, TripleBlock& block, F&& f) const;
+    template <class F>
+    void for_each_right(const Task& task, TripleBlock& block, F&& f) const;
 
     const SpatialIntegrals& V_;
-    const Tensor<double>&t1_, &t2_;
-    std::vector<std::int64_t> begin_;                 // first orbitals of the batches, and the end
-    std::vector<Tensor<double>> ovvv_, t1s_, t2s_;    // by the batch of i, i, k
-    std::vector<Tensor<double>> ooov_, t2ss_, vovo_;  // by the batches of ij, jk, jk
+    const Tensor<double>& t1_;
+    std::int64_t o_, v_;
+    Tensor<double> left_, right_;  // L(x,a,b,i), R(x,c,j,k)
+    Cut cut_;
 };
 
-/// Batches whose triples fit into half of the memory that is left.
-std::vector<std::int64_t> TriplesEnergy::batches() const {
-    // Number of orbitals in a batch with so many elements on each rank.
-    const auto length = [&](double elements) {
-        const double all = elements * static_cast<double>(world().size());
-        const double v = static_cast<double>(std::max<std::int64_t>(1, V_.spaces.virtuals));
-        return static_cast<std::int64_t>(std::cbrt(std::max(0.0, all)) / v);
+/// Orbital by orbital, so that little is there twice.
+Tensor<double> TriplesEnergy::left_sides(const Tensor<double>& t2) const {
+    Tensor<double> left(world(), {v_ + o_, v_, v_, o_}, "[(ai|bd), t_li^ba]");
+    Tensor<double> integrals(world(), {v_, v_, v_, 1}, "(ai|bd)"), amplitudes(world(), {o_, v_, v_, 1}, "t_li^ba");
+    for (std::int64_t i = 0; i < o_; ++i) {
+        const auto of_orbital = [&](const Tensor<double>& tensor, std::size_t dimension) {
+            std::vector<std::int64_t> begin(4, 0), end = tensor.extents();
+            begin[dimension] = i;
+            end[dimension] = i + 1;
+            return tensor.slice(begin, end);
+        };
+        integrals["dabi"] = of_orbital(V_.ovvv.plus, 0)["ibad"] + of_orbital(V_.ovvv.minus, 0)["ibad"];
+        left.set_slice({0, 0, 0, i}, integrals);
+        amplitudes["labi"] = of_orbital(t2, 3)["bali"];
+        left.set_slice({v_, 0, 0, i}, amplitudes);
+    }
+    return left;
+}
+
+Tensor<double> TriplesEnergy::right_sides(const Tensor<double>& t2) const {
+    Tensor<double> right(world(), {2 * v_ + o_, v_, o_, o_}, "[t_jk^dc, -(ck|lj), (bj|ck)]");
+    Tensor<double> part = V_.spaces.tensor(world(), "dcjk", "", "t_jk^dc");
+    part["dcjk"] = t2["dcjk"];
+    right.set_slice({0, 0, 0, 0}, part);
+    part["bcjk"] = V_.V["bcjk"];
+    right.set_slice({v_ + o_, 0, 0, 0}, part);
+    part = V_.spaces.tensor(world(), "lcjk", "", "-(ck|lj)");
+    part["lcjk"] = -1.0 * V_.K["ljkc"];
+    right.set_slice({v_, 0, 0, 0}, part);
+    return right;
+}
+
+/// Orders of three ranges that differ, and ordered pairs of them that a task uses, where there are so many ranges.
+constexpr std::array<std::int64_t, 3> orders_of_ranges{1, 3, 6}, pairs_of_ranges{1, 3, 6};
+
+/// Numbers of working memory of a rank that keeps so many parts.
+std::int64_t TriplesEnergy::elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const {
+    const auto kind = static_cast<std::size_t>(std::min<std::int64_t>(ranges, 3) - 1);
+    const std::int64_t length = ceil_div(v_, ranges);
+    const std::int64_t left_part = (v_ + o_) * length * length, right_part = (2 * v_ + o_) * v_;
+    std::int64_t elements = orders_of_ranges[kind] * length * length * length;
+    if (ranks() > 1 || ranges > 1) elements += left * left_part;
+    if (ranks() > 1) {
+        elements += right * right_part;
+        elements += 2 * (3 * pairs_of_ranges[kind] * left_part + 6 * right_part);  // packed, and received
+    }
+    return elements;
+}
+
+/// As few ranges as fit into half of the memory that is left and give every rank some tasks. All ranks choose alike.
+Cut TriplesEnergy::choose_cut() const {
+    constexpr std::int64_t tasks_of_a_rank = 4, short_range = 48;
+    const std::int64_t free = world().state()->least_free_bytes() / static_cast<std::int64_t>(sizeof(double));
+    const std::int64_t triples = o_ * (o_ + 1) * (o_ + 2) / 6 - o_;
+    for (std::int64_t ranges = 1; ranges <= v_; ++ranges) {
+        const std::int64_t least_left = 3 * pairs_of_ranges[static_cast<std::size_t>(std::min<std::int64_t>(ranges, 3) - 1)];
+        if (elements_for(ranges, least_left, 6) > free / 2) continue;
+        const std::int64_t length = ceil_div(v_, ranges), tasks = triples * (ranges * (ranges + 1) * (ranges + 2) / 6);
+        if (tasks < tasks_of_a_rank * ranks() && length > short_range) continue;
+        Cut cut{ranges};
+        cut.left = std::max(least_left, std::min(o_ * ranges * ranges, free / 4 / ((v_ + o_) * length * length)));
+        cut.right = std::max<std::int64_t>(6, std::min(o_ * o_, free / 16 / ((2 * v_ + o_) * v_)));
+        cut.batch = std::clamp<std::int64_t>(cut.left / least_left, 1, o_);
+        return cut;
+    }
+    throw OutOfMemory("(T) over " + std::to_string(v_) + " virtual orbitals needs " +
+                      std::to_string(2 * elements_for(v_, 18, 6) * static_cast<std::int64_t>(sizeof(double))) +
+                      " bytes of free memory on each rank at least; use more ranks or raise the limit");
+}
+
+/// L_i(x,a,b) with a and b in two ranges; number = i, then the range of a, then that of b, the latter fastest.
+Part TriplesEnergy::left_part(std::int64_t number) const {
+    const std::int64_t b = number % cut_.ranges, a = number / cut_.ranges % cut_.ranges, i = number / (cut_.ranges * cut_.ranges);
+    return {{0, range_begin(a), range_begin(b), i}, {v_ + o_, range_begin(a + 1), range_begin(b + 1), i + 1}};
+}
+
+/// R_jk; number = j, then k, the latter fastest.
+Part TriplesEnergy::right_part(std::int64_t number) const {
+    const std::int64_t j = number / o_, k = number % o_;
+    return {{0, 0, j, k}, {2 * v_ + o_, v_, j + 1, k + 1}};
+}
+
+/// Calls f for all tasks; neighbours use many of the same parts.
+template <class F>
+void TriplesEnergy::for_each_task(F&& f) const {
+    const std::int64_t batches = ceil_div(o_, cut_.batch);
+    const auto for_triples = [](std::int64_t count, auto&& g) {
+        for (std::int64_t x = 0; x < count; ++x)
+            for (std::int64_t y = 0; y <= x; ++y)
+                for (std::int64_t z = 0; z <= y; ++z) g(x, y, z);
     };
-    // All ranks must choose alike.
-    const auto free = static_cast<double>(world().state()->least_free_bytes());
-    const std::int64_t o = V_.spaces.occupied;
-    const std::int64_t wanted = std::max(o / wanted_batches, length(min_elements));
-    const std::int64_t possible = length(free / 2 / (copies * sizeof(double)));
-    const std::int64_t count = ceil_div(o, std::max<std::int64_t>(1, std::min(wanted, possible)));
-    std::vector<std::int64_t> begin{0};
-    for (std::int64_t k = 1; k <= count; ++k) begin.push_back(o * k / count);
-    return begin;
+    const auto end = [&](std::int64_t batch) { return std::min(o_, (batch + 1) * cut_.batch); };
+    for_triples(batches, [&](std::int64_t I, std::int64_t J, std::int64_t K) {
+        for_triples(cut_.ranges, [&](std::int64_t A, std::int64_t B, std::int64_t C) {
+            for (std::int64_t i = I * cut_.batch; i < end(I); ++i)
+                for (std::int64_t j = J * cut_.batch; j < std::min(end(J), i + 1); ++j)
+                    for (std::int64_t k = K * cut_.batch; k < std::min(end(K), j + 1); ++k)
+                        if (i != k) f(Task{{i, j, k}, {A, B, C}});
+        });
+    });
 }
 
-/// Some dimensions restricted to a batch each.
-Tensor<double> TriplesEnergy::part(const Tensor<double>& full, std::string_view letters,
-                                   const std::vector<Cut>& cuts) const {
-    std::vector<std::int64_t> begin(letters.size(), 0), end = full.extents();
-    for (const Cut& cut : cuts) {
-        begin[cut.dimension] = begin_[cut.batch];
-        end[cut.dimension] = begin_[cut.batch + 1];
+/// This rank's tasks. @param most  gets the largest number of a rank
+std::vector<Task> TriplesEnergy::my_tasks(std::int64_t& most) const {
+    std::int64_t count = 0;
+    for_each_task([&](const Task&) { ++count; });
+    const std::int64_t rank = world().rank(), begin = count * rank / ranks(), end = count * (rank + 1) / ranks();
+    most = ceil_div(count, ranks());
+    std::vector<Task> tasks;
+    world().state()->agree([&] {
+        std::int64_t at = 0;
+        for_each_task([&](const Task& task) {
+            if (at >= begin && at < end) tasks.push_back(task);
+            ++at;
+        });
+    });
+    return tasks;
+}
+
+/// A task without its parts.
+TripleBlock TriplesEnergy::block_of(const Task& task) const {
+    TripleBlock block;
+    block.virtuals = v_;
+    block.summed = v_ + o_;
+    block.energies = V_.virtuals.data();
+    for (std::size_t p = 0; p < 3; ++p) {
+        block.begin[p] = range_begin(task.ranges[p]);
+        block.length[p] = range_begin(task.ranges[p] + 1) - block.begin[p];
+        block.occupied[p] = V_.occupied[static_cast<std::size_t>(task.orbitals[p])];
     }
-    return full.slice(begin, end);
+    return block;
 }
 
-/// Zero triples (abcijk) with i, j, k in three batches.
-Tensor<double> TriplesEnergy::zeros(const Batches& batch, const std::string& name) const {
-    const std::int64_t v = V_.spaces.virtuals;
-    std::vector<std::int64_t> extents{v, v, v};
-    for (const std::size_t x : batch) extents.push_back(begin_[x + 1] - begin_[x]);
-    return Tensor<double>(world(), extents, name);
+/// Calls f(number, pointer) for each part of L that a task uses.
+template <class F>
+void TriplesEnergy::for_each_left(const Task& task, TripleBlock& block, F&& f) const {
+    for (std::size_t p = 0; p < 3; ++p)
+        for (std::size_t q = 0; q < 3; ++q) {
+            const bool twice = (p < 2 && block.range(p + 1) == p);
+            if (block.range(p) != p || block.range(q) != q || (p == q && !twice)) continue;
+            for (std::size_t x = 0; x < 3; ++x)
+                f((task.orbitals[x] * cut_.ranges + task.ranges[p]) * cut_.ranges + task.ranges[q], block.left[x][p][q]);
+        }
 }
 
-/// w of three batches.
-Tensor<double> TriplesEnergy::connected(const Batches& batch) const {
-    Tensor<double> w = zeros(batch, "connected triples");
-    for (const auto& [x, y, z] : orders) {
-        const std::size_t I = batch[x], J = batch[y], K = batch[z];
-        const char a = "abc"[x], b = "abc"[y], c = "abc"[z];
-        const char i = "ijk"[x], j = "ijk"[y], k = "ijk"[z];
-        w["abcijk"] +=
-            ovvv_[I][std::string{i, a, b, 'd'}] * of_pair(t2ss_, J, K)[std::string{'d', c, j, k}];
-        w["abcijk"] -=
-            of_pair(ooov_, I, J)[std::string{'l', j, i, a}] * t2s_[K][std::string{b, c, 'l', k}];
+/// Calls f(number, pointer) for each part of R that a task uses.
+template <class F>
+void TriplesEnergy::for_each_right(const Task& task, TripleBlock& block, F&& f) const {
+    for (std::size_t x = 0; x < 3; ++x)
+        for (std::size_t y = 0; y < 3; ++y)
+            if (x != y) f(task.orbitals[x] * o_ + task.orbitals[y], block.right[x][y]);
+}
+
+double TriplesEnergy::value(const PartDone& done) const {
+    WorldState& state = *world().state();
+    state.note_working(elements_for(cut_.ranges, cut_.left, cut_.right) * static_cast<std::int64_t>(sizeof(double)));
+    if (world().is_dry_run()) return 0;
+    const std::vector<double> t1 = t1_.gather();
+    std::int64_t steps = 0;
+    const std::vector<Task> tasks = my_tasks(steps);
+    const std::int64_t length = ceil_div(v_, cut_.ranges);
+    KeptParts left(left_, [&](std::int64_t number) { return left_part(number); }, (v_ + o_) * length * length, cut_.left);
+    KeptParts right(right_, [&](std::int64_t number) { return right_part(number); }, (2 * v_ + o_) * v_, cut_.right);
+    Buffer<double> work;
+    state.agree([&] {
+        std::int64_t elements = 0;
+        for (const Task& task : tasks) elements = std::max(elements, block_of(task).connected_elements());
+        work = Buffer<double>(elements);
+    });
+
+    double energy = 0;
+    FirstError error;
+    std::vector<std::int64_t> numbers;
+    const auto note = [&](std::int64_t number, const double*) { numbers.push_back(number); };
+    for (std::int64_t step = 0; step < steps; ++step) {
+        const Task* const task = step < std::ssize(tasks) ? &tasks[static_cast<std::size_t>(step)] : nullptr;
+        TripleBlock block = task != nullptr ? block_of(*task) : TripleBlock();
+        for (const bool is_left : {true, false}) {
+            numbers.clear();
+            if (task != nullptr) is_left ? for_each_left(*task, block, note) : for_each_right(*task, block, note);
+            const std::vector<const double*> here = (is_left ? left : right).use(numbers);
+            auto part = here.begin();
+            const auto take = [&](std::int64_t, const double*& pointer) { pointer = *part++; };
+            if (task != nullptr) is_left ? for_each_left(*task, block, take) : for_each_right(*task, block, take);
+        }
+        if (task != nullptr) {
+            for (std::size_t x = 0; x < 3; ++x) block.singles[x] = t1.data() + v_ * task->orbitals[x];
+            // How often the orbitals occur among all i, j, k.
+            const bool equal = task->orbitals[0] == task->orbitals[1] || task->orbitals[1] == task->orbitals[2];
+            error.run([&] { energy += (equal ? 3 : 6) * block.energy(work.data()); });
+        }
+        if (done) done(static_cast<double>(step + 1) / static_cast<double>(steps));
     }
-    return w;
-}
-
-/// Adds z.
-void TriplesEnergy::add_disconnected(const Batches& batch, Tensor<double>& triples) const {
-    const auto [I, J, K] = batch;
-    triples["abcijk"] += t1s_[I]["ai"] * of_pair(vovo_, J, K)["bcjk"] +
-                         t1s_[J]["bj"] * of_pair(vovo_, I, K)["acik"] +
-                         t1s_[K]["ck"] * of_pair(vovo_, I, J)["abij"];
-}
-
-void TriplesEnergy::divide(const Batches& batch, Tensor<double>& triples) const {
-    std::vector<double> minus;
-    for (const double energy : V_.virtuals) minus.push_back(-energy);
-    std::vector<std::vector<double>> terms(3, minus);
-    for (const std::size_t x : batch)
-        terms.emplace_back(V_.occupied.begin() + begin_[x], V_.occupied.begin() + begin_[x + 1]);
-    divide_by_sums(triples, terms);
-}
-
-double TriplesEnergy::of_batch(const Batches& batch) const {
-    const Tensor<double> w = connected(batch);
-    Tensor<double> y = w;
-    add_disconnected(batch, y);
-    divide(batch, y);
-    Tensor<double> sum = zeros(batch, "spin-summed triples");
-    sum["abcijk"] = 4.0 * y["abcijk"] + y["bcaijk"] + y["cabijk"] - 2.0 * y["cbaijk"] -
-                    2.0 * y["acbijk"] - 2.0 * y["bacijk"];
-    return w.dot(sum);
+    state.agree([&] { error.rethrow(); });
+    if (const Communicator* const comm = state.exchange_communicator()) comm->sum(&energy, 1);
+    return energy / 3;
 }
 
 }  // namespace
 
-double rtriples_energy(const SpatialIntegrals& integrals, const TensorSet& t) {
-    return TriplesEnergy(integrals, t).value();
+double rtriples_energy(const SpatialIntegrals& integrals, const TensorSet& t, const PartDone& done) {
+    if (integrals.spaces.occupied == 0 || integrals.spaces.virtuals == 0) return 0;
+    return TriplesEnergy(integrals, t).value(done);
 }
 
 }  // namespace arges::chemistry

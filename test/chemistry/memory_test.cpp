@@ -91,19 +91,17 @@ TEST_P(ShortMemory, leads_to_the_same_energy_or_to_an_error_before_the_start) {
     const double expected = energy_within(world, world.memory_limit(), what).value();
     const std::int64_t need = Communicator(world.communicator()).maximum(world.memory_peak());
     int refused = 0;
-    // On more ranks the blocks of the integrals, which are not cut, are a larger part of the peak.
-    const std::int64_t enough = world.size() > 2 ? 80 : 65;
     const std::vector<std::int64_t> percents =
-        world.size() > 2 ? std::vector<std::int64_t>{enough, 20} : std::vector<std::int64_t>{90, enough, 40, 20, 5};
+        world.size() > 2 ? std::vector<std::int64_t>{80, 20} : std::vector<std::int64_t>{90, 65, 40, 20, 5};
     for (const std::int64_t percent : percents) {
-        const std::int64_t limit = need * percent / 100;
-        const auto energy = energy_within(world, limit, what);
+        const auto energy = energy_within(world, need * percent / 100, what);
         if (energy)
             EXPECT_NEAR(*energy, expected, 1e-9) << percent << " %";
         else
             ++refused;
-        if (percent == enough) {
-            EXPECT_EQ(energy.has_value(), what.method == Method::rccsd_t);
+        // What the open-shell (T) takes cannot be cut.
+        if (percent >= 65 && percent <= 80 && what.method == Method::ccsd_t) {
+            EXPECT_FALSE(energy);
         }
     }
     EXPECT_GT(refused, 0);
@@ -112,6 +110,18 @@ TEST_P(ShortMemory, leads_to_the_same_energy_or_to_an_error_before_the_start) {
 INSTANTIATE_TEST_SUITE_P(Triples, ShortMemory,
                          testing::Values(Calculation{"lih_631g.fcidump", Method::ccsd_t},
                                          Calculation{"lih_631g.fcidump", Method::rccsd_t}));
+
+// A quarter more, since products that are short of memory take more than they need.
+TEST(ClosedShellTriples, fit_into_what_the_iterations_take) {
+    World world;
+    if (world.size() > 4) GTEST_SKIP() << "takes long on many ranks";
+    const char* const file = "lih_631g.fcidump";
+    const double expected = energy_within(world, world.memory_limit(), {file, Method::rccsd_t}).value();
+    World fresh;
+    energy_within(fresh, fresh.memory_limit(), {file, Method::rccsd});
+    const std::int64_t need = Communicator(fresh.communicator()).maximum(fresh.memory_peak());
+    EXPECT_NEAR(energy_within(fresh, need * 5 / 4, {file, Method::rccsd_t}).value_or(0), expected, 1e-9);
+}
 
 }  // namespace
 }  // namespace arges::chemistry

@@ -111,7 +111,39 @@ TEST_P(RandomTriples, have_the_energy_of_the_spin_orbital_formula) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Extents, RandomTriples,
-                         testing::Values(Sizes{0, 2}, Sizes{2, 0}, Sizes{2, 3}, Sizes{5, 9}));
+                         testing::Values(Sizes{0, 2}, Sizes{2, 0}, Sizes{1, 4}, Sizes{2, 3}, Sizes{5, 9}));
+
+// More memory than a rank needs lets it keep parts; less makes ranges of virtual orbitals shorter.
+TEST(ClosedShellTriples, are_the_same_in_any_memory) {
+    World world;
+    const Problem problem(world, 4, 17);
+    const double wanted = rtriples_energy(problem.spatial, problem.t);
+    int computed = 0, refused = 0;
+    for (std::int64_t kib = 4096; kib > 0; kib = kib * 3 / 4) {
+        const std::int64_t limit = world.memory_in_use() + kib * 1024;
+        world.set_memory_limit(limit);
+        world.reset_peak();
+        try {
+            EXPECT_NEAR(rtriples_energy(problem.spatial, problem.t), wanted, 1e-12 * std::abs(wanted)) << kib << " KiB";
+            EXPECT_LE(world.memory_peak(), world.memory_limit()) << kib << " KiB";
+            ++computed;
+        } catch (const OutOfMemory&) {
+            ++refused;
+        }
+    }
+    EXPECT_GE(computed, 3);
+    EXPECT_GE(refused, 3);
+}
+
+TEST(ClosedShellTriples, tell_how_far_they_are) {
+    const World world;
+    const Problem problem(world, 3, 5);
+    std::vector<double> done;
+    rtriples_energy(problem.spatial, problem.t, [&](double part) { done.push_back(part); });
+    ASSERT_FALSE(done.empty());
+    EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+    EXPECT_EQ(done.back(), 1.0);
+}
 
 const std::string data_folder = "examples/data/";
 

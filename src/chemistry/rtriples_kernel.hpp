@@ -1,0 +1,35 @@
+/// One triple of occupied orbitals of the closed-shell (T), on one rank.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace arges::chemistry {
+
+/// Three occupied orbitals i, j, k (0, 1, 2) and virtual orbitals in three ranges A >= B >= C (0, 1, 2), of which each is equal to
+/// its neighbour or above it. Letters and formulas: rtriples.cpp.
+struct TripleBlock {
+    std::int64_t virtuals = 0;               ///< number of virtual orbitals
+    std::int64_t summed = 0;                 ///< orbitals d and l that connected triples are summed over
+    std::array<std::int64_t, 3> begin{};     ///< of the ranges
+    std::array<std::int64_t, 3> length{};    ///< of the ranges
+    std::array<double, 3> occupied{};        ///< orbital energies of i, j, k
+    const double* energies = nullptr;        ///< of all virtual orbitals
+    std::array<const double*, 3> singles{};  ///< t_i^a over all a, of i, j and k
+    /// left[x][p][q]: L(x; d or l, a, b) with a and b in the ranges p and q, p != q where the ranges are different.
+    std::array<std::array<std::array<const double*, 3>, 3>, 3> left{};
+    /// right[x][y]: R(xy; row, c) over all c, with `summed` rows of connected and `virtuals` of disconnected triples.
+    std::array<std::array<const double*, 3>, 3> right{};
+
+    /// Number of a range: that of the first one equal to it.
+    std::size_t range(std::size_t p) const;
+    /// Elements of the connected triples over all orders of the ranges.
+    std::int64_t connected_elements() const;
+    /// The part of the energy, times 3, with these ranges in any order. Threaded; the result does not depend on the number of
+    /// threads.
+    /// @param work  connected_elements() numbers of working memory
+    double energy(double* work) const;
+};
+
+}  // namespace arges::chemistry

@@ -1,0 +1,190 @@
+#include "redistribute/part_reader.hpp"
+
+#include "base/instantiate.hpp"
+#include "base/math.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace arges {
+
+std::int64_t Part::size() const {
+    std::int64_t product = 1;
+    for (std::size_t d = 0; d < begin.size(); ++d) product *= std::max<std::int64_t>(0, end[d] - begin[d]);
+    return product;
+}
+
+namespace {
+
+/// What a place holds of one dimension of a part: every `places`-th index.
+struct Held {
+    std::int64_t in_part = 0;  // of the first one, counted from the part's begin
+    std::int64_t local = 0;    // index of the first one at the place
+    std::int64_t count = 0;
+};
+
+Held held_at(std::int64_t place, std::int64_t places, std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin + ((place - begin) % places + places) % places;
+    if (first >= end) return {};
+    return {first - begin, first / places, ceil_div(end - first, places)};
+}
+
+}  // namespace
+
+template <class T>
+PartReader<T>::PartReader(const Communicator* comm, const Layout& layout, std::int64_t rank, const T* elements)
+    : comm_(comm), layout_(layout), rank_(rank), elements_(elements) {}
+
+/// Places of a rank, by slot; none for an idle rank, which holds nothing.
+template <class T>
+std::vector<std::int64_t> PartReader<T>::places_of(std::int64_t rank) const {
+    std::vector<std::int64_t> places;
+    if (!layout_.grid().is_idle(rank))
+        for (int s = 0; s < layout_.slots(); ++s) places.push_back(layout_.place(rank, s));
+    return places;
+}
+
+/// True if a rank that holds elements is the one of their copies that another rank asks.
+template <class T>
+bool PartReader<T>::serves(std::int64_t server, std::int64_t rank) const {
+    const RankGrid& grid = layout_.grid();
+    if (grid.is_idle(server)) return false;
+    for (int t = 0; t < grid.dimensions(); ++t) {
+        const std::int64_t wanted = grid.is_idle(rank) ? 0 : grid.coordinate(rank, t);
+        if (layout_.slot_of_torus(t) < 0 && grid.coordinate(server, t) != wanted) return false;
+    }
+    return true;
+}
+
+/// Calls f(offset in the part, distance in the part, offset at the place, count) for each run along the first slot that places
+/// hold of a part; there the run is contiguous.
+template <class T>
+template <class F>
+void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_t>& places, F&& f) const {
+    if (places.size() != static_cast<std::size_t>(layout_.slots())) return;
+    struct Loop {
+        Held held;
+        std::int64_t part_step, local_step;
+    };
+    std::vector<std::int64_t> part_stride(part.begin.size(), 1);
+    for (std::size_t d = 1; d < part.begin.size(); ++d)
+        part_stride[d] = part_stride[d - 1] * (part.end[d - 1] - part.begin[d - 1]);
+    std::vector<Loop> loops;
+    std::int64_t in_part = 0, local = 0, stride = 1;
+    for (int s = 0; s < layout_.slots(); ++s) {
+        const auto d = static_cast<std::size_t>(layout_.slot_dimensions(s)[0]);
+        const std::int64_t place = places[static_cast<std::size_t>(s)], steps = layout_.slot(s).places();
+        const Held held = held_at(place, steps, part.begin[d], part.end[d]);
+        if (held.count == 0) return;
+        loops.push_back({held, steps * part_stride[d], stride});
+        in_part += held.in_part * part_stride[d];
+        local += held.local * stride;
+        stride *= layout_.slot(s).local_size(place);
+    }
+    if (loops.empty()) {
+        f(std::int64_t{0}, std::int64_t{1}, std::int64_t{0}, std::int64_t{1});
+        return;
+    }
+    const auto walk = [&](auto&& self, std::size_t s, std::int64_t at, std::int64_t from) -> void {
+        if (s == 0) {
+            f(at, loops[0].part_step, from, loops[0].held.count);
+            return;
+        }
+        for (std::int64_t k = 0; k < loops[s].held.count; ++k)
+            self(self, s - 1, at + k * loops[s].part_step, from + k * loops[s].local_step);
+    };
+    walk(walk, loops.size() - 1, in_part, local);
+}
+
+template <class T>
+const T* PartReader<T>::in_place(const Part& part) const {
+    const auto places = places_of(rank_);
+    if (places.empty() && layout_.slots() > 0) return nullptr;
+    std::int64_t offset = 0, stride = 1;
+    bool one_piece = true;  // so far all indices of each slot are there; behind one where they are not there may be one only
+    for (int s = 0; s < layout_.slots(); ++s) {
+        const auto d = static_cast<std::size_t>(layout_.slot_dimensions(s)[0]);
+        const std::int64_t extent = layout_.extents()[d], count = part.end[d] - part.begin[d];
+        if (static_cast<int>(d) != s || layout_.slot(s).places() != 1 || (!one_piece && count != 1)) return nullptr;
+        offset += part.begin[d] * stride;
+        stride *= extent;
+        one_piece = one_piece && count == extent;
+    }
+    return elements_ + offset;
+}
+
+template <class T>
+void PartReader<T>::copy_own(const Part& part, T* to) const {
+    for_each_run(part, places_of(rank_), [&](std::int64_t at, std::int64_t step, std::int64_t from, std::int64_t count) {
+        for (std::int64_t k = 0; k < count; ++k) to[at + k * step] = elements_[from + k];
+    });
+}
+
+/// Appends what this rank holds of a part.
+template <class T>
+void PartReader<T>::pack(const Part& part, std::vector<std::byte>& to) const {
+    const auto places = places_of(rank_);
+    std::size_t bytes = 0;
+    for_each_run(part, places, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t count) {
+        bytes += static_cast<std::size_t>(count) * sizeof(T);
+    });
+    std::size_t at = to.size();
+    to.resize(at + bytes);
+    for_each_run(part, places, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t count) {
+        std::memcpy(to.data() + at, elements_ + from, static_cast<std::size_t>(count) * sizeof(T));
+        at += static_cast<std::size_t>(count) * sizeof(T);
+    });
+}
+
+/// Puts what a rank has packed to its places; returns what is behind.
+template <class T>
+const std::byte* PartReader<T>::unpack(const Part& part, std::int64_t server, const std::byte* from, T* to) const {
+    for_each_run(part, places_of(server), [&](std::int64_t at, std::int64_t step, std::int64_t, std::int64_t count) {
+        for (std::int64_t k = 0; k < count; ++k, from += sizeof(T)) std::memcpy(to + at + k * step, from, sizeof(T));
+    });
+    return from;
+}
+
+template <class T>
+void PartReader<T>::read(std::span<const Part> parts, std::span<T* const> to) const {
+    if (comm_ == nullptr) {
+        for (std::size_t p = 0; p < parts.size(); ++p) copy_own(parts[p], to[p]);
+        return;
+    }
+    // The parts that each rank asks for: begins and ends.
+    std::vector<std::int64_t> mine, lengths;
+    for (const Part& part : parts) {
+        mine.insert(mine.end(), part.begin.begin(), part.begin.end());
+        mine.insert(mine.end(), part.end.begin(), part.end.end());
+    }
+    const auto all = from_bytes<std::int64_t>(comm_->all_gather(to_bytes(mine), &lengths));
+
+    const auto order = static_cast<std::ptrdiff_t>(layout_.order());
+    std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(comm_->size()));
+    comm_->agree([&] {
+        auto asked = all.begin();
+        for (std::int64_t r = 0; r < comm_->size(); ++r) {
+            const auto end = asked + lengths[static_cast<std::size_t>(r)] / static_cast<std::int64_t>(sizeof(std::int64_t));
+            if (r != rank_ && serves(rank_, r))
+                for (auto part = asked; part < end; part += 2 * order)
+                    pack({{part, part + order}, {part + order, part + 2 * order}}, packed[static_cast<std::size_t>(r)]);
+            asked = end;
+        }
+    });
+    const auto received = comm_->all_to_all(packed);
+    for (std::int64_t r = 0; r < comm_->size(); ++r) {
+        if (!serves(r, rank_)) continue;
+        const std::byte* from = received[static_cast<std::size_t>(r)].data();
+        for (std::size_t p = 0; p < parts.size(); ++p)
+            if (r == rank_)
+                copy_own(parts[p], to[p]);
+            else
+                from = unpack(parts[p], r, from, to[p]);
+    }
+}
+
+#define INSTANTIATE(T) template class PartReader<T>;
+ARGES_FOR_EACH_ELEMENT_TYPE(INSTANTIATE)
+#undef INSTANTIATE
+
+}  // namespace arges
