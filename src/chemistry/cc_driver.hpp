@@ -4,6 +4,7 @@
 #include "chemistry/cc_checkpoint.hpp"
 #include "chemistry/fcidump.hpp"
 #include "chemistry/frozen_orbitals.hpp"
+#include "chemistry/rtriples.hpp"
 #include "chemistry/solver.hpp"
 
 #include <cstdint>
@@ -43,6 +44,14 @@ struct MethodEnergy {
     double correlation = 0;
 };
 
+/// Times in seconds, on the slowest rank.
+struct CcSeconds {
+    double reading = 0;      ///< the file
+    double preparation = 0;  ///< Fock matrix, blocks of integrals, MP2
+    double iteration = 0;    ///< of the amplitude equations, the median; 0 without iterations
+    double triples = 0;      ///< (T)
+};
+
 /// Energies in hartree: `scf` is the total energy of the reference, the others are correlation
 /// energies.
 struct CcResult {
@@ -50,9 +59,10 @@ struct CcResult {
     double scf = 0;                           ///< total energy of the reference determinant
     std::vector<MethodEnergy> energies = {};  ///< of the methods computed, in this order
     int iterations = 0;                       ///< of the amplitude equations
-    double seconds_per_iteration = 0;         ///< mean; 0 without iterations
+    CcSeconds seconds{};                      ///< measured
+    CcSeconds forecast_seconds{};             ///< what the machine model gives for them: see plan_coupled_cluster()
     std::int64_t peak_memory_bytes = 0;       ///< largest resident size of a rank, measured
-    std::int64_t forecast_memory_bytes = 0;   ///< what was expected: see forecast_memory()
+    std::int64_t forecast_memory_bytes = 0;   ///< what was expected: see plan_coupled_cluster()
     std::int64_t ranks = 0;
     FrozenOrbitals frozen{};                  ///< orbitals that were left out
     std::int64_t round_off_repeats = 0;       ///< lines of the file that repeat an integral up to round-off
@@ -67,19 +77,21 @@ struct CcProgress {
     std::function<void(const CcResult&)> reference = {};  ///< scf and mp2 are known
     Progress iteration = {};                              ///< after every iteration
     Progress saved = {};                                  ///< the checkpoint of an iteration is whole
+    PartDone triples = {};                                ///< now and then during (T)
 };
 
-/// Bytes that a calculation takes on a rank at most: tensors, workspace, plans and the lists of
-/// their movements, copies within products, buffers of reading, and what the heap leaves unused
-/// between them. The same statements are gone through on a dry run of as many ranks with the same
-/// torus and memory limit. Local.
-/// @param file_bytes  length of the FCIDUMP file
-std::int64_t forecast_memory(const World& world, const FcidumpHeader& header,
-                             std::int64_t file_bytes, const CcOptions& options);
+/// Sizes and forecasts of a calculation, which is not done; only the head of the file is read. Collective; the same result on
+/// every rank.
+///
+/// The memory is what a rank takes at most: what the process holds already, tensors, workspace, plans and the lists of their
+/// movements, copies within products, buffers of reading, and what the heap leaves unused between them. The same statements are
+/// gone through on a dry run with the same torus and memory limit. Times come from the machine model (`arges calibrate`).
+/// @param ranks  number of ranks to plan for; 0: those of the world, on its torus
+/// @throws InvalidArgument as run_coupled_cluster(); OutOfMemory if the calculation does not fit into the memory limit
+CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks = 0);
 
 /// Reads the file and computes the energies. Collective; the same result on every rank.
-/// The forecast is that of forecast_memory() plus what the process holds before the start, and an
-/// allowance for code and buffers that MPI and BLAS bring in when they are first used.
+/// The forecasts are those of plan_coupled_cluster().
 /// @throws InvalidArgument for a file that is not complete and consistent, or a method that its
 ///         orbitals do not allow; NotConverged; OutOfMemory before the start if the forecast cannot
 ///         be met

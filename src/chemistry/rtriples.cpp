@@ -113,6 +113,8 @@ private:
     std::int64_t ranks() const { return world().size(); }
     Tensor<double> left_sides(const Tensor<double>& t2) const;
     Tensor<double> right_sides(const Tensor<double>& t2) const;
+    std::int64_t least_left(std::int64_t ranges) const;
+    std::int64_t least_right() const;
     std::int64_t elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const;
     Cut choose_cut() const;
     std::int64_t range_begin(std::int64_t range) const { return v_ * range / cut_.ranges; }
@@ -169,38 +171,44 @@ Tensor<double> TriplesEnergy::right_sides(const Tensor<double>& t2) const {
 /// Orders of three ranges that differ, and ordered pairs of them that a task uses, where there are so many ranges.
 constexpr std::array<std::int64_t, 3> orders_of_ranges{1, 3, 6}, pairs_of_ranges{1, 3, 6};
 
+std::size_t kind_of(std::int64_t ranges) { return static_cast<std::size_t>(std::min<std::int64_t>(ranges, 3) - 1); }
+
+/// Parts of L that a task uses at most, and that a rank keeps at least.
+std::int64_t TriplesEnergy::least_left(std::int64_t ranges) const { return std::min<std::int64_t>(o_, 3) * pairs_of_ranges[kind_of(ranges)]; }
+
+/// Likewise parts of R.
+std::int64_t TriplesEnergy::least_right() const { return std::min<std::int64_t>(o_ * o_, 6); }
+
 /// Numbers of working memory of a rank that keeps so many parts.
 std::int64_t TriplesEnergy::elements_for(std::int64_t ranges, std::int64_t left, std::int64_t right) const {
-    const auto kind = static_cast<std::size_t>(std::min<std::int64_t>(ranges, 3) - 1);
     const std::int64_t length = ceil_div(v_, ranges);
     const std::int64_t left_part = (v_ + o_) * length * length, right_part = (2 * v_ + o_) * v_;
-    std::int64_t elements = orders_of_ranges[kind] * length * length * length;
+    std::int64_t elements = orders_of_ranges[kind_of(ranges)] * length * length * length;
     if (ranks() > 1 || ranges > 1) elements += left * left_part;
     if (ranks() > 1) {
         elements += right * right_part;
-        elements += 2 * (3 * pairs_of_ranges[kind] * left_part + 6 * right_part);  // packed, and received
+        elements += 2 * (least_left(ranges) * left_part + least_right() * right_part);  // packed, and received
     }
     return elements;
 }
 
-/// As few ranges as fit into half of the memory that is left and give every rank some tasks. All ranks choose alike.
+/// As few ranges as fit into three quarters of the memory that is left and give every rank some tasks. All ranks choose alike.
 Cut TriplesEnergy::choose_cut() const {
     constexpr std::int64_t tasks_of_a_rank = 4, short_range = 48;
     const std::int64_t free = world().state()->least_free_bytes() / static_cast<std::int64_t>(sizeof(double));
     const std::int64_t triples = o_ * (o_ + 1) * (o_ + 2) / 6 - o_;
     for (std::int64_t ranges = 1; ranges <= v_; ++ranges) {
-        const std::int64_t least_left = 3 * pairs_of_ranges[static_cast<std::size_t>(std::min<std::int64_t>(ranges, 3) - 1)];
-        if (elements_for(ranges, least_left, 6) > free / 2) continue;
+        if (elements_for(ranges, least_left(ranges), least_right()) > free * 3 / 4) continue;
         const std::int64_t length = ceil_div(v_, ranges), tasks = triples * (ranges * (ranges + 1) * (ranges + 2) / 6);
         if (tasks < tasks_of_a_rank * ranks() && length > short_range) continue;
         Cut cut{ranges};
-        cut.left = std::max(least_left, std::min(o_ * ranges * ranges, free / 4 / ((v_ + o_) * length * length)));
-        cut.right = std::max<std::int64_t>(6, std::min(o_ * o_, free / 16 / ((2 * v_ + o_) * v_)));
-        cut.batch = std::clamp<std::int64_t>(cut.left / least_left, 1, o_);
+        cut.left = std::max(least_left(ranges), std::min(o_ * ranges * ranges, free / 4 / ((v_ + o_) * length * length)));
+        cut.right = std::max(least_right(), std::min(o_ * o_, free / 16 / ((2 * v_ + o_) * v_)));
+        cut.batch = std::clamp<std::int64_t>(cut.left / least_left(ranges), 1, o_);
         return cut;
     }
     throw OutOfMemory("(T) over " + std::to_string(v_) + " virtual orbitals needs " +
-                      std::to_string(2 * elements_for(v_, 18, 6) * static_cast<std::int64_t>(sizeof(double))) +
+                      std::to_string(elements_for(v_, least_left(v_), least_right()) * 4 / 3 * static_cast<std::int64_t>(sizeof(double))) +
                       " bytes of free memory on each rank at least; use more ranks or raise the limit");
 }
 
@@ -290,6 +298,9 @@ void TriplesEnergy::for_each_right(const Task& task, TripleBlock& block, F&& f) 
 double TriplesEnergy::value(const PartDone& done) const {
     WorldState& state = *world().state();
     state.note_working(elements_for(cut_.ranges, cut_.left, cut_.right) * static_cast<std::int64_t>(sizeof(double)));
+    const auto v = static_cast<double>(v_), o = static_cast<double>(o_);
+    const double operations = 12 * v * v * v * (v + o) * (o * (o + 1) * (o + 2) / 6 - o);
+    state.note_seconds(operations / (state.machine().flops_per_second * static_cast<double>(ranks())));
     if (world().is_dry_run()) return 0;
     const std::vector<double> t1 = t1_.gather();
     std::int64_t steps = 0;

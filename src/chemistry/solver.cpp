@@ -1,11 +1,13 @@
 #include "chemistry/solver.hpp"
 
-#include "base/stopwatch.hpp"
 #include "chemistry/diis.hpp"
+#include "chemistry/work_clock.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 namespace arges::chemistry {
 
@@ -42,6 +44,12 @@ int dry_iterations(const SolverOptions& options) {
     return std::min(options.max_iterations, options.diis_vectors + 2);
 }
 
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + std::ssize(values) / 2;
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
 /// Moves the amplitudes by one step; returns the norm of the residuals before it.
 double take_step(const AmplitudeEquations& equations, TensorSet& t, Diis& diis) {
     TensorSet step = equations.residuals(t);
@@ -57,18 +65,18 @@ double take_step(const AmplitudeEquations& equations, TensorSet& t, Diis& diis) 
 Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
                           const SolverOptions& options, const SolverHooks& hooks) {
     const World world = start.members().front().world();
-    const Stopwatch total;
+    std::vector<double> seconds;
     Solution result{std::move(start)};
     TensorSet& t = result.amplitudes;
     Diis diis(options.diis_vectors);
     result.energy = equations.energy(t);
     for (;;) {
-        const Stopwatch watch;
+        const WorkClock clock(world);
         const double residual = take_step(equations, t, diis);
         const double energy_before = result.energy;
         result.energy = equations.energy(t);
-        const IterationReport report{++result.iterations, result.energy, residual, watch.seconds()};
-        result.seconds = total.seconds();
+        const IterationReport report{++result.iterations, result.energy, residual, clock.seconds()};
+        seconds.push_back(report.seconds);
         if (hooks.progress) hooks.progress(report);
 
         if (!world.is_dry_run()) check_divergence(equations.method, report, options);
@@ -77,7 +85,10 @@ Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
         const bool last =
             world.is_dry_run() ? report.iteration >= dry_iterations(options) : converged;
         if (hooks.save) hooks.save(t, report, last || report.iteration >= options.max_iterations);
-        if (last) return result;
+        if (last) {
+            result.seconds_per_iteration = median(std::move(seconds));
+            return result;
+        }
         if (!world.is_dry_run()) check_progress(equations.method, report, options);
     }
 }

@@ -28,7 +28,7 @@ struct IterationReport {
     int iteration = 0;    ///< counted from 1
     double energy = 0;    ///< correlation energy in hartree
     double residual = 0;  ///< norm of the residuals of the amplitude equations
-    double seconds = 0;   ///< of this iteration
+    double seconds = 0;   ///< of this iteration; on a dry run as modelled
 };
 /// Called on every rank after every iteration.
 using Progress = std::function<void(const IterationReport&)>;
@@ -53,7 +53,7 @@ struct Solution {
     TensorSet amplitudes = {};
     double energy = 0;   ///< correlation energy in hartree
     int iterations = 0;  ///< evaluations of the residuals
-    double seconds = 0;  ///< of all iterations
+    double seconds_per_iteration = 0;  ///< the median
 };
 
 /// Solves the equations by quasi-Newton steps (division by orbital energies) with DIIS over all

@@ -1,6 +1,7 @@
 // arges cc FILE: correlation energies of a molecule.
 #include "chemistry/cc_driver.hpp"
 #include "cli/interruption.hpp"
+#include "cli/progress_line.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
@@ -40,6 +41,8 @@ struct CcCommand {
     int max_iterations = 100;
     double tolerance = 1e-8;
     bool json = false;
+    bool dry = false;
+    std::int64_t dry_ranks = 0;
     int diis_vectors = 8;
     std::string checkpoint;
     int checkpoint_interval = 5;
@@ -79,6 +82,22 @@ void print_plan(std::ostream& out, const CcCommand& command, const CcResult& res
         << std::flush;
 }
 
+/// Calls f(name, seconds) for each part that takes time.
+template <class F>
+void for_each_part(const chemistry::CcSeconds& seconds, F&& f) {
+    f("reading", seconds.reading);
+    f("preparation", seconds.preparation);
+    if (seconds.iteration > 0) f("iteration", seconds.iteration);
+    if (seconds.triples > 0) f("(T)", seconds.triples);
+}
+
+void print_estimate(std::ostream& out, const CcResult& result) {
+    out << fmt::format("{:<12} {:>10}\n", "estimate", "seconds");
+    for_each_part(result.forecast_seconds,
+                  [&](const char* name, double seconds) { out << fmt::format("{:<12} {:>10.3g}\n", name, seconds); });
+    out << "These follow from the constants of the machine, which `arges calibrate` measures.\n" << std::flush;
+}
+
 void print_iteration(std::ostream& out, const IterationReport& report) {
     if (report.iteration == 1)
         out << fmt::format("{:>9} {:>20} {:>12} {:>10}\n", "iteration", "energy", "residual",
@@ -114,9 +133,10 @@ void print_energies(std::ostream& out, const CcResult& result) {
                            result.round_off_repeats);
     if (!result.energy(Method::mp2))
         out << "No spin-adapted MP2 energy: these are not RHF orbitals.\n";
+    out << fmt::format("\nseconds: {:.3f} reading, {:.3f} preparation", result.seconds.reading, result.seconds.preparation);
     if (result.iterations > 0)
-        out << fmt::format("\n{} iterations, {:.3f} seconds each", result.iterations,
-                           result.seconds_per_iteration);
+        out << fmt::format(", {} iterations of {:.3f}", result.iterations, result.seconds.iteration);
+    if (result.seconds.triples > 0) out << fmt::format(", {:.3f} (T)", result.seconds.triples);
     out << fmt::format("\npeak memory {} per rank, forecast {}\n",
                        format_bytes(result.peak_memory_bytes),
                        format_bytes(result.forecast_memory_bytes))
@@ -128,7 +148,9 @@ void print_json(std::ostream& out, const CcResult& result) {
     object["scf"] = result.scf;
     for (const auto& [method, correlation] : result.energies) object[name_of(method)] = correlation;
     object["iterations"] = result.iterations;
-    object["seconds_per_iteration"] = result.seconds_per_iteration;
+    object["seconds_per_iteration"] = result.seconds.iteration;
+    for_each_part(result.seconds, [&](const char* name, double seconds) { object["seconds"][name] = seconds; });
+    for_each_part(result.forecast_seconds, [&](const char* name, double seconds) { object["forecast_seconds"][name] = seconds; });
     object["peak_memory_bytes"] = result.peak_memory_bytes;
     object["forecast_memory_bytes"] = result.forecast_memory_bytes;
     object["ranks"] = result.ranks;
@@ -140,11 +162,20 @@ void print_json(std::ostream& out, const CcResult& result) {
 
 void run(const CcCommand& command, const Console& console) {
     const World world = command.world.make_world();
+    if (command.dry) {
+        const CcResult result =
+            chemistry::plan_coupled_cluster(world, command.file, command.options(), command.dry_ranks);
+        if (command.json) return print_json(console.out, result);
+        print_plan(console.out, command, result, world);
+        return print_estimate(console.out, result);
+    }
     chemistry::CcProgress progress;
     progress.saved = [&](const IterationReport& report) {
         set_interruption_note(fmt::format("{} has the amplitudes of iteration {}, go on with --restart",
                                           command.checkpoint, report.iteration));
     };
+    ProgressLine triples(console.err, world.rank() == 0 && errors_on_terminal(), "(T)");
+    progress.triples = [&](double part) { triples.update(part); };
     if (!command.json) {
         progress.planned = [&](const CcResult& result) {
             print_plan(console.out, command, result, world);
@@ -200,6 +231,11 @@ Action declare_cc(CLI::App& app) {
         ->needs(checkpoint);
     app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint")
         ->needs(checkpoint);
+    CLI::Option* const dry =
+        app.add_flag("--dry", command->dry, "print sizes and estimates of memory and time, and compute nothing");
+    app.add_option("--ranks", command->dry_ranks, "with --dry: plan for so many ranks instead of those that were started")
+        ->check(CLI::PositiveNumber)
+        ->needs(dry);
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->world.declare(app);
     return [command](const Console& console) { run(*command, console); };

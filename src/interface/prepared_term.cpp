@@ -176,12 +176,14 @@ void PreparedTerm::forecast_lists(Step& step) {
         step.workspace = fused.cost.working_bytes + padding;
     }
     passing_bytes_ = std::max(passing_bytes_, copied_bytes(step.plan));
+    seconds_ += step.plan.seconds(request_.element_bytes, options_.machine);
 }
 
 /// Builds lists and sums up bytes. In a dry run sizes come from the plans alone.
 void PreparedTerm::build_lists(WorldState& world) {
     std::int64_t held = 0, largest = 0;
     planned_bytes_ = list_bytes_ = passing_bytes_ = 0;
+    seconds_ = 0;
     for (const auto& layout : intermediates_) held += Workspace::padded(saturated_product(layout->max_local_size(), request_.element_bytes));
     for (auto& step : steps_) {
         if (world.dry()) {

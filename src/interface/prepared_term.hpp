@@ -84,6 +84,8 @@ public:
     /// Bytes that are needed for a while in addition, at most; of a dry run only: while lists are built, and for copies that the
     /// products of a rank make of parts of their operands.
     std::int64_t passing_bytes() const { return passing_bytes_; }
+    /// Modelled time of a run; of a dry run only.
+    double seconds() const { return seconds_; }
     /// The plan as text, with the names of a request.
     std::string explain(const TermRequest& names) const;
 
@@ -98,6 +100,7 @@ private:
     TermRequest request_;
     PlanOptions options_;                ///< with which the steps were planned
     bool ready_ = false;
+    double seconds_ = 0;
     bool tensors_may_move_ = true;   ///< the output and the factors may lie elsewhere afterwards
     std::vector<Step> steps_;
     std::vector<std::shared_ptr<const Layout>> intermediates_, stay_;

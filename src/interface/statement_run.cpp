@@ -34,16 +34,18 @@ template <class T>
 void Statement<T>::run() {
     const CollectiveCall call(world_.exchange_communicator(), "a statement");
     agree_on_terms();
-    std::int64_t working = 0, from_workspace = 0, planned = 0;
+    std::int64_t working = 0, from_workspace = 0, planned = 0, passing = 0;
     for (const auto& term : terms_) {
         ++world_.runs().use(term.history);
         if (world_.prepared().find(term.key) != nullptr) world_.prepared().use(term.key);
         working = std::max(working, term.prepared->working_bytes());
         from_workspace = std::max(from_workspace, term.prepared->workspace_bytes());
         planned += term.prepared->planned_bytes();
+        passing = std::max(passing, term.prepared->passing_bytes());
+        world_.note_seconds(term.prepared->seconds());
     }
     const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
-    world_.note_working(working + snapshot_bytes, from_workspace);
+    world_.note_working(working + snapshot_bytes, from_workspace, passing);
     world_.report() = {0, planned, working + snapshot_bytes};
     find_new_places();
     if (world_.dry()) {

@@ -74,7 +74,7 @@ TensorState<T>::TensorState(World handle, std::shared_ptr<const Layout> shape, s
     constexpr auto most = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T));
     const auto bytes = std::min(elements, most) * static_cast<std::int64_t>(sizeof(T));
     const auto left = world->memory_limit() - world->memory_in_use();
-    if (bytes > left - world->workspace().capacity()) world->workspace().clear();
+    world->make_room(bytes);
     if (bytes > left)
         throw OutOfMemory((name.empty() ? "tensor" : name) + ": " + std::to_string(bytes) + " bytes per rank on top of " +
                           std::to_string(world->memory_in_use()) + " in use are over the limit of " +

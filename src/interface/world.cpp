@@ -128,26 +128,33 @@ void WorldState::set_memory_limit(std::int64_t bytes) {
     kept_workspace_ = 0;
 }
 
+void WorldState::make_room(std::int64_t bytes) {
+    if (bytes <= memory_limit_ - in_use_ - kept_workspace_) return;
+    workspace_.clear();
+    kept_workspace_ = 0;
+}
+
 void WorldState::hold(std::int64_t bytes) {
     in_use_ += bytes;
-    peak_ = std::max(peak_, in_use_ + kept_workspace_);
+    note_working(0);
 }
 
-void WorldState::note_working(std::int64_t bytes, std::int64_t from_workspace) {
+void WorldState::note_working(std::int64_t bytes, std::int64_t from_workspace, std::int64_t passing) {
     kept_workspace_ = std::max(kept_workspace_, from_workspace);
-    peak_ = std::max(peak_, in_use_ + kept_workspace_ + bytes - from_workspace);
+    const std::int64_t now = in_use_ + kept_workspace_ + bytes - from_workspace;
+    peak_ = std::max(peak_, now);
+    taken_peak_ = std::max(taken_peak_, now + passing);
 }
 
-std::int64_t WorldState::unaccounted_bytes() const {
+std::int64_t WorldState::kept_plan_bytes() const {
     std::set<const PreparedTerm*> counted;
-    std::int64_t kept = 0, passing = 0;
+    std::int64_t kept = 0;
     for (const auto& [key, term] : prepared_) {
         kept += static_cast<std::int64_t>(key.size());
         if (!counted.insert(term.get()).second) continue;
         kept += term->list_bytes() + term->plan_bytes();
-        passing = std::max(passing, term->passing_bytes());
     }
-    return kept + passing;
+    return kept;
 }
 
 World::World(MPI_Comm comm, const Torus& torus) : state_(std::make_shared<WorldState>(comm, torus)) {}

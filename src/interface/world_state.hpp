@@ -63,14 +63,22 @@ public:
     /// What operations may take on this rank beside its tensors, in bytes.
     std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
     std::int64_t memory_peak() const { return peak_; }
-    void reset_peak() { peak_ = in_use_ + kept_workspace_; }
+    void reset_peak() { peak_ = taken_peak_ = in_use_ + kept_workspace_; }
+    /// Gives the workspace back if so many bytes do not fit beside it. Local; the same on all ranks.
+    void make_room(std::int64_t bytes);
     /// Accounts for memory that tensors hold (negative: give back).
     void hold(std::int64_t bytes);
     /// Accounts for working memory of an operation. @param from_workspace  the part of it that is kept for later operations
-    void note_working(std::int64_t bytes, std::int64_t from_workspace = 0);
-    /// Bytes that are in no account: plans that are kept with the lists of their movements, and what the neediest of them takes
-    /// for a while; upper bounds in a dry run.
-    std::int64_t unaccounted_bytes() const;
+    /// @param passing  what it takes in addition without an account, see PreparedTerm::passing_bytes()
+    void note_working(std::int64_t bytes, std::int64_t from_workspace = 0, std::int64_t passing = 0);
+    /// What a rank takes at most at a time: memory_peak() with what passes, and the plans that are kept with the lists of their
+    /// movements. For dry runs, where it is an upper bound of what the process takes.
+    std::int64_t taken_peak() const { return taken_peak_ + kept_plan_bytes(); }
+    /// Adds to the modelled time of what has run in this world, if it is a dry run.
+    void note_seconds(double seconds) { planned_seconds_ += seconds; }
+    /// Modelled time of the statements of a dry run, and of what else was noted.
+    double planned_seconds() const { return planned_seconds_; }
+    const MachineModel& machine() const { return machine_; }
     OperationReport& report() { return report_; }
     /// Where executed steps are noted (ARGES_TRACE); null: nowhere.
     Trace* trace() const { return trace_.get(); }
@@ -81,13 +89,16 @@ public:
     RankGrid tensor_grid;
 
 private:
+    std::int64_t kept_plan_bytes() const;
+
     std::optional<Communicator> communicator_;
     std::int64_t size_ = 1, rank_ = 0;
     Torus torus_;
     std::vector<RankGrid> grids_;
     std::vector<double> link_weight_;
     MachineModel machine_;
-    std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0;
+    std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;
+    double planned_seconds_ = 0;
     std::map<std::string, std::shared_ptr<const Layout>> layouts_;
     std::unordered_map<const Layout*, std::uint64_t> digests_;
     RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};

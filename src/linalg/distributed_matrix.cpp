@@ -44,7 +44,7 @@ OutOfMemory over_limit(const std::string& what, std::int64_t bytes, const std::s
 HeldMemory::HeldMemory(std::shared_ptr<WorldState> world, std::int64_t bytes, const std::string& what, const char* purpose)
     : world_(std::move(world)), bytes_(bytes) {
     const auto left = world_->least_free_bytes();
-    if (bytes > left - world_->workspace().capacity()) world_->workspace().clear();
+    world_->make_room(bytes);
     if (bytes > left) {
         world_.reset();
         throw over_limit(what, bytes, purpose, left);

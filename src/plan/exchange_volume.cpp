@@ -94,6 +94,9 @@ constexpr double bytes_of_message = 512;        // ExchangeMessage, its axes and
 constexpr double bytes_of_entry = 48;           // while lists are built
 constexpr double growth = 3;                    // of a vector of unknown length: the old and the doubled one
 
+// Elements are counted on so many ranks, and where there are lists so many entries in all, at most.
+constexpr double counted_ranks = 16, counted_entries = 1 << 18;
+
 /// One side of a movement, by component: entries of the lists, and groups of peers.
 struct SideBound {
     std::vector<double> entries, groups;
@@ -105,6 +108,7 @@ struct SideBound {
     static double product(const std::vector<double>& factors) {
         return std::accumulate(factors.begin(), factors.end(), 1.0, std::multiplies<>());
     }
+    double sum_of_entries() const { return std::accumulate(entries.begin(), entries.end(), 0.0); }
     /// Bytes beside the entries themselves.
     double message_bytes(double ranks) const {
         const double messages = product(groups);
@@ -149,7 +153,12 @@ ExchangeBound exchange_bound(const ExchangeSpec& spec) {
     for (int t = 0; t < spec.from.grid().dimensions(); ++t)
         if (spec.from.is_partial(t)) parts *= static_cast<double>(spec.from.grid().lengths[static_cast<std::size_t>(t)]);
     Volume volume;
-    if (ranks > 1)
+    if (ranks > 1 && ranks <= counted_ranks && (loops || ranks * (sent.sum_of_entries() + received.sum_of_entries()) <= counted_entries))
+        for (std::int64_t r = 0; r < spec.ranks(); ++r) {
+            const Volume counted = exchange_volume(spec, r);
+            volume = {std::max(volume.sent, counted.sent), std::max(volume.received, counted.received)};
+        }
+    else if (ranks > 1)
         volume = {rounded(SideBound::product(sent.entries) * copies), rounded(SideBound::product(received.entries) * parts)};
     return {volume, rounded(lists), rounded(building)};
 }

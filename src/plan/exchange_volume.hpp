@@ -18,7 +18,8 @@ struct ExchangeBound {
     std::int64_t building_bytes = 0; ///< besides, while they are built
 };
 
-/// From extents alone, so that it costs nothing for any number of elements and ranks.
+/// Elements are counted where that is quick; the rest follows from extents, so that it costs nothing for any number of elements
+/// and ranks.
 ExchangeBound exchange_bound(const ExchangeSpec& spec);
 
 }  // namespace arges
