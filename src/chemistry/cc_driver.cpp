@@ -6,9 +6,9 @@
 #include "chemistry/rccsd.hpp"
 #include "chemistry/rtriples.hpp"
 #include "chemistry/triples.hpp"
-#include "chemistry/text_file.hpp"
 #include "comm/communicator.hpp"
 #include "interface/world_state.hpp"
+#include "io/parallel_file.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -184,7 +184,7 @@ CcResult run_coupled_cluster(const World& world, const std::string& path, const 
     CcResult result;
     result.header = header;
     result.ranks = world.size();
-    const std::int64_t file_bytes = TextFile(world, path).size();
+    const std::int64_t file_bytes = io::InputFile(comm, path).size();
     std::int64_t calculation = 0;
     comm.agree([&] {
         if (comm.rank() != 0) return;  // all would find the same

@@ -4,12 +4,14 @@
 #include "chemistry/fcidump_entry.hpp"
 #include "chemistry/fcidump_form.hpp"
 #include "chemistry/fcidump_store.hpp"
-#include "chemistry/text_file.hpp"
 #include "comm/values.hpp"
+#include "io/parallel_file.hpp"
+#include "io/text_lines.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <memory>
 
 namespace arges::chemistry {
 
@@ -24,8 +26,14 @@ constexpr std::int64_t shortest_line = 10;
 constexpr std::int64_t bytes_of_entry = 160;
 
 /// The header text is read by rank 0 and parsed by all, so that all see the same errors.
-FcidumpHeader header_of(const TextFile& file) {
-    const std::string text = broadcast_text(file.comm(), file.beginning(max_header_bytes), 0);
+FcidumpHeader header_of(const io::InputFile& file) {
+    std::string text;
+    file.comm().agree([&] {
+        if (file.comm().rank() != 0) return;
+        text.resize(static_cast<std::size_t>(std::min(max_header_bytes, file.size())));
+        text.resize(file.read(0, text.data(), text.size()));
+    });
+    file.comm().broadcast(text, 0);
     try {
         return parse_fcidump_header(text);
     } catch (const InvalidArgument& error) {
@@ -33,12 +41,22 @@ FcidumpHeader header_of(const TextFile& file) {
     }
 }
 
+/// This rank's part of the lines behind the header.
+io::FileLines entry_lines(const io::InputFile& file, const FcidumpHeader& header) {
+    return io::FileLines::part_of(file, header.data_begin);
+}
+
+/// "name, line 7: " for the line that begins at `position`. Collective.
+std::string where(const io::InputFile& file, std::int64_t position) {
+    return file.path() + ", line " + std::to_string(io::line_number(file, position)) + ": ";
+}
+
 /// Positions of the lines with zero indices of a file in blocks, on every rank.
-std::vector<std::int64_t> find_zero_lines(const TextFile& file, const FcidumpHeader& header) {
+std::vector<std::int64_t> find_zero_lines(const io::InputFile& file, const FcidumpHeader& header) {
     if (header.form != OrbitalForm::spin_blocks) return {};
     std::vector<std::int64_t> mine;
     file.comm().agree([&] {
-        for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
+        for (io::LineReader lines(entry_lines(file, header)); lines.next();) {
             const ParsedLine parsed = parse_fcidump_line(lines.line(), header.orbitals);
             if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == 0)
                 mine.push_back(lines.position());
@@ -57,24 +75,40 @@ std::vector<std::int64_t> find_zero_lines(const TextFile& file, const FcidumpHea
     return all;
 }
 
-/// The next entries of this rank; an error ends them.
-std::vector<Entry> next_entries(LineReader& lines, const TextFile& file, const FcidumpForm& form,
-                                LocatedError& error) {
-    std::vector<Entry> entries;
-    entries.reserve(std::min<std::size_t>(entries_per_round, static_cast<std::size_t>(file.size() / shortest_line + 1)));
-    while (entries.size() < entries_per_round && error.position == LocatedError::none &&
-           lines.next()) {
-        ParsedLine parsed = form.parse(lines.line(), lines.position());
+/// What a rank has read in a round.
+struct Round {
+    static constexpr std::int64_t nowhere = INT64_MAX;
+    std::vector<Entry> entries{};
+    std::int64_t wrong = nowhere;  ///< position of the line behind them that is wrong
+    std::string problem{};         ///< what is wrong with it and what to do
+};
+
+Round next_round(io::LineReader& lines, const io::InputFile& file, const FcidumpForm& form) {
+    Round round;
+    round.entries.reserve(std::min<std::size_t>(entries_per_round, static_cast<std::size_t>(file.size() / shortest_line + 1)));
+    while (round.entries.size() < entries_per_round && lines.next()) {
+        const ParsedLine parsed = form.parse(lines.line(), lines.position());
         const auto end = lines.position() + static_cast<std::int64_t>(lines.line().size());
         if (!parsed.problem.empty()) {
+            round.wrong = lines.position();
+            round.problem = parsed.problem;
             if (end >= file.size() - 1)
-                parsed.problem += "; the file ends here, it may be truncated: write it again";
-            error.note(lines.position(), parsed.problem);
+                round.problem += "; the file ends here, it may be truncated: write it again";
             break;
         }
-        if (!parsed.blank) entries.push_back(parsed.entry);
+        if (!parsed.blank) round.entries.push_back(parsed.entry);
     }
-    return entries;
+    return round;
+}
+
+/// Throws InvalidArgument with the first wrong line of all ranks, if there is one. Collective.
+void throw_first(const io::InputFile& file, const Round& mine) {
+    const std::int64_t position = file.comm().minimum(mine.wrong);
+    if (position == Round::nowhere) return;
+    const std::string place = where(file, position);
+    file.comm().agree([&] {
+        if (mine.wrong == position) throw InvalidArgument(place + mine.problem);
+    });
 }
 
 std::string number(double value) {
@@ -85,11 +119,11 @@ std::string number(double value) {
 
 /// Looks through the whole file for the entries of one integral, and throws with the lines of two
 /// that differ.
-[[noreturn]] void throw_contradiction(const TextFile& file, const FcidumpHeader& header,
+[[noreturn]] void throw_contradiction(const io::InputFile& file, const FcidumpHeader& header,
                                       const FcidumpForm& form, std::uint64_t code) {
     std::vector<Entry> mine;
     file.comm().agree([&] {
-        for (LineReader lines = file.lines_from(header.data_begin); lines.next();) {
+        for (io::LineReader lines(entry_lines(file, header)); lines.next();) {
             const ParsedLine parsed = form.parse(lines.line(), lines.position());
             if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == code)
                 mine.push_back(parsed.entry);
@@ -101,37 +135,36 @@ std::string number(double value) {
     });
     if (other == all.end())
         throw InvalidArgument(file.path() + ": the file changed while it was read");
-    throw InvalidArgument(file.where(other->position) + form.name(code) + " = " +
+    throw InvalidArgument(where(file, other->position) + form.name(code) + " = " +
                           number(other->value) + " contradicts line " +
-                          std::to_string(file.line_number(all[0].position)) + ", where it is " +
+                          std::to_string(io::line_number(file, all[0].position)) + ", where it is " +
                           number(all[0].value) + "; keep the right one");
 }
 
-void read_entries(const TextFile& file, const FcidumpHeader& header, EntryStore& store) {
+void read_entries(const io::InputFile& file, const FcidumpHeader& header, EntryStore& store) {
     const FcidumpForm form(header, find_zero_lines(file, header));
-    std::unique_ptr<LineReader> lines;
-    file.comm().agree([&] { lines.reset(new LineReader(file.lines_from(header.data_begin))); });
-    LocatedError error;
+    std::unique_ptr<io::LineReader> lines;
+    file.comm().agree([&] { lines = std::make_unique<io::LineReader>(entry_lines(file, header)); });
     for (bool more = true; more;) {
-        std::vector<Entry> entries;
-        file.comm().agree([&] { entries = next_entries(*lines, file, form, error); });
-        const EntryStore::Found contradiction = store.merge(entries);
-        file.throw_first(error);
+        Round round;
+        file.comm().agree([&] { round = next_round(*lines, file, form); });
+        const EntryStore::Found contradiction = store.merge(round.entries);
+        throw_first(file, round);
         if (contradiction) throw_contradiction(file, header, form, *contradiction);
-        more = file.comm().maximum(entries.size() == entries_per_round) != 0;
+        more = file.comm().maximum(round.entries.size() == entries_per_round) != 0;
     }
     if (const EntryStore::Found contradiction = store.merge_small())
         throw_contradiction(file, header, form, *contradiction);
 }
 
-void refuse_missing_group(const TextFile& file, const EntryStore& store, EntryStore::Group group,
+void refuse_missing_group(const io::InputFile& file, const EntryStore& store, EntryStore::Group group,
                           const std::string& kind, const std::string& lines) {
     if (store.count(group) == 0)
         throw InvalidArgument(file.path() + ": there are no " + kind + " integrals (lines " +
                               lines + "); the file is truncated or was written without them");
 }
 
-void refuse_incomplete(const TextFile& file, const FcidumpHeader& header, const EntryStore& store) {
+void refuse_incomplete(const io::InputFile& file, const FcidumpHeader& header, const EntryStore& store) {
     const std::string two = "`value i j k l` without zero indices", one = "`value i j 0 0`";
     if (header.form == OrbitalForm::restricted) {
         refuse_missing_group(file, store, EntryStore::two_alpha, "two-electron", two);
@@ -156,7 +189,7 @@ void refuse_incomplete(const TextFile& file, const FcidumpHeader& header, const 
 }  // namespace
 
 FcidumpHeader read_fcidump_header(const World& world, const std::string& path) {
-    return header_of(TextFile(world, path));
+    return header_of(io::InputFile(Communicator(world.communicator()), path));
 }
 
 Fcidump empty_fcidump(const World& world, const FcidumpHeader& header) {
@@ -181,11 +214,11 @@ std::int64_t reading_memory(std::int64_t file_bytes, std::int64_t ranks) {
     const std::int64_t lines = file_bytes / ranks / shortest_line + 1;
     const std::int64_t header = 2 * std::min(file_bytes, max_header_bytes);
     const std::int64_t entries = std::min<std::int64_t>(lines, entries_per_round);
-    return header + static_cast<std::int64_t>(LineReader::buffer_bytes) + entries * bytes_of_entry;
+    return header + static_cast<std::int64_t>(io::LineReader::block_bytes) + entries * bytes_of_entry;
 }
 
 Fcidump read_fcidump(const World& world, const std::string& path) {
-    const TextFile file(world, path);
+    const io::InputFile file(Communicator(world.communicator()), path);
     const FcidumpHeader header = header_of(file);
     EntryStore store(world, file.comm(), header);
     read_entries(file, header, store);
