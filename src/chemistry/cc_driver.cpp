@@ -2,13 +2,13 @@
 
 #include "base/process_memory.hpp"
 #include "chemistry/cc_equations.hpp"
+#include "chemistry/integral_file.hpp"
 #include "chemistry/mp2.hpp"
 #include "chemistry/rccsd.hpp"
 #include "chemistry/rtriples.hpp"
 #include "chemistry/triples.hpp"
 #include "comm/communicator.hpp"
 #include "interface/world_state.hpp"
-#include "io/parallel_file.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -165,12 +165,12 @@ std::optional<double> CcResult::energy(Method method) const {
 }
 
 std::int64_t forecast_memory(const World& world, const FcidumpHeader& header,
-                             std::int64_t file_bytes, const CcOptions& options) {
+                             std::int64_t reading_bytes, const CcOptions& options) {
     World dry = World::dry_run(world.size(), world.torus());
     dry.set_memory_limit(world.memory_limit());
     CcResult unused;
     Fcidump empty = empty_fcidump(dry, header);
-    dry.state()->note_working(reading_memory(file_bytes, world.size()));
+    dry.state()->note_working(reading_bytes);
     compute(std::move(empty), "dry run", options, {}, unused);
     const std::int64_t taken = dry.memory_peak() + dry.state()->unaccounted_bytes();
     return taken + taken / heap_slack;
@@ -178,18 +178,18 @@ std::int64_t forecast_memory(const World& world, const FcidumpHeader& header,
 
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options,
                              const CcProgress& progress) {
-    const FcidumpHeader header = read_fcidump_header(world, path);
+    IntegralFile file(world, path);
+    const FcidumpHeader header = file.header();
     check_method(options.method, header, path);
     const Communicator comm(world.communicator());
     CcResult result;
     result.header = header;
     result.ranks = world.size();
-    const std::int64_t file_bytes = io::InputFile(comm, path).size();
     std::int64_t calculation = 0;
     comm.agree([&] {
         if (comm.rank() != 0) return;  // all would find the same
         try {
-            calculation = forecast_memory(world, header, file_bytes, options);
+            calculation = forecast_memory(world, header, file.reading_memory(), options);
         } catch (const OutOfMemory& error) {
             throw OutOfMemory(path + ": " + to_string(options.method) +
                               " does not fit into the memory limit of " +
@@ -203,7 +203,7 @@ CcResult run_coupled_cluster(const World& world, const std::string& path, const 
         comm.maximum(current_process_memory()) + first_use_bytes + calculation;
     if (progress.planned) progress.planned(result);
 
-    Fcidump data = read_fcidump(world, path);
+    Fcidump data = file.read();
     result.round_off_repeats = data.round_off_repeats;
     compute(std::move(data), path, options, progress, result);
     result.peak_memory_bytes = comm.maximum(peak_process_memory());

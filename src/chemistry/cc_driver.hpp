@@ -1,4 +1,4 @@
-/// From an FCIDUMP file to correlation energies.
+/// From a file of integrals to correlation energies.
 #pragma once
 
 #include "chemistry/cc_checkpoint.hpp"
@@ -55,7 +55,7 @@ struct CcResult {
     std::int64_t forecast_memory_bytes = 0;   ///< what was expected: see forecast_memory()
     std::int64_t ranks = 0;
     FrozenOrbitals frozen{};                  ///< orbitals that were left out
-    std::int64_t round_off_repeats = 0;       ///< lines of the file that repeat an integral up to round-off
+    std::int64_t round_off_repeats = 0;       ///< entries of the file that repeat an integral up to round-off
 
     /// Correlation energy of a method; none if it was not computed.
     std::optional<double> energy(Method method) const;
@@ -73,9 +73,9 @@ struct CcProgress {
 /// their movements, copies within products, buffers of reading, and what the heap leaves unused
 /// between them. The same statements are gone through on a dry run of as many ranks with the same
 /// torus and memory limit. Local.
-/// @param file_bytes  length of the FCIDUMP file
+/// @param reading_bytes  what reading the file takes: see IntegralFile::reading_memory()
 std::int64_t forecast_memory(const World& world, const FcidumpHeader& header,
-                             std::int64_t file_bytes, const CcOptions& options);
+                             std::int64_t reading_bytes, const CcOptions& options);
 
 /// Reads the file and computes the energies. Collective; the same result on every rank.
 /// The forecast is that of forecast_memory() plus what the process holds before the start, and an
