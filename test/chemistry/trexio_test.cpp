@@ -1,6 +1,7 @@
 #include "chemistry/trexio.hpp"
 
 #include "arges/error.hpp"
+#include "base/process_memory.hpp"
 #include "chemistry/cc_driver.hpp"
 #include "chemistry/integral_file.hpp"
 #include "chemistry/made_up.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
@@ -473,6 +475,41 @@ TEST(Trexio, LongFilesAreReadAndComparedInRounds) {
     EXPECT_EQ(read_integrals(world, file.path()).round_off_repeats, 1);
     repeat(1e-3);
     expect_all(error_of(world, file.path()), {"contradicts entry 0 of mo_2e_int_eri"});
+}
+
+/// With buffers for long files, beside which the tensors are small.
+TEST(Trexio, TakesTheMemoryThatIsForecast) {
+    const World world;
+    const TemporaryFile file(world, nullptr);
+    write_trexio(file.path(), random_data(world, 3, 2, 0, OrbitalForm::restricted, 3));
+    const auto small = IntegralFile(world, file.path()).reading_memory();
+    EXPECT_LT(small, 1 << 20);
+    change(world, file.path(), [&](hid_t f) {
+        const auto count = static_cast<std::size_t>(3 * EntrySource::entries_per_round * world.size());
+        put(f, indices_name, std::vector<std::int32_t>(4 * count, 1), {}, 100000);
+        put(f, values_name, std::vector<double>(count, 0.25), {}, 25000);
+    });
+    const auto forecast = IntegralFile(world, file.path()).reading_memory();
+    EXPECT_GT(forecast, small);
+    EXPECT_LT(forecast, 48 << 20);
+    std::ofstream("/proc/self/clear_refs") << "5" << std::flush;  // the peak is the present size
+    const Communicator comm(world.communicator());
+    comm.barrier();
+    const auto before = current_process_memory();
+    const Fcidump data = read_integrals(world, file.path());
+    EXPECT_LT(peak_process_memory() - before, forecast + (8 << 20));
+    EXPECT_EQ(data.two_electron.gather()[1 + 3 + 9 + 27], 0.25);
+}
+
+TEST(Trexio, WhatDoesNotFitIsRefusedBeforeItIsRead) {
+    World world;
+    world.set_memory_limit(1000);
+    try {
+        read_integrals(world, "test/data/h2o_sto3g_trexio.h5");
+        FAIL() << "no error";
+    } catch (const OutOfMemory& error) {
+        EXPECT_TRUE(same_on_all_ranks(world, error.what()));
+    }
 }
 
 TEST(Trexio, AFileThatCannotBeWrittenIsAnErrorOnEveryRank) {
