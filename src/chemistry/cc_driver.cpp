@@ -3,10 +3,10 @@
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "chemistry/cc_equations.hpp"
+#include "chemistry/integral_file.hpp"
 #include "chemistry/mp2.hpp"
 #include "chemistry/rccsd.hpp"
 #include "chemistry/triples.hpp"
-#include "chemistry/text_file.hpp"
 #include "chemistry/work_clock.hpp"
 #include "comm/communicator.hpp"
 #include "interface/world_state.hpp"
@@ -32,9 +32,6 @@ constexpr std::int64_t first_use_bytes = std::int64_t(4) << 20;
 /// One part in so many of what a calculation takes is left unused by the C library's heap between
 /// blocks that come and go (measured: up to a tenth).
 constexpr std::int64_t heap_slack = 8;
-
-/// Text that a rank reads in a second (measured: 120 to 150 MB).
-constexpr double text_bytes_per_second = 1.3e8;
 
 bool is_spin_adapted(Method method) {
     return method == Method::rccsd || method == Method::rccsd_t;
@@ -178,37 +175,34 @@ std::optional<double> CcResult::energy(Method method) const {
 
 namespace {
 
-/// A plan on a dry run. @param dry  a fresh one
-void forecast(World& dry, const std::string& path, std::int64_t file_bytes, const CcOptions& options, CcResult& result) {
+/// Forecasts on a dry run. @param dry  a fresh one
+void forecast(World& dry, const IntegralFile& file, const std::string& path, const CcOptions& options, CcResult& result) {
     try {
         CcResult gone_through;
         Fcidump empty = empty_fcidump(dry, result.header);
-        dry.state()->note_working(reading_memory(file_bytes, dry.size()));
+        dry.state()->note_working(file.reading_memory());
         compute(std::move(empty), "dry run", options, {}, gone_through);
         const std::int64_t taken = dry.state()->taken_peak();
         result.forecast_memory_bytes = taken + taken / heap_slack;
         result.forecast_seconds = gone_through.seconds;
-        result.forecast_seconds.reading = static_cast<double>(file_bytes) / static_cast<double>(dry.size()) / text_bytes_per_second;
+        result.forecast_seconds.reading = file.reading_seconds(dry.size());
     } catch (const OutOfMemory& error) {
         throw OutOfMemory(path + ": " + to_string(options.method) + " does not fit into the memory limit of " +
                           std::to_string(dry.memory_limit()) + " bytes per rank: " + error.what());
     }
 }
 
-}  // namespace
-
-CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks) {
+CcResult plan(const World& world, const IntegralFile& file, const std::string& path, const CcOptions& options, std::int64_t ranks) {
     CcResult result;
-    result.header = read_fcidump_header(world, path);
+    result.header = file.header();
     check_method(options.method, result.header, path);
     const Communicator comm(world.communicator());
     result.ranks = ranks > 0 ? ranks : world.size();
-    const std::int64_t file_bytes = TextFile(world, path).size();
     comm.agree([&] {
         if (comm.rank() != 0) return;  // all would find the same
         World dry = World::dry_run(result.ranks, ranks > 0 ? Torus() : world.torus());
         dry.set_memory_limit(world.memory_limit());
-        forecast(dry, path, file_bytes, options, result);
+        forecast(dry, file, path, options, result);
     });
     comm.broadcast(&result.forecast_memory_bytes, sizeof result.forecast_memory_bytes, 0);
     comm.broadcast(&result.forecast_seconds, sizeof result.forecast_seconds, 0);
@@ -217,13 +211,20 @@ CcResult plan_coupled_cluster(const World& world, const std::string& path, const
     return result;
 }
 
+}  // namespace
+
+CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks) {
+    return plan(world, IntegralFile(world, path), path, options, ranks);
+}
+
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress) {
-    CcResult result = plan_coupled_cluster(world, path, options);
+    IntegralFile file(world, path);
+    CcResult result = plan(world, file, path, options, 0);
     if (progress.planned) progress.planned(result);
 
     const Communicator comm(world.communicator());
     const Stopwatch watch;
-    Fcidump data = read_fcidump(world, path);
+    Fcidump data = file.read();
     result.seconds.reading = watch.seconds();
     result.round_off_repeats = data.round_off_repeats;
     compute(std::move(data), path, options, progress, result);

@@ -1,4 +1,4 @@
-/// From an FCIDUMP file to correlation energies.
+/// From a file of integrals to correlation energies.
 #pragma once
 
 #include "chemistry/cc_checkpoint.hpp"
@@ -65,7 +65,7 @@ struct CcResult {
     std::int64_t forecast_memory_bytes = 0;   ///< what was expected: see plan_coupled_cluster()
     std::int64_t ranks = 0;
     FrozenOrbitals frozen{};                  ///< orbitals that were left out
-    std::int64_t round_off_repeats = 0;       ///< lines of the file that repeat an integral up to round-off
+    std::int64_t round_off_repeats = 0;       ///< entries of the file that repeat an integral up to round-off
 
     /// Correlation energy of a method; none if it was not computed.
     std::optional<double> energy(Method method) const;

@@ -3,8 +3,10 @@
 
 #include "arges/tensor.hpp"
 #include "chemistry/fcidump_header.hpp"
+#include "io/parallel_file.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,7 +31,7 @@ struct Fcidump {
     Tensor<double> one_electron = {};           ///< h(p,q), sym(p,q)
     Tensor<double> two_electron = {};           ///< (pq|rs), sym(sym(p,q),sym(r,s))
     std::optional<BetaIntegrals> beta = {};     ///< of unrestricted (UHF) orbitals
-    std::int64_t round_off_repeats = 0;  ///< lines of the file that repeat an integral up to round-off
+    std::int64_t round_off_repeats = 0;  ///< entries of the file that repeat an integral up to round-off
 
     /// h(p,q) of a spin, 0 for alpha and 1 for beta.
     const Tensor<double>& one(int spin) const {
@@ -46,21 +48,13 @@ struct Fcidump {
 /// Zeros of the shapes that a file with this header gives. Local.
 Fcidump empty_fcidump(const World& world, const FcidumpHeader& header);
 
-/// Reads and checks only the header. Collective.
-/// @throws InvalidArgument with file, line and cure
-FcidumpHeader read_fcidump_header(const World& world, const std::string& path);
+class EntrySource;
 
-/// Reads a file straight into distributed tensors: every rank reads its own part, in pieces of
-/// bounded size. Entries may come in any order, and again where they agree up to round-off (see
-/// same_integral(); the value of larger magnitude is taken). Integrals without an entry are zero. Collective.
-/// @throws InvalidArgument with file, line and cure, for anything that is not a complete and
-/// consistent file
-Fcidump read_fcidump(const World& world, const std::string& path);
+/// The entries of FCIDUMP text. Collective; `file` must outlive them.
+/// @throws InvalidArgument with file, line and cure, for a header that is not complete and consistent
+std::unique_ptr<EntrySource> fcidump_entries(const io::InputFile& file);
 
-/// Bytes that reading a file of this length takes on a rank besides its tensors, about. Local.
-std::int64_t reading_memory(std::int64_t file_bytes, std::int64_t ranks);
-
-/// Writes a file that read_fcidump() reads back to the same bits (17 digits), integrals of
+/// Writes FCIDUMP text that is read back to the same bits (17 digits), integrals of
 /// magnitude `cutoff` or above; unrestricted orbitals in blocks (IUHF=1), without their energies.
 /// Rank 0 writes under a temporary name in the same folder and renames; it holds a slice of the
 /// integrals at a time. Collective.

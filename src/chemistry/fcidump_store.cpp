@@ -102,19 +102,19 @@ void EntryStore::add_small(const Entry& entry, Found& found) {
 
 EntryStore::Found EntryStore::merge(const std::vector<Entry>& entries) {
     Found found;
-    std::array<std::vector<Entry>, groups> integrals;
     comm_.agree([&] {
+        for (auto& entries_of_group : merging_) entries_of_group.clear();
         for (const Entry& entry : entries) {
             const EntryKind kind = entry_kind(entry.code);
             if (kind == EntryKind::one_electron || kind == EntryKind::two_electron) {
-                integrals[group_of(entry.code)].push_back(entry);
+                merging_[group_of(entry.code)].push_back(entry);
                 continue;
             }
             add_small(entry, found);
         }
     });
     for (int group = 0; group < (data_.beta ? groups : one_beta); ++group)
-        store(static_cast<Group>(group), integrals[static_cast<std::size_t>(group)], found);
+        store(static_cast<Group>(group), merging_[static_cast<std::size_t>(group)], found);
     return lowest(found);
 }
 

@@ -128,7 +128,7 @@ void print_energies(std::ostream& out, const CcResult& result) {
         out << fmt::format("{} core and {} virtual orbitals are frozen.\n", result.frozen.core,
                            result.frozen.virtuals);
     if (result.round_off_repeats > 0)
-        out << fmt::format("{} lines of the file repeat an integral up to round-off (1e-8 hartree): the "
+        out << fmt::format("{} entries of the file repeat an integral up to round-off (1e-8 hartree): the "
                            "larger value was taken.\n",
                            result.round_off_repeats);
     if (!result.energy(Method::mp2))
@@ -194,7 +194,7 @@ void run(const CcCommand& command, const Console& console) {
 Action declare_cc(CLI::App& app) {
     const auto command = std::make_shared<CcCommand>();
     app.add_option("FILE", command->file,
-                   "integrals in FCIDUMP form over RHF, ROHF or UHF orbitals")
+                   "integrals over RHF, ROHF or UHF orbitals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
     app.add_option("--method", command->method,
                    "mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq")

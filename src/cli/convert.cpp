@@ -1,7 +1,9 @@
-// arges convert IN OUT: a sparse tensor in another form.
+// arges convert IN OUT: a sparse tensor, or the integrals of a molecule, in another form.
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
+#include "chemistry/integral_file.hpp"
+#include "cli/convert_integrals.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
@@ -117,14 +119,30 @@ void run(const ConvertCommand& command, const Console& console) {
     command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
 }
 
+void check_output_name(const std::string& path) {
+    if (chemistry::is_integral_name(path)) return;
+    try {
+        check_sparse_name(path);
+    } catch (const InvalidArgument& error) {
+        throw InvalidArgument(std::string(error.what()) + "; for integrals .fcidump (text) or .h5 (TREXIO)");
+    }
+}
+
+/// The options that integrals have no use for.
+void refuse_sparse_options(const CLI::App& app, const std::string& output) {
+    for (const char* name : {"--output-base", "--compact", "--maps", "--base", "--lengths", "--duplicates", "--type"})
+        if (app.count(name) > 0)
+            throw InvalidArgument(output + " is a file of integrals by its name, and " + name + " is for sparse tensors; leave it out");
+}
+
 }  // namespace
 
 Action declare_convert(CLI::App& app) {
     const auto command = std::make_shared<ConvertCommand>();
-    app.add_option("IN", command->input, "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin")->required();
-    app.add_option("OUT", command->output, "the file to write: .tns or .tns.gz (text), .atns (binary)")
+    app.add_option("IN", command->input, "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")->required();
+    app.add_option("OUT", command->output, "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO)")
         ->required()
-        ->check(accepted_by([](const std::string& path) { check_sparse_name(path); }, "FILE"));
+        ->check(accepted_by(check_output_name, "FILE"));
     app.add_option("--output-base", command->output_base,
                    "what the text that is written calls the first index: one or zero")
         ->check(CLI::IsMember({"one", "zero"}))
@@ -134,7 +152,11 @@ Action declare_convert(CLI::App& app) {
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input_options.declare(app);
     command->world.declare(app);
-    return [command](const Console& console) { run(*command, console); };
+    return [command, &app](const Console& console) {
+        if (!chemistry::is_integral_name(command->output)) return run(*command, console);
+        refuse_sparse_options(app, command->output);
+        convert_integrals(command->world.make_world(), command->input, command->output, command->json, console.out);
+    };
 }
 
 }  // namespace arges::cli

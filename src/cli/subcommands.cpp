@@ -9,8 +9,8 @@ const std::vector<Subcommand>& subcommands() {
         {"cpd", "CP decomposition of a sparse or dense tensor, by least squares, without negative elements, or all at once", declare_cpd},
         {"tucker", "Tucker decomposition of a dense or sparse tensor, by ranks or to a relative error", declare_tucker},
         {"stats", "what a sparse tensor looks like, and what its distributions would load and move", declare_stats},
-        {"convert", "a sparse tensor from one file form to another", declare_convert},
-        {"cc", "coupled cluster and MP2 energies of a molecule from an FCIDUMP file", declare_cc},
+        {"convert", "a sparse tensor, or integrals, from one file form to another", declare_convert},
+        {"cc", "coupled cluster and MP2 energies of a molecule from its integrals, in FCIDUMP or TREXIO form", declare_cc},
     };
     return table;
 }

@@ -1,16 +1,17 @@
 #include "io/hdf5_dataset.hpp"
 
 #include "arges/error.hpp"
+#include "base/instantiate.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace arges::io {
 
 namespace {
 
 constexpr char copy_again[] = "copy or make the file again";
-constexpr std::size_t chunk_cache_bytes = std::size_t{1} << 26;
 
 Hdf5Handle opened(const std::string& path) {
     auto file = open_hdf5(path);
@@ -46,9 +47,9 @@ std::string the_only_name(const std::string& path, const Hdf5Handle& file) {
     return names.front();
 }
 
-Hdf5Handle open_dataset(const std::string& path, const Hdf5Handle& file, const std::string& name) {
+Hdf5Handle open_dataset(const std::string& path, const Hdf5Handle& file, const std::string& name, std::size_t chunk_cache) {
     const Hdf5Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-    H5Pset_chunk_cache(access.id(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, chunk_cache_bytes, H5D_CHUNK_CACHE_W0_DEFAULT);
+    H5Pset_chunk_cache(access.id(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, chunk_cache, H5D_CHUNK_CACHE_W0_DEFAULT);
     Hdf5Handle data(H5Dopen2(file.id(), name.c_str(), access.id()), H5Dclose);
     if (!data) {
         const auto names = dataset_names(path, file);
@@ -102,7 +103,7 @@ Hdf5Array find_hdf5_array(const std::string& path, const std::string& name) {
     const auto file = opened(path);
     Hdf5Array array;
     array.name = name.empty() ? the_only_name(path, file) : name;
-    const auto data = open_dataset(path, file, array.name);
+    const auto data = open_dataset(path, file, array.name, ArrayReader::default_chunk_cache);
     const Hdf5Handle type(H5Dget_type(data.id()), H5Tclose);
     const auto number_type = number_type_of(type.id());
     const auto extents = hdf5_extents({H5Dget_space(data.id()), H5Sclose});
@@ -116,14 +117,46 @@ Hdf5Array find_hdf5_array(const std::string& path, const std::string& name) {
     return array;
 }
 
-Hdf5Reader::Hdf5Reader(const std::string& path, const Hdf5Array& array)
-    : path_(path),
-      array_(array),
-      file_(opened(path)),
-      data_(open_dataset(path, file_, array.name)),
-      type_(hdf5_type(array.type)) {}
+std::vector<std::string> hdf5_dataset_names(const std::string& path) { return dataset_names(path, opened(path)); }
 
-void Hdf5Reader::read(std::int64_t first, std::int64_t count, std::byte* numbers) const {
+template <class T>
+std::optional<T> find_hdf5_attribute(const std::string& path, const std::string& object, const std::string& name) {
+    const auto file = opened(path);
+    if (H5Lexists(file.id(), object.c_str(), H5P_DEFAULT) <= 0 ||
+        H5Aexists_by_name(file.id(), object.c_str(), name.c_str(), H5P_DEFAULT) <= 0)
+        return std::nullopt;
+    const Hdf5Handle held(H5Aopen_by_name(file.id(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    const Hdf5Handle type(H5Aget_type(held.id()), H5Tclose), space(H5Aget_space(held.id()), H5Sclose);
+    const auto kind = H5Tget_class(type.id());
+    constexpr bool is_integer = std::is_integral_v<T>;
+    T value{};
+    if ((kind != H5T_INTEGER && (is_integer || kind != H5T_FLOAT)) || H5Sget_simple_extent_npoints(space.id()) != 1 ||
+        H5Aread(held.id(), is_integer ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, &value) < 0)
+        throw_hdf5(path, "attribute " + name + " of " + object + " is not one " + (is_integer ? "integer" : "real number"), copy_again);
+    return value;
+}
+template std::optional<std::int64_t> find_hdf5_attribute(const std::string&, const std::string&, const std::string&);
+template std::optional<double> find_hdf5_attribute(const std::string&, const std::string&, const std::string&);
+
+ArrayReader::ArrayReader(const InputFile& file, const Hdf5Array& array, std::size_t chunk_cache) : file_(file), array_(array) {
+    if (array.data >= 0) return;
+    hdf5_ = opened(file.path());
+    data_ = open_dataset(file.path(), hdf5_, array.name, chunk_cache);
+    type_ = hdf5_type(array.type);
+}
+
+template <class T>
+void ArrayReader::read(std::int64_t first, std::int64_t count, T* elements) {
+    if (count == 0) return;
+    numbers_.resize(static_cast<std::size_t>(count * array_.type.bytes));
+    if (array_.data >= 0)
+        file_.read_exactly(array_.data + first * array_.type.bytes, numbers_.data(), numbers_.size());
+    else
+        read_by_hdf5(first, count, numbers_.data());
+    convert_numbers(array_.type, numbers_.data(), count, elements);
+}
+
+void ArrayReader::read_by_hdf5(std::int64_t first, std::int64_t count, std::byte* numbers) const {
     for (auto end = first + count; first < end;) {
         const Hdf5Handle there(H5Dget_space(data_.id()), H5Sclose);
         hsize_t length = 1;
@@ -134,11 +167,14 @@ void Hdf5Reader::read(std::int64_t first, std::int64_t count, std::byte* numbers
         }
         const Hdf5Handle here(H5Screate_simple(1, &length, nullptr), H5Sclose);
         if (H5Dread(data_.id(), type_.id(), here.id(), there.id(), H5P_DEFAULT, numbers) < 0)
-            throw_hdf5(path_, "dataset " + array_.name + " cannot be read",
+            throw_hdf5(file_.path(), "dataset " + array_.name + " cannot be read",
                        "check that HDF5 has the filters it was stored with, or copy it again");
         first += static_cast<std::int64_t>(length);
         numbers += length * static_cast<hsize_t>(array_.type.bytes);
     }
 }
+
+#define ARGES_INSTANTIATE(T) template void ArrayReader::read(std::int64_t, std::int64_t, T*);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges::io

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,19 +27,35 @@ bool is_hdf5(const InputFile& file);
 /// @throws InvalidArgument if the file is damaged, has no such dataset or several, or elements that are not numbers
 Hdf5Array find_hdf5_array(const std::string& path, const std::string& name);
 
-/// A dataset that is read by HDF5 because it is in chunks, perhaps compressed, or has no place of its own.
-class Hdf5Reader {
+/// Paths of all datasets of a file, in the order of names. Local. @throws InvalidArgument if the file is damaged
+std::vector<std::string> hdf5_dataset_names(const std::string& path);
+
+/// The number that is stored with a group or dataset as an attribute; nothing if one of them is not there. Local.
+/// @param T  std::int64_t or double
+/// @throws InvalidArgument if the file is damaged, or the attribute is no such number
+template <class T>
+std::optional<T> find_hdf5_attribute(const std::string& path, const std::string& object, const std::string& name);
+
+/// Reads elements of an array: from their place in the file, or through HDF5 where that has them in chunks, perhaps compressed.
+class ArrayReader {
 public:
-    /// Local; each rank opens the file by itself. @throws InvalidArgument if that fails
-    Hdf5Reader(const std::string& path, const Hdf5Array& array);
-    /// Reads elements [first, first + count) in the order of the file, in the file's type. Local.
+    static constexpr std::size_t default_chunk_cache = std::size_t{1} << 26;
+
+    /// Local; a rank that needs HDF5 opens the file by itself. `file` must outlive the reader. @throws InvalidArgument if that fails
+    /// @param chunk_cache  bytes that HDF5 may keep of chunks; larger ones that are not compressed are read in parts
+    ArrayReader(const InputFile& file, const Hdf5Array& array, std::size_t chunk_cache = default_chunk_cache);
+    /// Reads elements [first, first + count) in the order of the file; complex ones need a complex T. Local.
     /// @throws InvalidArgument if the file is damaged or needs a filter that HDF5 does not have here
-    void read(std::int64_t first, std::int64_t count, std::byte* numbers) const;
+    template <class T>
+    void read(std::int64_t first, std::int64_t count, T* elements);
 
 private:
-    std::string path_;
+    void read_by_hdf5(std::int64_t first, std::int64_t count, std::byte* numbers) const;
+
+    const InputFile& file_;
     Hdf5Array array_;
-    Hdf5Handle file_, data_, type_;
+    Hdf5Handle hdf5_, data_, type_;  // where the elements have no place of their own
+    std::vector<std::byte> numbers_;
 };
 
 }  // namespace arges::io

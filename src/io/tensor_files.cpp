@@ -112,22 +112,10 @@ const CheckpointTensor& chosen(const CheckpointReader& reader, const FilePath& p
 /// Reads an array that is stored in C or Fortran order into a tensor without symmetry. Collective.
 template <class T>
 void load_array(const InputFile& file, const Description& found, TensorState<T>& tensor) {
-    const auto& array = found.array;
-    std::optional<Hdf5Reader> reader;
-    std::vector<std::byte> numbers;
-    file.comm().agree([&] {
-        if (array.data < 0) reader.emplace(file.path(), array);
-    });
+    std::optional<ArrayReader> reader;
+    file.comm().agree([&] { reader.emplace(file, found.array); });
     const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest);
-    slabs.load<T>(tensor, [&](const Slab<T>& slab) {
-        if (slab.count == 0) return;
-        numbers.resize(static_cast<std::size_t>(slab.count * array.type.bytes));
-        if (reader)
-            reader->read(slab.first, slab.count, numbers.data());
-        else
-            file.read_exactly(array.data + slab.first * array.type.bytes, numbers.data(), numbers.size());
-        convert_numbers(array.type, numbers.data(), slab.count, slab.values);
-    });
+    slabs.load<T>(tensor, [&](const Slab<T>& slab) { reader->read(slab.first, slab.count, slab.values); });
 }
 
 template <class T>

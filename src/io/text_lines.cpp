@@ -12,9 +12,9 @@ namespace arges::io {
 FileLines::FileLines(const InputFile& file, std::int64_t begin, std::int64_t end)
     : file_(file), begin_(line_begin(begin)), end_(line_begin(end)), next_(begin_) {}
 
-FileLines FileLines::part_of(const InputFile& file) {
-    const auto rank = file.comm().rank(), ranks = file.comm().size();
-    return {file, part_begin(file.size(), rank, ranks), part_begin(file.size(), rank + 1, ranks)};
+FileLines FileLines::part_of(const InputFile& file, std::int64_t begin) {
+    const auto rank = file.comm().rank(), ranks = file.comm().size(), bytes = std::max<std::int64_t>(0, file.size() - begin);
+    return {file, begin + part_begin(bytes, rank, ranks), begin + part_begin(bytes, rank + 1, ranks)};
 }
 
 std::int64_t FileLines::line_begin(std::int64_t position) const {
@@ -75,6 +75,32 @@ std::string_view LineBlocks::next() {
     lines_of_block_ = std::count(buffer_.data(), buffer_.data() + given_, '\n');
     lines_ += lines_of_block_;
     return {buffer_.data(), given_};
+}
+
+bool LineReader::next() {
+    if (rest_.empty()) {
+        try {
+            rest_ = blocks_.next();
+        } catch (const InvalidArgument& error) {
+            throw InvalidArgument(source_.file().path() + ", from byte " + std::to_string(next_) + " on: " + error.what());
+        }
+        if (rest_.empty()) return false;
+    }
+    const auto length = rest_.find('\n');
+    line_ = rest_.substr(0, length);
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    position_ = next_;
+    next_ += static_cast<std::int64_t>(length) + 1;
+    rest_.remove_prefix(length + 1);
+    return true;
+}
+
+std::int64_t line_number(const InputFile& file, std::int64_t position) {
+    std::int64_t before = 0;
+    file.comm().agree([&] {
+        for (LineReader lines(FileLines::part_of(file)); lines.next() && lines.position() < position;) ++before;
+    });
+    return file.comm().sum(before) + 1;
 }
 
 std::string quoted(std::string_view text) {

@@ -23,9 +23,12 @@ public:
 class FileLines : public ByteSource {
 public:
     FileLines(const InputFile& file, std::int64_t begin, std::int64_t end);
-    /// This rank's part of a file. Local.
-    static FileLines part_of(const InputFile& file);
+    /// This rank's part of a file, or of what begins at byte `begin`. Local.
+    static FileLines part_of(const InputFile& file, std::int64_t begin = 0);
     std::size_t read(char* data, std::size_t bytes) override;
+    const InputFile& file() const { return file_; }
+    /// Position of the first line.
+    std::int64_t begin() const { return begin_; }
     /// Bytes of these lines.
     std::int64_t size() const { return end_ - begin_; }
 
@@ -62,6 +65,32 @@ private:
     std::int64_t lines_ = 0, lines_of_block_ = 0;
     bool ended_ = false;
 };
+
+/// The lines of a part of a file, one at a time.
+class LineReader {
+public:
+    static constexpr std::size_t block_bytes = std::size_t{1} << 18;
+
+    explicit LineReader(const FileLines& part) : source_(part), blocks_(source_, block_bytes), next_(part.begin()) {}
+    LineReader(const LineReader&) = delete;
+    LineReader& operator=(const LineReader&) = delete;
+
+    /// Moves to the next line; false behind the last one. Local. @throws InvalidArgument as LineBlocks::next(), with file and place
+    bool next();
+    /// The line without its end. Valid until the next call.
+    std::string_view line() const { return line_; }
+    /// Position of its first byte in the file.
+    std::int64_t position() const { return position_; }
+
+private:
+    FileLines source_;
+    LineBlocks blocks_;
+    std::string_view rest_, line_;  // of the block
+    std::int64_t position_ = 0, next_ = 0;
+};
+
+/// Number of the line, counted from 1, that begins at `position`. Collective.
+std::int64_t line_number(const InputFile& file, std::int64_t position);
 
 /// A piece of a line for a message: what cannot be printed becomes "?", what is long is cut.
 std::string quoted(std::string_view text);

@@ -1,6 +1,7 @@
 #include "chemistry/cc_driver.hpp"
 
 #include "arges/error.hpp"
+#include "chemistry/integral_file.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 
@@ -94,7 +95,7 @@ CcResult result_of(const World& world, const Fcidump& data, Method method) {
 
 TEST(NonCanonicalOrbitals, give_the_same_energies) {
     const World world;
-    const Fcidump water = read_fcidump(world, data_folder + "h2o_sto3g.fcidump");
+    const Fcidump water = read_integrals(world, data_folder + "h2o_sto3g.fcidump");
     const Dense dense = rotated(rotated(dense_of(water), 3, 4, 0.4), 5, 6, -0.7);
     const Fcidump data = fcidump_of(world, dense, 10, water.core_energy);
     const CcResult result = result_of(world, data, Method::ccsd_t);
@@ -109,7 +110,7 @@ TEST(NonCanonicalOrbitals, give_the_same_energies) {
 
 TEST(NonCanonicalOrbitals, that_contradict_the_orbital_energies_of_the_file_are_refused) {
     const World world;
-    const Fcidump water = read_fcidump(world, data_folder + "h2o_sto3g.fcidump");
+    const Fcidump water = read_integrals(world, data_folder + "h2o_sto3g.fcidump");
     Fcidump data = fcidump_of(world, rotated(dense_of(water), 3, 4, 0.4), 10, water.core_energy);
     data.orbital_energies = water.orbital_energies;
     EXPECT_THROW(result_of(world, data, Method::ccsd), InvalidArgument);
@@ -118,7 +119,7 @@ TEST(NonCanonicalOrbitals, that_contradict_the_orbital_energies_of_the_file_are_
 TEST(NonHartreeFockOrbitals, give_the_exact_energy_of_two_electrons) {
     // CCSD is exact for two electrons, whatever the orbitals: this needs f(i,a) in every equation.
     const World world;
-    const Fcidump water = read_fcidump(world, data_folder + "h2o_sto3g.fcidump");
+    const Fcidump water = read_integrals(world, data_folder + "h2o_sto3g.fcidump");
     const Dense dense = dense_of(water);
     const CcResult straight =
         result_of(world, fcidump_of(world, dense, 2, water.core_energy), Method::ccsd);

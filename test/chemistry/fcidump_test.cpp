@@ -1,4 +1,4 @@
-#include "chemistry/fcidump.hpp"
+#include "chemistry/integral_file.hpp"
 
 #include "arges/error.hpp"
 #include "chemistry/temporary_file.hpp"
@@ -77,7 +77,7 @@ TEST(Fcidump, reads_all_forms_of_one_hamiltonian) {
     for (const auto& file : good_files) {
         SCOPED_TRACE(file.name);
         const TemporaryFile temporary(world, file.text.c_str());
-        const Fcidump data = read_fcidump(world, temporary.path());
+        const Fcidump data = read_integrals(world, temporary.path());
         EXPECT_EQ(data.header.orbitals, 2);
         EXPECT_EQ(data.header.electrons, 2);
         EXPECT_EQ(data.core_energy, 0.9);
@@ -93,9 +93,9 @@ TEST(Fcidump, reads_all_forms_of_one_hamiltonian) {
 TEST(Fcidump, orbital_energies_are_optional) {
     const World world;
     const TemporaryFile without(world, good_files.front().text.c_str());
-    EXPECT_TRUE(read_fcidump(world, without.path()).orbital_energies.empty());
+    EXPECT_TRUE(read_integrals(world, without.path()).orbital_energies.empty());
     const TemporaryFile with(world, good_files.back().text.c_str());
-    EXPECT_EQ(read_fcidump(world, with.path()).orbital_energies, (std::vector<double>{-0.5, 0.3}));
+    EXPECT_EQ(read_integrals(world, with.path()).orbital_energies, (std::vector<double>{-0.5, 0.3}));
 }
 
 struct BadFile {
@@ -226,7 +226,7 @@ const std::vector<BadFile> bad_files{
 /// The message of the error that reading a path gives.
 std::string error_of(const World& world, const std::string& path) {
     try {
-        read_fcidump(world, path);
+        read_integrals(world, path);
     } catch (const InvalidArgument& error) {
         return error.what();
     }
@@ -257,7 +257,7 @@ TEST(Fcidump, long_files_are_read_and_compared_in_rounds) {
     const World world;
     const std::string text = header + integrals + core + many_copies("0.2 1 2 2 1\n", world);
     const TemporaryFile good(world, text.c_str());
-    EXPECT_EQ(read_fcidump(world, good.path()).two_electron.gather()[5], 0.2);
+    EXPECT_EQ(read_integrals(world, good.path()).two_electron.gather()[5], 0.2);
     const TemporaryFile bad(world, (text + "0.3 1 2 2 1\n").c_str());
     const std::string message = error_of(world, bad.path());
     const std::string line = "line " + std::to_string(12 + 140000 * world.size());
@@ -270,7 +270,7 @@ TEST(Fcidump, long_files_are_read_and_compared_in_rounds) {
 TEST(Fcidump, values_that_differ_by_round_off_are_one_integral) {
     const World world;
     const TemporaryFile close(world, (header + integrals + core + "0.2000000003 1 2 2 1\n").c_str());
-    const Fcidump data = read_fcidump(world, close.path());
+    const Fcidump data = read_integrals(world, close.path());
     EXPECT_EQ(data.two_electron.gather()[5], 0.2000000003) << "the larger one, on any number of ranks";
     EXPECT_EQ(data.round_off_repeats, 1);
     const TemporaryFile far(world, (header + integrals + core + "0.20000002 2 1 2 1\n").c_str());
@@ -287,7 +287,7 @@ TEST(Fcidump, refuses_paths_that_are_no_file) {
 TEST(Fcidump, the_header_alone_can_be_read) {
     const World world;
     const TemporaryFile file(world, header.c_str());
-    const FcidumpHeader read = read_fcidump_header(world, file.path());
+    const FcidumpHeader read = IntegralFile(world, file.path()).header();
     EXPECT_EQ(read.orbitals, 2);
     EXPECT_EQ(read.orbital_symmetries, (std::vector<int>{1, 1}));
     EXPECT_EQ(read.data_begin, static_cast<std::int64_t>(header.size()));
@@ -308,7 +308,7 @@ TEST(Fcidump, what_is_written_is_read_back_to_the_same_bits) {
     data.two_electron.fill_random(2);
     const TemporaryFile file(world, nullptr);
     write_fcidump(file.path(), data);
-    const Fcidump back = read_fcidump(world, file.path());
+    const Fcidump back = read_integrals(world, file.path());
     EXPECT_EQ(back.core_energy, data.core_energy);
     EXPECT_EQ(back.orbital_energies, data.orbital_energies);
     EXPECT_EQ(back.header.orbital_symmetries, data.header.orbital_symmetries);
@@ -320,7 +320,7 @@ TEST(Fcidump, what_is_written_is_read_back_to_the_same_bits) {
 TEST(Fcidump, a_file_that_cannot_be_written_is_an_error_on_every_rank) {
     const World world;
     const TemporaryFile source(world, good_files.front().text.c_str());
-    const Fcidump data = read_fcidump(world, source.path());
+    const Fcidump data = read_integrals(world, source.path());
     EXPECT_THROW(write_fcidump(source.path() + "/below/a/file", data), InvalidArgument);
 }
 

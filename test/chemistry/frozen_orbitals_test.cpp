@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "chemistry/cc_driver.hpp"
+#include "chemistry/integral_file.hpp"
 #include "chemistry/reference.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(FrozenOrbitals, LeaveTheReferenceAndTheOtherElectrons) {
         for (const FrozenOrbitals& frozen : {FrozenOrbitals{0, 0}, {1, 0}, {0, 1}, {1, 1}}) {
             SCOPED_TRACE(std::string(file) + ", core " + std::to_string(frozen.core) + ", virtuals " + std::to_string(frozen.virtuals));
             const std::string path = data_folder + file;
-            const Fcidump whole = read_fcidump(world, path), rest = without_frozen(whole, frozen);
+            const Fcidump whole = read_integrals(world, path), rest = without_frozen(whole, frozen);
             EXPECT_NEAR(build_reference(rest, path).energy, build_reference(whole, path).energy, 1e-10);
             CcOptions options{Method::mp2};
             options.frozen = frozen;
@@ -74,7 +75,7 @@ TEST(FrozenOrbitals, OfTheCoreAreFoundByTheirEnergies) {
     const World world;
     for (const auto& [file, core] : {std::pair{"h2o_sto3g.fcidump", 1}, {"lih_631g.fcidump", 1}, {"be_ccpvdz.fcidump", 1}, {"h2o_cation_uhf_sto3g.fcidump", 1}}) {
         const std::string path = data_folder + file;
-        EXPECT_EQ(core_orbitals(read_fcidump(world, path), path), core) << file;
+        EXPECT_EQ(core_orbitals(read_integrals(world, path), path), core) << file;
         CcOptions options{Method::mp2};
         options.find_core = true;
         EXPECT_EQ(run_coupled_cluster(world, path, options).frozen.core, core) << file;
@@ -83,7 +84,7 @@ TEST(FrozenOrbitals, OfTheCoreAreFoundByTheirEnergies) {
 
 TEST(FrozenOrbitals, ThatAreNotThereAreRefused) {
     const World world;
-    const Fcidump water = read_fcidump(world, data_folder + "h2o_sto3g.fcidump");
+    const Fcidump water = read_integrals(world, data_folder + "h2o_sto3g.fcidump");
     for (const FrozenOrbitals& frozen : {FrozenOrbitals{6, 0}, {-1, 0}, {0, 3}, {0, -1}}) {
         try {
             without_frozen(water, frozen);

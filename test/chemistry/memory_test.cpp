@@ -53,6 +53,7 @@ TEST_P(Forecast, is_above_what_is_taken_but_not_far) {
 INSTANTIATE_TEST_SUITE_P(
     Methods, Forecast,
     testing::Values(Calculation{"h2o_631g.fcidump", Method::mp2},
+                    Calculation{"../../test/data/h2o_sto3g_trexio.h5", Method::mp2},
                     Calculation{"be_ccpvdz.fcidump", Method::ccsd},
                     Calculation{"lih_631g.fcidump", Method::ccsd_t},
                     Calculation{"be_ccpvdz.fcidump", Method::rccsd},

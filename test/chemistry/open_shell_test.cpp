@@ -1,6 +1,7 @@
 #include "chemistry/cc_driver.hpp"
 
 #include "arges/error.hpp"
+#include "chemistry/integral_file.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 
@@ -62,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Electrons, ExactMethods,
 
 TEST(UnrestrictedOrbitals, that_both_spins_share_give_the_restricted_energies) {
     const World world;
-    const Fcidump water = read_fcidump(world, water_file);
+    const Fcidump water = read_integrals(world, water_file);
     const CcResult restricted = result_of(world, water, Method::ccsd_t);
     const CcResult split =
         result_of(world, fcidump_of(world, unrestricted(dense_of(water)), 10, water.core_energy),
@@ -75,7 +76,7 @@ TEST(UnrestrictedOrbitals, that_both_spins_share_give_the_restricted_energies) {
 
 TEST(UnrestrictedOrbitals, may_be_rotated_among_occupied_and_among_virtual_ones) {
     const World world;
-    const Fcidump water = read_fcidump(world, water_file);
+    const Fcidump water = read_integrals(world, water_file);
     const SpinDense straight = unrestricted(dense_of(water));
     const SpinDense turned =
         rotated(rotated(rotated(straight, 0, 3, 4, 0.3), 0, 5, 6, 0.5), 1, 2, 4, -0.4);
@@ -107,7 +108,7 @@ TEST(UnrestrictedOrbitals, are_read_as_numbered_spin_orbitals_too) {
                "1\n0. 0 0 0 0\n"
                "-1.2 1 1 0 0\n-0.4 2 2 0 0\n0. 0 0 0 0\n-1.21 1 1 0 0\n-0.41 2 2 0 0\n0. 0 0 0 "
                "0\n0.9 0 0 0 0\n");
-    const Fcidump a = read_fcidump(world, numbered.path()), b = read_fcidump(world, blocks.path());
+    const Fcidump a = read_integrals(world, numbered.path()), b = read_integrals(world, blocks.path());
     EXPECT_EQ(a.header.orbitals, 2);
     EXPECT_EQ(a.header.orbital_symmetries, (std::vector<int>{1, 2}));
     for (int spin : {0, 1}) {
@@ -125,7 +126,7 @@ TEST(UnrestrictedOrbitals, are_read_as_numbered_spin_orbitals_too) {
 
     const TemporaryFile again(world, nullptr);
     write_fcidump(again.path(), a);
-    const Fcidump back = read_fcidump(world, again.path());
+    const Fcidump back = read_integrals(world, again.path());
     EXPECT_EQ(back.mixed().gather(), a.mixed().gather());
     EXPECT_EQ(back.one(1).gather(), a.one(1).gather());
 }
@@ -137,7 +138,7 @@ TEST(UnrestrictedOrbitals, have_energies_of_both_spins) {
                                "0 0 0 0 0\n-1.2 1 1 0 0\n-1.2 1 0 0 0\n0 0 0 0 0\n-1.2 1 1 0 "
                                "0\n-0.5 1 0 0 0\n0 0 0 0 0\n0.9 0 0 0 0\n";
     const TemporaryFile file(world, blocks.c_str());
-    const Fcidump data = read_fcidump(world, file.path());
+    const Fcidump data = read_integrals(world, file.path());
     EXPECT_EQ(data.orbital_energies, std::vector<double>{-1.2});
     EXPECT_EQ(data.beta->orbital_energies, std::vector<double>{-0.5});
     EXPECT_NEAR(build_reference(data, "file").energy, -0.3, 1e-14);
@@ -151,7 +152,7 @@ TEST(OpenShells, the_shipped_cation_has_its_energies) {
     if (world.rank() != 0) return;
     const World alone(MPI_COMM_SELF);
     const std::string path = "examples/data/h2o_cation_uhf_sto3g.fcidump";
-    const Fcidump data = read_fcidump(alone, path);
+    const Fcidump data = read_integrals(alone, path);
     const double exact = full_ci_energy(alone, over_spin_orbitals(data)) + data.core_energy;
     CcOptions options;
     options.method = Method::ccsdtq;
@@ -194,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(WaterCation, EnergiesOfPsi4,
 
 TEST(OpenShells, are_refused_by_spin_adapted_methods) {
     const World world;
-    const Fcidump water = read_fcidump(world, water_file);
+    const Fcidump water = read_integrals(world, water_file);
     const Fcidump triplet = fcidump_of(world, dense_of(water), 10, 0, 2);
     EXPECT_THROW(result_of(world, triplet, Method::rccsd), InvalidArgument);
     EXPECT_THROW(

@@ -2,6 +2,7 @@
 #include "chemistry/rccsd.hpp"
 
 #include "chemistry/cc_equations.hpp"
+#include "chemistry/integral_file.hpp"
 #include "chemistry/mp2.hpp"
 #include "chemistry/rtriples.hpp"
 #include "chemistry/triples.hpp"
@@ -161,7 +162,7 @@ class SpinAdaptedEnergiesOf : public testing::TestWithParam<const char*> {};
 TEST_P(SpinAdaptedEnergiesOf, closed_shells_agree_with_the_references) {
     const World world;
     const std::string file = GetParam();
-    const Fcidump data = read_fcidump(world, data_folder + file);
+    const Fcidump data = read_integrals(world, data_folder + file);
     const SpatialIntegrals integrals =
         build_spatial_integrals(data, build_reference(data, file), IntegralSet::coupled_cluster);
     EXPECT_NEAR(rmp2_energy(integrals), reference_energy(file, "mp2"), 1e-8);

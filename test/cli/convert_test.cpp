@@ -42,10 +42,32 @@ TEST(Convert, removes_empty_slices_and_writes_maps) {
     EXPECT_EQ(TemporaryFolder::read(folder / "mode_2.map"), "7\n50\n");
 }
 
+TEST(Convert, goes_from_integrals_in_text_to_trexio_and_back) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const std::string text = "examples/data/h2o_sto3g.fcidump", binary = folder / "water.h5", again = folder / "water.fcidump";
+    const auto first = run_program({"convert", text.c_str(), binary.c_str(), "--json"});
+    ASSERT_EQ(first.code, cli::exit_success) << first.err;
+    const auto object = nlohmann::json::parse(first.out);
+    EXPECT_EQ(object["form"], "FCIDUMP");
+    EXPECT_EQ(object["orbitals"], 7);
+    EXPECT_EQ(object["electrons"], 10);
+    EXPECT_EQ(object["round_off_repeats"], 106);
+    const auto second = run_program({"convert", binary.c_str(), again.c_str()});
+    ASSERT_EQ(second.code, cli::exit_success) << second.err;
+    EXPECT_NE(second.out.find("water.h5, TREXIO"), std::string::npos) << second.out;
+    EXPECT_NE(second.out.find("5 alpha, 5 beta"), std::string::npos) << second.out;
+    for (const auto& file : {text, binary, again}) {
+        const auto energies = run_program({"cc", file.c_str(), "--method", "mp2", "--json"});
+        ASSERT_EQ(energies.code, cli::exit_success) << energies.err;
+        EXPECT_NEAR(nlohmann::json::parse(energies.out)["mp2"].get<double>(), -0.049149636120, 1e-12) << file;
+    }
+}
+
 TEST(Convert, answers_a_wrong_command_with_one_line) {
     const World world;
     const TemporaryFolder folder(world);
-    const auto twice = folder.write("x.tns", "1 1 4\n1 1 5\n"), out = folder / "x.atns";
+    const auto twice = folder.write("x.tns", "1 1 4\n1 1 5\n"), out = folder / "x.atns", integrals = folder / "x.h5";
     check_wrong_lines({
         {{"convert"}, cli::exit_usage, "IN"},
         {{"convert", yago}, cli::exit_usage, "OUT"},
@@ -58,8 +80,13 @@ TEST(Convert, answers_a_wrong_command_with_one_line) {
         {{"convert", "none.tns", out.c_str()}, cli::exit_error, "none.tns: there is no such file"},
         {{"convert", twice.c_str(), out.c_str(), "--duplicates", "refuse"}, cli::exit_error, "line 2: a second value for element (1, 1)"},
         {{"convert", twice.c_str(), "/none/x.atns"}, cli::exit_error, "/none/x.atns: cannot be made"},
+        {{"convert", yago, "x.bin"}, cli::exit_usage, "for integrals .fcidump (text) or .h5 (TREXIO)"},
+        {{"convert", twice.c_str(), integrals.c_str()}, cli::exit_error, "an FCIDUMP file begins with &FCI"},
+        {{"convert", "examples/data/h2o_sto3g.fcidump", integrals.c_str(), "--compact"}, cli::exit_error, "--compact is for sparse tensors"},
+        {{"convert", "examples/data/h2o_sto3g.fcidump", "/none/x.h5"}, cli::exit_error, "/none/x.h5: cannot be made"},
     });
     EXPECT_FALSE(std::filesystem::exists(out));
+    EXPECT_FALSE(std::filesystem::exists(integrals));
 }
 
 }  // namespace

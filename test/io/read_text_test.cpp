@@ -195,6 +195,68 @@ TEST(LineBlocks, GiveEveryLineOnce) {
         }
 }
 
+std::vector<std::string> lines_of(const io::InputFile& file, std::int64_t begin, std::int64_t end) {
+    std::vector<std::string> lines;
+    for (io::LineReader reader(io::FileLines(file, begin, end)); reader.next();) {
+        lines.emplace_back(reader.line());
+        EXPECT_GE(reader.position(), begin);
+        EXPECT_LT(reader.position(), end);
+    }
+    return lines;
+}
+
+TEST(LineReader, GivesTheLinesThatBeginInItsPart) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const io::InputFile file(Communicator(world.communicator()), folder.write("lines", "ab\r\ncd\n"));
+    EXPECT_EQ(lines_of(file, 0, 2), (std::vector<std::string>{"ab"}));
+    EXPECT_EQ(lines_of(file, 2, 7), (std::vector<std::string>{"cd"}));
+}
+
+TEST(LineReader, DisjointPartsGiveEveryLineOnce) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const io::InputFile file(Communicator(world.communicator()), folder.write("lines", "\none\n\nthree and four\nx\n\nlast"));
+    const auto all = lines_of(file, 0, file.size());
+    EXPECT_EQ(all, (std::vector<std::string>{"", "one", "", "three and four", "x", "", "last"}));
+    for (std::int64_t a = 0; a <= file.size(); ++a)
+        for (std::int64_t b = a; b <= file.size(); ++b) {
+            auto joined = lines_of(file, 0, a);
+            for (const auto& part : {lines_of(file, a, b), lines_of(file, b, file.size())})
+                joined.insert(joined.end(), part.begin(), part.end());
+            EXPECT_EQ(joined, all) << a << " " << b;
+        }
+}
+
+/// Longer than a block, but not than a line may be; then too long.
+TEST(LineReader, LongLinesAreWholeOrRefused) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const Communicator comm(world.communicator());
+    const std::string text = std::string(700000, 'a') + "\n" + std::string(900000, 'b') + "\nlast";
+    const io::InputFile file(comm, folder.write("long", text));
+    const auto lines = lines_of(file, 0, file.size());
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_EQ(lines[0] + "\n" + lines[1] + "\n" + lines[2], text);
+    const io::InputFile endless(comm, folder.write("endless", "first\n" + std::string(3000000, 'a')));
+    try {
+        lines_of(endless, 0, endless.size());
+        FAIL() << "no error";
+    } catch (const InvalidArgument& error) {
+        EXPECT_NE(std::string(error.what()).find("endless, from byte"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("the line is longer"), std::string::npos) << error.what();
+    }
+}
+
+TEST(LineReader, LinesAreNumberedOverAllRanks) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const io::InputFile file(Communicator(world.communicator()), folder.write("lines", "a\nbb\nccc\n"));
+    EXPECT_EQ(io::line_number(file, 0), 1);
+    EXPECT_EQ(io::line_number(file, 2), 2);
+    EXPECT_EQ(io::line_number(file, 5), 3);
+}
+
 TEST(RealTensors, HaveTheirKnownCounts) {
     const World world;
     const auto yago = read_sparse<double>(world, "test/data/yago-4d.tns.gz");

@@ -1,0 +1,113 @@
+#include "chemistry/entry_source.hpp"
+
+#include "arges/error.hpp"
+#include "chemistry/fcidump_form.hpp"
+#include "chemistry/fcidump_store.hpp"
+#include "comm/values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace arges::chemistry {
+
+namespace {
+
+std::string number(double value) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.15g", value);
+    return text.data();
+}
+
+/// Throws InvalidArgument with the first wrong entry of all ranks, if there is one. Collective.
+void throw_first(const io::InputFile& file, const EntrySource& source, const EntryRound& mine) {
+    const std::int64_t position = file.comm().minimum(mine.wrong);
+    if (position == EntryRound::nowhere) return;
+    const std::string place = source.place(position);
+    file.comm().agree([&] {
+        if (mine.wrong == position) throw InvalidArgument(file.path() + ", " + place + ": " + mine.problem);
+    });
+}
+
+/// Looks through the whole file for the entries of one integral, and throws with the places of two
+/// that differ. Collective.
+[[noreturn]] void throw_contradiction(const io::InputFile& file, EntrySource& source, std::uint64_t code) {
+    std::vector<Entry> mine;
+    source.rewind();
+    file.comm().agree([&] {
+        EntryRound round;
+        do {
+            source.next(round);
+            std::copy_if(round.entries.begin(), round.entries.end(), std::back_inserter(mine),
+                         [&](const Entry& entry) { return entry.code == code; });
+        } while (round.more);
+    });
+    std::vector<Entry> all = gathered(file.comm(), mine);
+    std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.position < b.position; });
+    const auto other = std::find_if(all.begin(), all.end(), [&](const Entry& entry) {
+        return !same_integral(entry.value, all[0].value);
+    });
+    if (other == all.end())
+        throw InvalidArgument(file.path() + ": the file changed while it was read");
+    throw InvalidArgument(file.path() + ", " + source.place(other->position) + ": " + source.name(code) + " = " +
+                          number(other->value) + " contradicts " + source.place(all[0].position) + ", where it is " +
+                          number(all[0].value) + "; keep the right one");
+}
+
+void store_entries(const io::InputFile& file, EntrySource& source, EntryStore& store) {
+    source.rewind();
+    EntryRound round;
+    for (bool more = true; more;) {
+        file.comm().agree([&] { source.next(round); });
+        const EntryStore::Found contradiction = store.merge(round.entries);
+        throw_first(file, source, round);
+        if (contradiction) throw_contradiction(file, source, *contradiction);
+        more = file.comm().maximum(round.more) != 0;
+    }
+    if (const EntryStore::Found contradiction = store.merge_small()) throw_contradiction(file, source, *contradiction);
+}
+
+void refuse_incomplete(const io::InputFile& file, const EntrySource& source, const EntryStore& store) {
+    const auto refuse_none = [&](EntryStore::Group group, EntryKind kind, const char* name) {
+        if (store.count(group) == 0)
+            throw InvalidArgument(file.path() + ": there are no " + name + " integrals (" + source.part(kind) +
+                                  "); the file is truncated or was written without them");
+    };
+    constexpr auto one = EntryKind::one_electron, two = EntryKind::two_electron;
+    const bool restricted = source.header().form == OrbitalForm::restricted;
+    if (restricted) {
+        refuse_none(EntryStore::two_alpha, two, "two-electron");
+        refuse_none(EntryStore::one_alpha, one, "one-electron");
+    } else {
+        refuse_none(EntryStore::two_alpha, two, "two-electron alpha");
+        refuse_none(EntryStore::two_beta, two, "two-electron beta");
+        refuse_none(EntryStore::two_mixed, two, "two-electron alpha-beta");
+        refuse_none(EntryStore::one_alpha, one, "one-electron alpha");
+        refuse_none(EntryStore::one_beta, one, "one-electron beta");
+    }
+    const std::int64_t wanted = source.header().orbitals * (restricted ? 1 : 2);
+    const auto energies =
+        static_cast<std::int64_t>(store.small_entries(EntryKind::orbital_energy).size());
+    if (energies != 0 && energies != wanted)
+        throw InvalidArgument(file.path() + ": there are energies for " + std::to_string(energies) +
+                              " of " + std::to_string(wanted) + " orbitals; give all of them (" +
+                              source.part(EntryKind::orbital_energy) + ") or none, or the file is truncated");
+}
+
+}  // namespace
+
+Fcidump read_entries(const World& world, const io::InputFile& file, EntrySource& source) {
+    EntryStore store(world, file.comm(), source.header());
+    store_entries(file, source, store);
+    refuse_incomplete(file, source, store);
+    Fcidump data = std::move(store.finish());
+    for (const auto& [code, value] : store.small_entries(EntryKind::core_energy))
+        data.core_energy = value;
+    for (const auto& [code, value] : store.small_entries(EntryKind::orbital_energy)) {
+        const bool beta = data.beta && spin_of(entry_indices(code)[0]) == 1;
+        (beta ? data.beta->orbital_energies : data.orbital_energies).push_back(value);
+    }  // codes ascend with the orbital
+    return data;
+}
+
+}  // namespace arges::chemistry
