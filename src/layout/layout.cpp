@@ -49,51 +49,60 @@ SlotLayout make_slot(const RankGrid& grid, const SymmetryNode& slot, const std::
 
 }  // namespace
 
+Layout::Layout() {
+    static const auto nothing = std::make_shared<const Held>();
+    held_ = nothing;
+}
+
 Layout::Layout(RankGrid grid, std::vector<std::int64_t> extents, Symmetry symmetry, std::vector<SlotMapping> mapping,
-               const std::vector<int>& partial)
-    : grid_(std::move(grid)),
-      extents_(std::move(extents)),
-      symmetry_(std::move(symmetry)),
-      mapping_(std::move(mapping)),
-      user_(grid_.lengths.size(), -1),
-      partial_(grid_.lengths.size(), false) {
-    for (std::size_t s = 0; s < mapping_.size(); ++s) {
-        const auto& slot = symmetry_.slots()[s];
-        slots_.push_back(make_slot(grid_, slot, extents_, mapping_[s]));
-        dimensions_.push_back(slot.dimensions());
-        for (int t : mapping_[s].all()) {
-            if (user_[static_cast<std::size_t>(t)] >= 0)
-                throw InvalidArgument("layout: torus dimension " + std::to_string(t) + " is used twice");
-            user_[static_cast<std::size_t>(t)] = static_cast<int>(s);
+               const std::vector<int>& partial) {
+    auto held = std::make_shared<Held>();
+    held->user.assign(grid.lengths.size(), -1);
+    held->partial.assign(grid.lengths.size(), false);
+    for (std::size_t s = 0; s < mapping.size(); ++s) {
+        const auto& slot = symmetry.slots()[s];
+        held->slots.push_back({make_slot(grid, slot, extents, mapping[s]), slot.dimensions(), {}});
+        for (int t : mapping[s].all()) {
+            auto& user = held->user[static_cast<std::size_t>(t)];
+            if (user >= 0) throw InvalidArgument("layout: torus dimension " + std::to_string(t) + " is used twice");
+            user = static_cast<int>(s);
+            held->slots.back().torus.push_back({grid.stride(t), grid.lengths[static_cast<std::size_t>(t)]});
         }
     }
-    for (int t : partial) partial_[static_cast<std::size_t>(t)] = true;
+    for (int t : partial) held->partial[static_cast<std::size_t>(t)] = true;
+    held->grid = std::move(grid);
+    held->extents = std::move(extents);
+    held->symmetry = std::move(symmetry);
+    held->mapping = std::move(mapping);
+    held_ = std::move(held);
 }
 
 std::int64_t Layout::place(std::int64_t rank, int s) const {
-    std::int64_t result = 0;
-    const auto torus = mapping(s).all();
-    for (auto t = torus.rbegin(); t != torus.rend(); ++t)
-        result = result * grid_.lengths[static_cast<std::size_t>(*t)] + grid_.coordinate(rank, *t);
+    std::int64_t result = 0, places = 1;
+    for (const auto& [stride, length] : held_slot(s).torus) {
+        result += rank / stride % length * places;
+        places *= length;
+    }
     return result;
 }
 
 std::vector<std::int64_t> Layout::local_sizes(std::int64_t rank) const {
-    if (grid_.is_idle(rank)) return std::vector<std::int64_t>(slots_.size(), 0);
-    std::vector<std::int64_t> result;
-    for (int s = 0; s < slots(); ++s) result.push_back(slot(s).local_size(place(rank, s)));
+    std::vector<std::int64_t> result(held_->slots.size(), 0);
+    if (grid().is_idle(rank)) return result;
+    for (int s = 0; s < slots(); ++s) result[static_cast<std::size_t>(s)] = slot(s).local_size(place(rank, s));
     return result;
 }
 
 std::int64_t Layout::local_size(std::int64_t rank) const {
-    std::int64_t product = grid_.is_idle(rank) ? 0 : 1;
-    for (auto n : local_sizes(rank)) product *= n;
+    if (grid().is_idle(rank)) return 0;
+    std::int64_t product = 1;
+    for (int s = 0; s < slots(); ++s) product *= slot(s).local_size(place(rank, s));
     return product;
 }
 
 std::int64_t Layout::max_local_size() const {
     std::int64_t product = 1;
-    for (const auto& s : slots_) product *= s.max_local_size();
+    for (const auto& s : held_->slots) product *= s.layout.max_local_size();
     return product;
 }
 
@@ -110,33 +119,34 @@ std::vector<std::int64_t> Layout::strides(std::int64_t rank) const {
 
 std::int64_t Layout::copies() const {
     std::int64_t product = 1;
-    for (int t = 0; t < grid_.dimensions(); ++t)
-        if (slot_of_torus(t) < 0) product *= grid_.lengths[static_cast<std::size_t>(t)];
+    for (int t = 0; t < grid().dimensions(); ++t)
+        if (slot_of_torus(t) < 0) product *= grid().lengths[static_cast<std::size_t>(t)];
     return product;
 }
 
 bool Layout::is_first_copy(std::int64_t rank) const {
-    if (grid_.is_idle(rank)) return false;
-    for (int t = 0; t < grid_.dimensions(); ++t)
-        if (slot_of_torus(t) < 0 && !is_partial(t) && grid_.coordinate(rank, t) != 0) return false;
+    if (grid().is_idle(rank)) return false;
+    for (int t = 0; t < grid().dimensions(); ++t)
+        if (slot_of_torus(t) < 0 && !is_partial(t) && grid().coordinate(rank, t) != 0) return false;
     return true;
 }
 
 std::int64_t Layout::full_size() const {
     std::int64_t product = 1;
-    for (auto n : extents_) product *= n;
+    for (auto n : extents()) product *= n;
     return product;
 }
 
 std::int64_t Layout::packed_size() const {
     std::int64_t product = 1;
-    for (const auto& slot : symmetry_.slots()) product *= PackedNode(slot, extents_, false).size();
+    for (const auto& slot : symmetry().slots()) product *= PackedNode(slot, extents(), false).size();
     return product;
 }
 
 bool Layout::operator==(const Layout& other) const {
-    return grid_ == other.grid_ && extents_ == other.extents_ && symmetry_ == other.symmetry_ &&
-           mapping_ == other.mapping_ && partial_ == other.partial_;
+    if (held_ == other.held_) return true;
+    return grid() == other.grid() && extents() == other.extents() && symmetry() == other.symmetry() && held_->mapping == other.held_->mapping &&
+           held_->partial == other.held_->partial;
 }
 
 std::string Layout::to_string(const std::vector<std::string>& names) const {
@@ -161,8 +171,8 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
     }
     if (text.empty()) text = "scalar";
     std::int64_t replicas = 1, parts = 1;
-    for (int t = 0; t < grid_.dimensions(); ++t)
-        if (slot_of_torus(t) < 0) (is_partial(t) ? parts : replicas) *= grid_.lengths[static_cast<std::size_t>(t)];
+    for (int t = 0; t < grid().dimensions(); ++t)
+        if (slot_of_torus(t) < 0) (is_partial(t) ? parts : replicas) *= grid().lengths[static_cast<std::size_t>(t)];
     if (replicas > 1) text += " x" + std::to_string(replicas) + " copies";
     if (parts > 1) text += " x" + std::to_string(parts) + " parts of a sum";
     return text;

@@ -45,10 +45,10 @@ struct SlotMapping {
 enum class Spread : std::uint8_t { replicated, partial };
 
 /// Extents, symmetry and mapping of each slot. Elements at a rank form a dense array over the slots, first slot fastest,
-/// whose lengths are the slots' local sizes.
+/// whose lengths are the slots' local sizes. A value that never changes: copies share what they hold, so that they cost nothing.
 class Layout {
 public:
-    Layout() = default;
+    Layout();
     /// @param mapping one entry per slot of `symmetry`
     /// @param partial torus dimensions, used by no slot, along which ranks hold parts of a sum; along the other
     ///                unused ones they hold copies
@@ -56,17 +56,17 @@ public:
     Layout(RankGrid grid, std::vector<std::int64_t> extents, Symmetry symmetry, std::vector<SlotMapping> mapping,
            const std::vector<int>& partial = {});
 
-    const RankGrid& grid() const { return grid_; }
-    const std::vector<std::int64_t>& extents() const { return extents_; }
-    const Symmetry& symmetry() const { return symmetry_; }
-    int order() const { return static_cast<int>(extents_.size()); }
-    int slots() const { return static_cast<int>(slots_.size()); }
-    const SlotLayout& slot(int s) const { return slots_[static_cast<std::size_t>(s)]; }
-    const std::vector<int>& slot_dimensions(int s) const { return dimensions_[static_cast<std::size_t>(s)]; }
-    const SlotMapping& mapping(int s) const { return mapping_[static_cast<std::size_t>(s)]; }
+    const RankGrid& grid() const { return held_->grid; }
+    const std::vector<std::int64_t>& extents() const { return held_->extents; }
+    const Symmetry& symmetry() const { return held_->symmetry; }
+    int order() const { return static_cast<int>(held_->extents.size()); }
+    int slots() const { return static_cast<int>(held_->slots.size()); }
+    const SlotLayout& slot(int s) const { return held_slot(s).layout; }
+    const std::vector<int>& slot_dimensions(int s) const { return held_slot(s).dimensions; }
+    const SlotMapping& mapping(int s) const { return held_->mapping[static_cast<std::size_t>(s)]; }
     /// The slot that uses a torus dimension, or -1.
-    int slot_of_torus(int torus_dimension) const { return user_[static_cast<std::size_t>(torus_dimension)]; }
-    bool is_partial(int torus_dimension) const { return partial_[static_cast<std::size_t>(torus_dimension)]; }
+    int slot_of_torus(int torus_dimension) const { return held_->user[static_cast<std::size_t>(torus_dimension)]; }
+    bool is_partial(int torus_dimension) const { return held_->partial[static_cast<std::size_t>(torus_dimension)]; }
 
     /// Place of a rank in a slot; the rank must not be idle.
     std::int64_t place(std::int64_t rank, int s) const;
@@ -92,14 +92,27 @@ public:
     std::string to_string(const std::vector<std::string>& names = {}) const;
 
 private:
-    RankGrid grid_;
-    std::vector<std::int64_t> extents_;
-    Symmetry symmetry_;
-    std::vector<SlotMapping> mapping_;
-    std::vector<SlotLayout> slots_;
-    std::vector<std::vector<int>> dimensions_;  // tensor dimensions of each slot, by position
-    std::vector<int> user_;                     // per torus dimension: slot or -1
-    std::vector<bool> partial_;                 // per torus dimension
+    /// A torus dimension that a slot lies along: ranks between neighbours, and ranks along it.
+    struct TorusStep {
+        std::int64_t stride, length;
+    };
+    struct Slot {
+        SlotLayout layout;
+        std::vector<int> dimensions;   // of the tensor, by position
+        std::vector<TorusStep> torus;  // in the order in which they make up the place
+    };
+    struct Held {
+        RankGrid grid;
+        std::vector<std::int64_t> extents;
+        Symmetry symmetry;
+        std::vector<SlotMapping> mapping;
+        std::vector<Slot> slots;
+        std::vector<int> user;      // per torus dimension: slot or -1
+        std::vector<bool> partial;  // per torus dimension
+    };
+    const Slot& held_slot(int s) const { return held_->slots[static_cast<std::size_t>(s)]; }
+
+    std::shared_ptr<const Held> held_;
 };
 
 /// A balanced layout for a tensor at rest: torus dimensions are given to the slots that are longest per place; those that no

@@ -49,8 +49,8 @@ void check_phases(const SymmetryNode& node, const std::vector<std::int64_t>& pha
 
 SlotLayout::SlotLayout(const SymmetryNode& slot, std::span<const std::int64_t> extents,
                        std::span<const std::int64_t> local_extents, bool keep_equal)
-    : node_(by_position(slot), local_extents, keep_equal),
-      tree_(by_position(slot)),
+    : tree_(by_position(slot)),
+      node_(tree_, local_extents, keep_equal),
       extents_(extents.begin(), extents.end()),
       width_(static_cast<int>(extents.size())) {}
 

@@ -99,8 +99,8 @@ private:
     void for_each_in_blocks(std::int64_t place, F&& f) const;
     void advance(std::int64_t* child_index, std::int64_t step) const;
 
+    SymmetryNode tree_;     // leaves are positions
     PackedNode node_;       // of the whole slot (packed) or of one block (blocks)
-    SymmetryNode tree_;
     std::vector<std::int64_t> extents_;  // by position
     int width_ = 1;
     bool blocks_ = false, rows_ = false;

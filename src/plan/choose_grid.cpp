@@ -2,17 +2,16 @@
 #include "plan/contraction_plan.hpp"
 #include "plan/estimate_cost.hpp"
 #include "plan/pair_rows.hpp"
+#include "plan/ranked_assignments.hpp"
 #include "plan/working_layouts.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace arges {
 
 namespace {
-
-/// An assignment of every torus dimension to a target: a group (packed) or a label (blocks), or -1 for none.
-using Assignment = std::vector<int>;
 
 std::string bytes_text(double bytes) {
     static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
@@ -21,12 +20,13 @@ std::string bytes_text(double bytes) {
     return std::to_string(static_cast<std::int64_t>(bytes)) + " " + units[unit];
 }
 
+/// Gives every torus dimension to a target: a group (packed) or a label (blocks), or to none.
 class GridSearch {
 public:
     GridSearch(const ContractionSpec& spec, const PlanOptions& options)
-        : spec_(spec), options_(options), groups_(index_groups(spec)), grid_(options.whole_grid(spec.output.layout)) {
+        : spec_(spec), options_(options), groups_(index_groups(spec)), grid_(options.whole_grid(spec.output.layout)), layouts_(spec, groups_, grid_) {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
-            if (options.group_mapping == GroupMapping::packed || groups_[g].labels.size() == 1) {
+            if (is_one_axis(g)) {
                 targets_.push_back({static_cast<int>(g), -1, static_cast<double>(groups_[g].size)});
                 continue;
             }
@@ -34,26 +34,45 @@ public:
                 targets_.push_back({static_cast<int>(g), static_cast<int>(i),
                                     static_cast<double>(spec.label_extents[static_cast<std::size_t>(groups_[g].labels[i])])});
         }
+        for (int t = 0; t < grid_.dimensions(); ++t) longest_first_.push_back(t);
+        std::stable_sort(longest_first_.begin(), longest_first_.end(), [&](int x, int y) {
+            return grid_.lengths[static_cast<std::size_t>(x)] > grid_.lengths[static_cast<std::size_t>(y)];
+        });
+        present_.resize(groups_.size());
+        known_.resize(groups_.size());
+        for (auto o : {operand_a, operand_b, operand_c})
+            if (o != operand_b || spec.inputs.size() > 1) look_at_tensor(o);
+        for (const double weight : options.link_weight) least_weight_ = std::min(least_weight_, weight);
     }
 
     /// @param best a plan that is there already, if any
     ContractionPlan best(std::optional<ContractionPlan> best) {
-        auto candidates = enumerate();
-        std::stable_sort(candidates.begin(), candidates.end(),
-                         [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
-        ContractionPlan smallest;
-        bool any = false;
-        std::size_t looked_at = 0;
-        for (const auto& c : candidates) {
-            if (looked_at++ >= max_full_estimates && best) break;
-            auto plan = fitted(plan_with_mapping(spec_, groups_, mapping_of(c.assignment), options_));
-            if (!any || plan.cost.working_bytes < smallest.cost.working_bytes) smallest = plan;
-            any = true;
-            if (plan.cost.working_bytes > options_.memory_limit) continue;
-            if (!best || plan.cost.seconds < best->cost.seconds * (1 - 1e-9)) best = plan;
+        const AssignmentSpace space{grid_.lengths, capacities(), [this](const Assignment& a) { return quick_estimate(a); },
+                                    options_.group_mapping == GroupMapping::blocks};
+        ContractionPlan plan;
+        plan.spec = spec_;
+        plan.grid = grid_;
+        std::optional<Assignment> found;
+        double least = best ? best->cost.seconds : 0;
+        std::int64_t smallest = std::numeric_limits<std::int64_t>::max();
+        const auto look_at = [&](const Assignment& a) {
+            const bool any = best || found;
+            if (any && least_seconds(a) >= least * (1 - 1e-9)) return;
+            fit(plan, layouts_.map_groups(plan, mapped(a)));
+            smallest = std::min(smallest, plan.cost.working_bytes);
+            if (plan.cost.working_bytes > options_.memory_limit || (any && plan.cost.seconds >= least * (1 - 1e-9))) return;
+            found = a;
+            least = plan.cost.seconds;
+        };
+        for (const auto& a : ranked_assignments(space, max_full_estimates)) look_at(a);
+        if (!best && !found) {
+            const auto all = ranked_assignments(space, std::numeric_limits<std::size_t>::max());
+            for (std::size_t i = max_full_estimates; i < all.size() && !found; ++i) look_at(all[i]);
         }
-        if (!best) refuse(smallest);
-        return *std::move(best);
+        if (!found) return best ? *std::move(best) : refuse(smallest);
+        fit(plan, layouts_.map_groups(plan, mapped(*found)));
+        layouts_.set_operands(plan);
+        return plan;
     }
 
 private:
@@ -61,153 +80,155 @@ private:
         int group, position;
         double length;
     };
-    struct Candidate {
-        Assignment assignment;
-        double estimate = 0;
+    /// How a slot of a tensor that begins with a label of a group lies on the grid.
+    struct Present {
+        std::vector<int> torus, sorted;
+        bool rows;  // of the whole group
     };
     static constexpr std::size_t max_full_estimates = 96;
-    static constexpr double max_enumeration = 20000;
-    static constexpr std::size_t beam_width = 256;
 
-    /// All assignments where they are few, else the best by a beam search over torus dimensions.
-    std::vector<Candidate> enumerate() const {
-        double count = 1;
-        for (int t = 0; t < grid_.dimensions(); ++t) count *= static_cast<double>(targets_.size()) + 1;
-        std::vector<Candidate> beam{{Assignment(grid_.lengths.size(), -1), 0}};
-        for (int t = 0; t < grid_.dimensions(); ++t) {
-            std::vector<Candidate> next;
-            for (const auto& c : beam)
-                for (int target = -1; target < static_cast<int>(targets_.size()); ++target) {
-                    auto extended = c;
-                    extended.assignment[static_cast<std::size_t>(t)] = target;
-                    if (target >= 0 && !possible(extended.assignment, target)) continue;
-                    next.push_back(std::move(extended));
-                }
-            for (auto& c : next) c.estimate = quick_estimate(c.assignment);
-            if (count > max_enumeration && next.size() > beam_width) {
-                std::stable_sort(next.begin(), next.end(), [](const auto& a, const auto& b) { return a.estimate < b.estimate; });
-                next.resize(beam_width);
-            }
-            beam = std::move(next);
-        }
-        if (grid_.dimensions() == 0) beam[0].estimate = 0;
-        return beam;
+    bool is_one_axis(std::size_t g) const { return options_.group_mapping == GroupMapping::packed || groups_[g].labels.size() == 1; }
+
+    std::vector<double> capacities() const {
+        std::vector<double> result;
+        for (const auto& target : targets_) result.push_back(target.length);
+        return result;
     }
 
-    bool possible(const Assignment& a, int target) const {
-        double places = 1;
+    /// Indices of the groups on a rank.
+    void set_lengths(const Assignment& a) const {
+        length_.clear();
+        for (const auto& g : groups_) length_.push_back(static_cast<double>(g.size));
         for (std::size_t t = 0; t < a.size(); ++t)
-            if (a[t] == target) places *= static_cast<double>(grid_.lengths[t]);
-        return places <= targets_[static_cast<std::size_t>(target)].length;
+            if (a[t] >= 0)
+                length_[static_cast<std::size_t>(targets_[static_cast<std::size_t>(a[t])].group)] /=
+                    static_cast<double>(grid_.lengths[t]);
+        for (auto& length : length_) length = std::ceil(length - 1e-9);
+    }
+
+    double multiply_seconds() const {
+        double products = 1;
+        for (const double length : length_) products *= length;
+        return products * spec_.flops_per_product / options_.machine.flops_per_second;
+    }
+
+    double block(Operand o) const {
+        double product = 1;
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            if (groups_[g].in(o)) product *= length_[g];
+        return product;
     }
 
     /// Seconds from block sizes alone.
-    double quick_estimate(const Assignment& a) const {
-        std::vector<double> length;
-        for (const auto& g : groups_) length.push_back(static_cast<double>(g.size));
-        for (std::size_t t = 0; t < a.size(); ++t)
-            if (a[t] >= 0)
-                length[static_cast<std::size_t>(targets_[static_cast<std::size_t>(a[t])].group)] /=
-                    static_cast<double>(grid_.lengths[t]);
-        const auto& machine = options_.machine;
-        double products = 1, moved = 0;
-        for (std::size_t g = 0; g < groups_.size(); ++g) products *= std::ceil(length[g] - 1e-9);
+    double quick_estimate(const Assignment& a) {
+        set_lengths(a);
+        double moved = 0;
         for (auto o : {operand_a, operand_b, operand_c}) {
-            double block = 1, whole = 1;
+            double whole = 1;
             bool present = false;
-            for (std::size_t g = 0; g < groups_.size(); ++g)
-                if (groups_[g].in(o)) {
-                    block *= std::ceil(length[g] - 1e-9);
-                    whole *= static_cast<double>(groups_[g].size);
+            for (const auto& g : groups_)
+                if (g.in(o)) {
+                    whole *= static_cast<double>(g.size);
                     present = true;
                 }
-            if (present) moved += std::max(0.0, block - whole / static_cast<double>(grid_.ranks()));
+            if (present) moved += std::max(0.0, block(o) - whole / static_cast<double>(grid_.ranks()));
         }
         const double virtual_padding = options_.group_mapping == GroupMapping::blocks ? padding(a) : 1;
-        return products * virtual_padding * spec_.flops_per_product / machine.flops_per_second +
-               moved * static_cast<double>(spec_.element_bytes) / machine.bytes_per_second;
+        return virtual_padding * multiply_seconds() + moved * static_cast<double>(spec_.element_bytes) / options_.machine.bytes_per_second;
+    }
+
+    /// A bound from below of the estimate in full: what is larger than a rank's part of the tensor is not in place.
+    double least_seconds(const Assignment& a) const {
+        set_lengths(a);
+        double moved = 0, copied = 0;
+        for (auto o : {operand_a, operand_b, operand_c}) {
+            if (!may_bound_words_ || grid_.ranks() == 1 || (o == operand_b && spec_.inputs.size() == 1)) continue;
+            const double size = block(o), words = size - owned_[o];
+            if (words <= 0) continue;
+            moved += words;
+            copied += 2 * size + 2 * words;
+        }
+        const auto bytes = static_cast<double>(spec_.element_bytes);
+        return multiply_seconds() * (spec_.inputs.size() == 1 ? 0.5 : 1) + moved * bytes * least_weight_ / options_.machine.bytes_per_second +
+               copied * bytes / options_.machine.copied_bytes_per_second;
     }
 
     /// Growth of the iteration space by virtual blocks.
-    double padding(const Assignment& a) const {
-        const auto mapping = mapping_of(a);
+    double padding(const Assignment& a) {
         double factor = 1;
-        for (std::size_t g = 0; g < groups_.size(); ++g) {
-            if (!mapping[g].is_blocks()) continue;
-            const Layout layout = group_layout(g, mapping[g]);
-            factor *= static_cast<double>(layout.slot(0).max_local_size() * layout.slot(0).places()) /
-                      std::max(1.0, static_cast<double>(groups_[g].size));
-        }
+        const auto groups = mapped(a);
+        for (std::size_t g = 0; g < groups.size(); ++g)
+            if (groups[g]->mapping().is_blocks())
+                factor *= groups[g]->length * static_cast<double>(groups[g]->places) / std::max(1.0, static_cast<double>(groups_[g].size));
         return factor;
     }
 
-    Layout group_layout(std::size_t g, const SlotMapping& mapping) const {
-        const auto& tree = groups_[g].in(operand_a) ? *groups_[g].tree[operand_a] : *groups_[g].tree[operand_b];
-        std::vector<SymmetryNode> slots{with_positions(tree, groups_[g].labels)};
-        std::vector<std::int64_t> extents;
-        for (int l : groups_[g].labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-        return Layout(grid_, extents, Symmetry(static_cast<int>(extents.size()), product(slots)), {mapping});
+    /// The groups as an assignment maps them. A group is mapped alike wherever it gets the same torus dimensions.
+    std::vector<const WorkingLayouts::MappedGroup*> mapped(const Assignment& a) {
+        std::vector<const WorkingLayouts::MappedGroup*> result;
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            part_.assign(a.size(), -1);
+            for (std::size_t t = 0; t < a.size(); ++t)
+                if (a[t] >= 0 && targets_[static_cast<std::size_t>(a[t])].group == static_cast<int>(g)) part_[t] = a[t];
+            auto& known = known_[g];
+            auto found = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == part_; });
+            if (found == known.end()) found = known.emplace(known.end(), part_, &layouts_.mapped(g, mapping_of(g, part_)));
+            result.push_back(found->second);
+        }
+        return result;
     }
 
-    /// Mappings of the groups. The order of torus dimensions within a group follows a tensor that has the same ones there.
-    std::vector<SlotMapping> mapping_of(const Assignment& a) const {
-        std::vector<std::vector<std::vector<int>>> torus(groups_.size());
-        for (std::size_t g = 0; g < groups_.size(); ++g) torus[g].resize(groups_[g].labels.size());
-        std::vector<int> order;
-        for (int t = 0; t < grid_.dimensions(); ++t) order.push_back(t);
-        std::stable_sort(order.begin(), order.end(), [&](int x, int y) {
-            return grid_.lengths[static_cast<std::size_t>(x)] > grid_.lengths[static_cast<std::size_t>(y)];
-        });
-        for (int t : order) {
-            const int target = a[static_cast<std::size_t>(t)];
-            if (target < 0) continue;
-            const auto& to = targets_[static_cast<std::size_t>(target)];
-            torus[static_cast<std::size_t>(to.group)][static_cast<std::size_t>(std::max(0, to.position))].push_back(t);
-        }
-        std::vector<SlotMapping> mapping(groups_.size());
-        for (std::size_t g = 0; g < groups_.size(); ++g) {
-            if (options_.group_mapping == GroupMapping::packed || groups_[g].labels.size() == 1) {
-                mapping[g] = as_in_a_tensor(g, torus[g][0]);
-                continue;
-            }
-            const auto& tree = groups_[g].in(operand_a) ? *groups_[g].tree[operand_a] : *groups_[g].tree[operand_b];
-            mapping[g] = block_mapping(grid_, with_positions(tree, groups_[g].labels), torus[g]);
-        }
+    /// The order of torus dimensions within a group follows a tensor that has the same ones there.
+    SlotMapping mapping_of(std::size_t g, const Assignment& a) const {
+        std::vector<std::vector<int>> torus(groups_[g].labels.size());
+        for (int t : longest_first_)
+            if (const int target = a[static_cast<std::size_t>(t)]; target >= 0)
+                torus[static_cast<std::size_t>(std::max(0, targets_[static_cast<std::size_t>(target)].position))].push_back(t);
+        if (!is_one_axis(g)) return block_mapping(grid_, tree_of(g), std::move(torus));
+        SlotMapping mapping;
+        mapping.torus = torus[0];
+        follow_a_tensor(g, mapping);
         return mapping;
     }
 
-    SlotMapping as_in_a_tensor(std::size_t g, const std::vector<int>& torus) const {
-        auto sorted = torus;
+    /// The node of a group by positions.
+    SymmetryNode tree_of(std::size_t g) const {
+        return with_positions(groups_[g].in(operand_a) ? *groups_[g].tree[operand_a] : *groups_[g].tree[operand_b], groups_[g].labels);
+    }
+
+    void look_at_tensor(Operand o) {
+        const auto& operand = o == operand_c ? spec_.output : spec_.inputs[o];
+        const auto& layout = operand.layout;
+        for (int s = 0; s < layout.slots(); ++s) {
+            const auto& mapping = layout.mapping(s);
+            const auto& dimensions = layout.slot_dimensions(s);
+            double unpacked = 1;
+            for (int d : dimensions) unpacked *= static_cast<double>(layout.extents()[static_cast<std::size_t>(d)]);
+            owned_[o] *= std::max(unpacked / static_cast<double>(layout.slot(s).places()), static_cast<double>(layout.slot(s).max_local_size()));
+            may_bound_words_ = may_bound_words_ && !mapping.rows && !mapping.is_blocks();
+            if (!(layout.grid() == grid_)) continue;
+            const int first = operand.labels[static_cast<std::size_t>(dimensions[0])];
+            auto sorted = mapping.torus;
+            std::sort(sorted.begin(), sorted.end());
+            for (std::size_t g = 0; g < groups_.size(); ++g)
+                if (const auto& labels = groups_[g].labels; std::count(labels.begin(), labels.end(), first) > 0)
+                    present_[g].push_back({mapping.torus, sorted, dimensions.size() == labels.size() && mapping.rows});
+        }
+    }
+
+    void follow_a_tensor(std::size_t g, SlotMapping& mapping) const {
+        auto sorted = mapping.torus;
         std::sort(sorted.begin(), sorted.end());
-        auto look = [&](const OperandSpec& operand) -> std::optional<SlotMapping> {
-            if (!(operand.layout.grid() == grid_)) return std::nullopt;
-            for (int s = 0; s < operand.layout.slots(); ++s) {
-                const auto& there = operand.layout.mapping(s).torus;
-                const int first = operand.labels[static_cast<std::size_t>(operand.layout.slot_dimensions(s)[0])];
-                if (std::count(groups_[g].labels.begin(), groups_[g].labels.end(), first) == 0) continue;
-                auto other = there;
-                std::sort(other.begin(), other.end());
-                const bool whole = operand.layout.slot_dimensions(s).size() == groups_[g].labels.size();
-                if (other != sorted) continue;
-                SlotMapping found;
-                found.torus = there;
-                found.rows = whole && operand.layout.mapping(s).rows;
-                return found;
-            }
-            return std::nullopt;
-        };
-        for (const auto& input : spec_.inputs)
-            if (const auto found = look(input)) return *found;
-        if (const auto found = look(spec_.output)) return *found;
-        SlotMapping fresh;
-        fresh.torus = torus;
-        return fresh;
+        const auto found = std::find_if(present_[g].begin(), present_[g].end(), [&](const auto& there) { return there.sorted == sorted; });
+        if (found == present_[g].end()) return;
+        mapping.torus = found->torus;
+        mapping.rows = found->rows;
     }
 
     /// Cuts contracted groups into panels until the plan fits; the longest group first, then the next (recursion).
-    ContractionPlan fitted(ContractionPlan plan) const {
-        while (plan.cost.working_bytes > options_.memory_limit && deepen(plan)) estimate_cost(plan, groups_, options_);
-        return plan;
+    void fit(ContractionPlan& plan, const WorkingSizes& sizes) const {
+        estimate_cost(plan, groups_, options_, sizes);
+        while (plan.cost.working_bytes > options_.memory_limit && deepen(plan)) estimate_cost(plan, groups_, options_, sizes);
     }
 
     bool deepen(ContractionPlan& plan) const {
@@ -232,9 +253,9 @@ private:
         return true;
     }
 
-    [[noreturn]] void refuse(const ContractionPlan& smallest) const {
+    [[noreturn]] ContractionPlan refuse(std::int64_t smallest) const {
         throw OutOfMemory("contraction to " + spec_.output.name + ": needs at least " +
-                          bytes_text(static_cast<double>(smallest.cost.working_bytes)) +
+                          bytes_text(static_cast<double>(smallest)) +
                           " of working memory per rank, but the limit leaves " +
                           bytes_text(static_cast<double>(std::max<std::int64_t>(0, options_.memory_limit))) +
                           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
@@ -244,7 +265,16 @@ private:
     const PlanOptions& options_;
     std::vector<IndexGroup> groups_;
     RankGrid grid_;
+    WorkingLayouts layouts_;
     std::vector<Target> targets_;
+    std::vector<int> longest_first_;              // torus dimensions
+    std::vector<std::vector<Present>> present_;   // by group: of the inputs, then of the output
+    std::array<double, 3> owned_{1, 1, 1};        // by operand: elements that a rank has of it, unpacked, at most
+    bool may_bound_words_ = true;                 // no slot is dealt out by rows, of which the ranks that are counted may have few, or in blocks
+    double least_weight_ = 1;                     // of a link
+    std::vector<std::vector<std::pair<Assignment, const WorkingLayouts::MappedGroup*>>> known_;  // by group: what it gets of an assignment
+    Assignment part_;
+    mutable std::vector<double> length_;          // by group, of the assignment that is looked at
 };
 
 }  // namespace

@@ -31,19 +31,15 @@ ExchangeSpec ContractionPlan::movement(Operand o) const {
 }
 
 ContractionPlan plan_with_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups,
-                                  std::vector<SlotMapping> mapping, const PlanOptions& options) {
+                                  const std::vector<SlotMapping>& mapping, const PlanOptions& options) {
     ContractionPlan plan;
     plan.spec = spec;
     plan.grid = options.whole_grid(spec.output.layout);
-    plan.group_mapping = std::move(mapping);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        std::int64_t places = 1;
-        for (int t : plan.group_mapping[g].all()) places *= plan.grid.lengths[static_cast<std::size_t>(t)];
-        plan.group_places.push_back(places);
-        plan.weight *= groups[g].constant_weight();
-    }
-    choose_working_layouts(plan, groups);
-    estimate_cost(plan, groups, options);
+    WorkingLayouts layouts(spec, groups, plan.grid);
+    std::vector<const WorkingLayouts::MappedGroup*> mapped;
+    for (std::size_t g = 0; g < groups.size(); ++g) mapped.push_back(&layouts.mapped(g, mapping[g]));
+    estimate_cost(plan, groups, options, layouts.map_groups(plan, std::move(mapped)));
+    layouts.set_operands(plan);
     return plan;
 }
 

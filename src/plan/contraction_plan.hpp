@@ -73,7 +73,7 @@ ContractionPlan plan_contraction(const ContractionSpec& spec, const PlanOptions&
 
 /// The plan for given mappings of the groups; used by the search and by tests.
 ContractionPlan plan_with_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups,
-                                  std::vector<SlotMapping> mapping, const PlanOptions& options);
+                                  const std::vector<SlotMapping>& mapping, const PlanOptions& options);
 
 /// Exact elements moved by a rank for each operand; A and B into working layouts, C out.
 std::array<Volume, 3> exact_volume(const ContractionPlan& plan, std::int64_t rank);

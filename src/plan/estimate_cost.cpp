@@ -4,86 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 namespace arges {
 
 namespace {
-
-/// Number of I in [0, n) with I = a mod p and I = b mod q. Example: n = 12, I = 1 mod 2 and I = 2 mod 3: 5 and 11, so 2.
-std::int64_t count_common(std::int64_t n, std::int64_t a, std::int64_t p, std::int64_t b, std::int64_t q) {
-    if ((a - b) % std::gcd(p, q) != 0) return 0;
-    for (std::int64_t x = a, steps = 0; steps < q; x += p, ++steps)
-        if (x % q == b) return count_residues(n, x, std::lcm(p, q));
-    return 0;
-}
-
-const SymmetryNode& slot_tree(const Layout& layout, int s) {
-    return layout.symmetry().slots()[static_cast<std::size_t>(s)];
-}
-
-std::set<int> slot_labels(const Layout& layout, const std::vector<int>& labels, int s) {
-    std::set<int> result;
-    for (int d : layout.slot_dimensions(s)) result.insert(labels[static_cast<std::size_t>(d)]);
-    return result;
-}
-
-/// Elements of `working` on a rank that the rank already has (or keeps) in `present`. Exact for slots that agree.
-double overlap(const Layout& present, const std::vector<int>& present_labels, const Layout& working,
-               const std::vector<int>& working_labels, std::int64_t rank) {
-    if (present.grid().is_idle(rank)) return 0;
-    const bool one_grid = present.grid() == working.grid();
-    double result = 1;
-    std::vector<bool> used(static_cast<std::size_t>(present.slots()), false);
-    for (int w = 0; w < working.slots(); ++w) {
-        const auto labels = slot_labels(working, working_labels, w);
-        int match = -1;
-        for (int s = 0; s < present.slots() && match < 0; ++s)
-            if (slot_labels(present, present_labels, s) == labels && slot_tree(present, s).kind == slot_tree(working, w).kind)
-                match = s;
-        const auto& slot = working.slot(w);
-        const auto place = working.place(rank, w);
-        if (match < 0) {
-            result *= static_cast<double>(slot.local_size(place));
-            continue;
-        }
-        used[static_cast<std::size_t>(match)] = true;
-        const auto& other = present.slot(match);
-        if (slot.is_blocks() || other.is_blocks() || slot.is_rows() || other.is_rows())
-            result *= one_grid && working.mapping(w) == present.mapping(match)
-                          ? static_cast<double>(slot.local_size(place))
-                          : static_cast<double>(slot.local_size(place)) / static_cast<double>(other.places());
-        else
-            result *= static_cast<double>(
-                count_common(slot.size(), place, slot.places(), present.place(rank, match), other.places()));
-    }
-    for (int s = 0; s < present.slots(); ++s)
-        if (!used[static_cast<std::size_t>(s)]) result /= static_cast<double>(present.slot(s).places());
-    return result;
-}
-
-/// Ranks to look at: all where they are few, else a fixed sample without a pattern that a torus could share.
-std::vector<std::int64_t> sample_ranks(std::int64_t ranks) {
-    constexpr std::int64_t all = 32;
-    constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15U;
-    std::vector<std::int64_t> result;
-    for (std::int64_t i = 0; i < std::min(ranks, all); ++i)
-        result.push_back(ranks <= all ? i
-                                      : static_cast<std::int64_t>(((static_cast<std::uint64_t>(i) * multiplier) >> 32U) %
-                                                                  static_cast<std::uint64_t>(ranks)));
-    return result;
-}
-
-/// Products of the busiest rank where the operands are dense arrays over their groups.
-double folded_products(const ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
-    double products = 1;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        const auto& w = plan.operand[groups[g].in(operand_a) ? operand_a : operand_b];
-        const auto slot = std::find(w.groups.begin(), w.groups.end(), static_cast<int>(g)) - w.groups.begin();
-        products *= static_cast<double>(w.layout.slot(static_cast<int>(slot)).max_local_size());
-    }
-    return products;
-}
 
 /// Products of the busiest rank where a pair node is read by rows.
 double row_products(const ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
@@ -145,35 +69,23 @@ double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& m
     return std::max(weight, 0.01);
 }
 
-double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
-    const auto ranks = working.layout.grid().ranks();
-    double words = 0;
-    if (ranks > 1)
-        for (auto rank : sample_ranks(ranks))
-            words = std::max(words, static_cast<double>(working.layout.local_size(rank)) -
-                                        overlap(tensor.layout, tensor.labels, working.layout, working.labels, rank));
-    return words;
-}
-
-void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options) {
+void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options, const WorkingSizes& sizes) {
     const auto& machine = options.machine;
     auto& cost = plan.cost;
     cost = {};
     const auto bytes = static_cast<double>(plan.spec.element_bytes);
-    const double products = plan.rows ? row_products(plan, groups) : folded_products(plan, groups);
+    const double products = plan.rows ? row_products(plan, groups) : sizes.products;
     const double per_product = plan.unary() ? plan.spec.flops_per_product / 2 : plan.spec.flops_per_product;
     cost.flops = products * per_product;
     cost.useful_flops = useful_products(groups) * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
     const auto panels = static_cast<double>(panel_count(plan));
     double moved = 0, copied = 0, buffers = 0, working = 0;
     for (auto o : {operand_a, operand_b, operand_c}) {
-        const auto& w = plan.operand[o];
-        if (w.in_place || (o == operand_b && plan.unary())) continue;
-        const auto& tensor = o == operand_c ? plan.spec.output : plan.spec.inputs[o];
+        if (!sizes.moves[o]) continue;
+        const double words = sizes.words[o], block = sizes.block[o];
         const bool cut = o != operand_c && std::any_of(plan.panels.begin(), plan.panels.end(), [&](const auto& level) {
             return groups[static_cast<std::size_t>(level.group)].in(o);
         });
-        const double words = moved_words(tensor, w), block = static_cast<double>(w.layout.max_local_size());
         cost.words[o] = static_cast<std::int64_t>(words);
         moved += words;
         copied += 2 * block + 2 * words;

@@ -3,18 +3,23 @@
 
 #include "plan/contraction_plan.hpp"
 
+#include <array>
+
 namespace arges {
 
-/// Fills plan.cost; everything else in the plan must be set. Elements moved are estimated from sizes and from the overlap of
-/// present and wanted layouts; exact_volume() counts them.
-void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options);
+/// What the cost of a plan depends on beside its description.
+struct WorkingSizes {
+    double products = 1;             ///< of the busiest rank, where the operands are dense arrays over their groups
+    std::array<bool, 3> moves{};     ///< by operand: it is not used in place
+    std::array<double, 3> block{};   ///< elements of the busiest rank's working copy
+    std::array<double, 3> words{};   ///< see MovedWords
+};
+
+/// Fills plan.cost; needs no working operands in the plan unless pairs are read by rows.
+void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options, const WorkingSizes& sizes);
 
 /// Relative cost of a byte on the slowest torus dimension that a plan's mappings use.
 double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings);
-
-/// Elements that the busiest rank receives for its working copy (or sends of its part of the result), estimated from the overlap of
-/// present and wanted layouts; from a sample of ranks where there are many.
-double moved_words(const OperandSpec& tensor, const WorkingOperand& working);
 
 /// Seconds of a movement along lists, of elements that all change ranks.
 double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes, const MachineModel& machine);

@@ -3,6 +3,7 @@
 #include "base/math.hpp"
 #include "base/saturate.hpp"
 #include "plan/estimate_cost.hpp"
+#include "plan/moved_words.hpp"
 
 #include <algorithm>
 #include <set>
@@ -14,7 +15,7 @@ namespace {
 /// Seconds, flops and memory of the chain on the busiest rank.
 class FusedCost {
 public:
-    FusedCost(FusedPlan& plan, const PlanOptions& options) : plan_(plan), options_(options) {}
+    FusedCost(FusedPlan& plan, const PlanOptions& options, std::span<const double> words) : plan_(plan), options_(options), words_(words) {}
 
     void estimate() {
         auto& cost = plan_.cost;
@@ -43,13 +44,13 @@ public:
         for (std::size_t i = 0; i <= plan_.inputs.size(); ++i) {
             const bool out = i == plan_.inputs.size();
             const auto& w = out ? plan_.result : plan_.inputs[i];
-            const auto& tensor = out ? plan_.spec.output : plan_.spec.inputs[i];
             plan_.words.push_back(0);
             if (w.in_place) continue;
-            const double words = moved_words(tensor, w);
+            const double words = words_[i];
             plan_.words.back() = static_cast<std::int64_t>(words);
             moved += words;
-            const auto size = static_cast<double>(w.layout.max_local_size());
+            double size = 1;
+            for (int l : w.labels) size *= static_cast<double>(ceil_div(plan_.spec.label_extents[static_cast<std::size_t>(l)], plan_.places(l)));
             const double share = plan_.is_sliced(i) ? 1 / static_cast<double>(plan_.slices) : 1;
             copied += 2 * size + 2 * words;
             working += block(w.labels);
@@ -78,14 +79,24 @@ private:
     }
     FusedPlan& plan_;
     const PlanOptions& options_;
+    std::span<const double> words_;
 };
 
 }  // namespace
 
-void estimate_cost(FusedPlan& plan, const PlanOptions& options) { FusedCost(plan, options).estimate(); }
+void estimate_cost(FusedPlan& plan, const PlanOptions& options, std::span<const double> words) { FusedCost(plan, options, words).estimate(); }
+
+std::vector<double> words_of(const FusedPlan& plan) {
+    std::vector<double> result;
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i) result.push_back(plan.inputs[i].in_place ? 0 : moved_words(plan.spec.inputs[i], plan.inputs[i]));
+    result.push_back(plan.result.in_place ? 0 : moved_words(plan.spec.output, plan.result));
+    return result;
+}
 
 void slice_to_fit(FusedPlan& plan, const PlanOptions& options) {
+    if (plan.cost.working_bytes <= options.memory_limit) return;
     const auto whole = plan;
+    const auto words = words_of(plan);
     for (std::int64_t slices = 2; plan.cost.working_bytes > options.memory_limit; slices *= 2) {
         auto best = whole;
         bool found = false;
@@ -95,7 +106,7 @@ void slice_to_fit(FusedPlan& plan, const PlanOptions& options) {
             auto cut = whole;
             cut.sliced_label = label;
             cut.slices = slices;
-            estimate_cost(cut, options);
+            estimate_cost(cut, options, words);
             if (found && cut.cost.working_bytes >= best.cost.working_bytes) continue;
             best = std::move(cut);
             found = true;

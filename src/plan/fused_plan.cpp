@@ -39,22 +39,9 @@ public:
     }
 
 private:
-    /// The tensor's own array, if its slots are labels that are mapped as the plan wants them.
-    bool lies_right(const OperandSpec& operand) const {
-        if (operand.conjugated || distinct(operand.labels).size() != operand.labels.size()) return false;
-        const auto& layout = operand.layout;
-        if (!(layout.grid() == plan_.grid)) return false;
-        for (int s = 0; s < layout.slots(); ++s) {
-            if (layout.slot_dimensions(s).size() != 1) return false;
-            const int label = operand.labels[static_cast<std::size_t>(layout.slot_dimensions(s)[0])];
-            if (!(layout.mapping(s) == plan_.label_mapping[static_cast<std::size_t>(label)])) return false;
-        }
-        return true;
-    }
-
     WorkingOperand working(const OperandSpec& operand, const std::vector<int>& partial, bool may_stay) const {
         WorkingOperand w;
-        w.in_place = may_stay && lies_right(operand);
+        w.in_place = may_stay && lies_right(plan_, operand);
         w.labels = w.in_place ? operand.labels : distinct(operand.labels);
         w.groups = w.labels;
         if (w.in_place) {
@@ -80,14 +67,7 @@ private:
         for (std::size_t l = 0; l < plan_.label_mapping.size(); ++l)
             if (!contains(spec.output.labels, static_cast<int>(l)))
                 partial.insert(partial.end(), plan_.label_mapping[l].torus.begin(), plan_.label_mapping[l].torus.end());
-        // Labels that only the output has are broadcast by the movement.
-        auto result = spec.output;
-        std::erase_if(result.labels, [&](int l) {
-            return std::none_of(spec.inputs.begin(), spec.inputs.end(), [&](const auto& input) { return contains(input.labels, l); });
-        });
-        const bool broadcast = result.labels.size() < spec.output.labels.size();
-        const bool direct = !broadcast && partial.empty() && spec.terms.size() == 1;
-        plan_.result = working(result, partial, direct);
+        plan_.result = working(raw_result(spec), partial, may_form_in_place(plan_));
     }
 
     double elements(const std::vector<int>& labels) const {
@@ -214,11 +194,37 @@ ExchangeSpec FusedPlan::movement(std::size_t i) const {
 
 FusedPlan fused_with_mapping(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options) {
     auto plan = FusedBuilder(spec, grid, std::move(mapping)).build();
-    estimate_cost(plan, options);
+    estimate_cost(plan, options, words_of(plan));
     return plan;
 }
 
-std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec& tensor) {
+bool lies_right(const FusedPlan& plan, const OperandSpec& tensor) {
+    const auto& layout = tensor.layout;
+    if (tensor.conjugated || !(layout.grid() == plan.grid) || distinct(tensor.labels).size() != tensor.labels.size()) return false;
+    for (int s = 0; s < layout.slots(); ++s) {
+        if (layout.slot_dimensions(s).size() != 1) return false;
+        const int label = tensor.labels[static_cast<std::size_t>(layout.slot_dimensions(s)[0])];
+        if (!(layout.mapping(s) == plan.label_mapping[static_cast<std::size_t>(label)])) return false;
+    }
+    return true;
+}
+
+OperandSpec raw_result(const FusedSpec& spec) {
+    auto result = spec.output;
+    std::erase_if(result.labels, [&](int l) {
+        return std::none_of(spec.inputs.begin(), spec.inputs.end(), [&](const auto& input) { return contains(input.labels, l); });
+    });
+    return result;
+}
+
+bool may_form_in_place(const FusedPlan& plan) {
+    const auto& spec = plan.spec;
+    for (std::size_t l = 0; l < plan.label_mapping.size(); ++l)
+        if (!contains(spec.output.labels, static_cast<int>(l)) && !plan.label_mapping[l].torus.empty()) return false;
+    return spec.terms.size() == 1 && raw_result(spec).labels.size() == spec.output.labels.size();
+}
+
+std::optional<std::vector<SlotMapping>> scattered_mapping(const FusedPlan& plan, const OperandSpec& tensor) {
     const auto& present = tensor.layout;
     if (distinct(tensor.labels).size() != tensor.labels.size()) return std::nullopt;
     std::vector<SlotMapping> mapping;
@@ -239,7 +245,13 @@ std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec&
         mapping[static_cast<std::size_t>(longest - remaining.begin())].torus.push_back(t);
         *longest /= length;
     }
-    return Layout(plan.grid, present.extents(), present.symmetry(), mapping);
+    return mapping;
+}
+
+std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec& tensor) {
+    auto mapping = scattered_mapping(plan, tensor);
+    if (!mapping) return std::nullopt;
+    return Layout(plan.grid, tensor.layout.extents(), tensor.layout.symmetry(), *std::move(mapping));
 }
 
 }  // namespace arges

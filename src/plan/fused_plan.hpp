@@ -87,9 +87,20 @@ void slice_to_fit(FusedPlan& plan, const PlanOptions& options);
 /// Fills plan.stay.
 void choose_where_inputs_stay(FusedPlan& plan);
 
+/// True if a tensor's own array is its block: its slots are labels, mapped as the plan wants them.
+bool lies_right(const FusedPlan& plan, const OperandSpec& tensor);
+
+/// The output without labels that the inputs lack, along which the movement of the result broadcasts.
+OperandSpec raw_result(const FusedSpec& spec);
+
+/// True if the result may be formed in the output's own array: nothing is summed, projected or broadcast on the way there.
+bool may_form_in_place(const FusedPlan& plan);
+
 /// The blocks that the plan wants of a tensor, cut further along the torus dimensions that would hold copies or parts of a sum: from
 /// there inputs are gathered, and there results are summed, with the fewest bytes. Empty for a diagonal or with symmetry.
 std::optional<Layout> scattered_layout(const FusedPlan& plan, const OperandSpec& tensor);
+/// The mappings of its slots.
+std::optional<std::vector<SlotMapping>> scattered_mapping(const FusedPlan& plan, const OperandSpec& tensor);
 
 /// Text of the plan.
 std::string explain(const FusedPlan& plan);

@@ -1,6 +1,7 @@
 #include "plan/pair_rows.hpp"
 
 #include "plan/estimate_cost.hpp"
+#include "plan/moved_words.hpp"
 #include "plan/working_operand.hpp"
 
 #include <algorithm>
@@ -104,7 +105,13 @@ std::optional<ContractionPlan> plan_for(const ContractionSpec& spec, const std::
     plan.operand[stays] = {{}, spec.inputs[stays].labels, layout, true};
     plan.operand[other] = working_copy(plan, groups, other, summed, {});
     plan.operand[operand_c] = working_copy(plan, groups, operand_c, free, layout.mapping(0).torus);
-    estimate_cost(plan, groups, options);
+    WorkingSizes sizes;
+    for (auto o : {other, operand_c}) {
+        sizes.moves[o] = true;
+        sizes.block[o] = static_cast<double>(plan.operand[o].layout.max_local_size());
+        sizes.words[o] = moved_words(o == operand_c ? spec.output : spec.inputs[o], plan.operand[o]);
+    }
+    estimate_cost(plan, groups, options, sizes);
     if (plan.cost.working_bytes > options.memory_limit) return std::nullopt;
     return plan;
 }

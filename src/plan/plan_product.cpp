@@ -134,7 +134,7 @@ private:
     Fusion best_fusion() {
         const std::size_t edges = order_.size() - 1;
         Fusion best(order_.size(), true);
-        if (grid().ranks() == 1) return best;
+        if (edges == 0 || grid().ranks() == 1) return best;
         double best_seconds = estimate(best);
         auto consider = [&](const Fusion& fusion) {
             const double seconds = estimate(fusion);

@@ -3,247 +3,243 @@
 #include "plan/working_operand.hpp"
 
 #include <algorithm>
-#include <map>
 
 namespace arges {
 
 namespace {
 
-/// Role of a group in the folded product: C[m n b] = A[m k b] B[k n b].
-enum class Role : std::uint8_t { m, n, k, batch };
+constexpr std::array operands{operand_a, operand_b, operand_c};
 
-Role role_of(const IndexGroup& g) {
-    if (g.is_batch()) return Role::batch;
-    if (g.is_contracted()) return Role::k;
-    return g.in(operand_a) ? Role::m : Role::n;
-}
-
-constexpr std::array<std::array<Role, 2>, 3> roles_of_operand{{{Role::m, Role::k}, {Role::k, Role::n}, {Role::m, Role::n}}};
-
-class LayoutChooser {
-public:
-    LayoutChooser(ContractionPlan& plan, const std::vector<IndexGroup>& groups) : plan_(plan), groups_(groups) {
-        for (const auto& g : groups) role_.push_back(role_of(g));
-        for (std::size_t o = 0; o < 3; ++o) natural_[o] = natural_order(static_cast<Operand>(o));
-        batch_first_ = small_matrices();
-    }
-
-    void choose() {
-        plan_.weighted_operand = -1;
-        for (const auto& g : groups_)
-            if (g.needs_weights()) plan_.weighted_operand = lighter_input();
-        double best = -1;
-        Order best_order;
-        for (const auto& order : candidate_orders()) {
-            const double cost = copy_cost(order);
-            if (best < 0 || cost < best) {
-                best = cost;
-                best_order = order;
-            }
-        }
-        for (std::size_t o = 0; o < 3; ++o)
-            if (o != operand_b || !plan_.unary()) set_operand(static_cast<Operand>(o), best_order);
-    }
-
-private:
-    /// Order of the groups of each role.
-    using Order = std::map<Role, std::vector<int>>;
-
-    const OperandSpec& spec_of(Operand o) const {
-        return o == operand_c ? plan_.spec.output : plan_.spec.inputs[o];
-    }
-    bool exists(Operand o) const { return o != operand_b || !plan_.unary(); }
-
-    /// Groups of the tensor's slots in storage order, if slots and groups agree in symmetry and mapping; else empty.
-    std::vector<int> natural_order(Operand o) const {
-        if (!exists(o)) return {};
-        const auto& operand = spec_of(o);
-        if (!(operand.layout.grid() == plan_.grid)) return {};
-        std::vector<int> result;
-        for (int s = 0; s < operand.layout.slots(); ++s) {
-            const auto tree = with_labels(operand.layout.symmetry().slots()[static_cast<std::size_t>(s)], operand.labels);
-            const int g = find_group(o, tree);
-            if (g < 0 || std::count(result.begin(), result.end(), g) > 0) return {};
-            if (!(operand.layout.mapping(s) == plan_.group_mapping[static_cast<std::size_t>(g)])) return {};
-            result.push_back(g);
-        }
-        const auto present = std::count_if(groups_.begin(), groups_.end(), [&](const auto& g) { return g.in(o); });
-        return static_cast<std::ptrdiff_t>(result.size()) == present ? result : std::vector<int>();
-    }
-
-    int find_group(Operand o, const SymmetryNode& tree) const {
-        for (std::size_t g = 0; g < groups_.size(); ++g)
-            if (groups_[g].in(o) && same_tree(*groups_[g].tree[o], tree)) return static_cast<int>(g);
-        return -1;
-    }
-
-    /// An array used in place stores its antisymmetric groups in the tensor's order of dimensions, which may differ from the
-    /// group's in sign.
-    void note_sign(Operand o) {
-        const auto& operand = spec_of(o);
-        for (int s = 0; s < operand.layout.slots(); ++s) {
-            const auto tree = with_labels(operand.layout.symmetry().slots()[static_cast<std::size_t>(s)], operand.labels);
-            const auto g = static_cast<std::size_t>(natural_[o][static_cast<std::size_t>(s)]);
-            if (odd_order(*groups_[g].tree[o], tree)) plan_.weight = -plan_.weight;
-        }
-    }
-
-    bool exists_in_order(Operand o) const {
-        return !natural_[o].empty() || (exists(o) && spec_of(o).labels.empty());
-    }
-
-    /// Can the tensor's own array be used at all?
-    bool eligible(Operand o) const {
-        if (!exists_in_order(o)) return false;
-        const auto& operand = spec_of(o);
-        if (o == operand_c) {
-            if (plan_.spec.terms.size() > 1) return false;
-            for (std::size_t g = 0; g < groups_.size(); ++g)
-                if (groups_[g].is_contracted() && !plan_.group_mapping[g].all().empty()) return false;
-            return true;
-        }
-        return !operand.conjugated && plan_.weighted_operand != static_cast<int>(o);
-    }
-
-    /// The classes of an operand's groups form at most one run each, batch groups first or last.
-    bool folds(Operand o, const Order& order) const {
-        std::vector<int> wanted[2];
-        for (int first = 0; first < 2; ++first) wanted[first] = arranged(o, order, first == 0);
-        return natural_[o] == wanted[0] || natural_[o] == wanted[1];
-    }
-
-    std::vector<int> of_role(const Order& order, Role role) const {
-        const auto it = order.find(role);
-        return it == order.end() ? std::vector<int>() : it->second;
-    }
-
-    std::vector<int> arranged(Operand o, const Order& order, bool first_role_first) const {
-        auto front = of_role(order, roles_of_operand[o][first_role_first ? 0 : 1]);
-        const auto back = of_role(order, roles_of_operand[o][first_role_first ? 1 : 0]);
-        front.insert(front.end(), back.begin(), back.end());
-        const auto batch = of_role(order, Role::batch);
-        front.insert(batch_first_ ? front.begin() : front.end(), batch.begin(), batch.end());
-        std::erase_if(front, [&](int g) { return !groups_[static_cast<std::size_t>(g)].in(o); });
-        return front;
-    }
-
-    /// Groups of a role as they follow each other in an operand; where it has no natural order, as its labels do.
-    std::vector<int> order_in(Operand o, Role role) const {
-        std::vector<int> result;
-        auto add = [&](int g) {
-            const auto& group = groups_[static_cast<std::size_t>(g)];
-            if (role_[static_cast<std::size_t>(g)] == role && group.in(o) && std::count(result.begin(), result.end(), g) == 0)
-                result.push_back(g);
-        };
-        for (int g : natural_[o]) add(g);
-        for (int l : spec_of(o).labels)
-            for (std::size_t g = 0; g < groups_.size(); ++g)
-                if (std::count(groups_[g].labels.begin(), groups_[g].labels.end(), l) > 0) add(static_cast<int>(g));
-        return result;
-    }
-
-    std::vector<Order> candidate_orders() const {
-        std::vector<Order> result{Order{}};
-        const std::array<std::pair<Role, std::vector<Operand>>, 4> sources{{{Role::m, {operand_a, operand_c}},
-                                                                             {Role::k, {operand_a, operand_b}},
-                                                                             {Role::n, {operand_b, operand_c}},
-                                                                             {Role::batch, {operand_a, operand_b, operand_c}}}};
-        for (const auto& [role, operands] : sources) {
-            std::vector<std::vector<int>> choices;
-            for (auto o : operands)
-                if (exists(o)) {
-                    auto choice = order_in(o, role);
-                    if (std::count(choices.begin(), choices.end(), choice) == 0) choices.push_back(std::move(choice));
-                }
-            std::vector<Order> next;
-            for (const auto& order : result)
-                for (const auto& choice : choices) {
-                    next.push_back(order);
-                    next.back()[role] = choice;
-                }
-            result = std::move(next);
-        }
-        return result;
-    }
-
-    double local_elements(Operand o) const {
-        double product = 1;
-        for (std::size_t g = 0; g < groups_.size(); ++g)
-            if (groups_[g].in(o))
-                product *= static_cast<double>(groups_[g].size) / static_cast<double>(plan_.group_places[g]);
-        return product;
-    }
-
-    double copy_cost(const Order& order) const {
-        double cost = 0;
-        for (auto o : {operand_a, operand_b, operand_c})
-            if (exists(o) && !(eligible(o) && folds(o, order))) cost += local_elements(o);
-        return cost;
-    }
-
-    int lighter_input() const {
-        if (plan_.unary()) return operand_a;
-        return local_elements(operand_a) <= local_elements(operand_b) ? operand_a : operand_b;
-    }
-
-    /// Batches of tiny products run fastest along the batch.
-    bool small_matrices() const {
-        double product = 1;
-        bool batch = false;
-        for (std::size_t g = 0; g < groups_.size(); ++g) {
-            if (role_[g] == Role::batch)
-                batch = true;
-            else
-                product *= static_cast<double>(groups_[g].size) / static_cast<double>(plan_.group_places[g]);
-        }
-        return batch && product <= 64;
-    }
-
-    void set_operand(Operand o, const Order& order) {
-        auto& w = plan_.operand[o];
-        w.in_place = eligible(o) && folds(o, order);
-        w.groups = w.in_place ? natural_[o] : arranged(o, order, starts_with_first_role(o));
-        if (w.in_place) {
-            w.labels = spec_of(o).labels;
-            w.layout = spec_of(o).layout;
-            note_sign(o);
-            return;
-        }
-        w = working_copy(plan_, groups_, o, std::move(w.groups), o == operand_c ? partial_dimensions() : std::vector<int>());
-    }
-
-    std::vector<int> partial_dimensions() const {
-        std::vector<int> result;
-        for (std::size_t g = 0; g < groups_.size(); ++g)
-            if (groups_[g].is_contracted()) {
-                const auto torus = plan_.group_mapping[g].all();
-                result.insert(result.end(), torus.begin(), torus.end());
-            }
-        return result;
-    }
-
-    /// The copy keeps the tensor's fastest index in front where it can, which makes copying cheaper.
-    bool starts_with_first_role(Operand o) const {
-        if (spec_of(o).labels.empty()) return true;
-        const auto& layout = spec_of(o).layout;
-        const int label = spec_of(o).labels[static_cast<std::size_t>(layout.slot_dimensions(0)[0])];
-        for (std::size_t g = 0; g < groups_.size(); ++g)
-            if (std::count(groups_[g].labels.begin(), groups_[g].labels.end(), label) > 0)
-                return role_[g] == roles_of_operand[o][0];
-        return true;
-    }
-
-    ContractionPlan& plan_;
-    const std::vector<IndexGroup>& groups_;
-    std::vector<Role> role_;
-    std::array<std::vector<int>, 3> natural_;
-    bool batch_first_ = false;
-};
+bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 
 }  // namespace
 
-void choose_working_layouts(ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
-    LayoutChooser(plan, groups).choose();
+WorkingLayouts::WorkingLayouts(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, const RankGrid& grid)
+    : spec_(spec), groups_(groups), grid_(grid) {
+    for (const auto& g : groups) role_.push_back(role_of(g));
+    for (auto o : operands) {
+        const bool exists = o != operand_b || spec.inputs.size() > 1;
+        if (exists) storage_[o] = storage_of(o);
+        moved_.emplace_back(spec_of(exists ? o : operand_a), grid);
+    }
+    known_.resize(groups.size());
+}
+
+WorkingLayouts::Role WorkingLayouts::role_of(const IndexGroup& group) {
+    if (group.is_batch()) return batch;
+    if (group.is_contracted()) return k;
+    return group.in(operand_a) ? m : n;
+}
+
+int WorkingLayouts::find_group(Operand o, const SymmetryNode& tree) const {
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+        if (groups_[g].in(o) && same_tree(*groups_[g].tree[o], tree)) return static_cast<int>(g);
+    return -1;
+}
+
+WorkingLayouts::Storage WorkingLayouts::storage_of(Operand o) const {
+    Storage storage;
+    storage.exists = true;
+    storage.first_role = o == operand_b ? k : m;
+    const auto& operand = spec_of(o);
+    const auto present = std::count_if(groups_.begin(), groups_.end(), [&](const auto& g) { return g.in(o); });
+    storage.fits = operand.layout.grid() == grid_ && operand.layout.slots() == present;
+    for (int s = 0; s < operand.layout.slots() && storage.fits; ++s) {
+        const auto tree = with_labels(operand.layout.symmetry().slots()[static_cast<std::size_t>(s)], operand.labels);
+        const int g = find_group(o, tree);
+        storage.fits = g >= 0 && !contains(storage.groups, g);
+        if (!storage.fits) break;
+        storage.groups.push_back(g);
+        // Antisymmetric groups are stored in the tensor's order of dimensions.
+        storage.odd ^= odd_order(*groups_[static_cast<std::size_t>(g)].tree[o], tree);
+    }
+    const auto has_label = [&](std::size_t g, int label) { return contains(groups_[g].labels, label); };
+    const auto add = [&](std::array<GroupList, 4>& lists, int g) {
+        auto& list = lists[role_[static_cast<std::size_t>(g)]];
+        if (groups_[static_cast<std::size_t>(g)].in(o) && !contains(list, g)) list.push_back(g);
+    };
+    if (storage.fits)
+        for (int g : storage.groups) add(storage.by_storage, g);
+    for (int l : operand.labels)
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            if (has_label(g, l)) add(storage.by_labels, static_cast<int>(g));
+    if (operand.labels.empty()) return storage;
+    const int fastest = operand.labels[static_cast<std::size_t>(operand.layout.slot_dimensions(0)[0])];
+    for (std::size_t g = groups_.size(); g-- > 0;)
+        if (has_label(g, fastest)) storage.first_role = role_[g];
+    return storage;
+}
+
+const WorkingLayouts::MappedGroup& WorkingLayouts::mapped(std::size_t g, const SlotMapping& mapping) {
+    auto& known = known_[g];
+    for (const auto& group : known)
+        if (group.mapping() == mapping) return group;
+    const auto& group = groups_[g];
+    const auto& tree = group.in(operand_a) ? *group.tree[operand_a] : *group.tree[operand_b];
+    std::vector<SymmetryNode> slots{with_positions(tree, group.labels)};
+    std::vector<std::int64_t> extents;
+    for (int l : group.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+    auto& result = known.emplace_back();
+    result.layout = Layout(grid_, extents, Symmetry(static_cast<int>(extents.size()), product(std::move(slots))), {mapping});
+    result.places = result.layout.slot(0).places();
+    result.length = static_cast<double>(result.layout.max_local_size());
+    for (auto o : operands)
+        if (group.in(o)) result.share[o] = moved_[o].share(group.labels, group.tree[o]->kind, result.layout, 0);
+    return result;
+}
+
+WorkingSizes WorkingLayouts::map_groups(ContractionPlan& plan, std::vector<const MappedGroup*> groups) {
+    mapped_ = std::move(groups);
+    plan.group_mapping.resize(groups_.size());
+    plan.group_places.resize(groups_.size());
+    plan.panels.clear();
+    plan.weight = 1;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        plan.group_mapping[g] = mapped_[g]->mapping();
+        plan.group_places[g] = mapped_[g]->places;
+        plan.weight *= groups_[g].constant_weight();
+    }
+    for (auto o : operands) elements_[o] = storage_[o].exists ? local_elements(o) : 0;
+    plan.weighted_operand = -1;
+    for (const auto& g : groups_)
+        if (g.needs_weights()) plan.weighted_operand = plan.unary() || elements_[operand_a] <= elements_[operand_b] ? operand_a : operand_b;
+    batch_first_ = has_small_matrices();
+    for (auto o : operands) {
+        const auto& storage = storage_[o];
+        natural_[o] = storage.fits;
+        for (std::size_t s = 0; s < storage.groups.size() && natural_[o]; ++s)
+            natural_[o] = spec_of(o).layout.mapping(static_cast<int>(s)) == plan.group_mapping[static_cast<std::size_t>(storage.groups[s])];
+        eligible_[o] = storage.exists && is_eligible(plan, o);
+    }
+    order_ = best_order();
+    WorkingSizes sizes;
+    for (const auto* group : mapped_) sizes.products *= group->length;
+    std::vector<const SlotShare*> shares;
+    for (auto o : operands) {
+        in_place_[o] = eligible_[o] && folds(o, order_);
+        if (in_place_[o] && storage_[o].odd) plan.weight = -plan.weight;
+        sizes.moves[o] = storage_[o].exists && !in_place_[o];
+        if (!sizes.moves[o]) continue;
+        sizes.block[o] = 1;
+        shares.clear();
+        for (std::size_t g = 0; g < groups_.size(); ++g) {
+            if (!groups_[g].in(o)) continue;
+            sizes.block[o] *= mapped_[g]->length;
+            shares.push_back(&mapped_[g]->share[o]);
+        }
+        sizes.words[o] = moved_[o].count(shares);
+    }
+    return sizes;
+}
+
+/// Can the tensor's own array be used at all?
+bool WorkingLayouts::is_eligible(const ContractionPlan& plan, Operand o) const {
+    if (!natural_[o] && !spec_of(o).labels.empty()) return false;
+    if (o != operand_c) return !spec_of(o).conjugated && plan.weighted_operand != static_cast<int>(o);
+    if (spec_.terms.size() > 1) return false;
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+        if (groups_[g].is_contracted() && !plan.group_mapping[g].all().empty()) return false;
+    return true;
+}
+
+double WorkingLayouts::local_elements(Operand o) const {
+    double product = 1;
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+        if (groups_[g].in(o)) product *= static_cast<double>(groups_[g].size) / static_cast<double>(mapped_[g]->places);
+    return product;
+}
+
+/// Batches of tiny products run fastest along the batch.
+bool WorkingLayouts::has_small_matrices() const {
+    double product = 1;
+    bool has_batch = false;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        if (role_[g] == batch)
+            has_batch = true;
+        else
+            product *= static_cast<double>(groups_[g].size) / static_cast<double>(mapped_[g]->places);
+    }
+    return has_batch && product <= 64;
+}
+
+/// The order in which the fewest elements are copied.
+WorkingLayouts::Order WorkingLayouts::best_order() const {
+    static constexpr std::array<std::array<bool, 3>, 4> has_role{{{true, false, true}, {false, true, true}, {true, true, false}, {true, true, true}}};
+    std::array<std::vector<const GroupList*>, 4> choices;
+    for (const auto role : {m, n, k, batch})
+        for (auto o : operands) {
+            if (!storage_[o].exists || !has_role[role][o]) continue;
+            const auto& list = (natural_[o] ? storage_[o].by_storage : storage_[o].by_labels)[role];
+            if (std::none_of(choices[role].begin(), choices[role].end(), [&](const auto* known) { return *known == list; })) choices[role].push_back(&list);
+        }
+    static const GroupList none;
+    for (auto& lists : choices)
+        if (lists.empty()) lists.push_back(&none);
+    Order best{choices[m][0], choices[n][0], choices[k][0], choices[batch][0]};
+    if (!eligible_[operand_a] && !eligible_[operand_b] && !eligible_[operand_c]) return best;
+    double least = -1;
+    for (const auto* of_m : choices[m])
+        for (const auto* of_k : choices[k])
+            for (const auto* of_n : choices[n])
+                for (const auto* of_batch : choices[batch]) {
+                    const Order order{of_m, of_n, of_k, of_batch};
+                    double copied = 0;
+                    for (auto o : operands)
+                        if (storage_[o].exists && !(eligible_[o] && folds(o, order))) copied += elements_[o];
+                    if (least >= 0 && copied >= least) continue;
+                    least = copied;
+                    best = order;
+                }
+    return best;
+}
+
+/// The groups of an operand by role, batch groups first or last.
+void WorkingLayouts::arrange(Operand o, const Order& order, bool first_role_first, GroupList& result) const {
+    static constexpr std::array<std::array<Role, 2>, 3> roles{{{m, k}, {k, n}, {m, n}}};
+    result.clear();
+    const auto add = [&](Role role) {
+        for (int g : *order[role])
+            if (groups_[static_cast<std::size_t>(g)].in(o)) result.push_back(g);
+    };
+    if (batch_first_) add(batch);
+    add(roles[o][first_role_first ? 0 : 1]);
+    add(roles[o][first_role_first ? 1 : 0]);
+    if (!batch_first_) add(batch);
+}
+
+/// The classes of an operand's groups form at most one run each in its own array.
+bool WorkingLayouts::folds(Operand o, const Order& order) const {
+    for (const bool first : {true, false}) {
+        arrange(o, order, first, scratch_);
+        if (scratch_ == storage_[o].groups) return true;
+    }
+    return false;
+}
+
+/// The groups of an operand's working array. A copy keeps the tensor's fastest index in front where it can, which makes copying cheaper.
+WorkingLayouts::GroupList WorkingLayouts::working_order(Operand o) const {
+    if (in_place_[o]) return storage_[o].groups;
+    GroupList result;
+    arrange(o, order_, storage_[o].first_role == (o == operand_b ? k : m), result);
+    return result;
+}
+
+void WorkingLayouts::set_operands(ContractionPlan& plan) const {
+    for (auto o : operands) {
+        if (!storage_[o].exists) continue;
+        auto& w = plan.operand[o];
+        if (in_place_[o]) {
+            w = {working_order(o), spec_of(o).labels, spec_of(o).layout, true};
+            continue;
+        }
+        std::vector<int> partial;
+        for (std::size_t g = 0; o == operand_c && g < groups_.size(); ++g) {
+            if (!groups_[g].is_contracted()) continue;
+            const auto torus = plan.group_mapping[g].all();
+            partial.insert(partial.end(), torus.begin(), torus.end());
+        }
+        w = working_copy(plan, groups_, o, working_order(o), partial);
+    }
 }
 
 }  // namespace arges

@@ -1,15 +1,84 @@
 /// Order of the groups in each operand's working array, chosen so that as few operands as possible are copied.
 #pragma once
 
-#include "plan/contraction_plan.hpp"
+#include "plan/estimate_cost.hpp"
+#include "plan/moved_words.hpp"
 
 #include <array>
+#include <deque>
 #include <vector>
 
 namespace arges {
 
-/// Sets the working operands (order of groups, layout, in place or not) and the weighted operand of a plan whose spec and
-/// group mapping are set.
-void choose_working_layouts(ContractionPlan& plan, const std::vector<IndexGroup>& groups);
+/// Finds the working operands of plans of one contraction. Its plans, of which a search looks at many, share what does not depend on the mapping of
+/// the groups, and what is known of groups that are mapped alike.
+class WorkingLayouts {
+public:
+    /// @param grid of all ranks
+    WorkingLayouts(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, const RankGrid& grid);
+    WorkingLayouts(const WorkingLayouts&) = delete;
+    WorkingLayouts& operator=(const WorkingLayouts&) = delete;
+
+    /// A group that is mapped in one way.
+    struct MappedGroup {
+        Layout layout;  ///< of the group alone
+        std::int64_t places = 1;
+        double length = 1;               ///< indices of the busiest rank
+        std::array<SlotShare, 3> share;  ///< by operand that has it
+
+        const SlotMapping& mapping() const { return layout.mapping(0); }
+    };
+
+    /// What is known of group `g` with a mapping; stays where it is.
+    const MappedGroup& mapped(std::size_t g, const SlotMapping& mapping);
+    /// Maps the groups of a plan whose spec and grid are set: sets places, weights, no panels, and finds out what set_operands() will do.
+    WorkingSizes map_groups(ContractionPlan& plan, std::vector<const MappedGroup*> groups);
+    /// Sets the working operands (order of groups, layout, in place or not) of the plan that was mapped last.
+    void set_operands(ContractionPlan& plan) const;
+
+private:
+    /// Role of a group in the folded product: C[m n b] = A[m k b] B[k n b].
+    enum Role : std::size_t { m, n, k, batch };
+    using GroupList = std::vector<int>;
+    /// Order of the groups of each role.
+    using Order = std::array<const GroupList*, 4>;
+
+    /// What an operand's own array is like, for any mapping of the groups.
+    struct Storage {
+        bool exists = false, fits = false;  ///< there is such an operand; its slots are groups, once each
+        GroupList groups;                   ///< of the slots, if it fits
+        bool odd = false;                   ///< antisymmetric slots and groups differ in sign, all together
+        Role first_role = m;                ///< of the fastest index; where groups lack it, the one that a copy begins with
+        std::array<GroupList, 4> by_storage, by_labels;  ///< groups of a role, as the slots and as the labels follow each other
+    };
+    static Role role_of(const IndexGroup& group);
+    const OperandSpec& spec_of(Operand o) const { return o == operand_c ? spec_.output : spec_.inputs[o]; }
+    Storage storage_of(Operand o) const;
+    int find_group(Operand o, const SymmetryNode& tree) const;
+    double local_elements(Operand o) const;
+    bool has_small_matrices() const;
+    bool is_eligible(const ContractionPlan& plan, Operand o) const;
+    Order best_order() const;
+    void arrange(Operand o, const Order& order, bool first_role_first, GroupList& result) const;
+    bool folds(Operand o, const Order& order) const;
+    GroupList working_order(Operand o) const;
+
+    const ContractionSpec& spec_;
+    const std::vector<IndexGroup>& groups_;
+    const RankGrid& grid_;
+    std::vector<Role> role_;
+    std::array<Storage, 3> storage_;
+    std::vector<MovedWords> moved_;                         // by operand; the second is the first's where there is one input
+    std::vector<std::deque<MappedGroup>> known_;            // by group
+    // Of the plan that was mapped last:
+    std::vector<const MappedGroup*> mapped_;  // by group
+    std::array<bool, 3> natural_{};           // by operand: its own array is mapped as the groups are
+    std::array<bool, 3> eligible_{};          // and can be used
+    std::array<bool, 3> in_place_{};          // and is
+    std::array<double, 3> elements_{};
+    bool batch_first_ = false;
+    Order order_{};
+    mutable GroupList scratch_;
+};
 
 }  // namespace arges

@@ -1,0 +1,157 @@
+// What planning costs: planning [RANKS...]
+// Plans every term of the residual equations of CCSD and CCSDT over spin orbitals and of closed-shell CCSD for each number of ranks, on a dry
+// run, and builds the lists of one rank's movements. Prints milliseconds of a term, the median and the largest: to choose its plan, to bound its
+// lists as the memory forecast does, and to build them; and of an evaluation of all residuals: the first, and one whose plans are kept.
+// With PLANNING_DIGEST=1 also a digest of all plans, which tells whether a change of the planner changes plans.
+#include <arges/arges.hpp>
+
+#include "base/digest.hpp"
+#include "base/stopwatch.hpp"
+#include "chemistry/cc_equations.hpp"
+#include "chemistry/mp2.hpp"
+#include "chemistry/rccsd.hpp"
+#include "interface/prepared_term.hpp"
+#include "plan/exchange_volume.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace arges;
+using namespace arges::chemistry;
+
+constexpr std::int64_t memory_per_rank = std::int64_t{16} << 30;
+constexpr int repetitions = 5;
+
+/// Equations, and spatial orbitals: doubly occupied and virtual ones.
+struct Case {
+    std::string name;
+    std::int64_t occupied, virtuals;
+};
+
+const std::vector<Case> cases{{"CCSD", 10, 40}, {"CCSDT", 5, 19}, {"RCCSD", 20, 80}};
+
+/// Milliseconds of the fastest of a few runs.
+double milliseconds(const std::function<void()>& work) {
+    double best = 1e30;
+    for (int i = 0; i < repetitions; ++i) {
+        const Stopwatch watch;
+        work();
+        best = std::min(best, watch.seconds() * 1e3);
+    }
+    return best;
+}
+
+/// Evaluates the residuals of a case on a dry run, `evaluations` times; returns milliseconds of each.
+std::vector<double> evaluate(const World& world, const Case& c, int evaluations) {
+    FcidumpHeader header;
+    header.orbitals = c.occupied + c.virtuals;
+    header.electrons = 2 * c.occupied;
+    const auto data = empty_fcidump(world, header);
+    const auto reference = build_reference(data, "dry run");
+    std::vector<double> times;
+    const auto time = [&](const auto& integrals, const auto& amplitudes, const auto& residuals) {
+        world.state()->prepared().clear();
+        for (int i = 0; i < evaluations; ++i) {
+            const Stopwatch watch;
+            residuals(integrals, amplitudes);
+            times.push_back(watch.seconds() * 1e3);
+        }
+    };
+    if (c.name == "RCCSD") {
+        const auto integrals = build_spatial_integrals(data, reference, IntegralSet::coupled_cluster);
+        time(integrals, rmp2_amplitudes(integrals), rccsd_residuals);
+    } else {
+        const auto integrals = build_integrals(data, reference, IntegralSet::coupled_cluster);
+        const int rank = c.name == "CCSD" ? 2 : 3;
+        time(integrals, first_order_amplitudes(integrals, rank), [&](const auto& V, const auto& t) { return cc_equations(V, rank).residuals(t); });
+    }
+    return times;
+}
+
+/// The movements of a planned step.
+std::vector<ExchangeSpec> movements(const PlannedStep& step) {
+    std::vector<ExchangeSpec> result;
+    if (step.movement) result.push_back(*step.movement);
+    if (const auto& plan = step.contraction)
+        for (auto o : {operand_a, operand_b, operand_c})
+            if (!plan->operand[o].in_place && !(o == operand_b && plan->unary())) result.push_back(plan->movement(o));
+    if (const auto& plan = step.fused)
+        for (std::size_t i = 0; i <= plan->inputs.size(); ++i)
+            if (!(i < plan->inputs.size() ? plan->inputs[i] : plan->result).in_place) result.push_back(plan->movement(i));
+    return result;
+}
+
+struct Cost {
+    double choose, bound, build;  // milliseconds
+    std::string text;
+};
+
+void print(const char* what, std::vector<Cost>& costs, double Cost::* part) {
+    std::sort(costs.begin(), costs.end(), [&](const auto& a, const auto& b) { return a.*part < b.*part; });
+    double sum = 0;
+    for (const auto& cost : costs) sum += cost.*part;
+    std::printf("  %-7s median %8.3f  largest %8.3f  sum %9.2f ms   largest: %s\n", what, costs[costs.size() / 2].*part, costs.back().*part, sum,
+                costs.back().text.c_str());
+}
+
+std::string text_of(const TermRequest& request) {
+    const auto text = [](const PlannedOperand& operand) {
+        std::string labels;
+        for (const auto& label : operand.labels) labels += label;
+        return operand.name + "[" + labels + "]";
+    };
+    std::string result = text(request.output) + " =";
+    for (const auto& factor : request.factors) result += " " + text(factor);
+    return result;
+}
+
+void run(std::int64_t ranks, const Case& c) {
+    World world = World::dry_run(ranks);
+    world.set_memory_limit(memory_per_rank);
+    const auto times = evaluate(world, c, 2);
+    auto& state = *world.state();
+    std::vector<Cost> costs;
+    std::vector<std::shared_ptr<PreparedTerm>> terms;
+    for (const auto& [key, term] : state.prepared()) terms.push_back(term);
+    const bool with_digest = std::getenv("PLANNING_DIGEST") != nullptr;
+    Digest digest;
+    for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
+        const auto& request = (*term)->request();
+        Cost cost{0, 0, 0, text_of(request)};
+        cost.choose = milliseconds([&] { const PreparedTerm planned(state, request, memory_per_rank); });
+        std::vector<ExchangeSpec> all;
+        for (const auto& step : (*term)->steps())
+            for (auto& movement : movements(step.plan)) all.push_back(std::move(movement));
+        cost.bound = milliseconds([&] {
+            for (const auto& movement : all) exchange_bound(movement);
+        });
+        cost.build = milliseconds([&] {
+            for (const auto& movement : all) const Exchange exchange(nullptr, movement, ranks / 2);
+        });
+        if (with_digest) digest.add((*term)->explain(request));
+        costs.push_back(std::move(cost));
+    }
+    std::printf("%s, %lld occupied and %lld virtual orbitals, %lld ranks: %zu terms; residuals %.1f ms at first, %.1f ms with kept plans\n", c.name.c_str(),
+                static_cast<long long>(c.occupied), static_cast<long long>(c.virtuals), static_cast<long long>(ranks), costs.size(), times[0], times[1]);
+    print("choose", costs, &Cost::choose);
+    print("bound", costs, &Cost::bound);
+    print("build", costs, &Cost::build);
+    if (with_digest) std::printf("  digest of plans %016llx\n", static_cast<unsigned long long>(digest.value()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    std::vector<std::int64_t> ranks;
+    for (int i = 1; i < argc; ++i) ranks.push_back(std::atoll(argv[i]));
+    if (ranks.empty()) ranks = {1, 8, 64};
+    for (const auto& c : cases)
+        for (const auto r : ranks) run(r, c);
+    return 0;
+}
