@@ -114,6 +114,7 @@ void PreparedTerm::build(WorldState& world, std::int64_t memory) {
     options_ = options;
     auto spec = product_spec(request_, check_labels(request_));
     auto planned = plan_product(spec, options);
+    for_any_runs_ = planned.for_any_runs;
     clear_names(spec);
     set_names(planned.steps, spec);
     steps_.clear();

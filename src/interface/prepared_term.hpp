@@ -47,6 +47,9 @@ public:
 
     /// Are the steps those of the other?
     bool plans_like(const PreparedTerm& other) const;
+    /// True if the steps are those for any number of runs to come.
+    bool is_for_any_runs() const { return for_any_runs_; }
+    void set_for_any_runs() { for_any_runs_ = true; }
 
     /// Builds the movements' lists and checks their memory against what is free; plans anew with less where plans were too
     /// optimistic. Collective the first time, nothing later. @throws OutOfMemory
@@ -99,7 +102,7 @@ private:
 
     TermRequest request_;
     PlanOptions options_;                ///< with which the steps were planned
-    bool ready_ = false;
+    bool ready_ = false, for_any_runs_ = false;
     double seconds_ = 0;
     bool tensors_may_move_ = true;   ///< the output and the factors may lie elsewhere afterwards
     std::vector<Step> steps_;

@@ -18,10 +18,19 @@ namespace {
 /// Plans whose lists take more bytes are made again each time.
 constexpr std::int64_t max_kept_lists = std::int64_t{512} << 20;
 
+/// Runs to come that stand for any larger number: what the first one costs does not count any more.
+constexpr std::int64_t many_runs = std::int64_t{1} << 40;
+
 void append(std::string& key, std::uint64_t number) {
     std::array<char, sizeof number> bytes;
     std::memcpy(bytes.data(), &number, sizeof number);
     key.append(bytes.data(), bytes.size());
+}
+
+/// The text that a plan of a product is found by.
+std::string key_for(std::string product, std::int64_t runs) {
+    append(product, static_cast<std::uint64_t>(runs));
+    return product;
 }
 
 /// Everything that plans depend on but the layouts, as numbers: labels by first appearance, so that neither letters nor names count.
@@ -151,8 +160,8 @@ void Statement<T>::expect_runs(const Term<T>& term, PlannedTerm& planned) {
     const auto* runs = world_.runs().find(planned.history);
     if (runs != nullptr && world_.size() > 1)
         expected = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*runs) + 1)) >> moves);
-    planned.key = planned.product;
-    append(planned.key, static_cast<std::uint64_t>(expected));
+    if (const auto kept = kept_for(planned, 1); kept && kept->is_for_any_runs()) expected = 1;
+    planned.key = key_for(planned.product, expected);
     digest_.add(expected);
 }
 
@@ -194,8 +203,7 @@ void Statement<T>::plan(std::int64_t free_bytes) {
         [&] {
             for (std::size_t i = 0; i < terms_.size(); ++i) {
                 if (kept[i] != 0) continue;
-                terms_[i].prepared = std::make_shared<PreparedTerm>(world_, terms_[i].request, free_bytes);
-                use_like_plan(terms_[i]);
+                terms_[i].prepared = planned(terms_[i], free_bytes);
             }
             std::ranges::transform(terms_, ready.begin(), [](const auto& term) { return term.prepared->is_ready() ? 1 : 0; });
         },
@@ -207,15 +215,27 @@ void Statement<T>::plan(std::int64_t free_bytes) {
     }
 }
 
-/// A plan for more runs is often the one for fewer: that one is ready already.
+/// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for many, it
+/// is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best between them.
 template <class T>
-void Statement<T>::use_like_plan(PlannedTerm& term) const {
+std::shared_ptr<PreparedTerm> Statement<T>::planned(const PlannedTerm& term, std::int64_t free_bytes) const {
     const auto expected = term.request.expected_runs;
-    if (expected == 1) return;
-    auto key = term.product;
-    append(key, static_cast<std::uint64_t>(expected / 2));
-    const auto* before = world_.prepared().find(key);
-    if (before != nullptr && (*before)->plans_like(*term.prepared)) term.prepared = *before;
+    auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
+    if (before && before->working_bytes() > free_bytes) before = nullptr;
+    if (before && !before->is_for_any_runs()) {
+        auto request = term.request;
+        request.expected_runs = many_runs;
+        if (before->plans_like(PreparedTerm(world_, std::move(request), free_bytes))) before->set_for_any_runs();
+    }
+    if (before && before->is_for_any_runs()) return before;
+    auto prepared = std::make_shared<PreparedTerm>(world_, term.request, free_bytes);
+    return before && before->plans_like(*prepared) ? before : prepared;
+}
+
+template <class T>
+std::shared_ptr<PreparedTerm> Statement<T>::kept_for(const PlannedTerm& term, std::int64_t runs) const {
+    const auto* kept = world_.prepared().find(key_for(term.product, runs));
+    return kept != nullptr ? *kept : nullptr;
 }
 
 template <class T>

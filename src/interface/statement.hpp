@@ -37,7 +37,8 @@ private:
     void expect_runs(const Term<T>& term, PlannedTerm& planned);
     void agree_on_terms();
     void plan(std::int64_t free_bytes);
-    void use_like_plan(PlannedTerm& term) const;
+    std::shared_ptr<PreparedTerm> planned(const PlannedTerm& term, std::int64_t free_bytes) const;
+    std::shared_ptr<PreparedTerm> kept_for(const PlannedTerm& term, std::int64_t runs) const;
     [[noreturn]] void refuse_differing() const;
     std::string text() const;
     void find_new_places();

@@ -29,6 +29,14 @@ public:
     ProductPlanner(const ProductSpec& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
 
     PlannedProduct plan() {
+        auto result = best();
+        // Only fused products take account of later runs, for the sake of tensors that stay where they are put.
+        result.for_any_runs = order_.empty() || std::none_of(spec_.factors.begin(), spec_.factors.end(), [](const auto& f) { return f.is_lasting; });
+        return result;
+    }
+
+private:
+    PlannedProduct best() {
         ProductSteps start(spec_, options_);
         start.sum_lonely_labels();
         nodes_ = start.nodes();
@@ -42,7 +50,6 @@ public:
         return pairwise();
     }
 
-private:
     static constexpr std::size_t max_enumerated_edges = 6;
 
     const RankGrid& grid() const { return options_.whole_grid(spec_.output.layout); }

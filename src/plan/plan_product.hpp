@@ -45,6 +45,7 @@ struct PlannedStep {
 struct PlannedProduct {
     std::vector<PlannedStep> steps;
     std::vector<Layout> intermediates;
+    bool for_any_runs = false;  ///< the plan is the same for any number of expected runs
 
     double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
 };

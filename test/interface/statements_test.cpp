@@ -224,6 +224,21 @@ TEST(Statements, TakeEmptyTensors) {
     EXPECT_TRUE(S.largest_magnitude().index.empty());
 }
 
+TEST(Statements, ArePlannedAgainOnlyWhereThatMayChangeThePlan) {
+    const World world;
+    const auto kept = [&] { return world.state()->prepared().size(); };
+    Tensor<double> V(world, {5, 5, 5, 5}, "abef", "antisym(a,b) antisym(e,f)"), T(world, {5, 5, 4, 4}, "efij", "antisym(e,f) antisym(i,j)"),
+        R(world, {5, 5, 4, 4}, "abij", "antisym(a,b) antisym(i,j)");
+    const auto before = kept();
+    for (int run = 0; run < 10; ++run) R["abij"] = 0.5 * V["abef"] * T["efij"];
+    EXPECT_EQ(kept(), before + 1) << "tensors with symmetry stay where they are";
+    Tensor<double> A(world, {12, 12}), B(world, {12, 12}), C(world, {12, 12});
+    for (int run = 0; run < 40; ++run) C["ik"] = A["ij"] * B["jk"];
+    const auto settled = kept();
+    for (int run = 0; run < 100; ++run) C["ik"] = A["ij"] * B["jk"];
+    EXPECT_EQ(kept(), settled) << "the plan for many runs is known";
+}
+
 TEST(Statements, ConjugateWhereTheyAreAskedTo) {
     const World world;
     with_all_mappings(world, [&] {
