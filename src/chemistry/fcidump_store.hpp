@@ -1,4 +1,4 @@
-/// Where the entries of an FCIDUMP file go: distributed tensors, each element once.
+/// Where the entries of a file of integrals go: distributed tensors, each element once.
 #pragma once
 
 #include "chemistry/fcidump.hpp"
@@ -39,7 +39,7 @@ public:
     /// merge_small().
     std::map<std::uint64_t, double> small_entries(EntryKind kind) const;
 
-    /// Lines so far that repeated an integral up to round-off, on all ranks.
+    /// Entries so far that repeated an integral up to round-off, on all ranks.
     std::int64_t round_off_repeats() const { return comm_.sum(repeats_); }
 
 private:

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -286,6 +287,33 @@ TEST(Trexio, OtherWaysToStoreTheSameAreTheSame) {
         change(world, file.path(), changes[i]);
         EXPECT_TRUE(gathered_of(read_integrals(world, file.path())) == expected);
     }
+}
+
+/// Programs that do not integrate over spin write such elements.
+TEST(Trexio, ElementsBetweenSpinsAreLeftOut) {
+    const World world;
+    const Fcidump data = random_data(world, 3, 3, 1, OrbitalForm::spin_blocks, 9);
+    const TemporaryFile file(world, nullptr);
+    write_trexio(file.path(), data);
+    change(world, file.path(), [](hid_t f) {
+        auto x = get<std::uint8_t>(f, indices_name);
+        auto v = get<double>(f, values_name);
+        auto h = get<double>(f, matrix_name);
+        for (std::uint8_t p = 0; p < 6; ++p)
+            for (std::uint8_t q = 0; q < 6; ++q) {
+                if (p / 3 == q / 3) continue;
+                h[static_cast<std::size_t>(6 * p + q)] = 0.5 + p;
+                for (std::uint8_t r = 0; r < 6; ++r)  // <pr|qr> and <rp|rq>
+                    for (const auto place : {std::array{p, r, q, r}, std::array{r, p, r, q}}) {
+                        x.insert(x.end(), place.begin(), place.end());
+                        v.push_back(0.25 + r);
+                    }
+            }
+        put(f, indices_name, x);
+        put(f, values_name, v);
+        put(f, matrix_name, h, {6, 6});
+    });
+    EXPECT_TRUE(gathered_of(read_integrals(world, file.path())) == gathered_of(data));
 }
 
 struct BadTrexio {
