@@ -12,8 +12,8 @@ namespace arges::chemistry {
 
 namespace {
 
-/// What a rank reads in a second (measured: 120 to 150 MB of text, 80 MB of TREXIO, where an integral takes an eighth of the bytes).
-constexpr double text_bytes_per_second = 1.3e8, hdf5_bytes_per_second = 8e7;
+/// What a rank reads in a second (measured: 220 to 250 MB of text, 170 MB of TREXIO, where an integral takes an eighth of the bytes).
+constexpr double text_bytes_per_second = 2.2e8, hdf5_bytes_per_second = 1.5e8;
 
 bool ends_with_one_of(const std::string& path, std::initializer_list<const char*> ends) {
     return std::any_of(ends.begin(), ends.end(), [&](const char* end) { return path.ends_with(end); });
