@@ -1,7 +1,7 @@
 // What planning costs: planning [RANKS...]
 // Plans every term of the residual equations of CCSD and CCSDT over spin orbitals and of closed-shell CCSD for each number of ranks, on a dry
 // run, and builds the lists of one rank's movements. Prints milliseconds of a term, the median and the largest: to choose its plan, to bound its
-// lists as the memory forecast does, and to build them; and of an evaluation of all residuals: the first, and one whose plans are kept.
+// lists as the memory forecast does, and to build them; and of the first four evaluations of all residuals, for which plans are kept.
 // With PLANNING_DIGEST=1 also a digest of all plans, which tells whether a change of the planner changes plans.
 #include <arges/arges.hpp>
 
@@ -114,7 +114,7 @@ std::string text_of(const TermRequest& request) {
 void run(std::int64_t ranks, const Case& c) {
     World world = World::dry_run(ranks);
     world.set_memory_limit(memory_per_rank);
-    const auto times = evaluate(world, c, 2);
+    const auto times = evaluate(world, c, 4);
     auto& state = *world.state();
     std::vector<Cost> costs;
     std::vector<std::shared_ptr<PreparedTerm>> terms;
@@ -137,8 +137,8 @@ void run(std::int64_t ranks, const Case& c) {
         if (with_digest) digest.add((*term)->explain(request));
         costs.push_back(std::move(cost));
     }
-    std::printf("%s, %lld occupied and %lld virtual orbitals, %lld ranks: %zu terms; residuals %.1f ms at first, %.1f ms with kept plans\n", c.name.c_str(),
-                static_cast<long long>(c.occupied), static_cast<long long>(c.virtuals), static_cast<long long>(ranks), costs.size(), times[0], times[1]);
+    std::printf("%s, %lld occupied and %lld virtual orbitals, %lld ranks: %zu terms; residuals %.1f, %.1f, %.1f and %.1f ms\n", c.name.c_str(),
+                static_cast<long long>(c.occupied), static_cast<long long>(c.virtuals), static_cast<long long>(ranks), costs.size(), times[0], times[1], times[2], times[3]);
     print("choose", costs, &Cost::choose);
     print("bound", costs, &Cost::bound);
     print("build", costs, &Cost::build);

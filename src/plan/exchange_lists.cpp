@@ -1,10 +1,12 @@
 #include "plan/exchange_lists.hpp"
 
+#include "base/first_error.hpp"
 #include "plan/exchange_loops.hpp"
 #include "plan/pair_split.hpp"
 #include "plan/pair_unpack.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace arges {
 
@@ -138,24 +140,35 @@ private:
 }  // namespace
 
 ComponentLists counted_lists(const ExchangeSpec& spec, const ExchangeLoops& loops, std::int64_t rank) {
-    const auto counted = [&](std::int64_t peer, std::int64_t from_place, std::int64_t to_place) {
-        EntryGroup group;
-        group.peer = peer;
-        group.part_begin.push_back(0);
+    const auto counted = [&](std::int64_t from_place, std::int64_t to_place) {
+        std::vector<std::int64_t> begin{0};
         for (const auto& part : loops.parts()) {
-            std::int64_t count = group.part_begin.back();
+            auto count = begin.back();
             loops.for_each_run(part, from_place, to_place, [&count](const ExchangeRun& run) { count += run.count; });
-            group.part_begin.push_back(count);
+            begin.push_back(count);
         }
-        return group;
+        return begin;
+    };
+    // One group for each peer that there are elements for; the peers are shared among the threads.
+    const auto groups = [&](std::int64_t peers, const std::function<std::vector<std::int64_t>(std::int64_t)>& count) {
+        std::vector<EntryGroup> result(static_cast<std::size_t>(peers));
+        FirstError error;
+#pragma omp parallel for schedule(dynamic) if (peers > 1)
+        for (std::int64_t peer = 0; peer < peers; ++peer)
+            error.run([&] {
+                auto& group = result[static_cast<std::size_t>(peer)];
+                group.peer = peer;
+                group.part_begin = count(peer);
+            });
+        error.rethrow();
+        std::erase_if(result, [](const auto& group) { return group.count() == 0; });
+        return result;
     };
     ComponentLists lists;
     if (!spec.to.grid().is_idle(rank))
-        for (std::int64_t peer = 0, own = loops.to_place(rank); peer < loops.from_places(); ++peer)
-            if (auto group = counted(peer, peer, own); group.count() > 0) lists.receive.push_back(std::move(group));
+        lists.receive = groups(loops.from_places(), [&, own = loops.to_place(rank)](std::int64_t peer) { return counted(peer, own); });
     if (spec.ranks() > 1 && !spec.from.grid().is_idle(rank))
-        for (std::int64_t peer = 0, own = loops.from_place(rank); peer < loops.to_places(); ++peer)
-            if (auto group = counted(peer, own, peer); group.count() > 0) lists.send.push_back(std::move(group));
+        lists.send = groups(loops.to_places(), [&, own = loops.from_place(rank)](std::int64_t peer) { return counted(own, peer); });
     return lists;
 }
 

@@ -1,5 +1,6 @@
 #include "plan/exchange_lists.hpp"
 
+#include "base/first_error.hpp"
 #include "base/related_value.hpp"
 
 #include <algorithm>
@@ -294,10 +295,19 @@ std::vector<EntryGroup> grouped(std::vector<Entry> entries, bool target) {
 }  // namespace
 
 ComponentLists component_lists(const ExchangeSpec& spec, const ExchangeComponent& component, std::int64_t rank) {
+    constexpr double worth_a_thread = 10000;  // elements
+    double elements = 1;
+    for (int s : component.to_slots) elements *= static_cast<double>(spec.to.slot(s).max_local_size());
     ComponentLists lists;
-    if (!spec.to.grid().is_idle(rank)) lists.receive = grouped(Walk(spec, component, rank).receiving(), true);
-    if (spec.ranks() > 1 && !spec.from.grid().is_idle(rank))
-        lists.send = grouped(Walk(spec, component, rank).sending(), false);
+    FirstError error;
+#pragma omp parallel for if (elements > worth_a_thread && spec.ranks() > 1)
+    for (int side = 0; side < 2; ++side)
+        error.run([&] {
+            if (side == 0 && !spec.to.grid().is_idle(rank)) lists.receive = grouped(Walk(spec, component, rank).receiving(), true);
+            if (side == 1 && spec.ranks() > 1 && !spec.from.grid().is_idle(rank))
+                lists.send = grouped(Walk(spec, component, rank).sending(), false);
+        });
+    error.rethrow();
     return lists;
 }
 
