@@ -1,10 +1,9 @@
 #include "chemistry/integrals.hpp"
 
-#include "comm/communicator.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <vector>
 
 namespace arges::chemistry {
 
@@ -15,7 +14,7 @@ namespace {
 constexpr std::int64_t max_rounds = 32;
 constexpr std::int64_t min_elements_per_round = std::int64_t(1) << 14;
 /// Bytes that an element takes while its integrals, two at most, are read.
-constexpr std::int64_t bytes_of_element = 2 * 112;
+constexpr std::int64_t bytes_of_element = 2 * 144;
 
 using FourSpaces = std::array<SpinSpace, 4>;
 
@@ -60,28 +59,49 @@ void for_each_part(Index x, const FourSpaces& space, const SpatialSource& source
         f(source.place({at[0], at[3], at[1], at[2]}, spin[0], spin[1]), -1.0);
 }
 
-/// Sets the elements begin <= number < end of this rank's part of `block`. Collective.
-void fill_round(Tensor<double>& block, const FourSpaces& spaces, const SpatialSource& source,
-                std::int64_t begin, std::int64_t end) {
-    std::array<std::vector<std::int64_t>, 3> keys;
-    std::int64_t number = 0;
-    std::as_const(block).for_each_local([&](Index x, const double&) {
-        if (number++ < begin || number > end) return;
-        for_each_part(x, spaces, source, [&](SpatialSource::Place place, double) {
-            keys[place.set].push_back(place.key);
-        });
-    });
-    const std::array<std::vector<double>, 3> values = source.read(keys);
-    std::array<std::size_t, 3> next{};
-    number = 0;
-    block.for_each_local([&](Index x, double& element) {
-        if (number++ < begin || number > end) return;
+/// Fills this rank's part of a block in one walk over its elements, in rounds of which all ranks take part in as many.
+class RoundFiller {
+public:
+    /// Collective. @param elements  of a round
+    RoundFiller(const World& world, const FourSpaces& spaces, const SpatialSource& source, std::int64_t elements)
+        : world_(world), spaces_(spaces), source_(source), elements_(elements) {
+        world_.state()->agree([&] { parts_.reserve(2 * static_cast<std::size_t>(elements)); });
+    }
+
+    /// Takes up an element; where the round is complete, reads its integrals with all ranks.
+    void add(Index x, double& element) {
         element = 0;
-        for_each_part(x, spaces, source, [&](SpatialSource::Place place, double sign) {
-            element += sign * values[place.set][next[place.set]++];
+        for_each_part(x, spaces_, source_, [&](SpatialSource::Place place, double sign) { parts_.push_back({place, &element, sign}); });
+        if (++waiting_ == elements_) finish_round();
+    }
+    /// Collective; rounds may be empty.
+    void finish_round() {
+        std::array<std::vector<std::int64_t>, 3> keys;
+        world_.state()->agree([&] {
+            for (const Part& part : parts_) keys[part.place.set].push_back(part.place.key);
         });
-    });
-}
+        const std::array<std::vector<double>, 3> values = source_.read(keys);
+        std::array<std::size_t, 3> next{};
+        for (const Part& part : parts_) *part.element += part.sign * values[part.place.set][next[part.place.set]++];
+        parts_.clear();
+        waiting_ = 0;
+        ++rounds_;
+    }
+    std::int64_t rounds() const { return rounds_; }
+
+private:
+    struct Part {
+        SpatialSource::Place place;
+        double* element;
+        double sign;
+    };
+
+    World world_;
+    const FourSpaces& spaces_;
+    const SpatialSource& source_;
+    std::int64_t elements_, waiting_ = 0, rounds_ = 0;
+    std::vector<Part> parts_;
+};
 
 /// Elements of a round of a block, of which the busiest rank has so many.
 std::int64_t elements_per_round(std::int64_t largest) {
@@ -90,18 +110,13 @@ std::int64_t elements_per_round(std::int64_t largest) {
 
 void fill_block(Tensor<double>& block, const FourSpaces& spaces, const SpatialSource& source) {
     const World& world = block.world();
-    if (world.is_dry_run()) {
-        const std::int64_t largest = block.state()->shape().max_local_size();
-        world.state()->note_working(std::min(largest, elements_per_round(largest)) *
-                                    bytes_of_element);
-        return;
-    }
-    std::int64_t elements = 0;
-    std::as_const(block).for_each_local([&](Index, const double&) { ++elements; });
-    const std::int64_t largest = Communicator(world.communicator()).maximum(elements);
-    const std::int64_t step = elements_per_round(largest);
-    for (std::int64_t begin = 0; begin < largest; begin += step)
-        fill_round(block, spaces, source, begin, begin + step);
+    const std::int64_t largest = block.state()->shape().max_local_size();
+    const std::int64_t step = std::min(largest, elements_per_round(largest));
+    world.state()->note_working(step * bytes_of_element);
+    if (world.is_dry_run() || largest == 0) return;
+    RoundFiller filler(world, spaces, source, step);
+    block.for_each_local([&](Index x, double& element) { filler.add(x, element); });
+    for (const std::int64_t rounds = (largest + step - 1) / step; filler.rounds() < rounds;) filler.finish_round();
 }
 
 /// Makes blocks of one Hamiltonian.
