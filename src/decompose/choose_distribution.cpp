@@ -250,9 +250,9 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
         lists += list.held();
     }
     if (!distribution.starts_with("coarse")) {
-        // Sampled nonzeros as they are sent, as they come, and sorted by slices; ranks may get twice the mean. All of small tensors are taken.
+        // Sampled nonzeros as they are sent, as they come, and sorted by slices. All of small tensors are taken, by ranks that may get twice the mean.
         const auto least = std::min(share.before, partition::most_sampled(0));
-        const auto more = std::min(share.before, least + 2 * partition::most_sampled(share.before * share.ranks) / share.ranks) - least;
+        const auto more = std::min(share.before, least + partition::most_sampled(share.before * share.ranks) / share.ranks) - least;
         tally.pass((6 * least + 3 * more) * order * (order + 1) * number);
     }
     tally.hold(-lists);

@@ -121,11 +121,12 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const auto& layout = *plain.state()->layout;
+    const auto place = decompose::plain_layout(tensor);
     const auto forecast = comm.maximum(
-        decompose::dense_cp_memory<T>(source.shape(), comm.rank(), options, omp_get_max_threads()).peak());
+        place.original_bytes + decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
     decompose::check_dense_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
     const auto model_bytes = comm.maximum(
-        decompose::model_memory(decompose::dense_factor_rows(source.shape(), comm.rank()), options.rank, sizeof(T)));
+        decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
     if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
     DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
     decompose::check_norm(source.title(), op.norm_squared());

@@ -184,7 +184,6 @@ template <class T>
 MemoryTally dense_cp_memory(const Layout& layout, std::int64_t rank, const CpOptions& options, int threads) {
     MemoryTally tally;
     tally.hold(array_memory(layout.local_size(rank) * static_cast<std::int64_t>(sizeof(T))));
-    if (!has_plain_blocks(layout)) tally.hold(2 * block_place(layout, rank).count() * static_cast<std::int64_t>(sizeof(T)));
     tally.add(DenseCpOperator<T>::memory(layout, rank, options.rank, options.pairwise_perturbation));
     tally.add(factors_memory(dense_factor_rows(layout, rank), options, sizeof(T), threads, 0));
     return tally;

@@ -270,8 +270,9 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     if (start && options.method != TuckerMethod::hooi)
         throw InvalidArgument("Tucker decomposition: factors to start from are for hooi; choose it, or leave them out");
     if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
-    const auto forecast =
-        source.world->communicator().maximum(decompose::dense_tucker_memory<T>(tensor.world(), source.shape(), options, omp_get_max_threads()).peak());
+    const auto place = decompose::plain_layout(tensor);
+    const auto forecast = source.world->communicator().maximum(
+        place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
     decompose::check_dense_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
     if (options.planned) source.world->agree([&] { options.planned(forecast); });
     Stopwatch watch;

@@ -240,8 +240,9 @@ MemoryTally distribution_memory(const SparseShare& share) {
         const auto rows = share.rows[m];
         tally.pass(partition::counting_memory(most, share.lengths[m], true).peak() + 3 * number * rows);
         // The rank that decides for a layer gets the rows of all that share it: as messages, as lists, put together, and the answers.
+        // Coarse grain has no such rank: owners of slices are known.
         const auto lists = share.ranks == 1 ? rows : rows + share.shared[m];
-        tally.pass(2 * number * rows + 9 * number * lists);
+        tally.pass(number * (sets > 1 ? 7 * rows + 2 * share.shared[m] : 2 * rows + 9 * lists));
         tally.hold(number * rows + index * share.shared[m]);
         tally.hold(RowFinder::bytes(rows));
         for (auto count : share.nonzeros) {
