@@ -94,7 +94,7 @@ void measure(const Nonzeros& nonzeros, Format format, int columns, int repeats, 
     std::iota(modes.begin(), modes.end(), 0);
     const Factors factors(nonzeros, columns);
     const double start = now();
-    const auto made = make_mttkrp(nonzeros, format, modes, columns);
+    const auto made = make_mttkrp(nonzeros, format, modes);
     const double making = now() - start;
 
     double sum = 0, moved = 0;

@@ -39,6 +39,10 @@ struct CpOptions {
         false;  ///< als and nonnegative, dense: approximate products while factors change little; see cp_decompose()
     double perturbation_threshold =
         0.1;  ///< "little": every factor is nearer than this to where the products were exact, relative to its norm
+    /// Called on every rank before the iterations, with the bytes that the decomposition takes at most on a rank, its part of the tensor included:
+    /// for a sparse tensor when its nonzeros have been dealt out, so that their numbers are known; and with the bytes of a model that a progress
+    /// function asks for, on top of that. May throw, on all ranks alike.
+    std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
 };
 
 /// How the products of an iteration were found.
@@ -122,6 +126,7 @@ struct CpResult {
     std::int64_t volume_rows_max = 0;    ///< rows that a rank sends and receives in an iteration
     std::int64_t volume_rows_total = 0;  ///< rows sent in an iteration, over all ranks
     std::int64_t memory_bytes_max = 0;   ///< of nonzeros, factors and buffers
+    std::int64_t forecast_bytes = 0;     ///< what CpOptions::planned was called with
     std::int64_t planned_bytes_max = 0;  ///< bytes that a rank sends in an exact iteration, as planned before; dense tensors
     std::int64_t sent_bytes_max = 0;     ///< bytes that a rank sent, on average over the iterations; dense tensors
     /// Bytes that ranks send, and get, at least on average, for one product of the iteration, by any algorithm; dense tensors.

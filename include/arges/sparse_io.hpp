@@ -5,6 +5,7 @@
 #include "arges/sparse_tensor.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct SparseReadOptions {
     std::vector<std::int64_t> lengths{};             ///< expected; if not given, text has the largest index of each mode
     Duplicates duplicates = Duplicates::sum;         ///< what to do with several values for one element
     std::string name{};                              ///< of the tensor; if empty, that of the file
+    /// Called on each rank for itself while text is read, with the part that is done, from 0 to 1.
+    std::function<void(double done)> progress{};
 };
 
 /// What reading found. The same on every rank.

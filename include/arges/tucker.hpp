@@ -41,6 +41,7 @@ struct TuckerOptions {
     std::string policy;                  ///< as CpOptions::policy
     std::string rows = "holders";        ///< as CpOptions::rows
     std::string partition_file;          ///< as CpOptions::partition_file
+    std::function<void(std::int64_t bytes)> planned{};  ///< as CpOptions::planned, without a model
 };
 
 /// A decomposition. Each rank has rows of the factors, whose columns are orthonormal, and its part of the core.
@@ -122,6 +123,7 @@ struct TuckerResult {
     std::string distribution{};                      ///< what was used; sparse tensors
     std::string grid{};                              ///< of a medium-grain distribution, or on which a dense tensor lies
     std::string policy{};                            ///< of a medium-grain distribution
+    std::int64_t forecast_bytes = 0;                 ///< what TuckerOptions::planned was called with
 };
 
 /// Called on every rank after each iteration with its number and fit.
@@ -140,6 +142,11 @@ using TuckerProgress = std::function<void(int number, double fit)>;
 ///         other than hooi
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
+                                 const TuckerModel<T>* start = nullptr);
+
+/// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
+template <class T>
+TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
                                  const TuckerModel<T>* start = nullptr);
 
 /// Tucker decomposition of a dense tensor. It stays as it is; st_hosvd needs memory for one tensor more only if the first mode

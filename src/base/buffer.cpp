@@ -27,6 +27,8 @@ constexpr std::int64_t waste = 16;
 /// Smaller arrays stay with the heap, which finds memory faster.
 bool is_mapped(std::int64_t bytes) { return bytes >= huge_page; }
 
+bool fills_huge_pages(std::int64_t bytes) { return (rounded_up(bytes, huge_page) - bytes) * waste <= bytes; }
+
 /// The first touch of a page costs a fault; with pages of 4 KiB they take as long as some ten passes over the array.
 void* map_array(std::int64_t bytes) {
     const auto whole = rounded_up(bytes, huge_page);
@@ -37,8 +39,7 @@ void* map_array(std::int64_t bytes) {
     auto* const data = static_cast<std::byte*>(raw) + before;
     if (before > 0) munmap(raw, length(before));
     if (before < huge_page) munmap(data + whole, length(huge_page - before));
-    const auto advised = (whole - bytes) * waste <= bytes ? whole : whole - huge_page;
-    madvise(data, length(advised), MADV_HUGEPAGE);  // small pages do where it is refused
+    madvise(data, length(fills_huge_pages(bytes) ? whole : whole - huge_page), MADV_HUGEPAGE);  // small pages do where it is refused
     return data;
 }
 
@@ -49,6 +50,8 @@ void unmap_array(void* data, std::int64_t bytes) { munmap(data, static_cast<std:
 bool is_mapped(std::int64_t) { return false; }
 void* map_array(std::int64_t) { return nullptr; }
 void unmap_array(void*, std::int64_t) {}
+constexpr std::int64_t huge_page = 1;
+bool fills_huge_pages(std::int64_t) { return false; }
 
 #endif
 
@@ -68,6 +71,12 @@ void free_array(void* data, std::int64_t bytes) noexcept {
         unmap_array(data, bytes);
     else
         std::free(data);
+}
+
+std::int64_t array_memory(std::int64_t bytes) noexcept {
+    constexpr std::int64_t page = 4096;
+    if (!is_mapped(bytes)) return rounded_up(bytes, line);
+    return rounded_up(bytes, fills_huge_pages(bytes) ? huge_page : page);
 }
 
 bool arrays_start_zero(std::int64_t bytes) noexcept { return is_mapped(bytes); }

@@ -18,6 +18,8 @@ namespace arges {
 void* allocate_array(std::int64_t bytes);
 /// Gives the memory of an array of so many bytes back.
 void free_array(void* data, std::int64_t bytes) noexcept;
+/// Memory that an array of so many bytes takes up at most, where all of it is used.
+std::int64_t array_memory(std::int64_t bytes) noexcept;
 /// True if arrays of so many bytes are zero when they come from allocate_array().
 bool arrays_start_zero(std::int64_t bytes) noexcept;
 
@@ -47,7 +49,10 @@ public:
     }
     /// Memory for at least `count` elements; what was there is lost when it grows. @throws OutOfMemory
     T* reserve(std::int64_t count) {
-        if (count > count_) *this = Buffer(count);
+        if (count > count_) {
+            *this = Buffer();
+            *this = Buffer(count);
+        }
         return data();
     }
     Buffer copy() const {

@@ -2,6 +2,10 @@
 
 #include <sys/resource.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <fstream>
 #include <string>
 
@@ -20,6 +24,14 @@ std::int64_t status_field(const std::string& name) {
 }
 
 }  // namespace
+
+void give_freed_memory_back() {
+#ifdef __GLIBC__
+    constexpr int least_bytes = 1 << 20;
+    mallopt(M_MMAP_THRESHOLD, least_bytes);
+    mallopt(M_TRIM_THRESHOLD, least_bytes);
+#endif
+}
 
 std::int64_t peak_process_memory() {
     if (const std::int64_t bytes = status_field("VmHWM:"); bytes > 0) return bytes;

@@ -12,7 +12,7 @@ namespace {
 /// A block is filled in at most this many rounds per rank, or in rounds of this many elements if it
 /// is small.
 constexpr std::int64_t max_rounds = 32;
-constexpr std::int64_t min_elements_per_round = std::int64_t(1) << 14;
+constexpr std::int64_t min_elements_per_round = std::int64_t(1) << 14, fewest_elements_per_round = 64;
 /// Bytes that an element takes while its integrals, two at most, are read.
 constexpr std::int64_t bytes_of_element = 2 * 144;
 
@@ -103,18 +103,22 @@ private:
     std::vector<Part> parts_;
 };
 
-/// Elements of a round of a block, of which the busiest rank has so many.
-std::int64_t elements_per_round(std::int64_t largest) {
-    return std::max(min_elements_per_round, (largest + max_rounds - 1) / max_rounds);
+/// Elements of a round of a block, of which the busiest rank has so many; half of the memory that is left is enough for them, unless
+/// that is very little. All ranks choose alike.
+std::int64_t elements_per_round(WorldState& world, std::int64_t largest) {
+    const std::int64_t wanted = std::max(min_elements_per_round, (largest + max_rounds - 1) / max_rounds);
+    const std::int64_t possible = std::max(fewest_elements_per_round, world.least_free_bytes() / 2 / bytes_of_element);
+    return std::min({largest, wanted, possible});
 }
 
 void fill_block(Tensor<double>& block, const FourSpaces& spaces, const SpatialSource& source) {
-    const World& world = block.world();
+    WorldState& world = *block.world().state();
     const std::int64_t largest = block.state()->shape().max_local_size();
-    const std::int64_t step = std::min(largest, elements_per_round(largest));
-    world.state()->note_working(step * bytes_of_element);
-    if (world.is_dry_run() || largest == 0) return;
-    RoundFiller filler(world, spaces, source, step);
+    if (largest == 0) return;
+    const std::int64_t step = elements_per_round(world, largest);
+    world.note_working(0, 0, step * bytes_of_element);
+    if (world.dry()) return;
+    RoundFiller filler(block.world(), spaces, source, step);
     block.for_each_local([&](Index x, double& element) { filler.add(x, element); });
     for (const std::int64_t rounds = (largest + step - 1) / step; filler.rounds() < rounds;) filler.finish_round();
 }

@@ -297,7 +297,9 @@ void TriplesEnergy::for_each_right(const Task& task, TripleBlock& block, F&& f) 
 
 double TriplesEnergy::value(const PartDone& done) const {
     WorldState& state = *world().state();
-    state.note_working(elements_for(cut_.ranges, cut_.left, cut_.right) * static_cast<std::int64_t>(sizeof(double)));
+    const std::int64_t bytes = elements_for(cut_.ranges, cut_.left, cut_.right) * static_cast<std::int64_t>(sizeof(double));
+    state.make_room(bytes);
+    state.note_working(bytes);
     const auto v = static_cast<double>(v_), o = static_cast<double>(o_);
     const double operations = 12 * v * v * v * (v + o) * (o * (o + 1) * (o + 2) / 6 - o);
     state.note_seconds(operations / (state.machine().flops_per_second * static_cast<double>(ranks())));

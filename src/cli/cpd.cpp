@@ -6,11 +6,16 @@
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
+#include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world_state.hpp"
+#include "decompose/cp_driver.hpp"
+#include "decompose/dense_memory.hpp"
+#include "decompose/sparse_memory.hpp"
+#include "interface/tensor_state.hpp"
+#include "io/tensor_reading.hpp"
 #include "partition/layers.hpp"
 #include "partition/rows.hpp"
 #include "sparse/mttkrp.hpp"
@@ -20,6 +25,7 @@
 #include <omp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -51,6 +57,7 @@ struct Preparation {
     std::int64_t nonzeros = 0;
     ReadReport report{};
     bool is_dense = false;
+    std::int64_t reading_bytes = 0;  ///< that reading took at most
 };
 
 void print_iteration(std::ostream& out, const CpIteration& now) {
@@ -66,13 +73,11 @@ void print_iteration(std::ostream& out, const CpIteration& now) {
         << std::flush;
 }
 
-void print_tensor(std::ostream& out, const CpdCommand& command, const Preparation& before, const World& world) {
+void print_tensor(std::ostream& out, const CpdCommand& command, const Preparation& before) {
     out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.nonzeros),
                        before.is_dense ? "elements" : "nonzeros");
     if (before.report.duplicates > 0) out << fmt::format(" ({} duplicates merged)", with_commas(before.report.duplicates));
-    out << fmt::format(", read in {:.3f} s\n{} {} of {} threads, rank {}, seed {}\n\n", before.read_seconds, world.size(),
-                       world.size() == 1 ? "process" : "processes", omp_get_max_threads(), command.cp.rank, command.cp.seed)
-        << std::flush;
+    out << fmt::format(", read in {:.3f} s; rank {}, seed {}\n", before.read_seconds, command.cp.rank, command.cp.seed) << std::flush;
 }
 
 template <class T>
@@ -97,18 +102,18 @@ void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
 }
 
 template <class T>
-void print_result(std::ostream& out, const CpResult<T>& result, std::int64_t peak) {
+void print_result(std::ostream& out, const CpResult<T>& result, std::int64_t peak, const MemoryForecast& forecast) {
     out << fmt::format("\nfit {:.8f} after {} iterations{}, {:.4f} s each, {:.3f} s to prepare\n", result.fit, result.iterations,
                        result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration, result.setup_seconds);
     result.distribution == "dense" ? print_dense_result(out, result) : print_sparse_result(out, result);
-    out << fmt::format("{:<28} {} busiest rank, process {}\n", "memory", format_bytes(result.memory_bytes_max),
-                       format_bytes(peak))
+    out << fmt::format("{:<28} {} busiest rank\npeak memory {} per rank, forecast {}\n", "memory", format_bytes(result.memory_bytes_max),
+                       format_bytes(peak), format_bytes(forecast.bytes()))
         << std::flush;
 }
 
 template <class T>
-void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result,
-                std::int64_t peak) {
+void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result, std::int64_t peak,
+                const MemoryForecast& forecast) {
     nlohmann::ordered_json object;
     object["fit"] = result.fit;
     object["iterations"] = result.iterations;
@@ -145,6 +150,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     }
     object["memory_bytes_max"] = result.memory_bytes_max;
     object["peak_memory_bytes"] = peak;
+    object["forecast_memory_bytes"] = forecast.bytes();
     object["lambda"] = result.model.lambda();
     out << object.dump(2) << std::endl;
 }
@@ -160,39 +166,73 @@ void make_folder(const std::string& path) {
 
 /// Decomposes what was read, and prints.
 template <class T, class Input>
-void decompose(const CpdCommand& command, const Console& console, const World& world, Input&& input, const Preparation& before) {
-    if (!command.json) print_tensor(console.out, command, before, world);
+void decompose(CpdCommand& command, const Console& console, const World& world, Input&& input, const Preparation& before,
+               MemoryForecast& forecast, StepLine& steps) {
+    steps.show("");
+    if (!command.json) print_tensor(console.out, command, before);
     std::unique_ptr<const CpModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const CpModel<T>>(load_model<T>(world, command.start));
     const auto form = command.output_form == "text" ? ModelForm::text : ModelForm::npy;
+    command.cp.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
+        forecast.expect(command.file, std::max(before.reading_bytes, bytes + (command.save_every > 0 ? model_bytes : 0)));
+        steps.show("");
+        if (!command.json) console.out << (before.is_dense ? "\n" : forecast.text() + "\n\n") << std::flush;
+        if (!before.is_dense) steps.show("making formats and factors");
+    };
     const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
+        steps.show("");
         if (!command.json) print_iteration(console.out, now);
         if (command.save_every == 0 || now.number % command.save_every != 0) return;
         save_model(model(), command.output, form);
         set_interruption_note(fmt::format("{} has the factors of iteration {}, go on with --start {}", command.output, now.number, command.output));
     };
+    if (!before.is_dense) steps.show("dealing out nonzeros");
     const auto result = cp_decompose(std::forward<Input>(input), command.cp, progress, start.get());
     if (!command.output.empty()) save_model(result.model, command.output, form);
     const auto peak = world.state()->communicator().maximum(peak_process_memory());
-    command.json ? print_json(console.out, command, before, result, peak) : print_result(console.out, result, peak);
+    command.json ? print_json(console.out, command, before, result, peak, forecast) : print_result(console.out, result, peak, forecast);
+}
+
+/// Reads and decomposes a dense tensor.
+template <class T>
+void decompose_dense(CpdCommand& command, const Console& console, const World& world, MemoryForecast& forecast, StepLine& steps) {
+    const Stopwatch watch;
+    const auto extents = tensor_file_info(world, command.file).extents;
+    const auto layout = new_layout(*world.state(), extents, Symmetry::none(static_cast<int>(extents.size())));
+    const auto held = layout->max_local_size() * static_cast<std::int64_t>(sizeof(T));
+    const auto buffers = io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
+    const auto reading = held + buffers;
+    const bool is_usual = extents.size() > 1 && std::find(extents.begin(), extents.end(), 0) == extents.end();
+    const auto work =
+        is_usual ? decompose::dense_cp_memory<T>(*layout, world.rank(), command.cp, omp_get_max_threads()).peak() : std::int64_t{0};
+    forecast.expect(command.file, std::max(reading, work));
+    if (!command.json) console.out << forecast.text() << "\n" << std::flush;
+    steps.show("reading " + command.file);
+    const auto tensor = read_tensor<T>(world, command.file);
+    Preparation before{watch.seconds(), tensor.size(), {}, true, reading};
+    before.report.lengths = tensor.extents();
+    decompose<T>(command, console, world, tensor, before, forecast, steps);
 }
 
 template <class T>
-void read_and_decompose(const CpdCommand& command, const Console& console) {
+void read_and_decompose(CpdCommand& command, const Console& console) {
+    give_freed_memory_back();
     const World world = command.world.make_world();
     const auto& comm = world.state()->communicator();
     comm.agree([&] {
         if (comm.rank() == 0 && !command.output.empty()) make_folder(command.output);
     });
+    MemoryForecast forecast(world);
+    StepLine steps(world);
     Stopwatch watch;
-    if (is_tensor_file(world, command.file)) {
-        const auto tensor = read_tensor<T>(world, command.file);
-        Preparation before{watch.lap(), tensor.size(), {}, true};
-        before.report.lengths = tensor.extents();
-        return decompose<T>(command, console, world, tensor, before);
-    }
-    auto input = read_sparse<T>(world, command.file, command.input.read_options());
-    decompose<T>(command, console, world, std::move(input.tensor), {watch.lap(), input.tensor.nonzeros(), input.report});
+    if (is_tensor_file(world, command.file)) return decompose_dense<T>(command, console, world, forecast, steps);
+    const auto work = [&](const decompose::SparseShare& share) {
+        return decompose::cp_memory<T>(share, command.cp, omp_get_max_threads()).peak();
+    };
+    auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), command.cp.distribution.starts_with("coarse"),
+                                       command.cp.rank, work, forecast, steps, command.json ? nullptr : &console.out);
+    const Preparation before{watch.lap(), input.file.tensor.nonzeros(), input.file.report, false, input.reading_bytes};
+    decompose<T>(command, console, world, std::move(input.file.tensor), before, forecast, steps);
 }
 
 void run(CpdCommand& command, const Console& console) {

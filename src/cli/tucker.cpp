@@ -6,21 +6,28 @@
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
+#include "cli/forecast.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/table.hpp"
 #include "cli/world_options.hpp"
-#include "interface/world_state.hpp"
+#include "decompose/dense_memory.hpp"
+#include "decompose/sparse_memory.hpp"
+#include "decompose/tucker_checks.hpp"
+#include "interface/tensor_state.hpp"
+#include "io/tensor_reading.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <omp.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <type_traits>
 
 namespace arges::cli {
 
@@ -45,7 +52,7 @@ struct TuckerCommand {
 /// What was read, and how well it is represented.
 struct TuckerFigures {
     double read_seconds = 0, error = 0, error_seconds = 0;
-    std::int64_t peak = 0;
+    std::int64_t peak = 0, forecast = 0;
     std::string kind;  ///< of the tensor, for the first line
 };
 
@@ -107,7 +114,7 @@ void print_result(std::ostream& out, const TuckerResult<T>& result, const Tucker
                            result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration);
     out << fmt::format("\n{:<28} {} {}\n", "distribution", result.distribution, result.grid);
     out << fmt::format("{:<28} {:.4f} s, {:.4f} s to compute the error\n", "seconds", result.seconds, figures.error_seconds);
-    out << fmt::format("{:<28} {}\n", "memory of a process", format_bytes(figures.peak)) << std::flush;
+    out << fmt::format("peak memory {} per rank, forecast {}\n", format_bytes(figures.peak), format_bytes(figures.forecast)) << std::flush;
 }
 
 nlohmann::ordered_json steps_json(const std::vector<TuckerStep>& steps) {
@@ -151,50 +158,100 @@ void print_json(std::ostream& out, const TuckerResult<T>& result, const TuckerFi
     object["processes"] = result.model.world().size();
     object["threads"] = omp_get_max_threads();
     object["peak_memory_bytes"] = figures.peak;
+    object["forecast_memory_bytes"] = figures.forecast;
     out << object.dump(2) << std::endl;
 }
 
+/// What has been forecast, and what the forecast has to cover beside the decomposition.
+struct Forecasts {
+    MemoryForecast process;
+    StepLine steps;
+    std::int64_t reading_bytes = 0;  ///< that reading took at most
+    std::int64_t error_bytes = 0;    ///< that the error takes beside the tensor and the model
+
+    explicit Forecasts(const World& world) : process(world), steps(world) {}
+};
+
 /// Decomposes what was read, and prints. `error_of` gives the relative error of a result.
 template <class T, class Input, class ErrorOf>
-void decompose(const TuckerCommand& command, const Console& console, const World& world, const Input& input,
-               TuckerFigures figures, ErrorOf&& error_of) {
+void decompose(TuckerCommand& command, const Console& console, const World& world, Input&& input, TuckerFigures figures,
+               Forecasts& forecasts, ErrorOf&& error_of) {
+    constexpr bool is_dense = std::is_same_v<std::remove_cvref_t<Input>, Tensor<T>>;
     const auto& comm = world.state()->communicator();
-    if (!command.json)
-        console.out << fmt::format("{}: {}, read in {:.3f} s\n{} {} of {} threads\n", command.file, figures.kind,
-                                   figures.read_seconds, world.size(), world.size() == 1 ? "process" : "processes",
-                                   omp_get_max_threads())
-                    << std::flush;
+    forecasts.steps.show("");
+    if (!command.json) console.out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, figures.kind, figures.read_seconds) << std::flush;
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
+    command.tucker.planned = [&](std::int64_t bytes) {
+        forecasts.steps.show("");
+        if (is_dense) return;  // nothing has become known
+        forecasts.process.expect(command.file, std::max(forecasts.reading_bytes, bytes));
+        if (!command.json) console.out << forecasts.process.text() << "\n" << std::flush;
+        forecasts.steps.show("making trees and factors");
+    };
     double last = 0;
     const TuckerProgress progress = [&](int number, double fit) {
+        forecasts.steps.show("");
         if (command.json) return;
         if (number == 1) console.out << fmt::format("\n{:>9} {:>14} {:>11}\n", "iteration", "fit", "change");
         console.out << fmt::format("{:>9} {:>14.10f} {:>11.2e}\n", number, fit, number == 1 ? fit : fit - last) << std::flush;
         last = fit;
     };
-    const auto result = tucker_decompose(input, command.tucker, progress, start.get());
+    forecasts.steps.show(is_dense ? "truncating modes" : "dealing out nonzeros");
+    const auto result = tucker_decompose(std::forward<Input>(input), command.tucker, progress, start.get());
     Stopwatch watch;
+    forecasts.steps.show(is_dense ? "computing the error" : "");
     figures.error = error_of(result);
     figures.error_seconds = watch.seconds();
+    forecasts.steps.show("");
     if (!command.output.empty()) save_model(result.model, command.output);
     figures.peak = comm.maximum(peak_process_memory());
+    figures.forecast = forecasts.process.bytes();
     command.json ? print_json(console.out, result, figures) : print_result(console.out, result, figures);
 }
 
+/// Bytes that a dense tensor takes while it is read, decomposed and compared with the model. Collective.
 template <class T>
-void read_and_decompose(const TuckerCommand& command, const Console& console) {
+std::int64_t dense_bytes(const TuckerCommand& command, const World& world) {
+    const auto extents = tensor_file_info(world, command.file).extents;
+    decompose::check_dense_tucker(std::filesystem::path(command.file).stem().string(), extents, command.tucker);
+    const auto layout = new_layout(*world.state(), extents, Symmetry::none(static_cast<int>(extents.size())));
+    const auto held = layout->max_local_size() * static_cast<std::int64_t>(sizeof(T));
+    const auto reading = held + io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
+    auto ranks = extents;
+    for (std::size_t m = 0; m < command.tucker.ranks.size(); ++m) ranks[m] = std::min<std::int64_t>(ranks[m], command.tucker.ranks[m]);
+    const auto steps = decompose::dense_tucker_memory<T>(world, *layout, command.tucker, omp_get_max_threads());
+    return std::max({reading, steps.peak(), steps.held() + decompose::error_memory<T>(world, *layout, ranks)});
+}
+
+template <class T>
+void read_and_decompose(TuckerCommand& command, const Console& console) {
+    give_freed_memory_back();
     const World world = command.world.make_world();
+    Forecasts forecasts(world);
     Stopwatch watch;
+    std::ostream* const out = command.json ? nullptr : &console.out;
     if (is_tensor_file(world, command.file)) {
+        forecasts.process.expect(command.file, dense_bytes<T>(command, world));
+        if (out) *out << forecasts.process.text() << "\n" << std::flush;
+        forecasts.steps.show("reading " + command.file);
         const auto tensor = read_tensor<T>(world, command.file);
-        decompose<T>(command, console, world, tensor, {watch.lap(), 0, 0, 0, "dense, " + lengths_text(tensor.extents())},
+        decompose<T>(command, console, world, tensor, {watch.lap(), 0, 0, 0, 0, "dense, " + lengths_text(tensor.extents())}, forecasts,
                      [&](const TuckerResult<T>& result) { return relative_error(tensor, result.model); });
         return;
     }
-    const auto input = read_sparse<T>(world, command.file, command.input.read_options());
-    const auto kind = lengths_text(input.tensor.lengths()) + ", " + with_commas(input.tensor.nonzeros()) + " nonzeros";
-    decompose<T>(command, console, world, input.tensor, {watch.lap(), 0, 0, 0, kind},
+    const auto& ranks = command.tucker.ranks;
+    const auto work = [&](const decompose::SparseShare& share) {
+        if (static_cast<int>(ranks.size()) != share.order()) return std::int64_t{0};  // tucker_decompose() says what is wrong
+        return decompose::tucker_memory<T>(share, command.tucker, omp_get_max_threads()).peak();
+    };
+    auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), false,
+                                       ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end()), work, forecasts.process,
+                                       forecasts.steps, out);
+    forecasts.reading_bytes = input.reading_bytes;
+    auto& tensor = input.file.tensor;
+    const auto kind = lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros";
+    decompose<T>(command, console, world, std::move(tensor), {watch.lap(), 0, 0, 0, 0, kind}, forecasts,
                  [](const TuckerResult<T>& result) { return result.estimated_error; });
 }
 

@@ -1,6 +1,7 @@
 /// Collective calls on values: where a rank has no memory for them, every rank throws OutOfMemory.
 #pragma once
 
+#include "base/release.hpp"
 #include "comm/communicator.hpp"
 
 #include <vector>
@@ -36,7 +37,7 @@ std::vector<std::vector<V>> exchanged(const Communicator& comm, std::vector<std:
     comm.agree([&] {
         for (std::size_t r = 0; r < to_rank.size(); ++r) {
             bytes[r] = to_bytes(to_rank[r]);
-            to_rank[r] = {};
+            release(to_rank[r]);
         }
     });
     bytes = comm.all_to_all(bytes);

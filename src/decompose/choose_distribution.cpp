@@ -5,6 +5,7 @@
 #include "base/stopwatch.hpp"
 #include "comm/values.hpp"
 #include "decompose/slice_counts.hpp"
+#include "interface/sparse_tensor_slices.hpp"
 #include "partition/choose.hpp"
 #include "partition/hmetis.hpp"
 #include "partition/hypergraph_distributions.hpp"
@@ -227,6 +228,35 @@ template <class T>
 ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
                                        const DistributionRequest& request) {
     return Chooser<T>(comm, nonzeros, request).choose();
+}
+
+MemoryTally choice_memory(const SparseShare& share, const std::string& distribution) {
+    constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t);
+    const auto order = static_cast<std::int64_t>(share.order());
+    MemoryTally tally;
+    if (distribution.starts_with("fine")) tally.hold(rank * share.before);
+    if (distribution.ends_with("-hypergraph")) {
+        const auto all = share.before * share.ranks;
+        tally.pass(all * order * (number + partition::hypergraph_bytes) + 2 * number * all);
+    }
+    const bool counts_slices = !distribution.starts_with("fine") && !distribution.ends_with("-hypergraph") &&
+                               (share.ranks > 1 || distribution.starts_with("coarse"));
+    if (!counts_slices) return tally;
+    std::int64_t lists = 0;
+    for (auto length : share.lengths) {
+        const auto list = slice_list_memory(share.ranks, share.before, length);
+        tally.add(list);
+        tally.pass(number * (std::min(share.before, length) + 1) * 2);  // where slices begin, which grows
+        lists += list.held();
+    }
+    if (!distribution.starts_with("coarse")) {
+        // Sampled nonzeros as they are sent, as they come, and sorted by slices. All of small tensors are taken, by ranks that may get twice the mean.
+        const auto least = std::min(share.before, partition::most_sampled(0));
+        const auto more = std::min(share.before, least + partition::most_sampled(share.before * share.ranks) / share.ranks) - least;
+        tally.pass((6 * least + 3 * more) * order * (order + 1) * number);
+    }
+    tally.hold(-lists);
+    return tally;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                   \

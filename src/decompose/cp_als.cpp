@@ -195,6 +195,10 @@ void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOp
     alternate(alternation, tensor, state, options, after);
 }
 
+std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::int64_t element_bytes) {
+    return array_memory(rows * columns * element_bytes) + rows * static_cast<std::int64_t>(sizeof(double));
+}
+
 #define ARGES_INSTANTIATE(T)                                                                                      \
     template void run_als(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);       \
     template void run_nonnegative(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);

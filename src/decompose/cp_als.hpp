@@ -43,4 +43,8 @@ void run_als(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& o
 template <class T>
 void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
 
+/// Memory of run_nonnegative() beside the factors. Pure.
+/// @param rows of the largest factor
+std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::int64_t element_bytes);
+
 }  // namespace arges::decompose

@@ -1,6 +1,7 @@
 #include "decompose/cp_driver.hpp"
 
 #include "arges/error.hpp"
+#include "base/buffer.hpp"
 #include "base/digest.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/cp_opt.hpp"
@@ -167,6 +168,36 @@ CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths
         if (releases) state.factors.release(m);
     }
     return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
+}
+
+std::int64_t model_memory(const FactorRows& rows, int columns, std::int64_t element_bytes) {
+    std::int64_t sum = 0;
+    for (auto owned : rows.owned) sum += owned * (static_cast<std::int64_t>(sizeof(std::int64_t)) + columns * element_bytes);
+    return sum;
+}
+
+MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std::int64_t element_bytes, int threads,
+                           std::int64_t dropped) {
+    const std::int64_t columns = options.rank, gram = columns * columns * static_cast<std::int64_t>(sizeof(double));
+    const auto order = static_cast<std::int64_t>(rows.all.size());
+    std::int64_t owned = 0, most = 0;
+    MemoryTally tally;
+    for (std::size_t m = 0; m < rows.all.size(); ++m) {
+        tally.hold(array_memory(rows.all[m] * columns * element_bytes));
+        owned += rows.owned[m] * columns;
+        most = std::max(most, rows.all[m]);
+    }
+    tally.hold(gram * order);
+    tally.pass(gram * (threads + 12));  // sums of threads, and what solvers copy
+    if (options.algorithm == CpAlgorithm::nonnegative) tally.pass(gram * (threads + 12) + nonnegative_memory(most, columns, element_bytes));
+    if (options.algorithm == CpAlgorithm::opt)
+        tally.pass(gram * (threads + 12) + opt_memory(owned, most * columns, element_bytes, options.max_iterations));
+    tally.hold(-dropped);
+    for (std::size_t m = 0; m < rows.all.size(); ++m) {
+        tally.hold(rows.owned[m] * (static_cast<std::int64_t>(sizeof(std::int64_t)) + columns * element_bytes));
+        tally.hold(-array_memory(rows.all[m] * columns * element_bytes));
+    }
+    return tally;
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/cpd.hpp"
+#include "base/memory_tally.hpp"
 #include "decompose/cp_als.hpp"
 
 #include <cstdint>
@@ -36,5 +37,15 @@ CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths
 template <class T>
 void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& options, const CpProgress<T>& progress,
                     const std::function<CpModel<T>()>& model, CpResult<T>& result);
+
+/// Rows of the factors on a rank, by mode.
+struct FactorRows {
+    std::vector<std::int64_t> all, owned;
+};
+/// Memory of the factors, of the iterations, and of model_of() at the end, an upper bound; what it holds at the end is the model. Pure.
+/// @param dropped what the tensor gives back before the model is made
+MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std::int64_t element_bytes, int threads, std::int64_t dropped);
+/// Memory of a model, as progress functions get it. Pure.
+std::int64_t model_memory(const FactorRows& rows, int columns, std::int64_t element_bytes);
 
 }  // namespace arges::decompose

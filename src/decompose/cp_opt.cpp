@@ -33,6 +33,9 @@ public:
 
     Vector<T> point() {
         Vector<T> x;
+        std::int64_t size = 0;
+        for (int m = 0; m < tensor_.order(); ++m) size += factors_.owned(m).rows * factors_.columns();
+        x.reserve(static_cast<std::size_t>(size));
         for (int m = 0; m < tensor_.order(); ++m) {
             const auto rows = factors_.owned(m);
             x.insert(x.end(), rows.data, rows.data + rows.rows * rows.columns);
@@ -253,6 +256,13 @@ void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& o
         }
     }
     normalize(tensor, state);
+}
+
+std::int64_t opt_memory(std::int64_t owned, std::int64_t largest, std::int64_t element_bytes, int max_iterations) {
+    // Point, gradient, what they were before the step, and the direction and the origin of the search, or the step and the change.
+    constexpr std::int64_t vectors = 6;
+    const auto remembered = std::min<std::int64_t>(static_cast<std::int64_t>(remembered_steps), max_iterations - 1);
+    return (vectors + 2 * remembered) * owned * element_bytes + array_memory(largest * element_bytes);
 }
 
 #define ARGES_INSTANTIATE(T) \

@@ -6,7 +6,10 @@
 #include "decompose/choose_distribution.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/sparse_operator.hpp"
+#include "decompose/sparse_memory.hpp"
 #include "interface/sparse_state.hpp"
+
+#include <omp.h>
 
 namespace arges {
 
@@ -51,19 +54,32 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
     });
     Stopwatch watch;
+    const auto before = source.local().count();
     auto chosen = decompose::choose_distribution(
         comm, source.local(),
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed});
     sparse::Nonzeros<T> mine;
-    comm.agree([&] { mine = gives_up ? source.take() : source.local(); });
+    comm.agree([&] {
+        if (gives_up)
+            mine = source.take();
+        else
+            mine = source.local();
+    });
     auto distributed = decompose::distribute(comm, std::move(mine), chosen.plan);
     const bool folds = distributed.folds;
+    auto share = decompose::share_of(comm, distributed, tensor.lengths(), before, options.rank);
+    share.keeps_source = !gives_up;
+    const auto forecast = comm.maximum(decompose::cp_memory<T>(share, options, omp_get_max_threads()).peak());
+    decompose::check_forecast(*source.world, source.title(), forecast, share);
+    const auto model_bytes = comm.maximum(decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)));
+    if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
     SparseOperator<T> op(comm, std::move(distributed), sparse::parse_format(options.format), options.rank);
     decompose::check_norm(source.title(), op.norm_squared());
     CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
     if (start) decompose::start_from(*start, op, state);
     CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
     result.setup_seconds = watch.lap();
+    result.forecast_bytes = forecast;
     result.choose_seconds = chosen.seconds;
     result.distribution = chosen.distribution;
     result.grid = chosen.grid;

@@ -39,6 +39,14 @@ Tensor<T> with_plain_blocks(const Tensor<T>& tensor) {
     return tensor.with_symmetry(Symmetry::none(tensor.order()));
 }
 
+template <class T>
+PlainLayout plain_layout(const Tensor<T>& tensor) {
+    const auto& state = *state_of(tensor, "a decomposition").layout;
+    if (has_plain_blocks(state)) return {state, 0};
+    return {*new_layout(*tensor.world().state(), tensor.extents(), Symmetry::none(tensor.order())),
+            state.max_local_size() * static_cast<std::int64_t>(sizeof(T))};
+}
+
 std::string grid_text(const Layout& layout) {
     std::string text;
     for (int s = 0; s < layout.slots(); ++s) text += (s == 0 ? "" : "x") + std::to_string(layout.slot(s).places());
@@ -85,7 +93,9 @@ std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count
     return messages * count * static_cast<std::int64_t>(sizeof(double));
 }
 
-#define ARGES_INSTANTIATE(T) template Tensor<T> with_plain_blocks(const Tensor<T>&);
+#define ARGES_INSTANTIATE(T)                                  \
+    template Tensor<T> with_plain_blocks(const Tensor<T>&); \
+    template PlainLayout plain_layout(const Tensor<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

@@ -30,6 +30,14 @@ bool has_plain_blocks(const Layout& layout);
 template <class T>
 Tensor<T> with_plain_blocks(const Tensor<T>& tensor);
 
+/// The layout of with_plain_blocks(), and the bytes that the tensor itself holds beside such a copy on a rank; 0 where there is none. Local.
+struct PlainLayout {
+    Layout layout;
+    std::int64_t original_bytes = 0;
+};
+template <class T>
+PlainLayout plain_layout(const Tensor<T>& tensor);
+
 /// The grid on which a tensor lies, as 2x1x3.
 std::string grid_text(const Layout& layout);
 

@@ -7,8 +7,11 @@
 #include "comm/collective_call.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_cp_operator.hpp"
+#include "decompose/dense_memory.hpp"
 #include "decompose/movement_bounds.hpp"
 #include "interface/tensor_state.hpp"
+
+#include <omp.h>
 
 #include <algorithm>
 #include <numeric>
@@ -118,12 +121,20 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const auto& layout = *plain.state()->layout;
+    const auto place = decompose::plain_layout(tensor);
+    const auto forecast = comm.maximum(
+        place.original_bytes + decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
+    decompose::check_dense_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    const auto model_bytes = comm.maximum(
+        decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
+    if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
     DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
     decompose::check_norm(source.title(), op.norm_squared());
     CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
     if (start) decompose::start_from(*start, op, state);
     CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
     result.setup_seconds = watch.lap();
+    result.forecast_bytes = forecast;
     const std::function<CpModel<T>()> model = [&] { return decompose::model_of<T>(tensor.world(), tensor.extents(), op, state); };
     const auto before = comm.traffic().bytes_sent;
     decompose::run_iterations<T>(op, state, options, progress, model, result);

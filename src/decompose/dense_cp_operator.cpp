@@ -193,6 +193,27 @@ std::int64_t DenseCpOperator<T>::bytes() const {
     return sum;
 }
 
+template <class T>
+MemoryTally DenseCpOperator<T>::memory(const Layout& layout, std::int64_t rank, int columns, bool perturbs) {
+    constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
+    const auto sizes = block_place(layout, rank).sizes;
+    const auto count = block_place(layout, rank).count();
+    MemoryTally tally;
+    tally.pass(sizes[0] > 0 ? count / sizes[0] * static_cast<std::int64_t>(sizeof(double) + 1) : 0);
+    std::int64_t most = 0, owned = 0;
+    for (std::size_t m = 0; m < sizes.size(); ++m) {
+        const auto traffic = row_traffic(layout, static_cast<int>(m))[static_cast<std::size_t>(rank)];
+        tally.hold(array_memory(sizes[m] * columns * element) + traffic.shared * columns * element);
+        tally.hold(10 * number * sizes[m]);  // lists of rows while they are compared with those of others
+        most = std::max(most, sizes[m]);
+        owned += traffic.owned;
+    }
+    tally.hold(array_memory(most * columns * element));
+    tally.add(DimensionTree<T>::memory(sizes, columns));
+    if (perturbs) tally.add(PairwisePerturbation<T>::memory(sizes, owned, columns));
+    return tally;
+}
+
 template class DenseCpOperator<float>;
 template class DenseCpOperator<double>;
 

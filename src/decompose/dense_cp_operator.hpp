@@ -30,6 +30,8 @@ public:
     std::int64_t large_products() const { return tree_.large_products(); }
     /// Memory beside the tensor, in bytes. Local.
     std::int64_t bytes() const;
+    /// Memory beside a tensor with this layout and without empty slices, that of rows that are exchanged included, an upper bound. Pure.
+    static MemoryTally memory(const Layout& layout, std::int64_t rank, int columns, bool perturbs);
 
 private:
     void find_rows(const Layout& layout, const std::vector<std::vector<char>>& used);

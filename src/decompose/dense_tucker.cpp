@@ -7,6 +7,7 @@
 #include "comm/collective_call.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_block.hpp"
+#include "decompose/dense_memory.hpp"
 #include "decompose/dense_tucker_cost.hpp"
 #include "decompose/dense_tucker_qr.hpp"
 #include "decompose/dense_tucker_subspace.hpp"
@@ -16,6 +17,8 @@
 #include "decompose/tucker_checks.hpp"
 #include "decompose/tucker_steps.hpp"
 #include "interface/tensor_state.hpp"
+
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -267,6 +270,11 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     if (start && options.method != TuckerMethod::hooi)
         throw InvalidArgument("Tucker decomposition: factors to start from are for hooi; choose it, or leave them out");
     if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
+    const auto place = decompose::plain_layout(tensor);
+    const auto forecast = source.world->communicator().maximum(
+        place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
+    decompose::check_dense_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    if (options.planned) source.world->agree([&] { options.planned(forecast); });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const double norm_squared = decompose::norm_squared(plain);
@@ -274,6 +282,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     DenseTucker<T> work(plain, options, norm_squared);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
     result.method = options.method == TuckerMethod::automatic ? TuckerMethod::st_hosvd : options.method;
+    result.forecast_bytes = forecast;
     result.grid = decompose::grid_text(*plain.state()->layout);
     result.distribution = "dense";
     if (result.method == TuckerMethod::hosvd) work.hosvd();

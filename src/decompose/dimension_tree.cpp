@@ -102,6 +102,15 @@ void DimensionTree<T>::add_node(int begin, int end, int parent) {
     add_node(best, end, number);
 }
 
+/// The modes that a node has not, but its parent.
+template <class T>
+std::vector<int> DimensionTree<T>::summed_modes(const Node& node) const {
+    const auto& parent = nodes_[static_cast<std::size_t>(node.parent)];
+    const auto behind = node.begin == parent.begin;
+    const auto first = behind ? node.end : parent.begin, last = behind ? parent.end : node.begin;
+    return {block_.modes.begin() + first, block_.modes.begin() + last};
+}
+
 template <class T>
 void DimensionTree<T>::make(int node, std::span<const T* const> factors, T* result) {
     const auto& here = nodes_[static_cast<std::size_t>(node)];
@@ -114,10 +123,7 @@ void DimensionTree<T>::make(int node, std::span<const T* const> factors, T* resu
     } else {
         ++large_products_;
     }
-    const auto behind = here.begin == parent.begin;
-    const auto first = behind ? here.end : parent.begin, last = behind ? parent.end : here.begin;
-    const std::vector<int> summed(block_.modes.begin() + first, block_.modes.begin() + last);
-    contract_modes<T>(source, summed, factors, columns_, weights_, result);
+    contract_modes<T>(source, summed_modes(here), factors, columns_, weights_, result);
 }
 
 template <class T>
@@ -152,6 +158,28 @@ std::int64_t DimensionTree<T>::bytes() const {
     std::int64_t sum = static_cast<std::int64_t>(weights_.bytes());
     for (const auto& values : values_) sum += static_cast<std::int64_t>(values.bytes());
     return sum;
+}
+
+template <class T>
+MemoryTally DimensionTree<T>::memory(const std::vector<std::int64_t>& sizes, int columns) {
+    ModeArray<T> block{nullptr, std::vector<int>(sizes.size()), sizes, false};
+    std::iota(block.modes.begin(), block.modes.end(), 0);
+    const DimensionTree tree(block, columns);
+    const auto bytes = [&](std::int64_t rows) { return rows * columns * static_cast<std::int64_t>(sizeof(T)); };
+    std::vector<std::int64_t> values(tree.values_.size(), 0);
+    std::int64_t weights = 0;
+    for (const auto& node : tree.nodes_) {
+        if (node.parent < 0) continue;
+        auto& most = values[static_cast<std::size_t>(node.depth)];
+        if (node.end - node.begin > 1) most = std::max(most, bytes(product(sizes, node.begin, node.end)));
+        const auto summed = tree.summed_modes(node);
+        if (summed.size() > 1) weights = std::max(weights, bytes(product(sizes, summed.front(), summed.back() + 1)));
+    }
+    MemoryTally tally;
+    tally.hold(array_memory(weights));
+    for (auto most : values) tally.hold(array_memory(most));
+    tally.pass(std::min(bytes(block.count()), local::max_workspace_bytes));
+    return tally;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                   \

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "base/memory_tally.hpp"
 
 #include <cstdint>
 #include <span>
@@ -46,6 +47,8 @@ public:
     void factor_changes(int mode);
     /// Bytes of the nodes at present.
     std::int64_t bytes() const;
+    /// Memory that the nodes take at most for a block of these sizes, with what a product copies. Pure.
+    static MemoryTally memory(const std::vector<std::int64_t>& sizes, int columns);
     /// Products with the whole block so far.
     std::int64_t large_products() const { return large_products_; }
 
@@ -54,6 +57,7 @@ private:
         int begin = 0, end = 0;  // modes
         int parent = -1, depth = 0;
     };
+    std::vector<int> summed_modes(const Node& node) const;
     void add_node(int begin, int end, int parent);
     const T* node_values(int node, std::span<const T* const> factors);
     void make(int node, std::span<const T* const> factors, T* result);

@@ -1,6 +1,7 @@
 #include "decompose/distribute.hpp"
 
 #include "arges/error.hpp"
+#include "base/release.hpp"
 #include "comm/values.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "partition/value_counts.hpp"
@@ -121,6 +122,7 @@ public:
                 place_[static_cast<std::size_t>(rows.index[i] - begin_)] = static_cast<std::uint32_t>(i);
             return;
         }
+        sorted_.reserve(rows.index.size());
         for (std::size_t i = 0; i < rows.index.size(); ++i) sorted_.emplace_back(rows.index[i], static_cast<std::uint32_t>(i));
         std::sort(sorted_.begin(), sorted_.end());
     }
@@ -133,6 +135,11 @@ public:
                                                            std::pair<std::int64_t, std::uint32_t>(indices[x], 0))
                                               ->second;
         return result;
+    }
+
+    /// Memory for so many rows, an upper bound. Pure.
+    static std::int64_t bytes(std::int64_t rows) {
+        return rows * dense_range * static_cast<std::int64_t>(sizeof(std::uint32_t));
     }
 
 private:
@@ -189,12 +196,68 @@ Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros
             for (std::size_t s = 0; s < moved.size(); ++s) {
                 result.sets[s].nonzeros.rows.push_back(result.rows.back().count());
                 result.sets[s].nonzeros.indices.push_back(finder.find(moved[s].indices[place]));
-                moved[s].indices[place] = {};
+                release(moved[s].indices[place]);
             }
         });
     }
     return result;
 }
+
+template <class T>
+SparseShare share_of(const Communicator& comm, const Distributed<T>& distributed, const std::vector<std::int64_t>& lengths,
+                     std::int64_t before, int columns) {
+    SparseShare share;
+    share.ranks = comm.size();
+    share.value_bytes = sizeof(T);
+    share.lengths = lengths;
+    share.before = before;
+    share.columns = columns;
+    for (const auto& set : distributed.sets) share.nonzeros.push_back(set.nonzeros.count());
+    for (const auto& rows : distributed.rows) {
+        share.rows.push_back(rows.count());
+        share.owned.push_back(rows.owned);
+        share.shared.push_back(rows.rows_shared());
+    }
+    return share;
+}
+
+MemoryTally distribution_memory(const SparseShare& share) {
+    constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t), index = sizeof(std::uint32_t);
+    const auto sets = share.nonzeros.size();
+    MemoryTally tally;
+    tally.hold(share.before * share.global_bytes() * (share.keeps_source ? 2 : 1));
+    for (std::size_t s = 0; s < sets; ++s) {
+        const auto after = share.nonzeros[s];
+        if (s + 1 < sets) tally.hold(share.before * share.global_bytes());
+        tally.hold(share.before * rank);
+        for (int m = 0; m < share.order(); ++m) tally.add(routing_memory(share.ranks, number, share.before, after));
+        tally.add(routing_memory(share.ranks, share.value_bytes, share.before, after));
+        if (share.ranks == 1) tally.hold((after - share.before) * share.global_bytes());
+        tally.hold(-share.before * rank);
+    }
+    const auto most = *std::max_element(share.nonzeros.begin(), share.nonzeros.end());
+    for (std::size_t m = 0; m < share.lengths.size(); ++m) {
+        const auto rows = share.rows[m];
+        tally.pass(partition::counting_memory(most, share.lengths[m], true).peak() + 3 * number * rows);
+        // The rank that decides for a layer gets the rows of all that share it: as messages, as lists, put together, and the answers.
+        // Coarse grain has no such rank: owners of slices are known.
+        const auto lists = share.ranks == 1 ? rows : rows + share.shared[m];
+        tally.pass(number * (sets > 1 ? 7 * rows + 2 * share.shared[m] : 2 * rows + 9 * lists));
+        tally.hold(number * rows + index * share.shared[m]);
+        tally.hold(RowFinder::bytes(rows));
+        for (auto count : share.nonzeros) {
+            tally.hold(index * count);
+            tally.hold(-number * count);
+        }
+        tally.hold(-RowFinder::bytes(rows));
+    }
+    return tally;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                     \
+    template SparseShare share_of(const Communicator&, const Distributed<T>&, const std::vector<std::int64_t>&, std::int64_t, int);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
 
 template Distributed<float> distribute(const Communicator&, sparse::Nonzeros<float>, const DistributionPlan&);
 template Distributed<double> distribute(const Communicator&, sparse::Nonzeros<double>, const DistributionPlan&);

@@ -1,8 +1,10 @@
 /// Deals out the nonzeros of a sparse tensor and the rows of its factor matrices.
 #pragma once
 
+#include "base/memory_tally.hpp"
 #include "comm/communicator.hpp"
 #include "decompose/row_exchange.hpp"
+#include "decompose/sparse_share.hpp"
 #include "partition/grid.hpp"
 #include "partition/layers.hpp"
 #include "partition/rows.hpp"
@@ -59,5 +61,15 @@ struct Distributed {
 /// column is kept that has moved: give them up by std::move() where memory is short. Collective.
 template <class T>
 Distributed<T> distribute(const Communicator& comm, sparse::Nonzeros<T> nonzeros, const DistributionPlan& plan);
+
+/// What a rank has after the distribution. Local.
+/// @param before nonzeros that it had
+template <class T>
+SparseShare share_of(const Communicator& comm, const Distributed<T>& distributed, const std::vector<std::int64_t>& lengths,
+                     std::int64_t before, int columns);
+
+/// Memory of distribute(), an upper bound, with the nonzeros that it is given, and with the tensor's own where they are copies; what it holds
+/// at the end is what the rank has then. Pure.
+MemoryTally distribution_memory(const SparseShare& share);
 
 }  // namespace arges::decompose

@@ -1,5 +1,7 @@
 #include "decompose/pairwise_perturbation.hpp"
 
+#include "local/contract.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -200,6 +202,36 @@ std::int64_t PairwisePerturbation<T>::bytes() const {
     for (std::size_t m = 0; m < points_.size(); ++m)
         sum += static_cast<std::int64_t>(points_[m].bytes() + first_order_[m].bytes() + reference_.size() * sizeof(T));
     return sum;
+}
+
+template <class T>
+MemoryTally PairwisePerturbation<T>::memory(const std::vector<std::int64_t>& sizes, std::int64_t owned, int columns) {
+    const auto order = sizes.size(), middle = order / 2;
+    const auto bytes = [&](std::int64_t rows) { return array_memory(rows * columns * static_cast<std::int64_t>(sizeof(T))); };
+    const auto product = [&](std::size_t begin, std::size_t end) {
+        std::int64_t result = 1;
+        for (auto m = begin; m < end; ++m) result *= sizes[m];
+        return result;
+    };
+    const auto all = product(0, order);
+    MemoryTally tally;
+    std::int64_t most = 0, weights = 0, whole = 0;
+    for (std::size_t i = 0; i < order; ++i) {
+        most = std::max(most, sizes[i]);
+        tally.hold(2 * bytes(sizes[i]));
+        for (std::size_t j = i + 1; j < order; ++j) {
+            tally.hold(bytes(sizes[i] * sizes[j]));
+            if (order > 3) weights = std::max(weights, all / std::max<std::int64_t>(1, sizes[i] * sizes[j]));
+        }
+    }
+    for (const auto& half : {product(0, middle), product(middle, order)})
+        if (order > 4) whole = std::max(whole, half), weights = std::max(weights, all / std::max<std::int64_t>(1, half));
+    if (middle > 1)
+        for (std::size_t i = 0; i < middle; ++i) whole = std::max(whole, sizes[i] * product(middle, order));
+    tally.hold(bytes(2 * most) + (order > 3 ? bytes(weights) : 0));
+    tally.hold(owned * columns * static_cast<std::int64_t>(sizeof(T)));
+    tally.pass(bytes(whole) + local::max_workspace_bytes);
+    return tally;
 }
 
 template class PairwisePerturbation<float>;

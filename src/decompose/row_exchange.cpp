@@ -23,6 +23,9 @@ ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& h
 
     ModeRows rows;
     comm.agree([&] {
+        std::size_t named = 0, others = 0;
+        for (const auto& list : asked) named += list.size();
+        rows.index.reserve(named);
         for (const auto& list : asked) rows.index.insert(rows.index.end(), list.begin(), list.end());
         std::sort(rows.index.begin(), rows.index.end());
         rows.index.erase(std::unique(rows.index.begin(), rows.index.end()), rows.index.end());
@@ -32,12 +35,19 @@ ModeRows match_rows(const Communicator& comm, const std::vector<std::int64_t>& h
             const auto& list = asked[static_cast<std::size_t>(r)];
             if (r == comm.rank() || list.empty()) continue;
             rows.shared.push_back({r, {}});
+            rows.shared.back().rows.reserve(list.size());
             auto at = rows.index.begin();
             for (auto row : list) {
                 at = std::lower_bound(at, owned_end, row);
                 rows.shared.back().rows.push_back(static_cast<std::uint32_t>(at - rows.index.begin()));
             }
         }
+        for (std::int64_t r = 0; r < comm.size(); ++r)
+            if (r != comm.rank()) others += wanted[static_cast<std::size_t>(r)].size();
+        std::vector<std::int64_t> index;  // of no more room than it needs
+        index.reserve(static_cast<std::size_t>(rows.owned) + others);
+        index.assign(rows.index.begin(), rows.index.end());
+        rows.index.swap(index);
         for (std::int64_t r = 0; r < comm.size(); ++r) {
             const auto& list = wanted[static_cast<std::size_t>(r)];
             if (r == comm.rank() || list.empty()) continue;

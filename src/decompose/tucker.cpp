@@ -6,11 +6,15 @@
 #include "comm/collective_call.hpp"
 #include "decompose/choose_distribution.hpp"
 #include "decompose/cp_driver.hpp"
+#include "base/release.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/sparse_memory.hpp"
 #include "decompose/tucker_checks.hpp"
 #include "interface/sparse_state.hpp"
 #include "local/blas.hpp"
 #include "sparse/ttmc.hpp"
+
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -56,11 +60,16 @@ public:
             norm_squared_ += static_cast<double>(value) * static_cast<double>(value);
         comm_.sum(&norm_squared_, 1);
         comm_.agree([&] {
-            for (int m = 0; m < order(); ++m)
-                kernels_.emplace_back(
-                    distributed_.sets[distributed_.sets.size() == 1 ? 0 : static_cast<std::size_t>(m)].nonzeros, m);
+            const bool one_set = distributed_.sets.size() == 1;
+            for (int m = 0; m < order(); ++m) {
+                auto& nonzeros = distributed_.sets[one_set ? 0 : static_cast<std::size_t>(m)].nonzeros;
+                kernels_.emplace_back(nonzeros, m);
+                if (one_set) continue;
+                release(nonzeros.indices);
+                release(nonzeros.values);
+            }
         });
-        distributed_.sets.clear();
+        release(distributed_.sets);
         for (int m = 0; m < order(); ++m) {
             const auto& rows = rows_of(m);
             comm_.agree([&] { factors_.emplace_back(rows.count() * columns(m)); });
@@ -72,6 +81,9 @@ public:
             fold_.push_back(std::make_unique<RowExchange<T>>(comm_, rows, width(m)));
             make_orthonormal(m);
         }
+        std::int64_t largest = 0;
+        for (int m = 0; m < order(); ++m) largest = std::max(largest, rows_of(m).count() * width(m));
+        comm_.agree([&] { product_ = Buffer<T>(largest); });
     }
 
     double norm_squared() const { return norm_squared_; }
@@ -86,7 +98,6 @@ public:
     double iterate() {
         for (int m = 0; m < order(); ++m) {
             const auto& rows = rows_of(m);
-            comm_.agree([&] { product_.reserve(rows.count() * width(m)); });
             const RowMatrix<T> product{product_.data(), rows.count(), width(m), width(m)};
             std::vector<RowMatrix<const T>> views;
             for (int k = 0; k < order(); ++k) views.push_back(matrix(k));
@@ -219,12 +230,11 @@ private:
     std::vector<std::unique_ptr<RowExchange<T>>> expand_, fold_;
 };
 
-}  // namespace
-
+/// What both forms of tucker_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been dealt out.
 template <class T>
-TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const TuckerModel<T>* start) {
-    const auto& source = state_of(tensor, "tucker_decompose");
+TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const TuckerOptions& options,
+                                 const TuckerProgress& progress, const TuckerModel<T>* start) {
+    auto& source = state_of(tensor, "tucker_decompose");
     const CollectiveCall call(source.world->exchange_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
     const auto nonzeros = comm.sum(source.local().count());
@@ -239,12 +249,25 @@ TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOpti
         comm, source.local(),
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
     sparse::Nonzeros<T> mine;
-    comm.agree([&] { mine = source.local(); });
-    Hooi<T> hooi(comm, decompose::distribute(comm, std::move(mine), chosen.plan), options.ranks, options.seed);
+    const auto before = source.local().count();
+    comm.agree([&] {
+        if (gives_up)
+            mine = source.take();
+        else
+            mine = source.local();
+    });
+    auto distributed = decompose::distribute(comm, std::move(mine), chosen.plan);
+    auto share = decompose::share_of(comm, distributed, tensor.lengths(), before, columns);
+    share.keeps_source = !gives_up;
+    const auto forecast = comm.maximum(decompose::tucker_memory<T>(share, options, omp_get_max_threads()).peak());
+    decompose::check_forecast(*source.world, source.title(), forecast, share);
+    if (options.planned) comm.agree([&] { options.planned(forecast); });
+    Hooi<T> hooi(comm, std::move(distributed), options.ranks, options.seed);
     decompose::check_norm(source.title(), hooi.norm_squared());
     if (start) hooi.start_from(*start);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
     result.method = TuckerMethod::hooi;
+    result.forecast_bytes = forecast;
     result.distribution = chosen.distribution;
     result.grid = chosen.grid;
     result.policy = chosen.policy;
@@ -263,9 +286,24 @@ TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOpti
     return result;
 }
 
+}  // namespace
+
+template <class T>
+TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
+                                 const TuckerModel<T>* start) {
+    return decompose_tensor(tensor, false, options, progress, start);
+}
+
+template <class T>
+TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& options, const TuckerProgress& progress,
+                                 const TuckerModel<T>* start) {
+    return decompose_tensor(tensor, true, options, progress, start);
+}
+
 #define ARGES_INSTANTIATE(T)                                                                                                   \
     template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&,             \
-                                              const TuckerModel<T>*);
+                                              const TuckerModel<T>*);                                                          \
+    template TuckerResult<T> tucker_decompose(SparseTensor<T>&&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

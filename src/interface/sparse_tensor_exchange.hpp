@@ -1,6 +1,8 @@
 /// Moving nonzeros between ranks, column by column, so that no more than one column exists twice.
 #pragma once
 
+#include "base/release.hpp"
+#include "base/memory_tally.hpp"
 #include "comm/communicator.hpp"
 #include "sparse/nonzeros.hpp"
 
@@ -27,9 +29,9 @@ std::vector<V> route_column(const Communicator& comm, std::span<const std::int32
             std::memcpy(out[r].data() + count[r]++ * sizeof(V), &column[i], sizeof(V));
         }
     });
-    column = {};
+    release(column);
     const auto in = comm.all_to_all(out);
-    out = {};
+    release(out);
     comm.agree([&] {
         std::size_t bytes = 0;
         for (const auto& part : in) bytes += part.size();
@@ -41,6 +43,18 @@ std::vector<V> route_column(const Communicator& comm, std::span<const std::int32
         }
     });
     return column;
+}
+
+/// Memory of route_column() beside `to` and the column that it is given, which is replaced by the one that it returns. Pure.
+/// @param element_bytes of an entry @param sent, received entries of the rank
+inline MemoryTally routing_memory(std::int64_t ranks, std::int64_t element_bytes, std::int64_t sent, std::int64_t received) {
+    MemoryTally tally;
+    if (ranks == 1) return tally;
+    tally.pass(element_bytes * sent);
+    tally.hold(element_bytes * received);
+    tally.hold(-element_bytes * sent);
+    tally.pass(element_bytes * received);
+    return tally;
 }
 
 /// Sends nonzero i to rank to[i]; returns what arrives, by sending rank, each in its order. Collective.

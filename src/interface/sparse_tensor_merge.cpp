@@ -50,6 +50,14 @@ std::vector<std::uint8_t> repeated(const std::vector<std::uint64_t>& hashes) {
     return flags;
 }
 
+/// In so many turns hashes are looked at where a rank has so many nonzeros, so that not all hashes are in memory at once.
+std::int64_t slices_for(std::int64_t count) { return count > 1 << 18 ? 4 : 1; }
+
+/// Nonzeros of one turn, with some more for the differences between turns.
+std::int64_t share_of_slice(std::int64_t count, std::int64_t slices) {
+    return slices == 1 ? count : count / slices + count / (32 * slices) + 1024;
+}
+
 /// Appends the local places of those nonzeros whose hash occurs more than once over all ranks, among hashes that are equal to
 /// `slice` modulo `slices`, a power of two. Collective.
 template <class T>
@@ -61,6 +69,10 @@ void add_suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
     std::vector<std::uint64_t> hashes;
     std::vector<std::int32_t> from;
     comm.agree([&] {
+        const auto expected = static_cast<std::size_t>(share_of_slice(nonzeros.count(), static_cast<std::int64_t>(slices)));
+        places.reserve(expected);
+        to.reserve(expected);
+        hashes.reserve(expected);
         for (std::size_t i = 0; i < nonzeros.values.size(); ++i) {
             const auto hash = coordinate_hash(nonzeros.indices, i);
             if ((hash & (slices - 1)) != slice) continue;
@@ -84,11 +96,10 @@ void add_suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
     });
 }
 
-/// The same for all hashes, in several turns where there are many, so that not all hashes are in memory at once.
+/// The same for all hashes.
 template <class T>
 std::vector<std::size_t> suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
-    constexpr std::int64_t many = 1 << 18;
-    const std::uint64_t slices = comm.maximum(nonzeros.count()) > many ? 4 : 1;
+    const auto slices = static_cast<std::uint64_t>(slices_for(comm.maximum(nonzeros.count())));
     std::vector<std::size_t> result;
     for (std::uint64_t slice = 0; slice < slices; ++slice) add_suspects(comm, nonzeros, slice, slices, result);
     return result;
@@ -259,6 +270,27 @@ MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzer
     verdicts = route_column(comm, from, std::move(verdicts));
     comm.agree([&] { execute(nonzeros, verdicts); });
     return report;
+}
+
+MemoryTally merging_memory(std::int64_t ranks, int order, std::int64_t value_bytes, std::int64_t count, std::int64_t duplicates) {
+    constexpr std::int64_t place = sizeof(std::size_t), rank = sizeof(std::int32_t), hash = sizeof(std::uint64_t), flag = 1;
+    MemoryTally tally;
+    if (ranks == 1) {
+        tally.pass(FirstPlaces::bytes(static_cast<std::size_t>(count)));
+        return tally;
+    }
+    const auto share = share_of_slice(count, slices_for(count)), received = share + share / 32 + 1024;
+    tally.hold(share * (place + 2 * rank + hash));
+    tally.add(routing_memory(ranks, hash, share, received));
+    tally.add(routing_memory(ranks, rank, share, received));
+    tally.hold(received * flag);
+    tally.pass(FirstPlaces::bytes(static_cast<std::size_t>(received)));
+    tally.add(routing_memory(ranks, flag, received, share));
+    tally.hold(-tally.held());
+    // What shares its coordinate, perhaps, is looked at once more, with its numbers, and in the worst case by one rank.
+    const auto suspects = 2 * duplicates, nonzero = order * static_cast<std::int64_t>(sizeof(std::int64_t)) + value_bytes;
+    tally.pass(suspects * (2 * place + 2 * (nonzero + 2 * place + 2 * rank) + 4 * place));
+    return tally;
 }
 
 std::string coordinate_text(const std::vector<std::int64_t>& coordinate, std::int64_t base) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/sparse_tensor.hpp"
+#include "base/memory_tally.hpp"
 #include "comm/communicator.hpp"
 #include "sparse/nonzeros.hpp"
 
@@ -43,6 +44,11 @@ MergeReport merge_local(sparse::Nonzeros<T>& nonzeros, Duplicates duplicates);
 template <class T>
 MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, Duplicates duplicates,
                            std::span<const std::int64_t> numbers);
+
+/// Memory of merge_in_place() beside the nonzeros and their numbers, an upper bound for hashes that spread evenly. Pure.
+/// @param count      nonzeros of the rank that has most
+/// @param duplicates over all ranks, if they are known
+MemoryTally merging_memory(std::int64_t ranks, int order, std::int64_t value_bytes, std::int64_t count, std::int64_t duplicates = 0);
 
 /// "(3, 1, 2)", counted from `base`.
 std::string coordinate_text(const std::vector<std::int64_t>& coordinate, std::int64_t base);

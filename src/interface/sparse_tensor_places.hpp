@@ -14,7 +14,10 @@ namespace arges {
 /// ever compared in vain.
 class FirstPlaces {
 public:
-    explicit FirstPlaces(std::size_t items) : slots_(items + items / 2 + 16, none) {}
+    explicit FirstPlaces(std::size_t items) : slots_(slots_for(items), none) {}
+
+    /// Memory for so many items.
+    static std::int64_t bytes(std::size_t items) { return static_cast<std::int64_t>(slots_for(items) * sizeof(std::uint64_t)); }
 
     /// Begins to load what find() will need.
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&slots_[first_slot(hash)], 1); }
@@ -34,6 +37,8 @@ public:
     }
 
 private:
+    static std::size_t slots_for(std::size_t items) { return items + items / 2 + 16; }
+
     static constexpr int place_bits = 40;
     static constexpr std::uint64_t place_mask = (std::uint64_t{1} << place_bits) - 1;
     static constexpr std::uint64_t none = ~std::uint64_t{0};

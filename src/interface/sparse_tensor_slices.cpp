@@ -76,6 +76,21 @@ SliceList nonempty_slices(const Communicator& comm, std::span<const std::int64_t
     return list;
 }
 
+MemoryTally slice_list_memory(std::int64_t ranks, std::int64_t count, std::int64_t length) {
+    constexpr std::int64_t number = sizeof(std::int64_t);
+    MemoryTally tally;
+    tally.add(partition::counting_memory(count, length));
+    if (ranks == 1) return tally;
+    // Values and counts in pieces, as messages, as they come, and one list behind the other; then what they make.
+    const auto known = std::min(count, length), part = std::min(2 * known, length);
+    tally.pass(2 * 2 * number * known + 2 * number * part + 2 * number * part);
+    tally.pass(2 * number * part + 2 * 2 * number * part);
+    tally.hold(2 * number * part);
+    tally.add(partition::counting_memory(part, length));
+    tally.hold(2 * number * part - tally.held());
+    return tally;
+}
+
 std::vector<std::int64_t> renumbered(const Communicator& comm, const SliceList& list, std::span<const std::int64_t> indices) {
     std::vector<std::int64_t> known, result;
     std::vector<std::vector<std::int64_t>> wanted;

@@ -1,6 +1,7 @@
 /// Which slices of a mode have nonzeros, and how many, over all ranks, without anything as long as the mode.
 #pragma once
 
+#include "base/memory_tally.hpp"
 #include "comm/communicator.hpp"
 
 #include <cstdint>
@@ -23,6 +24,10 @@ struct SliceList {
 
 /// The slices that the indices of all ranks name, and how often. Collective.
 SliceList nonempty_slices(const Communicator& comm, std::span<const std::int64_t> indices);
+
+/// Memory of nonempty_slices(), an upper bound where parts of the list have at most twice the mean; what it holds at the end is the list. Pure.
+/// @param count  indices of a rank @param length no index is as large
+MemoryTally slice_list_memory(std::int64_t ranks, std::int64_t count, std::int64_t length);
 
 /// Each index replaced by its number in the list; all of them must be in it. Collective.
 /// Example: with the list 3, 7, 8 the indices 8, 3 become 2, 0.

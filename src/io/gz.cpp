@@ -13,6 +13,10 @@ constexpr int gzip_window_bits = 15 + 16;  // 16: with gzip header and trailer
 constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 }  // namespace
 
+bool is_gzip(std::span<const std::byte> beginning) {
+    return beginning.size() >= 2 && beginning[0] == std::byte{0x1f} && beginning[1] == std::byte{0x8b};
+}
+
 struct GzipSource::Stream : z_stream {};
 struct GzipMember::Stream : z_stream {};
 

@@ -3,7 +3,9 @@
 
 #include "io/text_lines.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,9 @@ private:
     std::int64_t next_ = 0, given_ = 0;
     bool in_member_ = false;
 };
+
+/// True if a file that begins with these bytes is compressed.
+bool is_gzip(std::span<const std::byte> beginning);
 
 /// One gzip member, made piece by piece. Members written one after the other are a gzip file.
 class GzipMember {

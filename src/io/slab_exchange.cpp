@@ -112,6 +112,12 @@ private:
     template <class F>
     void walk_slab(const std::vector<Range>& parts, F&& f) const;
 
+    /// Calls f(place in `staged_`, place in the local array) for a range of this rank's elements, the first of which is staged at `first`. Runs
+    /// that begin near each other in the array are walked together, some elements of each in turn: with the strides of a transposed array
+    /// each element of a run lies on another cache line and page, which its neighbours then find still there.
+    template <class F>
+    void walk_local(const Range& range, std::int64_t first, F&& f) const;
+
     const Communicator& comm_;
     PackedOrder order_;
     std::int64_t limit_, longest_ = 0, done_ = 0, step_ = 0;
@@ -147,6 +153,39 @@ void Rounds<T>::walk_slab(const std::vector<Range>& parts, F&& f) const {
 }
 
 template <class T>
+template <class F>
+void Rounds<T>::walk_local(const Range& range, std::int64_t first, F&& f) const {
+    constexpr std::size_t kept = 1 << 14, together = 16;
+    constexpr std::int64_t elements = 8;
+    struct Run {
+        std::int64_t at, stride, count, staged;
+    };
+    std::vector<Run> runs;
+    const auto walk = [&] {
+        std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.at < b.at; });
+        for (std::size_t begin = 0; begin < runs.size(); begin += together) {
+            const auto group = std::span(runs).subspan(begin, std::min(together, runs.size() - begin));
+            std::int64_t longest = 0;
+            for (const auto& run : group) longest = std::max(longest, run.count);
+            for (std::int64_t i = 0; i < longest; i += elements)
+                for (const auto& run : group)
+                    for (auto k = i; k < std::min(i + elements, run.count); ++k) f(run.staged + k, run.at + k * run.stride);
+        }
+        runs.clear();
+    };
+    order_.for_each_local_run(comm_.rank(), range.begin, range.end, [&](std::int64_t at, std::int64_t stride, std::int64_t count) {
+        if (count < elements) {
+            for (std::int64_t i = 0; i < count; ++i) f(first + i, at + i * stride);
+        } else {
+            runs.push_back({at, stride, count, first});
+            if (runs.size() == kept) walk();
+        }
+        first += count;
+    });
+    walk();
+}
+
+template <class T>
 Slab<const T> Rounds<T>::gather(const T* local) {
     const auto me = comm_.rank();
     const auto parts = parts_of_slab();
@@ -159,9 +198,8 @@ Slab<const T> Rounds<T>::gather(const T* local) {
         if (range.count() == 0) continue;
         if (!order_.is_local_order()) {
             from = staged_.data() + used;
-            order_.for_each_local_run(me, range.begin, range.end, [&](std::int64_t at, std::int64_t stride, std::int64_t count) {
-                for (std::int64_t i = 0; i < count; ++i) staged_[used++] = local[at + i * stride];
-            });
+            walk_local(range, used, [&](std::int64_t staged, std::int64_t at) { staged_[staged] = local[at]; });
+            used += range.count();
         }
         if (r == me)
             std::copy_n(from, range.count(), between_.data() + parts[static_cast<std::size_t>(me)].begin);
@@ -218,9 +256,8 @@ void Rounds<T>::scatter(T* local) {
     used = 0;
     for (std::int64_t r = 0; r < comm_.size(); ++r) {
         const auto range = shared(me, r);
-        order_.for_each_local_run(me, range.begin, range.end, [&](std::int64_t at, std::int64_t stride, std::int64_t count) {
-            for (std::int64_t i = 0; i < count; ++i) local[at + i * stride] = staged_[used++];
-        });
+        walk_local(range, used, [&](std::int64_t staged, std::int64_t at) { local[at] = staged_[staged]; });
+        used += range.count();
     }
 }
 

@@ -5,6 +5,7 @@
 #include "interface/tensor_state.hpp"
 #include "io/packed_order.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 
@@ -25,6 +26,18 @@ struct Slab {
 class SlabExchange {
 public:
     static constexpr std::int64_t default_slab_bytes = std::int64_t{1} << 25;
+
+    /// Slabs for which so many free bytes do, of the usual size at most. Pure.
+    static std::int64_t slab_bytes_within(std::int64_t free) {
+        constexpr std::int64_t least = std::int64_t{1} << 16, buffers = 5;  // with what a caller reads into
+        return std::clamp(free / buffers, least, default_slab_bytes);
+    }
+    /// Memory of store() and load() on a rank, beside the tensor, whose groups lie packed. Pure.
+    static std::int64_t memory(std::int64_t elements, std::int64_t ranks, bool is_local_order, std::int64_t element_bytes,
+                               std::int64_t slab_bytes = default_slab_bytes) {
+        const auto longest = std::min(std::max<std::int64_t>(1, slab_bytes / element_bytes), (elements + ranks - 1) / ranks);
+        return longest * element_bytes * (is_local_order ? 2 : 4);
+    }
 
     explicit SlabExchange(SlotOrder order, std::int64_t slab_bytes = default_slab_bytes)
         : order_(order), slab_bytes_(slab_bytes) {}

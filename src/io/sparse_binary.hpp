@@ -15,6 +15,16 @@ bool is_own_binary(std::span<const std::byte> beginning);
 /// True if a file that begins with these bytes is in SPLATT's coordinate form.
 bool is_splatt_binary(std::span<const std::byte> beginning);
 
+/// What the header of a binary file says: no lengths where it says nothing.
+struct BinaryShape {
+    std::vector<std::int64_t> lengths{};
+    std::int64_t count = 0;
+};
+/// Of our form. Local. @throws InvalidArgument if the header is wrong
+BinaryShape own_binary_shape(const InputFile& file);
+/// Of SPLATT's form. Local. @throws InvalidArgument if the header is wrong
+BinaryShape splatt_shape(const InputFile& file);
+
 /// Reads our form. Collective. @throws InvalidArgument or OutOfMemory on every rank
 template <class T>
 ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room);

@@ -2,6 +2,7 @@
 #include "base/saturate.hpp"
 #include "interface/sparse_state.hpp"
 #include "io/checksum.hpp"
+#include "io/reading_memory.hpp"
 #include "io/sparse_binary.hpp"
 #include "io/sparse_binary_layout.hpp"
 
@@ -82,10 +83,16 @@ void check_bytes(const InputFile& file, std::int64_t expected) {
 }
 
 template <class T>
-void check_room(const InputFile& file, int order, std::int64_t count, std::int64_t room) {
-    if (nonzeros_bytes<T>(order, count) > room)
-        throw OutOfMemory(file.path() + ": the nonzeros of a rank need " + std::to_string(nonzeros_bytes<T>(order, count)) +
-                          " bytes, but " + std::to_string(room) + " are left; use more ranks or raise the memory limit");
+void check_room(const InputFile& file, const std::vector<std::int64_t>& lengths, std::int64_t count, bool is_distinct,
+                std::int64_t room) {
+    const ReadingShape shape{.ranks = file.comm().size(),
+                             .order = static_cast<int>(lengths.size()),
+                             .value_bytes = sizeof(T),
+                             .file_bytes = file.size(),
+                             .is_text = false,
+                             .is_distinct = is_distinct,
+                             .lengths = lengths};
+    check_reading_room(file, reading_memory(shape, count), room);
 }
 
 template <class T>
@@ -141,6 +148,12 @@ bool is_own_binary(std::span<const std::byte> beginning) {
     return beginning.size() >= 8 && std::memcmp(beginning.data(), BinaryHeader::magic, 8) == 0;
 }
 
+BinaryShape own_binary_shape(const InputFile& file) {
+    std::vector<std::int64_t> table;
+    const auto header = read_header(file, table);
+    return {header.lengths, header.count};
+}
+
 template <class T>
 ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
     const auto& comm = file.comm();
@@ -151,7 +164,7 @@ ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
         header = read_header(file, table);
         const auto begin = part_begin(header.count, comm.rank(), comm.size());
         const auto end = part_begin(header.count, comm.rank() + 1, comm.size());
-        check_room<T>(file, static_cast<int>(header.order), end - begin, room);
+        check_room<T>(file, header.lengths, end - begin, true, room);
         result.nonzeros = with_room<T>(header.lengths, end - begin);
         std::vector<char> bytes;
         auto offset = header.bytes();
@@ -239,6 +252,11 @@ bool is_splatt_binary(std::span<const std::byte> beginning) {
     return kind == 0 && (widths[0] == 4 || widths[0] == 8) && (widths[1] == 4 || widths[1] == 8);
 }
 
+BinaryShape splatt_shape(const InputFile& file) {
+    const auto header = read_splatt_header(file);
+    return {header.lengths, header.count};
+}
+
 template <class T>
 ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room) {
     const auto& comm = file.comm();
@@ -248,7 +266,7 @@ ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room) {
         header = read_splatt_header(file);
         const auto begin = part_begin(header.count, comm.rank(), comm.size());
         const auto end = part_begin(header.count, comm.rank() + 1, comm.size());
-        check_room<T>(file, static_cast<int>(header.lengths.size()), end - begin, room);
+        check_room<T>(file, header.lengths, end - begin, false, room);
         result.nonzeros = with_room<T>(header.lengths, end - begin);
         const auto width = static_cast<std::int64_t>(header.index_bytes);
         auto array = header.data;

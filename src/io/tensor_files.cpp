@@ -9,6 +9,7 @@
 #include "io/hdf5_dataset.hpp"
 #include "io/npy_array.hpp"
 #include "io/slab_exchange.hpp"
+#include "io/tensor_reading.hpp"
 
 #include <filesystem>
 #include <optional>
@@ -109,12 +110,26 @@ const CheckpointTensor& chosen(const CheckpointReader& reader, const FilePath& p
     return reader.tensors().front();
 }
 
+/// Memory for slabs and for numbers as they are in the file.
+std::int64_t buffer_bytes(const Description& found, std::int64_t ranks, std::int64_t element_bytes, std::int64_t slab_bytes) {
+    std::int64_t elements = 1;
+    for (auto n : found.array.extents) elements *= n;
+    const auto numbers = std::min(std::max<std::int64_t>(1, slab_bytes / element_bytes), (elements + ranks - 1) / ranks);
+    return SlabExchange::memory(elements, ranks, found.is_fortran_order, element_bytes, slab_bytes) + numbers * found.array.type.bytes;
+}
+
 /// Reads an array that is stored in C or Fortran order into a tensor without symmetry. Collective.
 template <class T>
 void load_array(const InputFile& file, const Description& found, TensorState<T>& tensor) {
     std::optional<ArrayReader> reader;
     file.comm().agree([&] { reader.emplace(file, found.array); });
-    const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest);
+    const auto slab_bytes = SlabExchange::slab_bytes_within(tensor.world->least_free_bytes());
+    const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest, slab_bytes);
+    const auto needed = buffer_bytes(found, tensor.world->size(), sizeof(T), slab_bytes);
+    if (const auto free = tensor.world->least_free_bytes(); needed > free)
+        throw OutOfMemory(file.path() + ": to read the array takes " + std::to_string(needed) +
+                          " bytes on a rank beside the tensor, but the memory limit leaves " + std::to_string(free) +
+                          "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
     slabs.load<T>(tensor, [&](const Slab<T>& slab) { reader->read(slab.first, slab.count, slab.values); });
 }
 
@@ -137,6 +152,15 @@ bool is_tensor_file(const World& world, const std::string& path) {
     bool is_one = false;
     comm.agree([&] { is_one = is_npy(file) || is_hdf5(file); });
     return is_one;
+}
+
+std::int64_t io::tensor_reading_memory(const World& world, const std::string& path, std::int64_t element_bytes, std::int64_t free) {
+    const QuietHdf5 quiet;
+    const auto& comm = communicator_of(world, path);
+    const auto where = split(comm, path);
+    const auto found = described_for_all(InputFile(comm, where.file), where.dataset);
+    const auto slab_bytes = found.form == Form::checkpoint ? SlabExchange::default_slab_bytes : SlabExchange::slab_bytes_within(free);
+    return buffer_bytes(found, world.size(), element_bytes, slab_bytes);
 }
 
 TensorFileInfo tensor_file_info(const World& world, const std::string& path) {

@@ -1,11 +1,13 @@
 // Reading and writing sparse tensors in the form that the file or its name has.
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
+#include "base/release.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/real_world.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/sparse_tensor_slices.hpp"
+#include "io/gz.hpp"
 #include "io/sparse_binary.hpp"
 #include "io/tns_reader.hpp"
 #include "io/tns_writer.hpp"
@@ -31,7 +33,7 @@ Form form_of(const InputFile& file) {
             form = Form::own_binary;
         else if (is_splatt_binary(beginning))
             form = Form::splatt_binary;
-        else if (beginning.size() >= 2 && beginning[0] == std::byte{0x1f} && beginning[1] == std::byte{0x8b})
+        else if (is_gzip(beginning))
             form = Form::compressed;
     });
     return form;
@@ -105,7 +107,7 @@ SparseFile<T> read_sparse(const World& world, const std::string& path, const Spa
     check_lengths(file, options.lengths, read.report.lengths);
     merge_duplicates(file, options.duplicates, read);
     SparseFile<T> result{SparseTensor<T>(world, read.report.lengths, name), read.report};
-    read.lines = {};
+    release(read.lines);
     for (const auto& column : read.nonzeros.indices)
         result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
     result.tensor.state()->replace(std::move(read.nonzeros), false);

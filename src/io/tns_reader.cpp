@@ -5,6 +5,7 @@
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "io/gz.hpp"
+#include "io/reading_memory.hpp"
 #include "io/text_lines.hpp"
 #include "io/tns_parse.hpp"
 
@@ -28,6 +29,7 @@ struct Part {
     std::vector<std::int64_t> numbers{};   ///< of their lines, if wanted
     LineError error{};                     ///< with the number of the line in the file
     std::int64_t lines = 0;                ///< of the part
+    double bytes = 0;                      ///< of text that was parsed
     bool over_memory = false;
 };
 
@@ -83,36 +85,55 @@ struct Block {
     double expected_bytes = 0;
 };
 
+/// What memory is left for reading, and what reading takes it for.
+struct Room {
+    std::int64_t bytes = 0;
+    ReadingShape shape{};
+    std::function<void(double done)> progress;
+
+    /// Nonzeros that a rank will have where it parses so many.
+    std::int64_t count_at_end(std::int64_t parsed) const {
+        return shape.is_compressed && shape.ranks > 1 ? parsed / shape.ranks * (shape.ranks - 1) : parsed;
+    }
+};
+
 Block latest_block(const LineBlocks& blocks, std::string_view text, double expected_bytes) {
     return {text, blocks.lines_of_block(), blocks.lines() - blocks.lines_of_block() + 1, expected_bytes};
 }
 
-/// Parses a block behind those that the part has. The first one tells how many nonzeros to make room for.
+/// How many nonzeros to make room for, from the rate of the text so far; not more than fit into memory.
 template <class T>
-void parse_block(Part<T>& part, const Block& block, std::int64_t room, int order) {
+std::int64_t expected_count(const Part<T>& part, const Block& block, const Room& room) {
+    const auto known = part.parser.count() + block.lines;
+    const double rate = static_cast<double>(known) / part.bytes, left = std::max(0.0, block.expected_bytes - part.bytes);
+    const auto most = room.bytes / nonzeros_bytes<T>(room.shape.order, 1);
+    return std::max(known, std::min(known + static_cast<std::int64_t>(1.02 * rate * left), most));
+}
+
+/// Parses a block behind those that the part has.
+template <class T>
+void parse_block(Part<T>& part, const Block& block, const Room& room) {
     if (part.over_memory) return;
     try {
-        const bool is_first = part.parser.count() == 0;
+        part.bytes += static_cast<double>(block.text.size());
+        if (part.parser.count() + block.lines > part.parser.room()) part.parser.reserve(expected_count(part, block, room));
         part.parser.parse(block.text, block.lines, block.first_line);
-        part.over_memory = nonzeros_bytes<T>(order, part.parser.count()) > room;
-        if (!is_first || part.parser.count() == 0 || block.expected_bytes <= static_cast<double>(block.text.size())) return;
-        const double rate = static_cast<double>(part.parser.count()) / static_cast<double>(block.text.size());
-        const double most = static_cast<double>(room / nonzeros_bytes<T>(order, 1));
-        part.parser.reserve(static_cast<std::int64_t>(std::min(1.02 * rate * block.expected_bytes + 1024, most)));
+        if (room.progress && block.expected_bytes > 0) room.progress(std::min(1.0, part.bytes / block.expected_bytes));
+        part.over_memory = reading_memory(room.shape, room.count_at_end(part.parser.count())).peak() > room.bytes;
     } catch (const std::bad_alloc&) {  // on this rank; all of them hear of it when they agree
         part.over_memory = true;
     }
 }
 
 template <class T>
-void parse_plain(const InputFile& file, Part<T>& part, std::int64_t room, int order) {
+void parse_plain(const InputFile& file, Part<T>& part, const Room& room) {
     const auto& comm = file.comm();
     comm.agree([&] {
         auto source = FileLines::part_of(file);
         LineBlocks blocks(source, block_bytes);
         try {
             for (auto text = blocks.next(); !text.empty(); text = blocks.next())
-                parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room, order);
+                parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room);
             part.error = part.parser.error();
         } catch (const InvalidArgument& e) {
             part.error =
@@ -201,7 +222,7 @@ void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std:
 
 /// Inflates on rank 0, in blocks of text that the other ranks parse in turn while it goes on.
 template <class T>
-void parse_compressed(const InputFile& file, Part<T>& part, std::int64_t room, int order) {
+void parse_compressed(const InputFile& file, Part<T>& part, const Room& room) {
     const auto& comm = file.comm();
     std::optional<GzipSource> source;
     std::optional<LineBlocks> blocks;
@@ -227,7 +248,7 @@ void parse_compressed(const InputFile& file, Part<T>& part, std::int64_t room, i
             std::memcpy(&head, in[0].data(), sizeof head);
             const auto* text_begin = reinterpret_cast<const char*>(in[0].data()) + sizeof head;
             const std::string_view text(text_begin, in[0].size() - sizeof head);
-            parse_block(part, {text, head.lines, head.first_line, head.expected_bytes}, room, order);
+            parse_block(part, {text, head.lines, head.first_line, head.expected_bytes}, room);
             is_last = head.last;
         }
         counts.push_back(part.parser.count() - before);
@@ -241,12 +262,12 @@ void parse_compressed(const InputFile& file, Part<T>& part, std::int64_t room, i
 
 /// On one rank.
 template <class T>
-void parse_compressed_alone(const InputFile& file, Part<T>& part, std::int64_t room, int order) {
+void parse_compressed_alone(const InputFile& file, Part<T>& part, const Room& room) {
     GzipSource source(file);
     LineBlocks blocks(source, block_bytes);
     try {
         for (auto text = blocks.next(); !text.empty(); text = blocks.next())
-            parse_block(part, latest_block(blocks, text, source.expected_bytes()), room, order);
+            parse_block(part, latest_block(blocks, text, source.expected_bytes()), room);
         part.error = part.parser.error();
     } catch (const InvalidArgument& e) {
         part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
@@ -275,25 +296,29 @@ void settle_indices(const InputFile& file, const SparseReadOptions& options, Par
 }  // namespace
 
 template <class T>
-ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room) {
+ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room_bytes) {
     const auto& comm = file.comm();
     ReadNonzeros<T> result;
     const int order = find_order(file, options, compressed);
     if (order == 0)
         throw InvalidArgument(file.path() +
                               ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
-    Part<T> part(TnsParser<T>({order, options.base, options.lengths}, options.duplicates == Duplicates::refuse));
+    const bool keeps_lines = options.duplicates == Duplicates::refuse;
+    const ReadingShape shape{comm.size(), order, sizeof(T), file.size(), true, compressed, keeps_lines, false, options.lengths};
+    const Room room{room_bytes, shape, options.progress};
+    Part<T> part(TnsParser<T>({order, options.base, options.lengths}, keeps_lines));
     if (!compressed)
-        parse_plain(file, part, room, order);
+        parse_plain(file, part, room);
     else if (comm.size() == 1)
-        parse_compressed_alone(file, part, room, order);
+        parse_compressed_alone(file, part, room);
     else
-        parse_compressed(file, part, room, order);
+        parse_compressed(file, part, room);
     throw_first(comm, file.path(), part.error);
     comm.agree([&] {
+        check_reading_room(file, reading_memory(room.shape, part.nonzeros.count()), room.bytes);
         if (part.over_memory)
-            throw OutOfMemory(file.path() + ": the nonzeros of rank " + std::to_string(comm.rank()) + " need more than the " +
-                              std::to_string(room) + " bytes that are left; use more ranks or raise the memory limit");
+            throw OutOfMemory(file.path() + ": rank " + std::to_string(comm.rank()) +
+                              " could not allocate memory for its nonzeros; use more ranks or free memory");
     });
     settle_indices(file, options, part, result.report);
     if (result.report.index_base == 0) {

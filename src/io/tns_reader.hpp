@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/sparse_io.hpp"
+#include "base/memory_tally.hpp"
 #include "io/parallel_file.hpp"
 #include "sparse/nonzeros.hpp"
 

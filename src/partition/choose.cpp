@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
+#include "base/release.hpp"
 #include "partition/sample_counts.hpp"
 
 #include <algorithm>
@@ -20,6 +21,11 @@ const std::vector<LayerRule> policies{{LayerPolicy::nonzeros, 1},
                                       {LayerPolicy::ordered, 1},
                                       {LayerPolicy::ordered, 2},
                                       {LayerPolicy::max_min, 1}};
+
+/// Nonzeros for each mode in the largest sample.
+std::int64_t largest_sample(std::int64_t nonzeros, std::int64_t smallest) {
+    return std::clamp(nonzeros / 16, 16 * smallest, 256 * smallest);
+}
 
 struct Candidate {
     LayerRule rule;
@@ -134,7 +140,7 @@ private:
         if (all * order * 2 * static_cast<double>(totals_.nonzeros) > options_.look_ups) {
             if (candidates_.size() > kept(1)) sizes.push_back(sample_of(small));
             if (candidates_.size() > kept(2)) sizes.push_back(sample_of(8 * small));
-            sizes.push_back(sample_of(std::clamp(totals_.nonzeros / 16, 16 * small, 256 * small)));
+            sizes.push_back(sample_of(largest_sample(totals_.nonzeros, small)));
         } else {
             sizes.push_back(sample_of(totals_.nonzeros));
         }
@@ -198,7 +204,7 @@ private:
                 auto& numbers = outgoing[i % members];
                 numbers.push_back(static_cast<std::int64_t>(shares[i].size()));
                 numbers.insert(numbers.end(), shares[i].begin(), shares[i].end());
-                shares[i] = {};
+                release(shares[i]);
             }
         });
         const auto incoming = team_.all_to_all(std::move(outgoing));
@@ -283,5 +289,7 @@ std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tens
 std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns, const ChoiceOptions& options) {
     return choose_medium(Team(), whole_tensor(view, SliceTable(view)), ranks, columns, options);
 }
+
+std::int64_t most_sampled(std::int64_t nonzeros) { return largest_sample(nonzeros, ChoiceOptions().sample); }
 
 }  // namespace arges::partition

@@ -65,4 +65,7 @@ std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tens
 std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns,
                                         const ChoiceOptions& options = {});
 
+/// Nonzeros for each mode in the largest sample of so many, with the usual options. Pure.
+std::int64_t most_sampled(std::int64_t nonzeros);
+
 }  // namespace arges::partition

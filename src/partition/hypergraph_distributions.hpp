@@ -9,6 +9,9 @@
 
 namespace arges::partition {
 
+/// Memory that hypergraph partitions take at most for each nonzero and mode, in bytes.
+inline constexpr std::int64_t hypergraph_bytes = 200;
+
 /// Nonempty slices by a partition of the coarse-grain hypergraph (hypertensor-sc15, section 3.1), with 5 % imbalance.
 /// @param rows nonempty_rows() of the tensor
 CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks,

@@ -1,6 +1,7 @@
 #include "partition/value_counts.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace arges::partition {
@@ -22,6 +23,8 @@ public:
         slots_[s] = {value, times};
         if (2 * ++count_ > slots_.size()) grow();
     }
+    static constexpr std::int64_t first_slots = 1024;
+
     std::vector<ValueCount> sorted() && {
         std::erase_if(slots_, [](const ValueCount& slot) { return slot.first < 0; });
         std::sort(slots_.begin(), slots_.end());
@@ -46,39 +49,106 @@ private:
         }
     }
 
-    std::vector<ValueCount> slots_ = std::vector<ValueCount>(1024, empty);
+    std::vector<ValueCount> slots_ = std::vector<ValueCount>(first_slots, empty);
     std::size_t count_ = 0;
 };
 
-/// Arrays over the range of values are at most so many times as long as the values; they are a few times faster than a hash
-/// table and sorting.
-constexpr std::int64_t dense_range = 8;
+/// Which values of a range there are: a bit for each, and how many there are before each word.
+class ValueSet {
+public:
+    ValueSet(std::span<const std::int64_t> values, std::int64_t begin, std::int64_t range)
+        : begin_(begin), bits_(words(range), 0), before_(bits_.size()) {
+        for (auto value : values) bits_[word(value)] |= std::uint64_t{1} << place(value);
+        for (std::size_t w = 0; w < bits_.size(); ++w) {
+            before_[w] = count_;
+            count_ += std::popcount(bits_[w]);
+        }
+    }
+    std::int64_t count() const { return count_; }
+    /// How many smaller values there are.
+    std::size_t rank(std::int64_t value) const {
+        const auto below = bits_[word(value)] & ((std::uint64_t{1} << place(value)) - 1);
+        return static_cast<std::size_t>(before_[word(value)] + std::popcount(below));
+    }
+    std::vector<std::int64_t> values() const {
+        std::vector<std::int64_t> result;
+        result.reserve(static_cast<std::size_t>(count_));
+        for (std::size_t w = 0; w < bits_.size(); ++w)
+            for (auto bits = bits_[w]; bits != 0; bits &= bits - 1)
+                result.push_back(begin_ + static_cast<std::int64_t>(w) * 64 + std::countr_zero(bits));
+        return result;
+    }
+    static std::size_t words(std::int64_t range) { return static_cast<std::size_t>((range + 63) / 64); }
+
+private:
+    std::size_t word(std::int64_t value) const { return static_cast<std::size_t>((value - begin_) >> 6); }
+    int place(std::int64_t value) const { return static_cast<int>((value - begin_) & 63); }
+
+    std::int64_t begin_, count_ = 0;
+    std::vector<std::uint64_t> bits_;
+    std::vector<std::int64_t> before_;
+};
+
+/// Sets of bits are used for ranges that are at most so many times as long as the values: they take no more memory than a copy of the values
+/// or two, and are a few times faster than a hash table and sorting.
+constexpr std::int64_t dense_range = 64;
+
+bool is_dense(std::int64_t values, std::int64_t range) { return range / dense_range <= values; }
+
+/// Smallest and range of values, of which there are some.
+std::pair<std::int64_t, std::int64_t> range_of(std::span<const std::int64_t> values) {
+    const auto [least, largest] = std::minmax_element(values.begin(), values.end());
+    return {*least, *largest - *least + 1};
+}
+
+ValueCounts counted_by_hashes(std::span<const std::int64_t> values, std::span<const std::int64_t> times) {
+    NumberCounts numbers;
+    for (std::size_t x = 0; x < values.size(); ++x) numbers.add(values[x], times.empty() ? 1 : times[x]);
+    const auto pairs = std::move(numbers).sorted();
+    ValueCounts result;
+    result.values.reserve(pairs.size());
+    result.counts.reserve(pairs.size());
+    for (const auto& [value, count] : pairs) {
+        result.values.push_back(value);
+        result.counts.push_back(count);
+    }
+    return result;
+}
 
 }  // namespace
 
 ValueCounts counted(std::span<const std::int64_t> values, std::span<const std::int64_t> times) {
-    ValueCounts result;
-    if (values.empty()) return result;
-    const auto [least, largest] = std::minmax_element(values.begin(), values.end());
-    const auto begin = *least, range = *largest - begin + 1;
-    const auto add = [&](std::int64_t value, std::int64_t count) {
-        result.values.push_back(value);
-        result.counts.push_back(count);
-    };
-    const auto times_of = [&](std::size_t x) { return times.empty() ? 1 : times[x]; };
-    if (range / dense_range <= static_cast<std::int64_t>(values.size())) {
-        std::vector<std::int64_t> counts(static_cast<std::size_t>(range), 0);
-        for (std::size_t x = 0; x < values.size(); ++x) counts[static_cast<std::size_t>(values[x] - begin)] += times_of(x);
-        for (std::int64_t i = 0; i < range; ++i)
-            if (counts[static_cast<std::size_t>(i)] > 0) add(begin + i, counts[static_cast<std::size_t>(i)]);
-        return result;
-    }
-    NumberCounts numbers;
-    for (std::size_t x = 0; x < values.size(); ++x) numbers.add(values[x], times_of(x));
-    for (const auto& [value, count] : std::move(numbers).sorted()) add(value, count);
+    if (values.empty()) return {};
+    const auto [begin, range] = range_of(values);
+    if (!is_dense(static_cast<std::int64_t>(values.size()), range)) return counted_by_hashes(values, times);
+    const ValueSet set(values, begin, range);
+    ValueCounts result{set.values(), std::vector<std::int64_t>(static_cast<std::size_t>(set.count()), 0)};
+    for (std::size_t x = 0; x < values.size(); ++x) result.counts[set.rank(values[x])] += times.empty() ? 1 : times[x];
     return result;
 }
 
-std::vector<std::int64_t> distinct(std::span<const std::int64_t> values) { return counted(values).values; }
+MemoryTally counting_memory(std::int64_t values, std::int64_t largest, bool only_distinct) {
+    constexpr std::int64_t number = sizeof(std::int64_t), slot = sizeof(ValueCount);
+    const auto most = std::min(values, largest) + 1, results = (only_distinct ? 1 : 2) * number * most;
+    MemoryTally tally;
+    if (is_dense(values, largest + 1)) {
+        const auto set = static_cast<std::int64_t>(ValueSet::words(largest + 1)) * 2 * number;
+        tally.hold(set + results);
+        tally.hold(-set);
+    } else {
+        const auto slots = slot * std::max<std::int64_t>(NumberCounts::first_slots, 4 * most);  // at most half of them were full when it grew
+        tally.pass(slots + slots / 2);
+        tally.pass(slots + 2 * number * most);
+        tally.hold(results);
+    }
+    return tally;
+}
+
+std::vector<std::int64_t> distinct(std::span<const std::int64_t> values) {
+    if (values.empty()) return {};
+    const auto [begin, range] = range_of(values);
+    if (!is_dense(static_cast<std::int64_t>(values.size()), range)) return counted_by_hashes(values, {}).values;
+    return ValueSet(values, begin, range).values();
+}
 
 }  // namespace arges::partition

@@ -1,6 +1,8 @@
 /// Which values there are in a list, and how often. Pure.
 #pragma once
 
+#include "base/memory_tally.hpp"
+
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +18,11 @@ struct ValueCounts {
 /// @param values from 0 on
 /// @param times  how often each value counts, at least once; empty for once
 ValueCounts counted(std::span<const std::int64_t> values, std::span<const std::int64_t> times = {});
+
+/// Memory of counted(), and, with `only_distinct`, of distinct(), an upper bound; what it holds at the end is the result. Pure.
+/// @param values  how many there are
+/// @param largest no value is larger
+MemoryTally counting_memory(std::int64_t values, std::int64_t largest, bool only_distinct = false);
 
 /// Different values in ascending order; they are from 0 on.
 std::vector<std::int64_t> distinct(std::span<const std::int64_t> values);

@@ -39,11 +39,24 @@ struct Coordinates {
 }  // namespace
 
 template <class T>
+MemoryTally coordinates_memory(std::span<const std::int64_t> rows, std::int64_t count) {
+    MemoryTally tally;
+    tally.add(sorting_memory(count));
+    const auto positions = tally.held();
+    tally.hold(count * static_cast<std::int64_t>(sizeof(T) + rows.size() * sizeof(std::uint32_t)));
+    tally.hold(-positions);
+    return tally;
+}
+
+template <class T>
 std::unique_ptr<Mttkrp<T>> make_coordinates(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
     return std::make_unique<StreamMttkrp<T, Coordinates<T>>>(nonzeros, modes, Coordinates<T>(nonzeros));
 }
 
 template std::unique_ptr<Mttkrp<float>> make_coordinates(const LocalNonzeros<float>&, std::span<const int>);
 template std::unique_ptr<Mttkrp<double>> make_coordinates(const LocalNonzeros<double>&, std::span<const int>);
+
+template MemoryTally coordinates_memory<float>(std::span<const std::int64_t>, std::int64_t);
+template MemoryTally coordinates_memory<double>(std::span<const std::int64_t>, std::int64_t);
 
 }  // namespace arges::sparse

@@ -14,14 +14,9 @@ class CsfMttkrp final : public FormatBase<T> {
 public:
     CsfMttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes)
         : FormatBase<T>(nonzeros, modes), format_(format), tree_of_(nonzeros.rows.size(), 0) {
-        const auto by_length = modes_from(-1, nonzeros.rows);
-        std::vector<int> roots;
-        if (format == Format::csf_one) roots = {by_length.front()};
-        if (format == Format::csf_two) roots = {by_length.front(), by_length.back()};
-        if (format == Format::csf_all) roots.assign(modes.begin(), modes.end());
+        const auto roots = csf_roots(nonzeros.rows, format, modes);
+        trees_.reserve(roots.size());
         for (int root : roots) {
-            const auto known = [root](const FiberTree<T>& tree) { return tree.modes.front() == root; };
-            if (std::any_of(trees_.begin(), trees_.end(), known)) continue;
             tree_of_[static_cast<std::size_t>(root)] = trees_.size();
             trees_.emplace_back(nonzeros, modes_from(root, nonzeros.rows));
         }
@@ -108,6 +103,29 @@ private:
 
 }  // namespace
 
+std::vector<int> csf_roots(std::span<const std::int64_t> rows, Format format, std::span<const int> modes) {
+    const auto by_length = modes_from(-1, rows);
+    std::vector<int> wanted, roots;
+    if (format == Format::csf_one) wanted = {by_length.front()};
+    if (format == Format::csf_two) wanted = {by_length.front(), by_length.back()};
+    if (format == Format::csf_all) wanted.assign(modes.begin(), modes.end());
+    for (int root : wanted)
+        if (std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
+    return roots;
+}
+
+bool is_csf_root(std::span<const std::int64_t> rows, Format format, std::span<const int> modes, int mode) {
+    const auto roots = csf_roots(rows, format, modes);
+    return std::find(roots.begin(), roots.end(), mode) != roots.end();
+}
+
+template <class T>
+MemoryTally csf_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes) {
+    MemoryTally tally;
+    for (int root : csf_roots(rows, format, modes)) tally.add(FiberTree<T>::memory(rows, modes_from(root, rows), count));
+    return tally;
+}
+
 template <class T>
 std::unique_ptr<Mttkrp<T>> make_csf(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes) {
     return std::make_unique<CsfMttkrp<T>>(nonzeros, format, modes);
@@ -115,5 +133,8 @@ std::unique_ptr<Mttkrp<T>> make_csf(const LocalNonzeros<T>& nonzeros, Format for
 
 template std::unique_ptr<Mttkrp<float>> make_csf(const LocalNonzeros<float>&, Format, std::span<const int>);
 template std::unique_ptr<Mttkrp<double>> make_csf(const LocalNonzeros<double>&, Format, std::span<const int>);
+
+template MemoryTally csf_memory<float>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);
+template MemoryTally csf_memory<double>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);
 
 }  // namespace arges::sparse

@@ -59,6 +59,30 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
 }
 
 template <class T>
+MemoryTally FiberTree<T>::memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count,
+                                 double least_fill) {
+    constexpr std::int64_t index = sizeof(std::uint32_t), node = index + sizeof(std::int64_t);
+    const auto order = static_cast<std::int64_t>(modes.size()), room = count + static_cast<std::int64_t>(padding);
+    MemoryTally tally;
+    tally.add(sorting_memory(count));
+    tally.hold(room * (order * index + static_cast<std::int64_t>(sizeof(T))) + count);  // sorted, and differences of a byte
+    const auto filled = static_cast<double>(count) / least_fill;
+    double tuples = 1;
+    std::int64_t level_bytes = 0, kept = room * static_cast<std::int64_t>(sizeof(T));
+    for (std::int64_t p = 0; p < order; ++p) {
+        tuples *= static_cast<double>(rows[static_cast<std::size_t>(modes[static_cast<std::size_t>(p)])]);
+        const auto most = std::min(tuples, p == 0 ? static_cast<double>(count) : filled);
+        const bool may_be_level = p == 0 || p + 1 < order;
+        const auto as_level = may_be_level ? static_cast<std::int64_t>(most + static_cast<double>(padding)) * node : 0;
+        level_bytes += as_level;
+        kept += p == 0 ? as_level : std::max(as_level, room * index);
+    }
+    tally.hold(level_bytes);
+    tally.hold(kept - tally.held());
+    return tally;
+}
+
+template <class T>
 std::int64_t FiberTree<T>::bytes() const {
     auto total = values.size() * sizeof(T);
     for (const auto& level : levels)

@@ -22,6 +22,9 @@ struct BlockedNonzeros {
         const auto order = nonzeros.indices.size();
         bases.resize(order);
         offsets.resize(order, std::vector<std::uint8_t>(positions.size()));
+        const auto blocks = count_blocks(nonzeros, positions);
+        starts.reserve(blocks + 1);
+        for (auto& base : bases) base.reserve(blocks);
         for (std::size_t x = 0; x < positions.size(); ++x) {
             bool same = x > 0;
             for (std::size_t m = 0; m < order; ++m) {
@@ -66,6 +69,18 @@ struct BlockedNonzeros {
     }
 
 private:
+    static std::size_t count_blocks(const LocalNonzeros<T>& nonzeros, const std::vector<std::int64_t>& positions) {
+        std::size_t blocks = 0;
+        for (std::size_t x = 0; x < positions.size(); ++x) {
+            bool same = x > 0;
+            for (const auto& index : nonzeros.indices)
+                same = same && index[static_cast<std::size_t>(positions[x])] >> block_bits ==
+                                   index[static_cast<std::size_t>(positions[x - 1])] >> block_bits;
+            blocks += same ? 0 : 1;
+        }
+        return blocks;
+    }
+
     /// Sorted by the interleaved bits of all blocks' positions, then by those of the offsets.
     static std::vector<std::int64_t> by_block(const LocalNonzeros<T>& nonzeros) {
         std::vector<std::int64_t> blocks, inside(nonzeros.rows.size(), std::int64_t{1} << block_bits);
@@ -97,11 +112,30 @@ private:
 }  // namespace
 
 template <class T>
+MemoryTally hicoo_memory(std::span<const std::int64_t> rows, std::int64_t count) {
+    const auto order = static_cast<std::int64_t>(rows.size());
+    double places = 1;
+    for (auto n : rows) places *= static_cast<double>((n >> BlockedNonzeros<T>::block_bits) + 1);
+    const auto blocks = static_cast<std::int64_t>(std::min(places, static_cast<double>(count)));
+    MemoryTally tally;
+    tally.add(sorting_memory(count));
+    const auto positions = tally.held();
+    tally.pass((order + 1) * count);  // offsets of all modes are copies of one more
+    tally.hold(order * count + blocks * (order * static_cast<std::int64_t>(sizeof(std::uint32_t)) + 8) + 8);
+    tally.hold(count * static_cast<std::int64_t>(sizeof(T)));
+    tally.hold(-positions);
+    return tally;
+}
+
+template <class T>
 std::unique_ptr<Mttkrp<T>> make_hicoo(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
     return std::make_unique<StreamMttkrp<T, BlockedNonzeros<T>>>(nonzeros, modes, BlockedNonzeros<T>(nonzeros));
 }
 
 template std::unique_ptr<Mttkrp<float>> make_hicoo(const LocalNonzeros<float>&, std::span<const int>);
 template std::unique_ptr<Mttkrp<double>> make_hicoo(const LocalNonzeros<double>&, std::span<const int>);
+
+template MemoryTally hicoo_memory<float>(std::span<const std::int64_t>, std::int64_t);
+template MemoryTally hicoo_memory<double>(std::span<const std::int64_t>, std::int64_t);
 
 }  // namespace arges::sparse

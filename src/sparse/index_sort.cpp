@@ -78,6 +78,15 @@ std::vector<std::int64_t> sorted_positions(std::int64_t count, std::span<const K
     return std::move(now.positions);
 }
 
+MemoryTally sorting_memory(std::int64_t count) {
+    constexpr std::int64_t pair = sizeof(std::uint64_t) + sizeof(std::int64_t);
+    MemoryTally tally;
+    tally.hold(2 * pair * count);
+    if (count < static_cast<std::int64_t>(2 * digits)) tally.pass(3 * pair * count);  // pairs, which grow, and what their sort takes
+    tally.hold((static_cast<std::int64_t>(sizeof(std::int64_t)) - 2 * pair) * count);
+    return tally;
+}
+
 template <class Index>
 std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices,
                                                   std::span<const std::int64_t> lengths, std::span<const int> modes) {

@@ -1,6 +1,8 @@
 /// Sorting of nonzeros by multi-word keys.
 #pragma once
 
+#include "base/memory_tally.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -18,6 +20,9 @@ using KeyWord = std::function<void(std::span<const std::int64_t> order, std::spa
 /// bits of its keys; word 0 is the most significant. A threaded radix sort, least significant digit first; the result does not
 /// depend on the number of threads.
 std::vector<std::int64_t> sorted_positions(std::int64_t count, std::span<const KeyWord> words, std::span<const int> bits);
+
+/// Memory of sorted_positions() and lexicographic_positions(); what it holds at the end is the result. Pure.
+MemoryTally sorting_memory(std::int64_t count);
 
 /// The positions of nonzeros sorted by their index in modes[0], then modes[1], and so on. `indices` is by mode, `lengths` as
 /// well.

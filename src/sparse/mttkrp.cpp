@@ -94,9 +94,9 @@ ThreadRows<T>& FormatBase<T>::thread_rows(int mode, const typename ThreadRows<T>
 }
 
 template <class T>
-std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes, int columns) {
+std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes) {
     check_nonzeros(nonzeros, modes);
-    if (format == Format::automatic) format = choose_format(nonzeros, modes, columns);
+    if (format == Format::automatic) format = choose_format<T>(nonzeros.rows, nonzeros.count(), modes);
     switch (format) {
     case Format::coordinates:
         return make_coordinates(nonzeros, modes);
@@ -109,9 +109,37 @@ std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format 
     }
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                     \
-    template class FormatBase<T>;                                                                                                \
-    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>, int);
+template <class T>
+MemoryTally mttkrp_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes) {
+    switch (format) {
+    case Format::coordinates:
+        return coordinates_memory<T>(rows, count);
+    case Format::hicoo:
+        return hicoo_memory<T>(rows, count);
+    case Format::linear:
+        return linear_memory<T>(rows, count);
+    default:
+        return csf_memory<T>(rows, count, format, modes);
+    }
+}
+
+template <class T>
+std::int64_t thread_buffer_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes,
+                                  int columns, int threads) {
+    const auto parts = std::clamp<std::int64_t>(count, 1, threads);
+    std::int64_t sum = 0;
+    for (int mode : modes)
+        if (!is_csf_root(rows, format, modes, mode))
+            sum += ThreadRows<T>::memory(static_cast<int>(parts), rows[static_cast<std::size_t>(mode)], count,
+                                         std::min(columns, max_lane_columns));
+    return sum;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                       \
+    template class FormatBase<T>;                                                                                                  \
+    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>);                        \
+    template MemoryTally mttkrp_memory<T>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);              \
+    template std::int64_t thread_buffer_memory<T>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>, int, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 #undef ARGES_INSTANTIATE

@@ -1,6 +1,7 @@
 /// The matricized tensor times Khatri-Rao product of a rank's nonzeros, in several formats.
 #pragma once
 
+#include "base/memory_tally.hpp"
 #include "sparse/nonzeros.hpp"
 #include "sparse/row_matrix.hpp"
 
@@ -42,13 +43,22 @@ public:
     virtual std::int64_t bytes() const = 0;
 };
 
-/// Makes nonzeros ready. `modes` are those that multiply() will be called with; `columns` is the usual number of columns.
-/// Coordinates must be distinct.
+/// Makes nonzeros ready. `modes` are those that multiply() will be called with. Coordinates must be distinct.
 template <class T>
-std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes, int columns);
+std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes);
 
-/// The format that `automatic` stands for. The rules and the measurements behind them: docs/sparse_formats.md.
+/// The format that `automatic` stands for, for so many nonzeros with these numbers of rows. The rules and the measurements behind them:
+/// docs/sparse_formats.md. Pure.
 template <class T>
-Format choose_format(const LocalNonzeros<T>& nonzeros, std::span<const int> modes, int columns);
+Format choose_format(std::span<const std::int64_t> rows, std::int64_t count, std::span<const int> modes);
+
+/// Memory of make_mttkrp() beside the nonzeros, an upper bound; what it holds at the end is the format. Pure.
+/// @param rows as LocalNonzeros::rows @param format not automatic
+template <class T>
+MemoryTally mttkrp_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes);
+/// Memory of the buffers that multiply() keeps for threads other than the first, an upper bound. Pure.
+template <class T>
+std::int64_t thread_buffer_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes,
+                                  int columns, int threads);
 
 }  // namespace arges::sparse

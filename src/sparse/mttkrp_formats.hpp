@@ -59,6 +59,21 @@ void with_number(int n, F&& f) {
     }
 }
 
+/// The modes that have a tree of their own; the others walk the first tree below its root. Pure.
+std::vector<int> csf_roots(std::span<const std::int64_t> rows, Format format, std::span<const int> modes);
+/// True if no thread needs a buffer for this mode, because it is the root of a tree. Pure.
+bool is_csf_root(std::span<const std::int64_t> rows, Format format, std::span<const int> modes, int mode);
+
+/// Memory beside the nonzeros of each format, see mttkrp_memory(). Pure.
+template <class T>
+MemoryTally csf_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes);
+template <class T>
+MemoryTally coordinates_memory(std::span<const std::int64_t> rows, std::int64_t count);
+template <class T>
+MemoryTally hicoo_memory(std::span<const std::int64_t> rows, std::int64_t count);
+template <class T>
+MemoryTally linear_memory(std::span<const std::int64_t> rows, std::int64_t count);
+
 /// csf_one, csf_two and csf_all.
 template <class T>
 std::unique_ptr<Mttkrp<T>> make_csf(const LocalNonzeros<T>& nonzeros, Format format, std::span<const int> modes);

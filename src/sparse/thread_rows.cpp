@@ -18,6 +18,13 @@ ThreadRows<T>::ThreadRows(int parts, std::int64_t rows, const EachRow& each_row)
 }
 
 template <class T>
+std::int64_t ThreadRows<T>::memory(int parts, std::int64_t rows, std::int64_t nonzeros, int columns) {
+    const auto words = ceil_div(rows, 64), places = std::min(rows, 2 * ceil_div(nonzeros, parts));
+    return (parts - 1) * (words * static_cast<std::int64_t>(sizeof(std::uint64_t) + sizeof(std::uint32_t)) +
+                          array_memory(places * columns * static_cast<std::int64_t>(sizeof(T))));
+}
+
+template <class T>
 void ThreadRows<T>::collect(Part& part, int number, const EachRow& each_row) const {
     part.touched.assign(static_cast<std::size_t>(ceil_div(rows_, 64)), 0);
     each_row(number, [&](const std::uint32_t* rows, std::int64_t count) {

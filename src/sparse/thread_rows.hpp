@@ -39,6 +39,9 @@ public:
     /// Finds what each of `parts` touches, of `rows` rows. `each_row` passes on arrays of rows.
     ThreadRows(int parts, std::int64_t rows, const EachRow& each_row);
 
+    /// Memory for `columns` columns where the parts have `nonzeros` in all, an upper bound. Pure.
+    static std::int64_t memory(int parts, std::int64_t rows, std::int64_t nonzeros, int columns);
+
     int parts() const { return static_cast<int>(parts_.size()) + 1; }
 
     /// Calls work(part, target) on the threads, one part each, for a result of at most max_lane_columns columns, and adds up.

@@ -97,6 +97,7 @@ template <class T>
 Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode)
     : rows_(nonzeros.rows), tree_(nonzeros, root_and_others(mode, nonzeros.order())) {
     const auto piece = std::max(least_piece, tree_.count / pieces_of_all);
+    light_.reserve(static_cast<std::size_t>(tree_.levels[0].nodes()));
     for (std::int64_t node = 0; node < tree_.levels[0].nodes(); ++node) {
         const auto begin = tree_.first_nonzero(node), end = tree_.first_nonzero(node + 1);
         if (end - begin <= piece) {
@@ -107,6 +108,20 @@ Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode)
         for (auto x = begin; x < end; x += piece) pieces_.push_back(tree_.range(x, std::min(end, x + piece)));
         heavy_.back().last_piece = static_cast<std::int64_t>(pieces_.size());
     }
+}
+
+template <class T>
+MemoryTally Ttmc<T>::memory(std::span<const std::int64_t> rows, std::int64_t count, int mode) {
+    auto tally = FiberTree<T>::memory(rows, root_and_others(mode, static_cast<int>(rows.size())), count);
+    tally.hold(std::min(count, rows[static_cast<std::size_t>(mode)]) * static_cast<std::int64_t>(sizeof(std::int64_t)));
+    return tally;
+}
+
+template <class T>
+std::int64_t Ttmc<T>::product_memory(std::int64_t rows, std::int64_t columns, int threads) {
+    // Every slice that is cut has a piece that is not full, and pieces that are.
+    const auto pieces = pieces_of_all + 1 + std::min(rows, pieces_of_all + 1);
+    return array_memory(pieces * columns * static_cast<std::int64_t>(sizeof(T))) + threads * 2 * columns * static_cast<std::int64_t>(sizeof(T));
 }
 
 template <class T>

@@ -27,6 +27,10 @@ public:
     void multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const;
 
     std::int64_t bytes() const { return tree_.bytes(); }
+    /// Memory of the constructor beside the nonzeros, an upper bound; what it holds at the end is the tree. Pure.
+    static MemoryTally memory(std::span<const std::int64_t> rows, std::int64_t count, int mode);
+    /// Memory that multiply() takes for results of so many columns, an upper bound. Pure.
+    static std::int64_t product_memory(std::int64_t rows, std::int64_t columns, int threads);
 
 private:
     /// A root node with many nonzeros, which are cut into pieces at places that depend on the tensor only. Each piece is summed up by itself, and

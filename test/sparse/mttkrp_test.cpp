@@ -70,7 +70,7 @@ TYPED_TEST(MttkrpTest, EqualsTheDefinition) {
             std::vector<std::vector<double>> expected;
             for (int mode = 0; mode < x.order(); ++mode) expected.push_back(reference(x, mode, factors, columns));
             for (auto format : formats) {
-                const auto made = make_mttkrp(x, format, all_modes(x.order()), columns);
+                const auto made = make_mttkrp(x, format, all_modes(x.order()));
                 for (int threads : {1, 2, 3}) {
                     if (threads > 1 && columns != 4 && columns != 17) continue;
                     const Threads scope(threads);
@@ -98,8 +98,8 @@ TYPED_TEST(MttkrpTest, RepeatsToTheBit) {
             const Threads scope(threads);
             for (int mode = 0; mode < 3; ++mode) {
                 const auto rows = x.rows[static_cast<std::size_t>(mode)];
-                const auto first = multiplied(*make_mttkrp(x, format, all_modes(3), 16), mode, factors, rows, 16);
-                const auto made = make_mttkrp(x, format, all_modes(3), 16);
+                const auto first = multiplied(*make_mttkrp(x, format, all_modes(3)), mode, factors, rows, 16);
+                const auto made = make_mttkrp(x, format, all_modes(3));
                 for (int repeat = 0; repeat < 3; ++repeat) {
                     const auto again = multiplied(*made, mode, factors, rows, 16);
                     ASSERT_EQ(std::memcmp(first.data(), again.data(), first.size() * sizeof(T)), 0) << to_string(format);
@@ -119,7 +119,7 @@ TYPED_TEST(MttkrpTest, LongModes) {
     std::vector<RowMatrix<const T>> factors;
     for (auto rows : x.rows) factors.push_back({nullptr, rows, 0, 0});
     for (auto format : formats) {
-        const auto made = make_mttkrp(x, format, std::vector<int>{0}, 1);
+        const auto made = make_mttkrp(x, format, std::vector<int>{0});
         EXPECT_GT(made->bytes(), 0);
         made->multiply(0, factors, {nullptr, 3, 0, 0});
     }
@@ -130,18 +130,18 @@ TEST(Mttkrp, RefusesWrongInput) {
     const Matrices<double> factors(x.rows, 4, 2);
     std::vector<double> out(100);
     for (auto format : formats) {
-        const auto made = make_mttkrp(x, format, std::vector<int>{1}, 4);
+        const auto made = make_mttkrp(x, format, std::vector<int>{1});
         made->multiply(1, factors.views, {out.data(), 6, 4, 4});
         EXPECT_THROW(made->multiply(0, factors.views, {out.data(), 5, 4, 4}), InvalidArgument);
         EXPECT_THROW(made->multiply(1, factors.views, {out.data(), 6, 5, 5}), InvalidArgument);
         EXPECT_THROW(made->multiply(1, factors.views, {out.data(), 5, 4, 4}), InvalidArgument);
         EXPECT_THROW(made->multiply(1, std::span(factors.views).first(2), {out.data(), 6, 4, 4}), InvalidArgument);
     }
-    EXPECT_THROW(make_mttkrp(x, Format::linear, std::vector<int>{3}, 4), InvalidArgument);
+    EXPECT_THROW(make_mttkrp(x, Format::linear, std::vector<int>{3}), InvalidArgument);
     x.indices[0][3] = 5;
-    EXPECT_THROW(make_mttkrp(x, Format::linear, std::vector<int>{0}, 4), InvalidArgument);
+    EXPECT_THROW(make_mttkrp(x, Format::linear, std::vector<int>{0}), InvalidArgument);
     x.indices[0].pop_back();
-    EXPECT_THROW(make_mttkrp(x, Format::linear, std::vector<int>{0}, 4), InvalidArgument);
+    EXPECT_THROW(make_mttkrp(x, Format::linear, std::vector<int>{0}), InvalidArgument);
 }
 
 /// A tree for each mode where that takes at most three times the memory of coordinates, else interleaved bits.
@@ -149,7 +149,7 @@ TEST(Mttkrp, AutomaticKeepsToItsMemory) {
     for (const auto& shape : shapes()) {
         const auto x = random_nonzeros<double>(shape, 7);
         if (x.count() < 100) continue;
-        const auto made = make_mttkrp(x, Format::automatic, all_modes(x.order()), 16);
+        const auto made = make_mttkrp(x, Format::automatic, all_modes(x.order()));
         const auto prefetch_padding = std::int64_t{64} * 12 * x.order() * x.order();
         EXPECT_LE(made->bytes(), 3 * x.count() * (8 + 4 * x.order()) + prefetch_padding) << name(shape);
         EXPECT_TRUE(made->format() == Format::csf_all || made->format() == Format::linear);
@@ -157,9 +157,12 @@ TEST(Mttkrp, AutomaticKeepsToItsMemory) {
     const auto hypersparse = [](std::size_t order) {
         return random_nonzeros<double>({std::vector<std::int64_t>(order, 100), 400}, 8);
     };
-    EXPECT_EQ(choose_format(hypersparse(3), all_modes(3), 16), Format::csf_all);
-    EXPECT_EQ(choose_format(hypersparse(5), all_modes(5), 16), Format::linear);
-    EXPECT_EQ(choose_format(hypersparse(5), std::vector<int>{2}, 16), Format::csf_all);
+    const auto chosen = [](const LocalNonzeros<double>& x, const std::vector<int>& modes) {
+        return choose_format<double>(x.rows, x.count(), modes);
+    };
+    EXPECT_EQ(chosen(hypersparse(3), all_modes(3)), Format::csf_all);
+    EXPECT_EQ(chosen(hypersparse(5), all_modes(5)), Format::linear);
+    EXPECT_EQ(chosen(hypersparse(5), {2}), Format::csf_all);
 }
 
 TEST(Mttkrp, NamesOfFormats) {

@@ -1,0 +1,230 @@
+#include "decompose/dense_memory.hpp"
+
+#include "arges/error.hpp"
+#include "base/buffer.hpp"
+#include "base/text.hpp"
+#include "decompose/cp_driver.hpp"
+#include "decompose/dense_block.hpp"
+#include "decompose/dense_cp_operator.hpp"
+#include "decompose/dense_tucker_cost.hpp"
+#include "decompose/dense_unfolding.hpp"
+#include "decompose/factor_tensor.hpp"
+#include "interface/tensor_state.hpp"
+#include "local/contract.hpp"
+
+#include <algorithm>
+
+namespace arges::decompose {
+
+namespace {
+
+/// Steps of a Tucker decomposition on one rank.
+template <class T>
+class TruncationMemory {
+public:
+    TruncationMemory(const World& world, const Layout& layout, const TuckerOptions& options, int threads)
+        : world_(world), layout_(layout), options_(options), threads_(threads), ranks_(layout.extents()) {
+        for (std::size_t m = 0; m < options.ranks.size(); ++m) ranks_[m] = std::min<std::int64_t>(options.ranks[m], ranks_[m]);
+        order_ = options.order;
+        std::vector<std::int64_t> wanted(options.ranks.begin(), options.ranks.end());
+        wanted.resize(ranks_.size(), 0);
+        if (order_.empty())
+            order_ = cheapest_mode_order(layout, wanted, sizeof(T), world.state()->plan_options().machine);
+        tally_.hold(bytes(layout_));
+    }
+
+    /// Truncates what is left of the tensor, mode after mode.
+    void st_hosvd() {
+        auto core = layout_;
+        std::int64_t held = 0;  // of the core, which is the tensor itself at first
+        std::vector<int> settled;
+        for (int mode : order_) {
+            core = move(core, mode, settled, held);
+            truncate(core, mode);
+            core = project(core, mode, held);
+            settled.push_back(mode);
+        }
+        held_core_ = held;
+    }
+
+    void hosvd() {
+        for (int mode : order_) {
+            std::int64_t held = 0;
+            const auto whole = move(layout_, mode, {}, held);
+            truncate(whole, mode);
+            tally_.hold(-held);
+        }
+        auto core = layout_;
+        std::int64_t held = 0;
+        std::vector<int> settled;
+        for (int mode : order_) {
+            core = project(move(core, mode, settled, held), mode, held);
+            settled.push_back(mode);
+        }
+        held_core_ = held;
+    }
+
+    void hooi() {
+        st_hosvd();
+        World dry = World::dry_run(world_.size(), world_.torus());
+        dry.set_memory_limit(world_.memory_limit());
+        const Tensor<T> tensor(dry, layout_.extents());
+        const auto in_use = dry.memory_in_use();
+        dry.reset_peak();
+        sweep(dry, tensor, 0, layout_.order());
+        tally_.pass(dry.state()->taken_peak() - in_use + leaf_bytes_);
+    }
+
+    const MemoryTally& tally() const { return tally_; }
+
+private:
+    std::int64_t bytes(const Layout& layout) const {
+        return array_memory(layout.local_size(world_.rank()) * static_cast<std::int64_t>(sizeof(T)));
+    }
+
+    /// To where a mode is whole; `held` is what the core holds by itself.
+    Layout move(const Layout& core, int mode, const std::vector<int>& settled, std::int64_t& held) {
+        if (core.slot(mode).places() == 1) return core;
+        auto moved = layout_with_whole_mode(core, mode, settled);
+        tally_.hold(bytes(moved));
+        tally_.pass(bytes(core) + bytes(moved));  // messages
+        tally_.hold(-held);
+        held = bytes(moved);
+        return moved;
+    }
+
+    /// What finding the factor of a mode takes; u stays.
+    std::int64_t truncation(const Layout& whole, int mode) const {
+        const auto length = whole.extents()[static_cast<std::size_t>(mode)];
+        const auto square = length * length * static_cast<std::int64_t>(sizeof(double));
+        std::int64_t size = 1;
+        for (auto n : whole.extents()) size *= n;
+        const auto width = size / std::max<std::int64_t>(1, length);
+        // Sums of threads and what they are made from; or the matrix with its eigenvectors and work.
+        const auto gram = square * (threads_ + 3);
+        const bool may_be_qr = options_.kernel != TuckerKernel::gram && whole.order() > 1 && (options_.kernel == TuckerKernel::qr ||
+                               options_.relative_error > 0 || cheaper_kernel(length, width, world_.size()) == TuckerKernel::qr);
+        if (!may_be_qr) return gram;
+        const auto shorter = std::min(length, width);
+        return std::max(gram, 2 * bytes(whole) + 8 * shorter * shorter * static_cast<std::int64_t>(sizeof(T)));
+    }
+    void truncate(const Layout& whole, int mode) {
+        tally_.pass(truncation(whole, mode));
+        const auto m = static_cast<std::size_t>(mode);
+        tally_.hold(whole.extents()[m] * ranks_[m] * static_cast<std::int64_t>(sizeof(T)));
+    }
+
+    Layout project(const Layout& whole, int mode, std::int64_t& held) {
+        auto extents = whole.extents();
+        extents[static_cast<std::size_t>(mode)] = ranks_[static_cast<std::size_t>(mode)];
+        std::vector<SlotMapping> mapping;
+        for (int s = 0; s < whole.slots(); ++s) {
+            mapping.emplace_back();
+            mapping.back().torus = whole.mapping(s).all();
+        }
+        Layout result(whole.grid(), std::move(extents), Symmetry::none(whole.order()), std::move(mapping));
+        tally_.hold(bytes(result));
+        tally_.pass(std::min(bytes(whole) + bytes(result), local::max_workspace_bytes));
+        tally_.hold(-held);
+        held = bytes(result);
+        return result;
+    }
+
+    /// The statements of a sweep of hooi, in the dry run.
+    void sweep(const World& dry, const Tensor<T>& tensor, int begin, int end) {
+        if (end - begin == 1) {
+            const auto& layout = *tensor.state()->layout;
+            std::int64_t leaf = truncation(layout, begin);
+            if (layout.slot(begin).places() > 1) leaf += 3 * bytes(layout_with_whole_mode(layout, begin, {}));
+            leaf_bytes_ = std::max(leaf_bytes_, leaf + 2 * held_core_);
+            return;
+        }
+        const int middle = (begin + end) / 2;
+        sweep(dry, multiplied(dry, tensor, middle, end), begin, middle);
+        sweep(dry, multiplied(dry, tensor, begin, middle), middle, end);
+    }
+
+    Tensor<T> multiplied(const World& dry, const Tensor<T>& tensor, int begin, int end) const {
+        auto labels = numbered_labels('x', tensor.order());
+        auto extents = tensor.extents();
+        Expression<T> product = tensor[Labels(labels)];
+        for (int m = begin; m < end; ++m) {
+            const auto place = static_cast<std::size_t>(m);
+            const Tensor<T> factor(dry, {extents[place], ranks_[place]});
+            const auto truncated = "y" + std::to_string(m + 1);
+            product = product * factor[Labels(std::vector<std::string>{labels[place], truncated})];
+            labels[place] = truncated;
+            extents[place] = ranks_[place];
+        }
+        Tensor<T> result(dry, extents);
+        result[Labels(labels)] = product;
+        return result;
+    }
+
+    const World& world_;
+    const Layout& layout_;
+    const TuckerOptions& options_;
+    int threads_;
+    std::vector<std::int64_t> ranks_;
+    std::vector<int> order_;
+    std::int64_t held_core_ = 0, leaf_bytes_ = 0;
+    MemoryTally tally_;
+};
+
+}  // namespace
+
+FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank) {
+    FactorRows rows{block_place(layout, rank).sizes, {}};
+    for (std::size_t m = 0; m < rows.all.size(); ++m)
+        rows.owned.push_back(row_traffic(layout, static_cast<int>(m))[static_cast<std::size_t>(rank)].owned);
+    return rows;
+}
+
+template <class T>
+MemoryTally dense_cp_memory(const Layout& layout, std::int64_t rank, const CpOptions& options, int threads) {
+    MemoryTally tally;
+    tally.hold(array_memory(layout.local_size(rank) * static_cast<std::int64_t>(sizeof(T))));
+    tally.add(DenseCpOperator<T>::memory(layout, rank, options.rank, options.pairwise_perturbation));
+    tally.add(factors_memory(dense_factor_rows(layout, rank), options, sizeof(T), threads, 0));
+    return tally;
+}
+
+template <class T>
+MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const TuckerOptions& options, int threads) {
+    TruncationMemory<T> steps(world, layout, options, threads);
+    if (options.method == TuckerMethod::hosvd)
+        steps.hosvd();
+    else if (options.method == TuckerMethod::hooi)
+        steps.hooi();
+    else
+        steps.st_hosvd();
+    return steps.tally();
+}
+
+template <class T>
+std::int64_t error_memory(const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks) {
+    constexpr std::int64_t parts = 16;  // of relative_error(): a part of the tensor, of the model, and between two products
+    auto between = static_cast<double>(layout.local_size(world.rank())) / static_cast<double>(parts);
+    double largest = 0;
+    for (std::size_t m = 0; m < ranks.size(); ++m)
+        largest = std::max(largest, static_cast<double>(ranks[m]) / static_cast<double>(std::max<std::int64_t>(1, layout.extents()[m])));
+    return static_cast<std::int64_t>((2 + 2 * std::min(1.0, largest)) * between * sizeof(T)) + local::max_workspace_bytes;
+}
+
+void check_dense_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, std::int64_t held) {
+    std::int64_t minima[] = {0};
+    world.agree([&] { minima[0] = world.free_bytes() + held; }, minima);
+    if (forecast > minima[0])
+        throw OutOfMemory(title + ": the decomposition takes up to " + with_commas(forecast) +
+                          " bytes on a rank, but the memory limit leaves " + with_commas(minima[0]) +
+                          "; use more ranks, fewer components, or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                     \
+    template MemoryTally dense_cp_memory<T>(const Layout&, std::int64_t, const CpOptions&, int);                 \
+    template MemoryTally dense_tucker_memory<T>(const World&, const Layout&, const TuckerOptions&, int);         \
+    template std::int64_t error_memory<T>(const World&, const Layout&, const std::vector<std::int64_t>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

@@ -1,0 +1,35 @@
+/// Memory of decompositions of dense tensors, put together from what their steps take.
+///
+/// Shape and layout of a dense tensor are known from the header of its file, so the forecast is made once, before the file is read.
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "arges/tucker.hpp"
+#include "base/memory_tally.hpp"
+#include "decompose/cp_driver.hpp"
+#include "interface/world_state.hpp"
+#include "layout/layout.hpp"
+
+namespace arges::decompose {
+
+/// Memory of cp_decompose() of a dense tensor with this layout, which has plain blocks, on a rank, the tensor included, an upper bound. Pure.
+template <class T>
+MemoryTally dense_cp_memory(const Layout& layout, std::int64_t rank, const CpOptions& options, int threads);
+
+/// Rows of its factors on a rank. Pure.
+FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank);
+
+/// Memory of tucker_decompose() of a dense tensor with this layout, which has plain blocks, on this rank, the tensor included, an upper bound. Where ranks follow from a
+/// tolerance, nothing may be cut. Statements of hooi are gone through in a dry run. Local.
+template <class T>
+MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const TuckerOptions& options, int threads);
+
+/// Memory of relative_error() beside the tensor and the model, an upper bound. Local.
+template <class T>
+std::int64_t error_memory(const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks);
+
+/// @throws OutOfMemory on every rank if a forecast, of which the tensor is a part, is over what the memory limit leaves. Collective.
+/// @param held by the tensor now, on the rank that has most
+void check_dense_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, std::int64_t held);
+
+}  // namespace arges::decompose

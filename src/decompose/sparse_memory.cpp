@@ -1,0 +1,88 @@
+#include "decompose/sparse_memory.hpp"
+
+#include "arges/error.hpp"
+#include "base/buffer.hpp"
+#include "base/text.hpp"
+#include "decompose/choose_distribution.hpp"
+#include "decompose/cp_driver.hpp"
+#include "decompose/sparse_operator.hpp"
+#include "sparse/ttmc.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+/// Choosing a distribution and dealing out.
+MemoryTally dealing_memory(const SparseShare& share, const std::string& distribution) {
+    const auto choice = choice_memory(share, distribution);
+    MemoryTally tally;
+    tally.pass(share.before * share.global_bytes() + choice.peak());
+    tally.hold(choice.held());
+    tally.add(distribution_memory(share));
+    return tally;
+}
+
+}  // namespace
+
+template <class T>
+MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
+    const auto format = sparse::parse_format(options.format);
+    auto tally = dealing_memory(share, options.distribution);
+    tally.add(SparseOperator<T>::memory(share, format, threads));
+    tally.add(factors_memory({share.rows, share.owned}, options, sizeof(T), threads,
+                             SparseOperator<T>::nonzeros_memory(share, format, threads)));
+    return tally;
+}
+
+template <class T>
+MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads) {
+    constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
+    const auto core = std::accumulate(options.ranks.begin(), options.ranks.end(), std::int64_t{1}, std::multiplies<>());
+    auto tally = dealing_memory(share, options.distribution);
+    std::int64_t sets = 0;
+    for (auto count : share.nonzeros) sets += count * share.local_bytes();
+    for (int m = 0; m < share.order(); ++m) {
+        const auto set = share.nonzeros.size() == 1 ? std::size_t{0} : static_cast<std::size_t>(m);
+        tally.add(sparse::Ttmc<T>::memory(share.rows, share.nonzeros[set], m));
+        if (share.nonzeros.size() > 1) tally.hold(-share.nonzeros[set] * share.local_bytes());
+    }
+    if (share.nonzeros.size() == 1) tally.hold(-sets);
+    std::int64_t product = 0, width = 0, before = 0, model = 0, partial = 0;
+    for (std::size_t m = 0; m < share.rows.size(); ++m) {
+        const std::int64_t columns = options.ranks[m], others = core / columns;
+        tally.hold(array_memory(share.rows[m] * columns * element) + share.shared[m] * (columns + others) * element);
+        product = std::max(product, share.rows[m] * others);
+        width = std::max(width, std::max(others, columns));
+        before = std::max(before, share.owned[m] * columns);
+        model += share.owned[m] * (number + columns * element);
+        partial = std::max(partial, sparse::Ttmc<T>::product_memory(share.rows[m], others, threads));
+    }
+    tally.pass(before * element);
+    tally.hold(array_memory(product * element));
+    // Sums of threads, their sum, a message of it, and its eigenvectors with their work.
+    tally.pass(std::max((threads + 3) * width * width * static_cast<std::int64_t>(sizeof(double)), partial));
+    tally.pass(model + 3 * core * static_cast<std::int64_t>(sizeof(double)));
+    return tally;
+}
+
+void check_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, const SparseShare& share) {
+    const auto in_use = share.keeps_source ? share.before * share.global_bytes() : 0;
+    std::int64_t minima[] = {0};
+    world.agree([&] { minima[0] = world.free_bytes() + in_use; }, minima);
+    if (forecast > minima[0])
+        throw OutOfMemory(title + ": the decomposition takes up to " + with_commas(forecast) +
+                          " bytes on a rank, but the memory limit leaves " + with_commas(minima[0]) +
+                          "; use more ranks, fewer components, another format, or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
+}
+
+#define ARGES_INSTANTIATE(T)                                                           \
+    template MemoryTally cp_memory<T>(const SparseShare&, const CpOptions&, int);      \
+    template MemoryTally tucker_memory<T>(const SparseShare&, const TuckerOptions&, int);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

@@ -1,0 +1,28 @@
+/// Memory of decompositions of sparse tensors, put together from what their steps take.
+///
+/// A forecast is made twice from the same functions. Before a file is read, sizes are those that its header or samples of its text let expect
+/// (expected_share()); when the nonzeros have been dealt out, before formats and factors are made, they are those of each rank (share_of()).
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "arges/tucker.hpp"
+#include "base/memory_tally.hpp"
+#include "decompose/sparse_share.hpp"
+#include "interface/world_state.hpp"
+
+#include <string>
+
+namespace arges::decompose {
+
+/// Memory of cp_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound; what it holds at the end is the model. Pure.
+template <class T>
+MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads);
+
+/// Memory of tucker_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound. Pure.
+template <class T>
+MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads);
+
+/// @throws OutOfMemory on every rank if a forecast is over what the memory limit leaves. Collective.
+void check_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, const SparseShare& share);
+
+}  // namespace arges::decompose

@@ -1,0 +1,233 @@
+// What steps on sparse tensors say that they take, against what they do take.
+#include "arges/cpd.hpp"
+#include "arges/tucker.hpp"
+#include "decompose/distribute.hpp"
+#include "decompose/slice_counts.hpp"
+#include "decompose/sparse_memory.hpp"
+#include "interface/sparse_state.hpp"
+#include "interface/sparse_tensor_merge.hpp"
+#include "interface/sparse_tensor_slices.hpp"
+#include "io/reading_memory.hpp"
+#include "io/temporary_folder.hpp"
+#include "memory/counted_memory.hpp"
+#include "partition/value_counts.hpp"
+#include "sparse/mttkrp.hpp"
+#include "sparse/ttmc.hpp"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <random>
+#include <sstream>
+
+namespace arges::test {
+namespace {
+
+/// Blocks that no forecast of a step counts: what objects are made of, messages of agreement, what MPI allocates when it is first used.
+constexpr std::int64_t small_change = 700000;
+
+void expect_covered(std::int64_t taken, std::int64_t forecast, const std::string& what, double least = 0.7) {
+    EXPECT_LE(taken, forecast + small_change) << what;
+    EXPECT_GE(static_cast<double>(taken), least * static_cast<double>(forecast) - static_cast<double>(small_change)) << what;
+}
+
+struct Sizes {
+    std::vector<std::int64_t> lengths;
+    std::int64_t count = 0;
+    std::string text() const {
+        std::string result = std::to_string(count) + " in";
+        for (auto n : lengths) result += " " + std::to_string(n);
+        return result;
+    }
+};
+
+/// Tensors whose factors are below 2 MiB; slices of very different weight.
+std::vector<Sizes> sizes() {
+    return {{{300, 400, 200}, 200000}, {{5000, 3000, 4000}, 150000}, {{40, 30, 20, 50}, 150000}, {{20000, 100}, 150000}, {{200, 300, 100, 50, 20}, 150000}};
+}
+
+/// Coordinates that are likely to be distinct, more of them at low indices.
+sparse::Nonzeros<double> random_nonzeros(const Sizes& sizes, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    sparse::Nonzeros<double> x{sizes.lengths, std::vector<std::vector<std::int64_t>>(sizes.lengths.size()), {}};
+    for (std::size_t m = 0; m < sizes.lengths.size(); ++m) {
+        x.indices[m].reserve(static_cast<std::size_t>(sizes.count));
+        for (std::int64_t i = 0; i < sizes.count; ++i) {
+            const auto a = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(sizes.lengths[m])),
+                       b = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(sizes.lengths[m]));
+            x.indices[m].push_back(std::min(a, b));
+        }
+    }
+    x.values.assign(static_cast<std::size_t>(sizes.count), 1.5);
+    return x;
+}
+
+sparse::LocalNonzeros<double> local(const sparse::Nonzeros<double>& x) {
+    sparse::LocalNonzeros<double> result{x.lengths, {}, x.values};
+    for (const auto& column : x.indices) result.indices.emplace_back(column.begin(), column.end());
+    return result;
+}
+
+std::vector<int> all_modes(int order) {
+    std::vector<int> modes;
+    for (int m = 0; m < order; ++m) modes.push_back(m);
+    return modes;
+}
+
+TEST(SparseForecasts, CoverFormats) {
+    using sparse::Format;
+    for (const auto& shape : sizes()) {
+        const auto x = local(random_nonzeros(shape, 1));
+        const auto modes = all_modes(x.order());
+        for (auto format : {Format::coordinates, Format::csf_one, Format::csf_two, Format::csf_all, Format::hicoo, Format::linear}) {
+            const auto forecast = sparse::mttkrp_memory<double>(x.rows, x.count(), format, modes);
+            std::unique_ptr<sparse::Mttkrp<double>> made;
+            const auto taken = most_held([&] { made = sparse::make_mttkrp(x, format, modes); });
+            expect_covered(taken, forecast.peak(), to_string(format) + ", " + shape.text());
+            expect_covered(made->bytes(), forecast.held(), to_string(format) + " at the end, " + shape.text(), format == Format::hicoo ? 0.3 : 0.7);
+        }
+        for (int m = 0; m < x.order(); ++m)
+            expect_covered(most_held([&] { const sparse::Ttmc<double> made(x, m); }), sparse::Ttmc<double>::memory(x.rows, x.count(), m).peak(),
+                           "ttmc, " + shape.text());
+    }
+}
+
+TEST(SparseForecasts, CoverCountsOfValues) {
+    for (const std::int64_t largest : {10, 1000, 100000, 100000000}) {
+        std::mt19937_64 random(static_cast<std::uint64_t>(largest));
+        std::vector<std::int64_t> values;
+        for (int i = 0; i < 60000; ++i) values.push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(largest + 1)));
+        const auto text = "values to " + std::to_string(largest);
+        expect_covered(most_held([&] { partition::counted(values); }), partition::counting_memory(60000, largest).peak(), text, 0.3);
+        expect_covered(most_held([&] { partition::distinct(values); }), partition::counting_memory(60000, largest, true).peak(), text, 0.3);
+    }
+}
+
+class ForecastsOnRanks : public testing::Test {
+protected:
+    World world_;
+    const Communicator& comm() const { return world_.state()->communicator(); }
+    std::int64_t most(std::int64_t bytes) const { return comm().maximum(bytes); }
+    /// How near a forecast comes for small tensors: the choice of a distribution on several ranks is bounded by the samples of larger ones.
+    double least_share(bool is_hypergraph) const { return is_hypergraph ? 0.1 : comm().size() > 1 ? 0.1 : 0.55; }
+};
+
+TEST_F(ForecastsOnRanks, CoverMergingAndLists) {
+    for (const auto& shape : sizes()) {
+        auto x = random_nonzeros(shape, 2 + static_cast<std::uint64_t>(comm().rank()));
+        for (std::size_t i = 0; i < x.values.size(); ++i)  // distinct over the ranks
+            x.indices[0][i] = x.indices[0][i] * comm().size() + comm().rank();
+        std::vector<std::int64_t> numbers(x.values.size());
+        for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) * comm().size() + comm().rank();
+        MergeReport report;
+        const auto taken = most(most_held([&] { report = merge_in_place(comm(), x, Duplicates::sum, numbers); }));
+        expect_covered(taken, merging_memory(comm().size(), x.order(), 8, shape.count, report.duplicates).peak(), "merging, " + shape.text(), 0.1);
+        for (std::size_t m = 0; m < x.indices.size(); ++m) {
+            const auto list = most(most_held([&] { nonempty_slices(comm(), x.indices[m]); }));
+            expect_covered(list, slice_list_memory(comm().size(), x.count(), shape.lengths[m] * (m == 0 ? comm().size() : 1)).peak(),
+                           "list of mode " + std::to_string(m) + ", " + shape.text(), 0);
+        }
+    }
+}
+
+TEST_F(ForecastsOnRanks, CoverReading) {
+    const TemporaryFolder folder(world_);
+    for (const auto& shape : sizes()) {
+        const auto x = random_nonzeros(shape, 3);
+        std::ostringstream text;
+        for (std::size_t i = 0; i < x.values.size(); ++i) {
+            for (const auto& column : x.indices) text << column[i] + 1 << ' ';
+            text << "1.5\n";
+        }
+        const auto file = folder.write("x.tns", text.str());
+        auto tensor = read_sparse<double>(world_, file).tensor;
+        const auto packed = folder / "x.tns.gz", binary = folder / "x.atns";
+        write_sparse(tensor, packed);
+        write_sparse(tensor, binary);
+        tensor = {};
+        for (const auto& path : {file, packed, binary}) {
+            const auto outline = io::sparse_outline(comm(), path, {}, 8);
+            EXPECT_NEAR(static_cast<double>(outline.entries), static_cast<double>(shape.count), 0.3 * static_cast<double>(shape.count)) << path;
+            EXPECT_EQ(outline.shape.order, x.order());
+            std::int64_t duplicates = 0;
+            const auto taken = most(most_held([&] { duplicates = read_sparse<double>(world_, path).report.duplicates; }));
+            auto known = outline.shape;
+            known.lengths = shape.lengths;
+            const auto count = (shape.count + comm().size() - 1) / comm().size() + shape.count / 50;
+            expect_covered(taken, io::reading_memory(known, count, duplicates).peak(), path + ", " + shape.text(), 0.3);
+        }
+    }
+}
+
+TEST_F(ForecastsOnRanks, CoverDecompositions) {
+    for (const auto& shape : sizes())
+        for (const char* distribution : {"auto", "coarse", "coarse-allgather", "fine", "coarse-hypergraph", "fine-hypergraph"})
+            for (const auto algorithm : {CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt}) {
+                const bool is_hypergraph = std::string(distribution).ends_with("-hypergraph");
+                if (algorithm != CpAlgorithm::als && std::string(distribution) != "auto") continue;
+                if (is_hypergraph && shape.lengths.size() > 3) continue;  // they take long
+                const auto count = shape.count / (is_hypergraph ? 5 : 1);
+                SparseTensor<double> tensor(world_, shape.lengths, "x");
+                const auto x = random_nonzeros({shape.lengths, count / comm().size()}, 4 + static_cast<std::uint64_t>(comm().rank()));
+                std::vector<std::int64_t> tuples;
+                for (std::size_t i = 0; i < x.values.size(); ++i)
+                    for (const auto& column : x.indices) tuples.push_back(column[i]);
+                tensor.write_at(tuples, x.values, Duplicates::sum);
+                std::vector<std::int64_t>().swap(tuples);
+                CpOptions options;
+                options.rank = 6;
+                options.algorithm = algorithm;
+                options.max_iterations = 12;
+                options.tolerance = 0;
+                options.regularization = 1e-3;
+                options.distribution = distribution;
+                std::int64_t forecast = 0;
+                const auto held = nonzeros_bytes<double>(tensor.order(), tensor.local_nonzeros());
+                const auto taken =
+                    most(held + most_held([&] { forecast = cp_decompose(std::move(tensor), options).forecast_bytes; }));
+                expect_covered(taken, forecast, std::string(distribution) + ", " + shape.text(), least_share(is_hypergraph));
+            }
+}
+
+TEST_F(ForecastsOnRanks, CoverSparseTucker) {
+    for (const auto& shape : sizes()) {
+        SparseTensor<double> tensor(world_, shape.lengths, "x");
+        const auto x = random_nonzeros({shape.lengths, shape.count / comm().size()}, 5 + static_cast<std::uint64_t>(comm().rank()));
+        std::vector<std::int64_t> tuples;
+        for (std::size_t i = 0; i < x.values.size(); ++i)
+            for (const auto& column : x.indices) tuples.push_back(column[i]);
+        tensor.write_at(tuples, x.values, Duplicates::sum);
+        std::vector<std::int64_t>().swap(tuples);
+        TuckerOptions options;
+        options.ranks.assign(shape.lengths.size(), 2);
+        options.max_iterations = 2;
+        std::int64_t forecast = 0;
+        const auto held = nonzeros_bytes<double>(tensor.order(), tensor.local_nonzeros());
+        const auto taken = most(held + most_held([&] { forecast = tucker_decompose(std::move(tensor), options).forecast_bytes; }));
+        expect_covered(taken, forecast, "tucker, " + shape.text(), least_share(false));
+    }
+}
+
+/// A forecast over the limit is refused by all ranks, before anything is made.
+TEST_F(ForecastsOnRanks, AreRefusedOverTheLimit) {
+    SparseTensor<double> tensor(world_, {300, 400, 20}, "x");
+    const auto x = random_nonzeros({{300, 400, 20}, 20000}, 6);
+    std::vector<std::int64_t> tuples;
+    for (std::size_t i = 0; i < x.values.size() && comm().rank() == 0; ++i)
+        for (const auto& column : x.indices) tuples.push_back(column[i]);
+    tensor.write_at(tuples, std::span(x.values).first(tuples.size() / 3), Duplicates::sum);
+    const auto limit = world_.memory_limit();
+    CpOptions options;
+    options.max_iterations = 1;
+    const auto forecast = cp_decompose(tensor, options).forecast_bytes;
+    world_.set_memory_limit(world_.memory_in_use() + forecast / 4);
+    EXPECT_THROW(cp_decompose(tensor, options), OutOfMemory);
+    TuckerOptions tucker;
+    tucker.ranks = {2, 2, 2};
+    EXPECT_THROW(tucker_decompose(tensor, tucker), OutOfMemory);
+    world_.set_memory_limit(limit);
+    EXPECT_EQ(cp_decompose(tensor, options).forecast_bytes, forecast);
+}
+
+}  // namespace
+}  // namespace arges::test
