@@ -1,7 +1,7 @@
 // arges cc FILE: correlation energies of a molecule.
 #include "chemistry/cc_driver.hpp"
 #include "cli/interruption.hpp"
-#include "cli/progress_line.hpp"
+#include "cli/step_line.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
 
@@ -174,8 +174,8 @@ void run(const CcCommand& command, const Console& console) {
         set_interruption_note(fmt::format("{} has the amplitudes of iteration {}, go on with --restart",
                                           command.checkpoint, report.iteration));
     };
-    ProgressLine triples(console.err, world.rank() == 0 && errors_on_terminal(), "(T)");
-    progress.triples = [&](double part) { triples.update(part); };
+    StepLine steps(world);
+    progress.triples = [&](double done) { done < 1 ? steps.show("(T)", done) : steps.show(""); };
     if (!command.json) {
         progress.planned = [&](const CcResult& result) {
             print_plan(console.out, command, result, world);

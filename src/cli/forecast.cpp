@@ -8,11 +8,9 @@
 
 #include <fmt/core.h>
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <iostream>
+#include <ostream>
 
 namespace arges::cli {
 
@@ -20,10 +18,6 @@ namespace {
 
 /// Code of the kernels, of BLAS and of MPI with their buffers, when they are first used: measured with MPICH and OpenBLAS.
 constexpr std::int64_t first_use_bytes = std::int64_t{24} << 20, first_use_of_thread = std::int64_t{12} << 20;
-
-double seconds_now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -43,21 +37,6 @@ std::string MemoryForecast::text() const {
     return fmt::format("{} {} of {} threads, memory forecast {} per rank, limit {}", world_.size(),
                        world_.size() == 1 ? "process" : "processes", omp_get_max_threads(), format_bytes(bytes_),
                        format_bytes(world_.memory_limit()));
-}
-
-StepLine::StepLine(const World& world) : is_terminal_(world.rank() == 0 && isatty(STDERR_FILENO) != 0) {}
-
-void StepLine::show(const std::string& text) {
-    if (!is_terminal_ || (text.empty() && !is_shown_)) return;
-    std::cerr << "\r\033[K" << text << std::flush;
-    is_shown_ = !text.empty();
-}
-
-void StepLine::show(const std::string& text, double done) {
-    constexpr double pause = 0.2;
-    if (!is_terminal_ || seconds_now() < last_seconds_ + pause) return;
-    last_seconds_ = seconds_now();
-    show(fmt::format("{}: {:.0f} %", text, 100 * done));
 }
 
 template <class T>

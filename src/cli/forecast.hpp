@@ -1,8 +1,9 @@
-/// The memory forecast of a decomposition, and lines about long steps.
+/// The memory forecast of a decomposition.
 #pragma once
 
 #include "arges/sparse_io.hpp"
 #include "arges/world.hpp"
+#include "cli/step_line.hpp"
 #include "decompose/sparse_share.hpp"
 
 #include <cstdint>
@@ -30,24 +31,6 @@ public:
 private:
     World world_;
     std::int64_t base_ = 0, bytes_ = 0;
-};
-
-/// What is under way, in a line on standard error that each next one replaces; only where that is a terminal. On rank 0.
-class StepLine {
-public:
-    explicit StepLine(const World& world);
-    ~StepLine() { show(""); }
-    StepLine(const StepLine&) = delete;
-    StepLine& operator=(const StepLine&) = delete;
-
-    /// Shows a step; an empty text removes the line. Local.
-    void show(const std::string& text);
-    /// Shows a step of which a part is done, a few times in a second. Local.
-    void show(const std::string& text, double done);
-
-private:
-    bool is_shown_ = false, is_terminal_ = false;
-    double last_seconds_ = 0;
 };
 
 /// What reading has taken, which the forecast of later steps has to cover, too.
