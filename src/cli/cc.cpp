@@ -143,20 +143,23 @@ void print_energies(std::ostream& out, const CcResult& result) {
         << std::flush;
 }
 
-void print_json(std::ostream& out, const CcResult& result) {
+/// One object. @param planned  without what only a calculation finds
+void print_json(std::ostream& out, const CcResult& result, bool planned) {
     nlohmann::ordered_json object;
-    object["scf"] = result.scf;
-    for (const auto& [method, correlation] : result.energies) object[name_of(method)] = correlation;
-    object["iterations"] = result.iterations;
-    object["seconds_per_iteration"] = result.seconds.iteration;
-    for_each_part(result.seconds, [&](const char* name, double seconds) { object["seconds"][name] = seconds; });
+    if (!planned) {
+        object["scf"] = result.scf;
+        for (const auto& [method, correlation] : result.energies) object[name_of(method)] = correlation;
+        object["iterations"] = result.iterations;
+        object["seconds_per_iteration"] = result.seconds.iteration;
+        for_each_part(result.seconds, [&](const char* name, double seconds) { object["seconds"][name] = seconds; });
+        object["peak_memory_bytes"] = result.peak_memory_bytes;
+        object["frozen_core"] = result.frozen.core;
+        object["frozen_virtuals"] = result.frozen.virtuals;
+        object["round_off_repeats"] = result.round_off_repeats;
+    }
     for_each_part(result.forecast_seconds, [&](const char* name, double seconds) { object["forecast_seconds"][name] = seconds; });
-    object["peak_memory_bytes"] = result.peak_memory_bytes;
     object["forecast_memory_bytes"] = result.forecast_memory_bytes;
     object["ranks"] = result.ranks;
-    object["frozen_core"] = result.frozen.core;
-    object["frozen_virtuals"] = result.frozen.virtuals;
-    object["round_off_repeats"] = result.round_off_repeats;
     out << object.dump(2) << std::endl;
 }
 
@@ -165,7 +168,7 @@ void run(const CcCommand& command, const Console& console) {
     if (command.dry) {
         const CcResult result =
             chemistry::plan_coupled_cluster(world, command.file, command.options(), command.dry_ranks);
-        if (command.json) return print_json(console.out, result);
+        if (command.json) return print_json(console.out, result, true);
         print_plan(console.out, command, result, world);
         return print_estimate(console.out, result);
     }
@@ -186,7 +189,7 @@ void run(const CcCommand& command, const Console& console) {
     }
     const CcResult result =
         chemistry::run_coupled_cluster(world, command.file, command.options(), progress);
-    command.json ? print_json(console.out, result) : print_energies(console.out, result);
+    command.json ? print_json(console.out, result, false) : print_energies(console.out, result);
 }
 
 }  // namespace

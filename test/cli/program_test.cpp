@@ -105,6 +105,27 @@ TEST(Program, prints_one_json_object_and_nothing_else) {
     }
 }
 
+// Only what a plan can know, and for other numbers of ranks than there are.
+TEST(Program, plans_coupled_cluster_without_computing) {
+    const Outcome text = run({"cc", water, "--method", "ccsd(t)", "--dry"});
+    ASSERT_EQ(text.code, exit_success) << text.err;
+    for (const char* part : {"memory forecast", "estimate", "reading", "preparation", "iteration", "(T)"})
+        EXPECT_NE(text.out.find(part), std::string::npos) << part;
+    EXPECT_EQ(text.out.find("total"), std::string::npos) << text.out;
+    const auto plan = [](const char* ranks) {
+        return nlohmann::json::parse(run({"cc", water, "--method", "rccsd(t)", "--dry", "--ranks", ranks, "--json"}).out);
+    };
+    const auto one = plan("1"), many = plan("64");
+    EXPECT_EQ(one["ranks"], 1);
+    EXPECT_EQ(many["ranks"], 64);
+    for (const char* result : {"scf", "rccsd", "iterations", "peak_memory_bytes"}) EXPECT_FALSE(one.contains(result)) << result;
+    for (const char* part : {"reading", "preparation", "iteration", "(T)"}) {
+        EXPECT_GT(one["forecast_seconds"][part].get<double>(), 0) << part;
+    }
+    EXPECT_GT(one["forecast_seconds"]["reading"].get<double>(), many["forecast_seconds"]["reading"].get<double>());
+    EXPECT_EQ(run({"cc", water, "--ranks", "4"}).code, exit_usage);
+}
+
 TEST(Program, prints_a_table_of_iterations_and_energies) {
     const Outcome outcome = run({"cc", water});
     EXPECT_EQ(outcome.code, exit_success) << outcome.err;
