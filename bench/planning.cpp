@@ -1,15 +1,16 @@
 // What planning costs: planning [RANKS...]
 // Plans every term of the residual equations of CCSD and CCSDT over spin orbitals and of closed-shell CCSD for each number of ranks, on a dry
 // run, and builds the lists of one rank's movements. Prints milliseconds of a term, the median and the largest: to choose its plan, to bound its
-// lists as the memory forecast does, and to build them; and of the first four evaluations of all residuals, for which plans are kept.
+// lists as the memory forecast does, and to build them; of a statement, to choose the plans of its terms; and of the first four evaluations of
+// all residuals, for which plans are kept.
 // With PLANNING_DIGEST=1 also a digest of all plans, which tells whether a change of the planner changes plans.
 #include <arges/arges.hpp>
 
+#include "arges/chemistry/cc_equations.hpp"
+#include "arges/chemistry/mp2.hpp"
+#include "arges/chemistry/rccsd.hpp"
 #include "base/digest.hpp"
 #include "base/stopwatch.hpp"
-#include "chemistry/cc_equations.hpp"
-#include "chemistry/mp2.hpp"
-#include "chemistry/rccsd.hpp"
 #include "interface/prepared_term.hpp"
 #include "plan/exchange_volume.hpp"
 
@@ -47,20 +48,36 @@ double milliseconds(const std::function<void()>& work) {
     return best;
 }
 
-/// Evaluates the residuals of a case on a dry run, `evaluations` times; returns milliseconds of each.
-std::vector<double> evaluate(const World& world, const Case& c, int evaluations) {
+/// What is planned for the residuals of a case.
+struct Evaluations {
+    std::vector<double> milliseconds;          // of each
+    std::vector<TermRequest> first;            // terms of the first, as statements have them
+};
+
+/// The terms that are kept, the one used last at the end.
+std::vector<std::shared_ptr<PreparedTerm>> kept_terms(WorldState& state) {
+    std::vector<std::shared_ptr<PreparedTerm>> result;
+    for (const auto& [key, term] : state.prepared()) result.push_back(term);
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
+/// Evaluates the residuals of a case on a dry run, `evaluations` times.
+Evaluations evaluate(const World& world, const Case& c, int evaluations) {
     FcidumpHeader header;
     header.orbitals = c.occupied + c.virtuals;
     header.electrons = 2 * c.occupied;
     const auto data = empty_fcidump(world, header);
     const auto reference = build_reference(data, "dry run");
-    std::vector<double> times;
+    Evaluations result;
     const auto time = [&](const auto& integrals, const auto& amplitudes, const auto& residuals) {
         world.state()->prepared().clear();
         for (int i = 0; i < evaluations; ++i) {
             const Stopwatch watch;
             residuals(integrals, amplitudes);
-            times.push_back(watch.seconds() * 1e3);
+            result.milliseconds.push_back(watch.seconds() * 1e3);
+            if (i > 0) continue;
+            for (const auto& term : kept_terms(*world.state())) result.first.push_back(term->request());
         }
     };
     if (c.name == "RCCSD") {
@@ -71,7 +88,7 @@ std::vector<double> evaluate(const World& world, const Case& c, int evaluations)
         const int rank = c.name == "CCSD" ? 2 : 3;
         time(integrals, first_order_amplitudes(integrals, rank), [&](const auto& V, const auto& t) { return cc_equations(V, rank).residuals(t); });
     }
-    return times;
+    return result;
 }
 
 /// The movements of a planned step.
@@ -96,7 +113,7 @@ void print(const char* what, std::vector<Cost>& costs, double Cost::* part) {
     std::sort(costs.begin(), costs.end(), [&](const auto& a, const auto& b) { return a.*part < b.*part; });
     double sum = 0;
     for (const auto& cost : costs) sum += cost.*part;
-    std::printf("  %-7s median %8.3f  largest %8.3f  sum %9.2f ms   largest: %s\n", what, costs[costs.size() / 2].*part, costs.back().*part, sum,
+    std::printf("  %-9s median %8.3f  largest %8.3f  sum %9.2f ms   largest: %s\n", what, costs[costs.size() / 2].*part, costs.back().*part, sum,
                 costs.back().text.c_str());
 }
 
@@ -111,22 +128,34 @@ std::string text_of(const TermRequest& request) {
     return result;
 }
 
+/// The terms by statement. Terms that follow each other and have one output are taken as those of one statement, so that one that adds to the
+/// output of the one before seems to be part of it.
+std::vector<std::vector<TermRequest>> statements_of(const std::vector<TermRequest>& terms) {
+    std::vector<std::vector<TermRequest>> result;
+    for (const auto& term : terms) {
+        const bool same = !result.empty() && !term.output_is_free && result.back().back().output.name == term.output.name &&
+                          result.back().back().output.labels == term.output.labels;
+        if (!same) result.emplace_back();
+        result.back().push_back(term);
+    }
+    return result;
+}
+
 void run(std::int64_t ranks, const Case& c) {
     World world = World::dry_run(ranks);
     world.set_memory_limit(memory_per_rank);
-    const auto times = evaluate(world, c, 4);
+    const auto evaluations = evaluate(world, c, 4);
+    const auto& times = evaluations.milliseconds;
     auto& state = *world.state();
-    std::vector<Cost> costs;
-    std::vector<std::shared_ptr<PreparedTerm>> terms;
-    for (const auto& [key, term] : state.prepared()) terms.push_back(term);
+    std::vector<Cost> costs, statement_costs;
     const bool with_digest = std::getenv("PLANNING_DIGEST") != nullptr;
     Digest digest;
-    for (auto term = terms.rbegin(); term != terms.rend(); ++term) {
-        const auto& request = (*term)->request();
+    for (const auto& term : kept_terms(state)) {
+        const auto& request = term->request();
         Cost cost{0, 0, 0, text_of(request)};
         cost.choose = milliseconds([&] { const PreparedTerm planned(state, request, memory_per_rank); });
         std::vector<ExchangeSpec> all;
-        for (const auto& step : (*term)->steps())
+        for (const auto& step : term->steps())
             for (auto& movement : movements(step.plan)) all.push_back(std::move(movement));
         cost.bound = milliseconds([&] {
             for (const auto& movement : all) exchange_bound(movement);
@@ -134,12 +163,20 @@ void run(std::int64_t ranks, const Case& c) {
         cost.build = milliseconds([&] {
             for (const auto& movement : all) const Exchange exchange(nullptr, movement, ranks / 2);
         });
-        if (with_digest) digest.add((*term)->explain(request));
+        if (with_digest) digest.add(term->explain(request));
         costs.push_back(std::move(cost));
     }
-    std::printf("%s, %lld occupied and %lld virtual orbitals, %lld ranks: %zu terms; residuals %.1f, %.1f, %.1f and %.1f ms\n", c.name.c_str(),
-                static_cast<long long>(c.occupied), static_cast<long long>(c.virtuals), static_cast<long long>(ranks), costs.size(), times[0], times[1], times[2], times[3]);
+    for (const auto& statement : statements_of(evaluations.first)) {
+        Cost cost{0, 0, 0, text_of(statement.front()) + ", " + std::to_string(statement.size()) + " terms"};
+        cost.choose = milliseconds([&] {
+            for (const auto& request : statement) const PreparedTerm planned(state, request, memory_per_rank);
+        });
+        statement_costs.push_back(std::move(cost));
+    }
+    std::printf("%s, %lld occupied and %lld virtual orbitals, %lld ranks: %zu statements, %zu terms; residuals %.1f, %.1f, %.1f and %.1f ms\n", c.name.c_str(),
+                static_cast<long long>(c.occupied), static_cast<long long>(c.virtuals), static_cast<long long>(ranks), statement_costs.size(), costs.size(), times[0], times[1], times[2], times[3]);
     print("choose", costs, &Cost::choose);
+    print("statement", statement_costs, &Cost::choose);
     print("bound", costs, &Cost::bound);
     print("build", costs, &Cost::build);
     if (with_digest) std::printf("  digest of plans %016llx\n", static_cast<unsigned long long>(digest.value()));

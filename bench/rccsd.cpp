@@ -4,7 +4,7 @@
 // operations of the terms of sixth order, and bytes per rank: of integrals and amplitudes, and at most during an evaluation.
 #include <arges/arges.hpp>
 
-#include "chemistry/rccsd.hpp"
+#include "arges/chemistry/rccsd.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,9 +75,7 @@ public:
         const auto X = unsymmetric(tau, u, H, G, F_mi, F_ae);
         R2["abij"] += vvvv["abef"] * tau["efij"] + tau["abmn"] * W["mnij"];
         R2["abij"] += X["aibj"] + X["bjai"];
-        R1.set_name("T1");
-        R2.set_name("T2");
-        return TensorSet({R1, R2});
+        return TensorSet({{"T1", R1}, {"T2", R2}});
     }
 
 private:

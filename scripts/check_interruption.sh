@@ -16,10 +16,11 @@ fail() {
 interrupt() {
     local signal=$1 pattern=$2 pid
     shift 2
+    rm -f "$folder/out"  # of the run before
     $MPIEXEC ${MPIEXEC_FLAGS-} -n 2 env OMP_NUM_THREADS=1 LD_PRELOAD="$PWD/$BUILD/libyield.so" "$@" >"$folder/out" 2>"$folder/err" </dev/null &
     pid=$!
     for ((i = 0; i < 300; ++i)); do
-        grep -qE "$pattern" "$folder/out" && break
+        grep -qsE "$pattern" "$folder/out" && break
         sleep 0.1
     done
     kill -s "$signal" "$pid"
@@ -45,4 +46,14 @@ for signal in INT TERM; do
 done
 interrupt INT '^ +5 ' "$BUILD/arges" cpd test/data/yago-4d.tns.gz --rank 6 --iterations 100000 --tolerance 0 --output "$folder/factors" --save-every 2
 grep -qE "^arges: interrupted; .*factors has the factors of iteration [0-9]+" "$folder/err" || fail "nothing says which factors are left"
-echo "interruption: the last checkpoint is left, and said to be"
+for signal in INT TERM; do  # without --save-every: the iteration is finished and saved
+    rm -rf "$folder/factors"
+    interrupt $signal '^ +5 ' "$BUILD/arges" cpd test/data/yago-4d.tns.gz --rank 6 --iterations 100000 --tolerance 0 --output "$folder/factors"
+    [ "$(grep -c '^arges: interrupted; .*factors has the factors of iteration' "$folder/err")" = 1 ] || fail "nothing says after $signal which factors are left"
+    [ -e "$folder/factors/description.json" ] || fail "no factors are saved after $signal"
+    interrupt $signal '^ +2 ' "$BUILD/arges" tucker test/data/yago-4d.tns.gz --ranks 6,4,6,6 --iterations 100000 --fit-tolerance 0 --output "$folder/model.h5"
+    [ "$(grep -c '^arges: interrupted; .*model.h5 has core and factors of iteration' "$folder/err")" = 1 ] || fail "nothing says after $signal which model is left"
+    [ -e "$folder/model.h5" ] || fail "no model is saved after $signal"
+    rm -f "$folder/model.h5"
+done
+echo "interruption: the last checkpoint, or what the last iteration found, is left, and said to be"

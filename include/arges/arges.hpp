@@ -1,5 +1,5 @@
 /// @file arges.hpp
-/// Everything: include this one.
+/// Everything but chemistry (arges/chemistry.hpp): include this one.
 #pragma once
 
 #include "arges/checkpoint.hpp"

@@ -1,3 +1,4 @@
+/// @file cpd.hpp
 /// CP decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over r of lambda_r A(i, r) B(j, r) C(k,
 /// r) ...
 #pragma once
@@ -9,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace arges {
@@ -26,7 +28,7 @@ struct CpOptions {
     int rank = 10;                       ///< number of components R, 1 to 1024
     CpAlgorithm algorithm = CpAlgorithm::als;  ///< how
     int max_iterations = 50;             ///< at most so many
-    double tolerance = 1e-5;             ///< stops when the fit changes by less; 0: never
+    double tolerance = 1e-5;             ///< stops when the fit changes by less than this times the fit; 0: never
     std::uint64_t seed = 1;              ///< of the start; the same start on any number of ranks and in any distribution
     double regularization = 0;           ///< adds this times the sum of the squares of all factors to the squared residual
     std::string distribution = "auto";   ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
@@ -43,6 +45,17 @@ struct CpOptions {
     /// for a sparse tensor when its nonzeros have been dealt out, so that their numbers are known; and with the bytes of a model that a progress
     /// function asks for, on top of that. May throw, on all ranks alike.
     std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
+    /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.
+    std::function<bool()> stop{};
+};
+
+/// Why there was no further iteration.
+enum class StopReason : std::uint8_t {
+    tolerance,   ///< the fit changed by less than the tolerance times the fit
+    iterations,  ///< as many were made as were allowed, or as the method has
+    no_step,     ///< CpAlgorithm::opt: no step makes the residual smaller
+    zero_model,  ///< all weights of a CP model are zero, and stay so
+    asked        ///< the function CpOptions::stop or TuckerOptions::stop said so
 };
 
 /// How the products of an iteration were found.
@@ -114,6 +127,8 @@ struct CpResult {
     double fit = 0;                      ///< 1 - |X - model| / |X|
     int iterations = 0;                  ///< that were made
     bool converged = false;              ///< the tolerance was reached; opt: or no step makes the residual smaller
+    StopReason stop_reason = StopReason::iterations;  ///< why there was no further iteration
+    std::vector<double> fits{};          ///< after each iteration
     double seconds_per_iteration = 0;    ///< on average
     double setup_seconds = 0;            ///< choosing and making the distribution and the formats
     double choose_seconds = 0;           ///< of these: choosing the distribution; sparse tensors
@@ -145,17 +160,17 @@ using CpProgress = std::function<void(const CpIteration&, const std::function<Cp
 /// Decomposes a sparse tensor. Collective.
 /// @param tensor   what to decompose; elements that are not stored are zero
 /// @param options  how
-/// @param progress called on every rank after each iteration
-/// @param start    factors to start from instead of random ones, of the same lengths and rank
+/// @param progress called on every rank after each iteration: any function that can be called as a CpProgress
+/// @param start    factors to start from instead of random ones, of the same lengths and rank; nullptr: none
 /// @throws InvalidArgument for options that do not fit together, or for a tensor without nonzeros; Error where the iteration
 /// diverges
 template <class T>
 CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options,
-                         const CpProgress<T>& progress = {}, const CpModel<T>* start = nullptr);
+                         const std::type_identity_t<CpProgress<T>>& progress = {}, const std::type_identity_t<CpModel<T>>* start = nullptr);
 /// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
 template <class T>
-CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress = {},
-                         const CpModel<T>* start = nullptr);
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},
+                         const std::type_identity_t<CpModel<T>>* start = nullptr);
 
 /// Decomposes a dense tensor; it stays where it lies, and is not copied. Collective.
 ///
@@ -173,8 +188,8 @@ CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, con
 /// finite; Error
 ///         where the iteration diverges; OutOfMemory
 template <class T>
-CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress = {},
-                         const CpModel<T>* start = nullptr);
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},
+                         const std::type_identity_t<CpModel<T>>* start = nullptr);
 
 /// What a sweep over all modes will move, as text: the grid on which the tensor lies, bytes that the busiest rank sends for
 /// each mode, the same over all modes and ranks, and the lower bound for one product. Works in a dry run, too. Local.

@@ -7,17 +7,21 @@
 
 #include <complex>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace arges {
 
 template <class T>
 class Tensor;
+/// @cond
 template <class T>
 class TensorState;
+/// @endcond
 
 /// The labels of a tensor's dimensions: one letter each ("abij"), or a list of names ({"a1", "a2"}).
 class Labels {
@@ -61,7 +65,13 @@ struct Term {
     T coefficient = T(1);                    ///< number in front
     std::vector<Factor<T>> factors;          ///< empty: the term is a number
     Projection projection = Projection::none;  ///< how it is fitted to the output's symmetry
+    std::vector<std::string> repeated{};     ///< labels of the output that it is meant not to depend on, see broadcast()
+    std::vector<std::string> summed{};       ///< labels that are meant to occur once, see sum()
 };
+
+/// What can be written in front of an expression with elements T.
+template <class N, class T>
+concept NumberFor = std::is_arithmetic_v<N> || std::is_same_v<N, T>;
 
 /// A sum of terms. Nothing is computed until it is assigned to an indexed tensor.
 template <class T>
@@ -77,6 +87,14 @@ public:
     Expression(N number) : Expression(static_cast<T>(number)) {}  // NOLINT
     /// One term.
     explicit Expression(Term<T> term) : terms_{std::move(term)} {}
+
+    /// The sum over all labels as a number, on every rank: `double e = A["ij"] * B["ij"];`. Collective, unless there are numbers only.
+    /// @throws as a statement
+    template <class S>
+        requires std::is_same_v<S, T>
+    operator S() const {  // NOLINT: implicit on purpose
+        return total();
+    }
 
     /// The terms of the sum.
     const std::vector<Term<T>>& terms() const { return terms_; }
@@ -98,14 +116,45 @@ public:
     /// Product; sums are multiplied out. A factor under antisymmetrized(), symmetrized() or canonical()
     /// can only be multiplied by a number.
     friend Expression operator*(const Expression& a, const Expression& b) { return multiply(a, b); }
-    /// Division by a number.
-    friend Expression operator/(Expression a, T number) {
-        for (auto& term : a.terms_) term.coefficient /= number;
+    /// Sum with a number, which counts once for each element of the output.
+    template <NumberFor<T> N>
+    friend Expression operator+(const Expression& a, N number) { return a + Expression(number); }
+    /// Likewise.
+    template <NumberFor<T> N>
+    friend Expression operator+(N number, const Expression& a) { return Expression(number) + a; }
+    /// Difference.
+    template <NumberFor<T> N>
+    friend Expression operator-(const Expression& a, N number) { return a - Expression(number); }
+    /// Difference.
+    template <NumberFor<T> N>
+    friend Expression operator-(N number, const Expression& a) { return Expression(number) - a; }
+    /// Multiplication by a number.
+    template <NumberFor<T> N>
+    friend Expression operator*(N number, Expression a) {
+        for (auto& term : a.terms_) term.coefficient *= static_cast<T>(number);
         return a;
     }
+    /// Multiplication by a number.
+    template <NumberFor<T> N>
+    friend Expression operator*(Expression a, N number) { return number * std::move(a); }
+    /// Division by a number.
+    template <NumberFor<T> N>
+    friend Expression operator/(Expression a, N number) {
+        for (auto& term : a.terms_) term.coefficient /= static_cast<T>(number);
+        return a;
+    }
+    /// @cond
+    // An expression becomes a number where one is asked for; here elements would be meant.
+    friend Expression operator/(const Expression&, const Expression&) = delete;
+    template <NumberFor<T> N>
+    friend Expression operator/(N, const Expression&) = delete;
+    friend bool operator==(const Expression&, const Expression&) = delete;
+    friend std::ostream& operator<<(std::ostream&, const Expression&) = delete;
+    /// @endcond
 
 private:
     static Expression multiply(const Expression& a, const Expression& b);
+    T total() const;
     std::vector<Term<T>> terms_;
 };
 
@@ -132,6 +181,17 @@ public:
     /// Multiplies the elements that the labels name by a number; also by zero, so that NaN stays. Assign 0 to replace it.
     void operator*=(T number) { assign(Expression<T>(), number); }
 
+    /// Divides the elements that the labels name by a number.
+    void operator/=(T number) { assign(Expression<T>(), T(1) / number); }
+    /// Divides each of this tensor's elements by the divisor's at the same indices: `T["abij"] /= e["i"] + e["j"] - f["a"] - f["b"]`. The divisor must have the
+    /// symmetry of this tensor by structure, antisymmetric and hollow nodes counting as symmetric ones; it is held for the time of the call.
+    /// Division by zero gives infinity or NaN.
+    /// @throws InvalidArgument also if a label is repeated on the left
+    void operator/=(const Expression<T>& divisor) { divide_by(divisor); }
+    /// @cond
+    void operator*=(const Expression<T>&) = delete;
+    /// @endcond
+
     /// this = right + beta * this; where beta is zero and `right` has terms, the elements are replaced, and not read.
     void assign(const Expression<T>& right, T beta);
     /// The plan of `this = right + beta * this` as text: grid, bytes per step and rank, flops, padding, peak memory.
@@ -139,6 +199,9 @@ public:
     std::string explain(const Expression<T>& right, T beta = T(0)) const;
     /// The tensor and its labels.
     const Factor<T>& factor() const { return this->terms()[0].factors[0]; }
+
+private:
+    void divide_by(const Expression<T>& divisor);
 };
 
 /// The signed sum of R over the distinct permutations of the output's antisymmetric groups (symmetric groups
@@ -166,7 +229,27 @@ Expression<T> canonical(Expression<T> right) {
 template <class T>
 Expression<T> conj(Expression<T> right);
 
+/// Says that the terms of an expression are repeated along labels of the output that none of their factors has:
+/// `R["abij"] = broadcast("j", V["abef"] * T["efi"])`. One rule for labels that may be mistyped: where a term is repeated along a label and sums over
+/// another that occurs in it only once, one of the two must be vouched for, by broadcast() or by sum().
+/// The statement refuses labels that are not as it is said here.
+template <class T>
+Expression<T> broadcast(const Labels& labels, Expression<T> right) {
+    for (auto& term : right.terms()) term.repeated.insert(term.repeated.end(), labels.names().begin(), labels.names().end());
+    return right;
+}
+/// Says that labels are summed over though they occur only once: `x["i"] = sum("k", A["ik"])`. See broadcast().
+template <class T>
+Expression<T> sum(const Labels& labels, Expression<T> right) {
+    for (auto& term : right.terms()) term.summed.insert(term.summed.end(), labels.names().begin(), labels.names().end());
+    return right;
+}
+
 /// @cond
+template <class T>
+Expression<T> broadcast(const Labels& labels, const IndexedTensor<T>& r) { return broadcast(labels, Expression<T>(r)); }
+template <class T>
+Expression<T> sum(const Labels& labels, const IndexedTensor<T>& r) { return sum(labels, Expression<T>(r)); }
 template <class T>
 Expression<T> antisymmetrized(const IndexedTensor<T>& r) { return antisymmetrized(Expression<T>(r)); }
 template <class T>

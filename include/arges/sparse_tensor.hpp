@@ -13,8 +13,10 @@
 
 namespace arges {
 
+/// @cond
 template <class T>
 class SparseState;
+/// @endcond
 
 /// What to do when several values are given for one element.
 enum class Duplicates {
@@ -56,6 +58,16 @@ public:
     SparseTensor& operator=(SparseTensor&& other) noexcept;  ///< Likewise by moving. Local.
     ~SparseTensor();
 
+    /// A tensor of the nonzeros that the ranks have: each rank gives its own, any number of any of them, as one array of indices
+    /// for each mode and one of values.
+    /// @param world      where the nonzeros live
+    /// @param lengths    of the modes
+    /// @param mine       nonzeros of this rank, indices counted from 0; order and division among the ranks do not matter
+    /// @param duplicates what to do with several values for one element, on one rank or on several
+    /// @param name       used in error messages
+    /// @throws InvalidArgument for an index out of range, arrays of different sizes, or as the constructor
+    static SparseTensor from_entries(const World& world, std::vector<std::int64_t> lengths, const SparseEntries<T>& mine,
+                                     Duplicates duplicates = Duplicates::sum, std::string name = "");
     /// The elements of a dense tensor whose absolute value is over `cutoff`. Symmetric tensors give all elements of an orbit.
     static SparseTensor from_dense(const Tensor<T>& dense, T cutoff = T(0));
     /// All elements, without symmetry.
@@ -80,12 +92,14 @@ public:
     bool has_keys() const;
 
     /// Stores values by key; any rank may give any number of pairs. The nonzeros move to ranks given by a hash of their indices.
+    /// What to do with several values, stored ones included, has no default here: for new tensors it is Duplicates::sum, but a
+    /// second write of the same values would double them.
     /// @throws InvalidArgument for a key out of range, a tensor without keys, or several values for one element where the
     ///         policy refuses them (a stored value counts, too); the tensor is then as it was before
-    void write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates = Duplicates::refuse);
+    void write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates);
     /// Likewise by index tuples, one after the other: the first order() numbers are the indices of the first value.
     void write_at(std::span<const std::int64_t> tuples, std::span<const T> values,
-                  Duplicates duplicates = Duplicates::refuse);
+                  Duplicates duplicates);
     /// Sets every stored value.
     void fill(T value);
     /// Removes all nonzeros.

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <iosfwd>
 #include <memory>
 #include <span>
@@ -28,6 +29,15 @@ template <class T>
 struct Extremum {
     T value{};                         ///< the value
     std::vector<std::int64_t> index;   ///< indices of an element with that value; empty for a tensor without elements
+};
+
+/// The element that stands for an orbit, and how another element of the orbit follows from it.
+struct CanonicalKey {
+    std::int64_t key = 0;    ///< of the element that is stored
+    bool negative = false;   ///< element = -stored
+    bool conjugate = false;  ///< element = conj(stored)
+    bool zero = false;       ///< the element is zero by symmetry, and nothing is stored
+    bool real = false;       ///< the element is real by symmetry
 };
 
 /// A tensor spread over the ranks of a world, stored packed by its symmetry. It stands for the full tensor: reading
@@ -52,6 +62,7 @@ public:
     ///         is over the limit
     Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry = {}, std::string name = "");
     /// Zeros without symmetry, with a name.
+    /// @throws InvalidArgument also for a name with a parenthesis: it is meant as a symmetry, which needs letters for the dimensions
     Tensor(const World& world, std::vector<std::int64_t> extents, std::string name);
     /// Zeros, with the symmetry in Cyclops' vector form, e.g. {AS, NS, AS, NS}.
     Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
@@ -59,9 +70,13 @@ public:
     /// Zeros, with the symmetry as text over letters, e.g. Tensor<double>(w, {v,v,o,o}, "abij", "antisym(a,b) antisym(i,j)").
     Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry,
            std::string name = "");
-    Tensor(const Tensor& other);                  ///< Copies the elements. Collective, also for small tensors.
+    /// Elements of a real tensor, with its symmetry. Collective.
+    template <class R>
+        requires(std::is_same_v<R, real_of<T>> && !std::is_same_v<R, T>)
+    explicit Tensor(const Tensor<R>& real) : Tensor(complex_from(real)) {}
+    Tensor(const Tensor& other);                  ///< Copies the elements, not the name. Collective, also for small tensors.
     Tensor(Tensor&& other) noexcept;              ///< Leaves `other` without a tensor. Local.
-    Tensor& operator=(const Tensor& other);       ///< Replaces shape, symmetry, world and elements. Collective.
+    Tensor& operator=(const Tensor& other);       ///< Replaces shape, symmetry, world and elements, and keeps its own name. Collective.
     Tensor& operator=(Tensor&& other) noexcept;   ///< Likewise by moving. Local.
     ~Tensor();
 
@@ -103,19 +118,34 @@ public:
     /// @throws InvalidArgument unless low <= high, both finite
     void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5);
 
-    /// Writes value by key; any rank may give any number of pairs. An element may be written twice only with
-    /// equal values (sign of the symmetry considered) or only with NaN.
-    /// @throws InvalidArgument for a key out of range, contradictory values, a value other than zero on the diagonal of
-    ///         an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real
-    void write(std::span<const std::int64_t> keys, std::span<const T> values);
+    /// Writes value by key; any rank may give any number of pairs. An element may be written several times, by keys that the symmetry relates too (sign and
+    /// conjugation considered), if the values agree: they differ by no more than 8 units in the last place of the larger one plus `tolerance`, or all are NaN. The one
+    /// of largest magnitude is then taken.
+    /// @throws InvalidArgument for a key out of range, contradictory values (with key, index, both values and their ranks), a value other than zero on the
+    ///         diagonal of an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real; for a
+    ///         tolerance that is negative or not a number
+    void write(std::span<const std::int64_t> keys, std::span<const T> values, real_of<T> tolerance = 0);
+    /// A few pairs, as in write({A.key({0, 1})}, {2.5}).
+    void write(std::initializer_list<std::int64_t> keys, std::initializer_list<T> values) {
+        write(std::span(keys.begin(), keys.size()), std::span(values.begin(), values.size()));
+    }
     /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0
     /// the element is replaced, and not read. Elements for which no rank gives a key are left as they are.
     void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1), T beta = T(1));
     /// Values of any elements, in the order of the keys given on this rank.
     std::vector<T> read(std::span<const std::int64_t> keys) const;
+    /// A few values, as in read({A.key({0, 1})}).
+    std::vector<T> read(std::initializer_list<std::int64_t> keys) const { return read(std::span(keys.begin(), keys.size())); }
     /// Key of an index tuple. Local.
     /// @throws InvalidArgument if the tuple has the wrong length or is out of range
     std::int64_t key(Index index) const;
+    /// Likewise, as in key({0, 1}). Local.
+    std::int64_t key(std::initializer_list<std::int64_t> index) const { return key(Index(index.begin(), index.size())); }
+    /// The element that is stored for the orbit of an element: that which local_pairs() and for_each_local() show. Local.
+    /// @throws as key()
+    CanonicalKey canonical_key(Index index) const;
+    /// Likewise, as in canonical_key({1, 0}). Local.
+    CanonicalKey canonical_key(std::initializer_list<std::int64_t> index) const { return canonical_key(Index(index.begin(), index.size())); }
     /// Index tuple of a key. Local.
     std::vector<std::int64_t> index(std::int64_t key) const;
     /// Keys and values of the elements that this rank stores, each orbit once over all ranks, by ascending key. Local.
@@ -161,7 +191,8 @@ public:
     Extremum<T> minimum() const;
     /// Largest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
     Extremum<T> maximum() const;
-    /// Prints elements with |value| >= cutoff, and NaN, as "i j k value" lines in key order on rank 0's stream.
+    /// Prints elements with |value| >= cutoff, and NaN, as "i j k value" lines in key order on rank 0's stream: those that are stored. With a symmetry the
+    /// first line begins with # and says that they are one of each orbit.
     void print(std::ostream& stream, real_of<T> cutoff = 0) const;
 
     /// @cond
@@ -170,6 +201,7 @@ public:
     /// @endcond
 
 private:
+    static Tensor complex_from(const Tensor<real_of<T>>& real);
     std::shared_ptr<TensorState<T>> state_;
 };
 

@@ -1,3 +1,4 @@
+/// @file tucker.hpp
 /// Tucker decompositions of sparse and dense tensors: X(i, j, k, ...) is close to the sum over (a, b, c, ...) of G(a, b, c,
 /// ...) A(i, a) B(j, b) C(k, c) ...
 #pragma once
@@ -34,7 +35,7 @@ struct TuckerOptions {
     TuckerKernel kernel = TuckerKernel::automatic;  ///< how singular vectors are found
     std::vector<int> order;              ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
     int max_iterations = 50;             ///< hooi: at most so many
-    double tolerance = 1e-5;             ///< hooi: stops when the fit changes by less; 0: never
+    double tolerance = 1e-5;             ///< hooi: as CpOptions::tolerance
     std::uint64_t seed = 1;              ///< of the start; sparse
     std::string distribution = "auto";   ///< as CpOptions::distribution
     std::string grid;                    ///< as CpOptions::grid
@@ -42,6 +43,7 @@ struct TuckerOptions {
     std::string rows = "holders";        ///< as CpOptions::rows
     std::string partition_file;          ///< as CpOptions::partition_file
     std::function<void(std::int64_t bytes)> planned{};  ///< as CpOptions::planned, without a model
+    std::function<bool()> stop{};        ///< hooi: as CpOptions::stop
 };
 
 /// A decomposition. Each rank has rows of the factors, whose columns are orthonormal, and its part of the core.
@@ -117,6 +119,8 @@ struct TuckerResult {
     TuckerMethod method = TuckerMethod::hooi;        ///< that was used
     int iterations = 0;                              ///< of hooi
     bool converged = false;                          ///< the tolerance was reached
+    StopReason stop_reason = StopReason::iterations; ///< why there was no further iteration
+    std::vector<double> fits{};                      ///< after each iteration of hooi
     double seconds = 0;                              ///< in all
     double seconds_per_iteration = 0;                ///< of hooi, on average
     std::vector<TuckerStep> steps{};                 ///< dense tensors: mode by mode
@@ -142,12 +146,12 @@ using TuckerProgress = std::function<void(int number, double fit)>;
 ///         other than hooi
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
-                                 const TuckerModel<T>* start = nullptr);
+                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr);
 
 /// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
 template <class T>
 TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
-                                 const TuckerModel<T>* start = nullptr);
+                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr);
 
 /// Tucker decomposition of a dense tensor. It stays as it is; st_hosvd needs memory for one tensor more only if the first mode
 /// is spread over ranks.
@@ -165,7 +169,7 @@ TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& 
 ///         only or with elements that are not finite; OutOfMemory
 template <class T>
 TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress = {},
-                                 const TuckerModel<T>* start = nullptr);
+                                 const std::type_identity_t<TuckerModel<T>>* start = nullptr);
 
 /// The elements begin <= index < end of a model as a new tensor: a fiber, a slice, any block; without ranges, all of them. What
 /// is not wanted is not computed. Collective.

@@ -14,13 +14,17 @@
 
 namespace arges {
 
+/// @cond
 class WorldState;
+/// @endcond
 
 /// What one operation moved and computed on this rank; see World::last_report().
 struct OperationReport {
     std::int64_t bytes_sent = 0;        ///< payload bytes sent to other ranks, measured
     std::int64_t bytes_planned = 0;     ///< what the plan promised for this rank
     std::int64_t peak_memory_bytes = 0; ///< planned peak of working memory on a rank
+    std::int64_t messages_sent = 0;     ///< to other ranks
+    double seconds = 0;                 ///< from the call to its end, planning and waiting for other ranks included
 };
 
 /// The ranks that tensors are spread over. A copy refers to the same world. Any communicator will do, several
@@ -66,8 +70,10 @@ public:
     /// Starts a new measurement of memory_peak().
     void reset_peak();
 
-    /// Report of the latest statement executed on this world.
+    /// Report of the latest statement executed on this world, for this rank. Local.
     const OperationReport& last_report() const;
+    /// Report of the latest statement, for all ranks: sums of bytes and messages, the largest peak and time. Collective.
+    OperationReport total_report() const;
 
     /// Same world, not only equal ranks.
     bool operator==(const World& other) const { return state_ == other.state_; }

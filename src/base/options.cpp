@@ -78,21 +78,32 @@ std::string machine_file_option() {
 
 std::optional<std::string> trace_option() { return environment("ARGES_TRACE"); }
 
+namespace {
+
+/// A variable with a number of seconds.
+double seconds_option(const std::string& name, double by_default) {
+    const auto text = environment(name.c_str());
+    if (!text) return by_default;
+    constexpr double most = 1e6;
+    double seconds = -1;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+    if (error != std::errc() || end != text->data() + text->size() || !(seconds >= 0 && seconds <= most))
+        throw InvalidArgument(name + ": \"" + *text + "\" is not a number of seconds up to a million; write e.g. 30, or 0 for none");
+    return seconds;
+}
+
+}  // namespace
+
 double call_timeout_option() {
 #ifdef ARGES_CHECKED
     constexpr double seconds_by_default = 60;
 #else
     constexpr double seconds_by_default = 0;
 #endif
-    const auto text = environment("ARGES_CALL_TIMEOUT");
-    if (!text) return seconds_by_default;
-    constexpr double most = 1e6;
-    double seconds = -1;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-    if (error != std::errc() || end != text->data() + text->size() || !(seconds >= 0 && seconds <= most))
-        throw InvalidArgument("ARGES_CALL_TIMEOUT: \"" + *text + "\" is not a number of seconds up to a million; write e.g. 30, or 0 for none");
-    return seconds;
+    return seconds_option("ARGES_CALL_TIMEOUT", seconds_by_default);
 }
+
+double wait_notice_option() { return seconds_option("ARGES_WAIT_NOTICE", 60); }
 
 std::int64_t available_node_memory() {
     std::int64_t available = std::numeric_limits<std::int64_t>::max();

@@ -1,12 +1,12 @@
-#include "chemistry/cc_driver.hpp"
+#include "arges/chemistry/cc_driver.hpp"
 
+#include "arges/chemistry/cc_equations.hpp"
+#include "arges/chemistry/mp2.hpp"
+#include "arges/chemistry/rccsd.hpp"
+#include "arges/chemistry/triples.hpp"
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
-#include "chemistry/cc_equations.hpp"
 #include "chemistry/integral_file.hpp"
-#include "chemistry/mp2.hpp"
-#include "chemistry/rccsd.hpp"
-#include "chemistry/triples.hpp"
 #include "chemistry/work_clock.hpp"
 #include "comm/communicator.hpp"
 #include "interface/world_state.hpp"
@@ -157,6 +157,7 @@ std::string name_of(Method method) {
     const auto* const found =
         std::find_if(std::begin(method_names), std::end(method_names),
                      [&](const auto& entry) { return entry.first == method; });
+    if (found == std::end(method_names)) throw InvalidArgument("there is no such method");
     return found->second;
 }
 
@@ -193,6 +194,7 @@ void forecast(World& dry, const IntegralFile& file, const std::string& path, con
 }
 
 CcResult plan(const World& world, const IntegralFile& file, const std::string& path, const CcOptions& options, std::int64_t ranks) {
+    if (ranks < 0) throw InvalidArgument("plan_coupled_cluster: " + std::to_string(ranks) + " ranks; use 0 or more");
     CcResult result;
     result.header = file.header();
     check_method(options.method, result.header, path);

@@ -2,10 +2,11 @@
 // t3["abcijk"] is t_ijk^abc. H is the Hamiltonian dressed with T1 (see dressed_hamiltonian.hpp), so
 // T1 is not in the equations; H.ovvv["maef"] is <ma||ef> of it. antisymmetrized() is the P(a/bc)
 // P(ij/k) of papers: the signed sum over the distinct permutations of open labels.
-#include "chemistry/cc_equations.hpp"
+#include "arges/chemistry/cc_equations.hpp"
 
+#include "arges/chemistry/denominators.hpp"
+#include "arges/error.hpp"
 #include "chemistry/ccsd_equations.hpp"
-#include "chemistry/denominators.hpp"
 #include "chemistry/effective_hamiltonian.hpp"
 
 #include <array>
@@ -75,18 +76,28 @@ void add_triples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, con
     }
 }
 
+void check_rank(int rank) {
+    if (rank < 2 || rank > 4)
+        throw InvalidArgument("coupled cluster with " + std::to_string(rank) +
+                              " kinds of excitations; use 2 (CCSD), 3 (CCSDT) or 4 (CCSDTQ)");
+}
+
 }  // namespace
 
 TensorSet zero_amplitudes(const SpinIntegrals& integrals, int rank) {
-    std::vector<Tensor<double>> members;
-    for (std::size_t n = 1; n <= static_cast<std::size_t>(rank); ++n)
-        members.push_back(integrals.spaces.tensor(integrals.oovv.world(), letters[n],
-                                                  antisymmetry[n], "T" + std::to_string(n)));
+    check_rank(rank);
+    std::vector<std::pair<std::string, Tensor<double>>> members;
+    for (std::size_t n = 1; n <= static_cast<std::size_t>(rank); ++n) {
+        const std::string name = "T" + std::to_string(n);
+        members.emplace_back(name, integrals.spaces.tensor(integrals.oovv.world(), letters[n],
+                                                           antisymmetry[n], name));
+    }
     return TensorSet(std::move(members));
 }
 
 TensorSet cc_residuals(const SpinIntegrals& integrals, const TensorSet& t) {
     TensorSet residuals = zero_amplitudes(integrals, static_cast<int>(t.members().size()));
+    for (const Tensor<double>& residual : residuals.members()) t[residual.name()];  // throws if one is missing
     const DressedHamiltonian H = dress(integrals, t["T1"]);
     Tensor<double> open_t3;
     if (t.contains("T3")) {
@@ -113,6 +124,7 @@ double cc_energy(const SpinIntegrals& integrals, const TensorSet& t) {
 }
 
 AmplitudeEquations cc_equations(const SpinIntegrals& integrals, int rank) {
+    check_rank(rank);
     AmplitudeEquations equations{rank == 2 ? "CCSD" : rank == 3 ? "CCSDT" : "CCSDTQ"};
     equations.residuals = [&integrals, rank](const TensorSet& t) {
         return rank == 2 ? ccsd_residuals(integrals, t) : cc_residuals(integrals, t);

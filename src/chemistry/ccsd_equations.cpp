@@ -10,7 +10,7 @@
 //  - Z_mbij collects all that is multiplied by -P(ab) t_m^a in eq. 2.
 #include "chemistry/ccsd_equations.hpp"
 
-#include "chemistry/cc_equations.hpp"
+#include "arges/chemistry/cc_equations.hpp"
 
 namespace arges::chemistry {
 

@@ -1,8 +1,8 @@
 /// The amplitude equations of CCSD in the form with the fewest operations.
 #pragma once
 
-#include "chemistry/integrals.hpp"
-#include "chemistry/tensor_set.hpp"
+#include "arges/chemistry/integrals.hpp"
+#include "arges/chemistry/tensor_set.hpp"
 
 namespace arges::chemistry {
 

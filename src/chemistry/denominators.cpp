@@ -1,8 +1,10 @@
-#include "chemistry/denominators.hpp"
+#include "arges/chemistry/denominators.hpp"
 
+#include "arges/error.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace arges::chemistry {
 
@@ -41,8 +43,8 @@ void divide_rows(TensorState<double>& state, const std::vector<std::vector<doubl
     }
 }
 
-}  // namespace
-
+/// Divides each element by the sum over its dimensions of terms[dimension][index]. Threaded where the
+/// tensor has no symmetry.
 void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double>>& terms) {
     TensorState<double>& state = *tensor.state();
     if (tensor.world().is_dry_run() || state.data.size() == 0) return;
@@ -58,11 +60,18 @@ void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double
     });
 }
 
+}  // namespace
+
 void divide_by_denominators(Tensor<double>& residual, const std::vector<double>& occupied,
                             const std::vector<double>& virtuals) {
     std::vector<double> minus;
     for (const double energy : virtuals) minus.push_back(-energy);
-    const std::size_t half = static_cast<std::size_t>(residual.order()) / 2;
+    const auto half = static_cast<std::size_t>(residual.order()) / 2;
+    for (std::size_t d = 0; d < residual.extents().size(); ++d)
+        if (residual.order() % 2 != 0 || residual.extents()[d] != std::ssize(d < half ? virtuals : occupied))
+            throw InvalidArgument("divide_by_denominators: " + residual.name() + " has not one virtual index for each of " +
+                                  std::to_string(virtuals.size()) + " energies and then one occupied index for each of " +
+                                  std::to_string(occupied.size()));
     std::vector<std::vector<double>> terms(half, minus);
     terms.resize(2 * half, occupied);
     divide_by_sums(residual, terms);

@@ -1,4 +1,6 @@
-#include "chemistry/diis.hpp"
+#include "arges/chemistry/diis.hpp"
+
+#include "arges/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,6 +37,8 @@ std::vector<double> solve(std::vector<std::vector<double>> A, std::vector<double
 
 std::vector<double> diis_coefficients(const std::vector<std::vector<double>>& overlaps) {
     const std::size_t n = overlaps.size();
+    if (n == 0 || std::any_of(overlaps.begin(), overlaps.end(), [&](const auto& row) { return row.size() != n; }))
+        throw InvalidArgument("diis_coefficients: the matrix of overlaps is empty or not square");
     double scale = 0;
     for (std::size_t i = 0; i < n; ++i) scale = std::max(scale, overlaps[i][i]);
     if (scale == 0) {
@@ -68,8 +72,10 @@ void Diis::extrapolate(TensorSet& iterate, const TensorSet& error) {
         steps_.pop_front();
         for (Step& step : steps_) step.overlaps.pop_front();
     }
-    steps_.push_back({iterate, error, {}});
-    for (const Step& step : steps_) steps_.back().overlaps.push_back(error.dot(step.error));
+    std::deque<double> overlaps;
+    for (const Step& step : steps_) overlaps.push_back(error.dot(step.error));
+    overlaps.push_back(error.dot(error));
+    steps_.push_back({iterate, error, std::move(overlaps)});
     const std::vector<double> c = coefficients();
     const std::size_t first = steps_.size() - c.size();
     iterate = steps_[first].iterate;

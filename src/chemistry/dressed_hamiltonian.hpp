@@ -1,7 +1,7 @@
 /// The Hamiltonian over spin orbitals that single excitations are folded into.
 #pragma once
 
-#include "chemistry/integrals.hpp"
+#include "arges/chemistry/integrals.hpp"
 
 namespace arges::chemistry {
 

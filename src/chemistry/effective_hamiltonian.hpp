@@ -1,8 +1,8 @@
 /// The dressed Hamiltonian with double and triple excitations folded into it.
 #pragma once
 
+#include "arges/chemistry/tensor_set.hpp"
 #include "chemistry/dressed_hamiltonian.hpp"
-#include "chemistry/tensor_set.hpp"
 
 namespace arges::chemistry {
 

@@ -1,7 +1,7 @@
 /// Entries of a file of integrals on their way from the file into tensors.
 #pragma once
 
-#include "chemistry/fcidump.hpp"
+#include "arges/chemistry/fcidump.hpp"
 #include "chemistry/fcidump_entry.hpp"
 #include "io/parallel_file.hpp"
 

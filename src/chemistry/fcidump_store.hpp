@@ -1,7 +1,7 @@
 /// Where the entries of a file of integrals go: distributed tensors, each element once.
 #pragma once
 
-#include "chemistry/fcidump.hpp"
+#include "arges/chemistry/fcidump.hpp"
 #include "chemistry/fcidump_entry.hpp"
 #include "comm/communicator.hpp"
 

@@ -1,21 +1,22 @@
 #include "arges/error.hpp"
-#include "chemistry/fcidump.hpp"
+#include "chemistry/fcidump_text.hpp"
 #include "comm/communicator.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 
 namespace arges::chemistry {
 
 namespace {
 
-/// Integrals that rank 0 holds at a time.
-constexpr std::size_t integrals_per_round = std::size_t(1) << 16;
+/// Integrals that a rank reads and formats at a time.
+constexpr std::int64_t integrals_per_part = std::int64_t(1) << 15;
 
-void write_header(std::ostream& stream, const FcidumpHeader& header) {
+std::string header_text(const FcidumpHeader& header) {
+    std::ostringstream stream;
     stream << "&FCI NORB=" << header.orbitals << ",NELEC=" << header.electrons
            << ",MS2=" << header.ms2 << ",\n ORBSYM=";
     for (std::int64_t p = 0; p < header.orbitals; ++p)
@@ -25,128 +26,137 @@ void write_header(std::ostream& stream, const FcidumpHeader& header) {
                << ",";
     stream << "\n ISYM=" << header.state_symmetry
            << (header.form == OrbitalForm::restricted ? "" : ",\n IUHF=1") << ",\n&END\n";
+    return stream.str();
 }
 
-/// A line; indices counted from 1, 0 for none.
-void write_line(std::ostream& stream, double value, const std::array<std::int64_t, 4>& x) {
-    std::array<char, 128> text{};
-    std::snprintf(text.data(), text.size(), "%24.16E %4lld %4lld %4lld %4lld\n", value,
-                  static_cast<long long>(x[0]), static_cast<long long>(x[1]),
-                  static_cast<long long>(x[2]), static_cast<long long>(x[3]));
-    stream << text.data();
-}
-
-/// Writes what it is given, all ranks together, in rounds; only rank 0 asks and writes.
-class IntegralWriter {
-public:
-    IntegralWriter(std::ostream& stream, const Tensor<double>& tensor, double cutoff)
-        : stream_(stream), tensor_(tensor), cutoff_(cutoff), root_(tensor.world().rank() == 0) {}
-
-    /// Adds an element, indices counted from 0. Collective.
-    void add(const std::vector<std::int64_t>& index) {
-        if (root_) {
-            keys_.push_back(tensor_.key(index));
-            indices_.push_back({0, 0, 0, 0});
-            for (std::size_t d = 0; d < index.size(); ++d) indices_.back()[d] = index[d] + 1;
-        }
-        if (++pending_ == integrals_per_round) flush();
+/// Adds a line as "%24.16E %4d %4d %4d %4d" prints it; indices counted from 1, 0 for none.
+void append_line(std::string& text, double value, const std::array<std::int64_t, 4>& x) {
+    std::array<char, 32> number;
+    const auto append = [&](const char* end, std::size_t width) {
+        const auto length = static_cast<std::size_t>(end - number.data());
+        text.append(width - std::min(width, length), ' ');
+        text.append(number.data(), length);
+    };
+    char* const end = std::to_chars(number.data(), number.data() + number.size(), value, std::chars_format::scientific, 16).ptr;
+    std::replace(number.data(), end, 'e', 'E');
+    append(end, 24);
+    for (const auto index : x) {
+        text += ' ';
+        append(std::to_chars(number.data(), number.data() + number.size(), index).ptr, 4);
     }
-    /// Writes what was added. Collective.
-    void flush() {
-        const std::vector<double> values = tensor_.read(keys_);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            if (!(std::abs(values[i]) < cutoff_) && values[i] != 0)
-                write_line(stream_, values[i], indices_[i]);
+    text += '\n';
+}
+
+/// Writes a file in rounds, in each of which every rank formats a part of the lines: the first rank the first ones.
+class Writer {
+public:
+    Writer(const Communicator& comm, const std::string& path, double cutoff) : file_(comm, path), cutoff_(cutoff) {}
+
+    /// What rank 0 puts before the part that comes next.
+    void add(const std::string& text) {
+        if (comm().rank() == 0) text_ += text;
+    }
+    /// A line of rank 0.
+    void add_line(double value, const std::array<std::int64_t, 4>& x) {
+        if (comm().rank() == 0) append_line(text_, value, x);
+    }
+    /// Adds an element of a tensor with extents n, indices counted from 0 and -1 where it has no more. Collective.
+    void add_element(const Tensor<double>& tensor, const std::array<std::int64_t, 4>& index) {
+        if (pending_++ / integrals_per_part == comm().rank()) {
+            std::int64_t key = 0;
+            auto& line = indices_.emplace_back();
+            for (auto d = index.size(); d-- > 0;) {
+                if (index[d] >= 0) key = key * tensor.extents()[d] + index[d];
+                line[d] = index[d] + 1;
+            }
+            keys_.push_back(key);
+        }
+        if (pending_ == integrals_per_part * comm().size()) flush(tensor);
+    }
+    /// Writes the elements that were added. Collective.
+    void flush(const Tensor<double>& tensor) {
+        const std::vector<double> values = tensor.read(keys_);
+        comm().agree([&] {
+            for (std::size_t i = 0; i < values.size(); ++i)
+                if (!(std::abs(values[i]) < cutoff_) && values[i] != 0) append_line(text_, values[i], indices_[i]);
+        });
+        write();
         keys_.clear();
         indices_.clear();
         pending_ = 0;
     }
+    /// Writes what is left, and gives the file its name. Collective.
+    void finish() {
+        write();
+        file_.commit();
+    }
 
 private:
-    std::ostream& stream_;
-    const Tensor<double>& tensor_;
+    const Communicator& comm() const { return file_.comm(); }
+    void write() {
+        std::int64_t bytes = 0;
+        const auto before = io::sum_before(comm(), static_cast<std::int64_t>(text_.size()), &bytes);
+        comm().agree([&] { file_.write(written_ + before, text_.data(), text_.size()); });
+        written_ += bytes;
+        text_.clear();
+    }
+
+    io::OutputFile file_;
     double cutoff_;
-    bool root_;
-    std::size_t pending_ = 0;
+    std::int64_t pending_ = 0, written_ = 0;
     std::vector<std::int64_t> keys_;
     std::vector<std::array<std::int64_t, 4>> indices_;
+    std::string text_;
 };
 
 /// @param pairs_exchange  (pq|rs) = (rs|pq): only one of them is written
-void write_two_electron(std::ostream& stream, const Tensor<double>& integrals, bool pairs_exchange,
-                        double cutoff) {
+void write_two_electron(Writer& writer, const Tensor<double>& integrals, bool pairs_exchange) {
     const std::int64_t n = integrals.extents()[0];
-    IntegralWriter writer(stream, integrals, cutoff);
     for (std::int64_t p = 0; p < n; ++p)
         for (std::int64_t q = 0; q <= p; ++q)
             for (std::int64_t r = 0; r < (pairs_exchange ? p + 1 : n); ++r)
                 for (std::int64_t s = 0; s <= (pairs_exchange && r == p ? q : r); ++s)
-                    writer.add({p, q, r, s});
-    writer.flush();
+                    writer.add_element(integrals, {p, q, r, s});
+    writer.flush(integrals);
 }
 
-void write_one_electron(std::ostream& stream, const Tensor<double>& integrals, double cutoff) {
-    IntegralWriter writer(stream, integrals, cutoff);
+void write_one_electron(Writer& writer, const Tensor<double>& integrals) {
     for (std::int64_t p = 0; p < integrals.extents()[0]; ++p)
-        for (std::int64_t q = 0; q <= p; ++q) writer.add({p, q});
-    writer.flush();
+        for (std::int64_t q = 0; q <= p; ++q) writer.add_element(integrals, {p, q, -1, -1});
+    writer.flush(integrals);
 }
 
 /// All integrals, and the ends of blocks.
-void write_integrals(std::ostream& stream, const Fcidump& data, double cutoff) {
+void write_integrals(Writer& writer, const Fcidump& data) {
     const auto end_block = [&] {
-        if (data.beta) write_line(stream, 0, {0, 0, 0, 0});
+        if (data.beta) writer.add_line(0, {0, 0, 0, 0});
     };
-    write_two_electron(stream, data.two_electron, true, cutoff);
+    write_two_electron(writer, data.two_electron, true);
     end_block();
     if (data.beta) {
-        write_two_electron(stream, data.beta->two_electron, true, cutoff);
+        write_two_electron(writer, data.beta->two_electron, true);
         end_block();
-        write_two_electron(stream, data.beta->mixed, false, cutoff);
+        write_two_electron(writer, data.beta->mixed, false);
         end_block();
     }
-    write_one_electron(stream, data.one_electron, cutoff);
+    write_one_electron(writer, data.one_electron);
     end_block();
     if (data.beta) {
-        write_one_electron(stream, data.beta->one_electron, cutoff);
+        write_one_electron(writer, data.beta->one_electron);
         end_block();
     }
-}
-
-/// The last lines; then the file gets its name.
-void finish(std::ofstream& stream, const Fcidump& data, const std::string& temporary,
-            const std::string& path) {
-    for (std::size_t p = 0; !data.beta && p < data.orbital_energies.size(); ++p)
-        write_line(stream, data.orbital_energies[p], {static_cast<std::int64_t>(p) + 1, 0, 0, 0});
-    write_line(stream, data.core_energy, {0, 0, 0, 0});
-    stream.close();
-    std::error_code code, ignored;
-    if (stream) std::filesystem::rename(temporary, path, code);
-    if (stream && !code) return;
-    std::filesystem::remove(temporary, ignored);
-    throw InvalidArgument(path + (code ? ": the finished file cannot be renamed from " + temporary +
-                                             ": " + code.message()
-                                       : ": writing failed; is the disk full?"));
 }
 
 }  // namespace
 
 void write_fcidump(const std::string& path, const Fcidump& data, double cutoff) {
-    const Communicator comm(data.two_electron.world().communicator());
-    const bool root = comm.rank() == 0;
-    const std::string temporary = path + ".part";
-    std::ofstream stream;
-    comm.agree([&] {
-        if (root) stream.open(temporary, std::ios::binary | std::ios::trunc);
-        if (root && !stream)
-            throw InvalidArgument(path +
-                                  ": cannot be written; check the folder and its permissions");
-    });
-    if (root) write_header(stream, data.header);
-    write_integrals(stream, data, cutoff);
-    comm.agree([&] {
-        if (root) finish(stream, data, temporary, path);
-    });
+    Writer writer(Communicator(data.two_electron.world().communicator()), path, cutoff);
+    writer.add(header_text(data.header));
+    write_integrals(writer, data);
+    for (std::size_t p = 0; !data.beta && p < data.orbital_energies.size(); ++p)
+        writer.add_line(data.orbital_energies[p], {static_cast<std::int64_t>(p) + 1, 0, 0, 0});
+    writer.add_line(data.core_energy, {0, 0, 0, 0});
+    writer.finish();
 }
 
 }  // namespace arges::chemistry

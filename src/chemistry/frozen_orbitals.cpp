@@ -1,7 +1,8 @@
-#include "chemistry/frozen_orbitals.hpp"
+#include "arges/chemistry/frozen_orbitals.hpp"
 
+#include "arges/chemistry/reference.hpp"
 #include "arges/error.hpp"
-#include "chemistry/reference.hpp"
+#include "chemistry/check_arguments.hpp"
 
 #include <algorithm>
 
@@ -37,8 +38,11 @@ double diagonal_sum(const Tensor<double>& h, const Tensor<double>& F, std::int64
 
 Tensor<double> fock_matrix(const Fcidump& data, const std::array<std::int64_t, 2>& electrons,
                            int spin) {
+    check_hamiltonian(data, "fock_matrix");
     const World& world = data.one_electron.world();
     const std::int64_t n = data.header.orbitals;
+    if (spin < 0 || spin > 1 || std::min(electrons[0], electrons[1]) < 0 || std::max(electrons[0], electrons[1]) > n)
+        throw InvalidArgument("fock_matrix: spins are 0 and 1, and electrons of a spin no more than the " + std::to_string(n) + " orbitals");
     const auto own = static_cast<std::size_t>(spin), other = 1 - own;
     const Tensor<double>&g = data.two(spin), &mixed = data.mixed();
     const auto density = [&](std::size_t s) {
@@ -67,6 +71,7 @@ std::int64_t core_orbitals(const Fcidump& data, const std::string& source) {
 }
 
 Fcidump without_frozen(const Fcidump& data, const FrozenOrbitals& frozen) {
+    check_hamiltonian(data, "frozen orbitals");
     const std::int64_t n = data.header.orbitals, end = n - frozen.virtuals, core = frozen.core;
     const auto [fewest, most] = std::minmax({data.header.electrons_of(0), data.header.electrons_of(1)});
     if (core < 0 || core > fewest || frozen.virtuals < 0 || end < most)

@@ -1,7 +1,10 @@
 #include "chemistry/integral_file.hpp"
 
 #include "arges/error.hpp"
+#include "chemistry/check_arguments.hpp"
+#include "chemistry/fcidump_text.hpp"
 #include "chemistry/trexio.hpp"
+#include "interface/real_world.hpp"
 #include "io/hdf5_dataset.hpp"
 
 #include <algorithm>
@@ -34,7 +37,7 @@ Communicator checked(const Communicator& comm, const std::string& path) {
 }  // namespace
 
 IntegralFile::IntegralFile(const World& world, const std::string& path)
-    : world_(world), file_(checked(Communicator(world.communicator()), path), path) {
+    : world_(world), file_(checked(communicator_of(world, path), path), path) {
     file_.comm().agree([&] { hdf5_ = io::is_hdf5(file_); });
     source_ = hdf5_ ? trexio_entries(file_) : fcidump_entries(file_);
 }
@@ -50,6 +53,8 @@ Fcidump read_integrals(const World& world, const std::string& path) { return Int
 bool is_integral_name(const std::string& path) { return path.ends_with(".fcidump") || is_trexio_name(path); }
 
 void write_integrals(const std::string& path, const Fcidump& data) {
+    check_hamiltonian(data, path);
+    communicator_of(data.one_electron.world(), path);
     if (is_trexio_name(path)) return write_trexio(path, data);
     if (!is_integral_name(path))
         throw InvalidArgument(path + ": the name tells no form of integrals; end it with .fcidump (text) or .h5 (TREXIO)");

@@ -1,8 +1,8 @@
 /// Files of integrals in either form: FCIDUMP text, and TREXIO in HDF5.
 #pragma once
 
+#include "arges/chemistry/fcidump.hpp"
 #include "chemistry/entry_source.hpp"
-#include "chemistry/fcidump.hpp"
 #include "io/parallel_file.hpp"
 
 #include <cstdint>
@@ -37,13 +37,7 @@ private:
     std::unique_ptr<EntrySource> source_;
 };
 
-/// Reads a file of either form. Collective. @throws InvalidArgument as IntegralFile
-Fcidump read_integrals(const World& world, const std::string& path);
-
 /// True if a file to be written is one of integrals by its name: .fcidump is FCIDUMP text; .h5, .hdf5 and .trexio are TREXIO in HDF5.
 bool is_integral_name(const std::string& path);
-/// Writes a file of the form that its name tells; see write_fcidump() and write_trexio(). Collective.
-/// @throws InvalidArgument if the name tells none, or the file cannot be written
-void write_integrals(const std::string& path, const Fcidump& data);
 
 }  // namespace arges::chemistry

@@ -1,5 +1,6 @@
-#include "chemistry/integrals.hpp"
+#include "arges/chemistry/integrals.hpp"
 
+#include "chemistry/check_arguments.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
@@ -183,6 +184,7 @@ Tensor<double> SpinSpaces::tensor(const World& world, std::string_view letters,
 }
 
 SpinIntegrals build_integrals(const Fcidump& data, const Reference& reference, IntegralSet set) {
+    check_reference(data, reference, "build_integrals");
     const BlockBuilder build(data, reference);
     SpinIntegrals blocks{SpinSpaces(reference)};
     blocks.occupied = build.energies('i');

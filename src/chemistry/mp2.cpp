@@ -1,7 +1,7 @@
-#include "chemistry/mp2.hpp"
+#include "arges/chemistry/mp2.hpp"
 
-#include "chemistry/cc_equations.hpp"
-#include "chemistry/denominators.hpp"
+#include "arges/chemistry/cc_equations.hpp"
+#include "arges/chemistry/denominators.hpp"
 
 namespace arges::chemistry {
 

@@ -1,6 +1,6 @@
-#include "chemistry/rccsd.hpp"
+#include "arges/chemistry/rccsd.hpp"
 
-#include "chemistry/denominators.hpp"
+#include "arges/chemistry/denominators.hpp"
 
 #include <utility>
 
@@ -10,10 +10,9 @@ TensorSet rmp2_amplitudes(const SpatialIntegrals& integrals) {
     Tensor<double> t1 = integrals.spaces.tensor(integrals.V.world(), "ai", "", "T1");
     t1["ai"] = integrals.f_ov["ia"];
     Tensor<double> t2 = integrals.V;
-    t2.set_name("T2");
     divide_by_denominators(t1, integrals.occupied, integrals.virtuals);
     divide_by_denominators(t2, integrals.occupied, integrals.virtuals);
-    return TensorSet({std::move(t1), std::move(t2)});
+    return TensorSet({{"T1", std::move(t1)}, {"T2", std::move(t2)}});
 }
 
 double rmp2_energy(const SpatialIntegrals& integrals) {

@@ -12,7 +12,7 @@
 // Sums over pairs are done in the halves of W and tau that are symmetric and antisymmetric in
 // both pairs, a quarter of the flops together: Scuseria, Janssen and Schaefer, J. Chem. Phys. 89,
 // 7382 (1988).
-#include "chemistry/rccsd.hpp"
+#include "arges/chemistry/rccsd.hpp"
 
 namespace arges::chemistry {
 
@@ -100,7 +100,7 @@ void RccsdEquations::add_singles(Tensor<double>& R1) const {
 }
 
 TensorSet RccsdEquations::residuals() const {
-    TensorSet R({zeros("ai", "", "T1"), zeros("abij", pairs_abij, "T2")});
+    TensorSet R({{"T1", zeros("ai", "", "T1")}, {"T2", zeros("abij", pairs_abij, "T2")}});
     add_singles(R["T1"]);
     add_doubles(R["T2"]);
     return R;

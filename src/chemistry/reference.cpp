@@ -1,7 +1,8 @@
-#include "chemistry/reference.hpp"
+#include "arges/chemistry/reference.hpp"
 
+#include "arges/chemistry/frozen_orbitals.hpp"
 #include "arges/error.hpp"
-#include "chemistry/frozen_orbitals.hpp"
+#include "chemistry/check_arguments.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +76,7 @@ void check(const Reference& reference, const Fcidump& data, const std::string& s
 }  // namespace
 
 Reference build_reference(const Fcidump& data, const std::string& source) {
+    check_hamiltonian(data, source);
     const World& world = data.one_electron.world();
     const std::int64_t n = data.header.orbitals;
     Reference reference;

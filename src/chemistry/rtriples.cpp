@@ -8,8 +8,9 @@
 // nothing. With d and l as one index, w is one product for each order of the pairs,
 //     w(abcijk) = P sum_x L_i(x,a,b) R_jk(x,c),
 //     L_i = [(ai|bd), t_li^ba],  R_jk = [t_jk^dc, -(ck|lj)], to which (bj|ck) is appended for z.
-#include "chemistry/rtriples.hpp"
+#include "arges/chemistry/rtriples.hpp"
 
+#include "arges/error.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "chemistry/rtriples_kernel.hpp"
@@ -138,8 +139,8 @@ private:
 
 /// Orbital by orbital, so that little is there twice.
 Tensor<double> TriplesEnergy::left_sides(const Tensor<double>& t2) const {
-    Tensor<double> left(world(), {v_ + o_, v_, v_, o_}, "[(ai|bd), t_li^ba]");
-    Tensor<double> integrals(world(), {v_, v_, v_, 1}, "(ai|bd)"), amplitudes(world(), {o_, v_, v_, 1}, "t_li^ba");
+    Tensor<double> left(world(), {v_ + o_, v_, v_, o_}, "ai|bd and t_li^ba");
+    Tensor<double> integrals(world(), {v_, v_, v_, 1}, "ai|bd"), amplitudes(world(), {o_, v_, v_, 1}, "t_li^ba");
     for (std::int64_t i = 0; i < o_; ++i) {
         const auto of_orbital = [&](const Tensor<double>& tensor, std::size_t dimension) {
             std::vector<std::int64_t> begin(4, 0), end = tensor.extents();
@@ -156,7 +157,7 @@ Tensor<double> TriplesEnergy::left_sides(const Tensor<double>& t2) const {
 }
 
 Tensor<double> TriplesEnergy::right_sides(const Tensor<double>& t2) const {
-    Tensor<double> right(world(), {2 * v_ + o_, v_, o_, o_}, "[t_jk^dc, -(ck|lj), (bj|ck)]");
+    Tensor<double> right(world(), {2 * v_ + o_, v_, o_, o_}, "t_jk^dc, -ck|lj and bj|ck");
     Tensor<double> part = V_.spaces.tensor(world(), "dcjk", "", "t_jk^dc");
     part["dcjk"] = t2["dcjk"];
     right.set_slice({0, 0, 0, 0}, part);
@@ -348,7 +349,11 @@ double TriplesEnergy::value(const PartDone& done) const {
 }  // namespace
 
 double rtriples_energy(const SpatialIntegrals& integrals, const TensorSet& t, const PartDone& done) {
-    if (integrals.spaces.occupied == 0 || integrals.spaces.virtuals == 0) return 0;
+    const std::int64_t o = integrals.spaces.occupied, v = integrals.spaces.virtuals;
+    const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
+    if (t1.extents() != std::vector<std::int64_t>{v, o} || t2.extents() != integrals.V.extents() || t2.symmetry() != integrals.V.symmetry())
+        throw InvalidArgument("rtriples_energy: T1 and T2 have not the shapes and symmetries of rmp2_amplitudes()");
+    if (o == 0 || v == 0) return 0;
     return TriplesEnergy(integrals, t).value(done);
 }
 

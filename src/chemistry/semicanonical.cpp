@@ -1,5 +1,6 @@
+#include "arges/chemistry/reference.hpp"
 #include "arges/linalg.hpp"
-#include "chemistry/reference.hpp"
+#include "chemistry/check_arguments.hpp"
 
 #include <cmath>
 
@@ -63,6 +64,7 @@ void transform(const Tensor<double>& g, const Tensor<double>& A, const Tensor<do
 }  // namespace
 
 Fcidump semicanonical(const Fcidump& data, const Reference& reference) {
+    check_reference(data, reference, "semicanonical");
     const World& world = data.one_electron.world();
     FcidumpHeader header = data.header;
     if (!header.closed_shell()) header.form = OrbitalForm::spin_blocks;

@@ -1,6 +1,6 @@
-#include "chemistry/solver.hpp"
+#include "arges/chemistry/solver.hpp"
 
-#include "chemistry/diis.hpp"
+#include "arges/chemistry/diis.hpp"
 #include "chemistry/work_clock.hpp"
 
 #include <algorithm>
@@ -60,10 +60,22 @@ double take_step(const AmplitudeEquations& equations, TensorSet& t, Diis& diis) 
     return residual;
 }
 
+void check(const AmplitudeEquations& equations, const TensorSet& start, const SolverOptions& options) {
+    const auto require = [&](bool right, const char* problem) {
+        if (!right) throw InvalidArgument("solve_amplitudes: " + equations.method + ": " + problem);
+    };
+    require(equations.residuals && equations.energy && equations.divide, "residuals, energy and divide must all be functions");
+    require(!start.members().empty(), "there are no amplitudes to start from");
+    require(options.max_iterations >= 1, "max_iterations must be 1 or more");
+    require(options.tolerance >= 0, "the tolerance must be zero or more");
+    require(options.diis_vectors >= 0, "diis_vectors must be 0 or more");
+}
+
 }  // namespace
 
 Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
                           const SolverOptions& options, const SolverHooks& hooks) {
+    check(equations, start, options);
     const World world = start.members().front().world();
     std::vector<double> seconds;
     Solution result{std::move(start)};

@@ -1,6 +1,7 @@
-#include "chemistry/spatial_integrals.hpp"
+#include "arges/chemistry/spatial_integrals.hpp"
 
 #include "arges/error.hpp"
+#include "chemistry/check_arguments.hpp"
 
 #include <string>
 
@@ -103,6 +104,7 @@ Tensor<double> SpatialSpaces::tensor(const World& world, std::string_view letter
 
 SpatialIntegrals build_spatial_integrals(const Fcidump& data, const Reference& reference,
                                          IntegralSet set) {
+    check_reference(data, reference, "build_spatial_integrals");
     if (!data.header.closed_shell())
         throw InvalidArgument(
             "closed-shell coupled cluster needs restricted orbitals and as many alpha as beta "

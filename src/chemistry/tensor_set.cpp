@@ -1,4 +1,4 @@
-#include "chemistry/tensor_set.hpp"
+#include "arges/chemistry/tensor_set.hpp"
 
 #include "arges/error.hpp"
 #include "base/math.hpp"
@@ -18,14 +18,30 @@ std::string letters_of(const Tensor<double>& tensor) {
     return letters;
 }
 
+void check_sizes(const TensorSet& a, const TensorSet& b) {
+    if (a.members().size() != b.members().size())
+        throw InvalidArgument("sets of " + std::to_string(a.members().size()) + " and " + std::to_string(b.members().size()) +
+                              " tensors are not vectors of the same space; both need the same tensors in the same order");
+}
+
 }  // namespace
 
-TensorSet::TensorSet(std::vector<Tensor<double>> members) : members_(std::move(members)) {
-    for (std::size_t k = 0; k < members_.size(); ++k)
-        for (std::size_t l = 0; l < k; ++l)
-            if (members_[k].name() == members_[l].name())
-                throw InvalidArgument("a set of tensors has two with the name '" +
-                                      members_[k].name() + "'; give each its own name");
+TensorSet::TensorSet(std::vector<std::pair<std::string, Tensor<double>>> members) {
+    for (auto& [name, tensor] : members) {
+        if (contains(name))
+            throw InvalidArgument("a set of tensors has two with the name '" + name +
+                                  "'; give each its own name");
+        members_.push_back(std::move(tensor));
+        members_.back().set_name(name);
+    }
+}
+
+TensorSet::TensorSet(const TensorSet& other) { *this = other; }
+
+TensorSet& TensorSet::operator=(const TensorSet& other) {
+    members_ = other.members_;
+    for (std::size_t k = 0; k < members_.size(); ++k) members_[k].set_name(other.members_[k].name());
+    return *this;
 }
 
 bool TensorSet::contains(std::string_view name) const {
@@ -48,6 +64,7 @@ Tensor<double>& TensorSet::operator[](std::string_view name) {
 }
 
 double TensorSet::dot(const TensorSet& other) const {
+    check_sizes(*this, other);
     double sum = 0;
     for (std::size_t k = 0; k < members_.size(); ++k) sum += members_[k].dot(other.members_[k]);
     return sum;
@@ -66,6 +83,7 @@ void TensorSet::scale(double factor) {
 }
 
 void TensorSet::add(double factor, const TensorSet& other) {
+    check_sizes(*this, other);
     for (std::size_t k = 0; k < members_.size(); ++k) {
         const std::string letters = letters_of(members_[k]);
         members_[k][letters] += factor * other.members_[k][letters];

@@ -8,9 +8,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <charconv>
 #include <cmath>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,7 @@ public:
         count_electrons(result.header);
         check_occupation(spins, n, result);
         result.energies = numbers("/mo/mo_energy", n);
+        find_symmetries(spins, n, result.header);
         find_integrals(n, result);
         return result;
     }
@@ -145,6 +147,23 @@ private:
                      " electrons, but with the first orbitals occupied it has " + std::to_string(static_cast<int>(expected)) +
                      "; put the occupied orbitals first");
         }
+    }
+
+    /// ORBSYM of the alpha orbitals, where the symmetries are numbers.
+    void find_symmetries(const std::vector<std::int64_t>& spins, std::int64_t n, FcidumpHeader& header) const {
+        const std::string name = "/mo/mo_symmetry";
+        if (!has(name)) return;
+        const auto texts = io::hdf5_texts(file_.path(), name);
+        if (static_cast<std::int64_t>(texts.size()) != n)
+            fail(name + " has " + std::to_string(texts.size()) + " entries, it must have " + std::to_string(n) + "; the file is damaged or was written in part");
+        std::vector<int> symmetries;
+        for (std::size_t p = 0; p < texts.size(); ++p) {
+            int symmetry = 0;
+            const char* const end = texts[p].data() + texts[p].size();
+            if (const auto [stop, code] = std::from_chars(texts[p].data(), end, symmetry); code != std::errc() || stop != end) return;
+            if (header.form == OrbitalForm::restricted || spins[p] == 0) symmetries.push_back(symmetry);
+        }
+        header.orbital_symmetries = std::move(symmetries);
     }
 
     void find_integrals(std::int64_t n, Contents& result) const {

@@ -17,6 +17,9 @@ constexpr std::size_t integrals_per_batch = std::size_t(1) << 16;
 /// More than HDF5 takes up for what describes these few groups and datasets.
 constexpr std::int64_t structure_bytes = std::int64_t(1) << 16;
 
+/// What the symmetry of an orbital takes: where its text is, the text, and what HDF5 puts beside it.
+constexpr std::int64_t symmetry_bytes = 64;
+
 /// The TREXIO library whose files these are like. It opens no file without such a number.
 constexpr char library_version[] = "2.6.1";
 
@@ -60,7 +63,7 @@ struct Structure {
     std::vector<double> occupation() const;
     std::int64_t bytes(std::int64_t index_bytes) const {
         const auto n = orbitals();
-        return structure_bytes + 8 * (n * n + 3 * n) + integrals * (8 + 4 * index_bytes);
+        return structure_bytes + 8 * (n * n + 3 * n) + symmetry_bytes * n + integrals * (8 + 4 * index_bytes);
     }
 };
 
@@ -99,6 +102,7 @@ public:
         attribute("mo", "mo_num", H5T_NATIVE_INT64, &n);
         dataset("mo", "mo_occupation", H5T_NATIVE_DOUBLE, {n}, structure.occupation().data());
         if (!structure.energies.empty()) dataset("mo", "mo_energy", H5T_NATIVE_DOUBLE, {n}, structure.energies.data());
+        if (!structure.header.orbital_symmetries.empty()) write_symmetries(structure);
         if (!structure.restricted()) {
             std::vector<std::int64_t> spins(static_cast<std::size_t>(n));
             std::fill(spins.begin() + n / 2, spins.end(), 1);
@@ -128,6 +132,21 @@ private:
         const io::Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
         const auto held = checked({H5Acreate2(place.id(), name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose});
         check(H5Awrite(held.id(), type, value) >= 0);
+    }
+    /// ORBSYM as texts, whose length is variable: others the TREXIO library does not read.
+    void write_symmetries(const Structure& structure) const {
+        std::vector<std::string> texts;
+        std::vector<const char*> pointers;
+        for (std::int64_t p = 0; p < structure.orbitals(); ++p)
+            texts.push_back(std::to_string(structure.header.orbital_symmetries[static_cast<std::size_t>(p % structure.header.orbitals)]));
+        for (const auto& text : texts) pointers.push_back(text.c_str());
+        const auto place = group("mo");
+        const auto count = static_cast<hsize_t>(texts.size());
+        const io::Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate_simple(1, &count, nullptr), H5Sclose), creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        H5Tset_size(type.id(), H5T_VARIABLE);
+        H5Pset_obj_track_times(creation.id(), false);
+        const auto held = checked({H5Dcreate2(place.id(), "mo_symmetry", type.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Dclose});
+        check(H5Dwrite(held.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0);
     }
     /// Makes a dataset whose elements lie in the file one after the other, and says where; without `elements` nothing is written there.
     std::int64_t dataset(const char* group_name, const char* name, hid_t type, const std::vector<std::int64_t>& extents,

@@ -1,6 +1,6 @@
-#include "chemistry/triples.hpp"
+#include "arges/chemistry/triples.hpp"
 
-#include "chemistry/denominators.hpp"
+#include "arges/chemistry/denominators.hpp"
 
 namespace arges::chemistry {
 

@@ -1,5 +1,5 @@
 // arges cc FILE: correlation energies of a molecule.
-#include "chemistry/cc_driver.hpp"
+#include "arges/chemistry/cc_driver.hpp"
 #include "cli/interruption.hpp"
 #include "cli/step_line.hpp"
 #include "cli/subcommand.hpp"
@@ -10,6 +10,7 @@
 
 #include <charconv>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -172,6 +173,8 @@ void run(const CcCommand& command, const Console& console) {
         print_plan(console.out, command, result, world);
         return print_estimate(console.out, result);
     }
+    if (command.restart && world.rank() == 0 && !std::filesystem::exists(command.checkpoint))
+        console.err << fmt::format("arges: {} is not there yet; the calculation starts afresh\n", command.checkpoint);
     chemistry::CcProgress progress;
     progress.saved = [&](const IterationReport& report) {
         set_interruption_note(fmt::format("{} has the amplitudes of iteration {}, go on with --restart",
@@ -232,7 +235,7 @@ Action declare_cc(CLI::App& app) {
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str()
         ->needs(checkpoint);
-    app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint")
+    app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint, if it is there yet")
         ->needs(checkpoint);
     CLI::Option* const dry =
         app.add_flag("--dry", command->dry, "print sizes and estimates of memory and time, and compute nothing");

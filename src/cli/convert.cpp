@@ -58,8 +58,7 @@ void write_maps(const ConvertCommand& command, const CompactTensor<T>& compact, 
 }
 
 template <class T>
-Conversion convert(const ConvertCommand& command) {
-    const World world = command.world.make_world();
+Conversion convert(const ConvertCommand& command, const World& world) {
     Stopwatch watch;
     auto file = read_sparse<T>(world, command.input, command.input_options.read_options());
     Conversion done{.report = file.report, .ranks = world.size(), .density = file.tensor.density()};
@@ -115,7 +114,8 @@ void print_json(std::ostream& out, const ConvertCommand& command, const Conversi
 }
 
 void run(const ConvertCommand& command, const Console& console) {
-    const auto done = command.input_options.is_single() ? convert<float>(command) : convert<double>(command);
+    const World world = command.world.make_world();
+    const auto done = command.input_options.is_single(world, command.input) ? convert<float>(command, world) : convert<double>(command, world);
     command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
 }
 
@@ -130,9 +130,8 @@ void check_output_name(const std::string& path) {
 
 /// The options that integrals have no use for.
 void refuse_sparse_options(const CLI::App& app, const std::string& output) {
-    for (const char* name : {"--output-base", "--compact", "--maps", "--base", "--lengths", "--duplicates", "--type"})
-        if (app.count(name) > 0)
-            throw InvalidArgument(output + " is a file of integrals by its name, and " + name + " is for sparse tensors; leave it out");
+    refuse_options(app, {"--output-base", "--compact", "--maps", "--base", "--lengths", "--duplicates", "--type"},
+                   output + " is a file of integrals by its name, and this is for sparse tensors");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include "base/text.hpp"
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
+#include "cli/iteration_report.hpp"
+#include "cli/reading_warnings.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
@@ -48,6 +50,7 @@ struct CpdCommand {
     std::string output, output_form = "npy", start;
     int save_every = 0;
     bool json = false;
+    const CLI::App* app = nullptr;
     WorldOptions world{};
 };
 
@@ -58,6 +61,7 @@ struct Preparation {
     ReadReport report{};
     bool is_dense = false;
     std::int64_t reading_bytes = 0;  ///< that reading took at most
+    std::vector<std::string> warnings{};
 };
 
 void print_iteration(std::ostream& out, const CpIteration& now) {
@@ -77,7 +81,9 @@ void print_tensor(std::ostream& out, const CpdCommand& command, const Preparatio
     out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.nonzeros),
                        before.is_dense ? "elements" : "nonzeros");
     if (before.report.duplicates > 0) out << fmt::format(" ({} duplicates merged)", with_commas(before.report.duplicates));
-    out << fmt::format(", read in {:.3f} s; rank {}, seed {}\n", before.read_seconds, command.cp.rank, command.cp.seed) << std::flush;
+    out << fmt::format(", read in {:.3f} s; rank {}, seed {}\n", before.read_seconds, command.cp.rank, command.cp.seed);
+    if (!before.is_dense) out << "elements that are not stored count as zeros\n";
+    out << std::flush;
 }
 
 template <class T>
@@ -102,9 +108,9 @@ void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
 }
 
 template <class T>
-void print_result(std::ostream& out, const CpResult<T>& result, std::int64_t peak, const MemoryForecast& forecast) {
-    out << fmt::format("\nfit {:.8f} after {} iterations{}, {:.4f} s each, {:.3f} s to prepare\n", result.fit, result.iterations,
-                       result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration, result.setup_seconds);
+void print_result(std::ostream& out, const CpdCommand& command, const CpResult<T>& result, std::int64_t peak, const MemoryForecast& forecast) {
+    out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
+                       result.seconds_per_iteration, result.setup_seconds, "stopped because", stop_text(result.stop_reason, command.cp.tolerance));
     result.distribution == "dense" ? print_dense_result(out, result) : print_sparse_result(out, result);
     out << fmt::format("{:<28} {} busiest rank\npeak memory {} per rank, forecast {}\n", "memory", format_bytes(result.memory_bytes_max),
                        format_bytes(peak), format_bytes(forecast.bytes()))
@@ -118,6 +124,9 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["fit"] = result.fit;
     object["iterations"] = result.iterations;
     object["converged"] = result.converged;
+    object["stop_reason"] = stop_name(result.stop_reason);
+    object["fits"] = result.fits;
+    object["warnings"] = before.warnings;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
     object["mttkrp_seconds"] = result.total.mttkrp_seconds;
     object["solve_seconds"] = result.total.solve_seconds;
@@ -138,6 +147,7 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["lengths"] = before.report.lengths;
     object["nonzeros"] = before.nonzeros;
     object["duplicates"] = before.report.duplicates;
+    if (!before.is_dense) object["elements_not_stored"] = "zeros";
     object["nonzeros_max"] = result.nonzeros_max;
     object["volume_rows_max"] = result.volume_rows_max;
     object["volume_rows_total"] = result.volume_rows_total;
@@ -155,6 +165,10 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     out << object.dump(2) << std::endl;
 }
 
+std::string factors_note(const std::string& folder, int iteration) {
+    return fmt::format("{} has the factors of iteration {}, go on with --start {}", folder, iteration, folder);
+}
+
 /// Makes the folder before the work, so that results have a place. @throws InvalidArgument
 void make_folder(const std::string& path) {
     std::error_code error;
@@ -166,10 +180,14 @@ void make_folder(const std::string& path) {
 
 /// Decomposes what was read, and prints.
 template <class T, class Input>
-void decompose(CpdCommand& command, const Console& console, const World& world, Input&& input, const Preparation& before,
+void decompose(CpdCommand& command, const Console& console, const World& world, Input&& input, Preparation before,
                MemoryForecast& forecast, StepLine& steps) {
     steps.show("");
+    const auto& comm = world.state()->communicator();
     if (!command.json) print_tensor(console.out, command, before);
+    if (command.cp.algorithm == CpAlgorithm::nonnegative)
+        for (auto& warning : negative_values_warnings(input)) before.warnings.push_back(std::move(warning));
+    print_warnings(console.err, before.warnings);
     std::unique_ptr<const CpModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const CpModel<T>>(load_model<T>(world, command.start));
     const auto form = command.output_form == "text" ? ModelForm::text : ModelForm::npy;
@@ -181,16 +199,27 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
     };
     const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
         steps.show("");
-        if (!command.json) print_iteration(console.out, now);
+        command.json ? steps.show(fmt::format("iteration {}, fit {:.8f}", now.number, now.fit)) : print_iteration(console.out, now);
+        if (!command.output.empty()) note_first_signal();
         if (command.save_every == 0 || now.number % command.save_every != 0) return;
         save_model(model(), command.output, form);
-        set_interruption_note(fmt::format("{} has the factors of iteration {}, go on with --start {}", command.output, now.number, command.output));
+        set_interruption_note(factors_note(command.output, now.number));
     };
+    command.cp.stop = [&] { return comm.maximum(noted_signal()) > 0; };
     if (!before.is_dense) steps.show("dealing out nonzeros");
     const auto result = cp_decompose(std::forward<Input>(input), command.cp, progress, start.get());
+    steps.show("");
     if (!command.output.empty()) save_model(result.model, command.output, form);
-    const auto peak = world.state()->communicator().maximum(peak_process_memory());
-    command.json ? print_json(console.out, command, before, result, peak, forecast) : print_result(console.out, result, peak, forecast);
+    set_interruption_note(command.output.empty() ? "no file was changed" : factors_note(command.output, result.iterations));
+    if (result.stop_reason == StopReason::zero_model) {
+        before.warnings.emplace_back("all components are zero: this is no decomposition; use " +
+                                     std::string(command.algorithm == "nn" ? "--algorithm als or opt" : "another seed, or less regularization"));
+        print_warnings(console.err, {before.warnings.back()});
+    }
+    const auto peak = comm.maximum(peak_process_memory());
+    command.json ? print_json(console.out, command, before, result, peak, forecast) : print_result(console.out, command, result, peak, forecast);
+    if (const auto signal = comm.maximum(noted_signal()); signal > 0)
+        throw Interrupted{static_cast<int>(signal), factors_note(command.output, result.iterations)};
 }
 
 /// Reads and decomposes a dense tensor.
@@ -209,15 +238,13 @@ void decompose_dense(CpdCommand& command, const Console& console, const World& w
     if (!command.json) console.out << forecast.text() << "\n" << std::flush;
     steps.show("reading " + command.file);
     const auto tensor = read_tensor<T>(world, command.file);
-    Preparation before{watch.seconds(), tensor.size(), {}, true, reading};
+    Preparation before{watch.seconds(), tensor.size(), {}, true, reading, {}};
     before.report.lengths = tensor.extents();
     decompose<T>(command, console, world, tensor, before, forecast, steps);
 }
 
 template <class T>
-void read_and_decompose(CpdCommand& command, const Console& console) {
-    give_freed_memory_back();
-    const World world = command.world.make_world();
+void read_and_decompose(CpdCommand& command, const Console& console, const World& world, bool is_dense) {
     const auto& comm = world.state()->communicator();
     comm.agree([&] {
         if (comm.rank() == 0 && !command.output.empty()) make_folder(command.output);
@@ -225,21 +252,28 @@ void read_and_decompose(CpdCommand& command, const Console& console) {
     MemoryForecast forecast(world);
     StepLine steps(world);
     Stopwatch watch;
-    if (is_tensor_file(world, command.file)) return decompose_dense<T>(command, console, world, forecast, steps);
+    if (is_dense) return decompose_dense<T>(command, console, world, forecast, steps);
     const auto work = [&](const decompose::SparseShare& share) {
         return decompose::cp_memory<T>(share, command.cp, omp_get_max_threads()).peak();
     };
     auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), command.cp.distribution.starts_with("coarse"),
                                        command.cp.rank, work, forecast, steps, command.json ? nullptr : &console.out);
-    const Preparation before{watch.lap(), input.file.tensor.nonzeros(), input.file.report, false, input.reading_bytes};
+    const Preparation before{watch.lap(), input.file.tensor.nonzeros(), input.file.report, false, input.reading_bytes, reading_warnings(input.file)};
     decompose<T>(command, console, world, std::move(input.file.tensor), before, forecast, steps);
 }
 
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
-    if (command.save_every > 0 && command.output.empty())
-        throw InvalidArgument("--save-every needs --output DIR, the place to save to");
-    command.input.is_single() ? read_and_decompose<float>(command, console) : read_and_decompose<double>(command, console);
+    give_freed_memory_back();
+    const World world = command.world.make_world();
+    const bool is_dense = is_tensor_file(world, command.file);
+    if (is_dense)
+        refuse_options(*command.app, {"--distribution", "--grid", "--policy", "--rows", "--partition", "--format"},
+                       command.file + " is a dense tensor, and this is for sparse ones");
+    else
+        refuse_options(*command.app, {"--pairwise-perturbation"}, command.file + " is a sparse tensor, and this is for dense ones");
+    const bool is_single = is_dense ? command.input.is_single_dense(world, command.file) : command.input.is_single(world, command.file);
+    is_single ? read_and_decompose<float>(command, console, world, is_dense) : read_and_decompose<double>(command, console, world, is_dense);
 }
 
 void declare_distribution(CLI::App& app, CpOptions& cp) {
@@ -264,6 +298,7 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
 
 Action declare_cpd(CLI::App& app) {
     const auto command = std::make_shared<CpdCommand>();
+    command->app = &app;
     auto& cp = command->cp;
     app.add_option("FILE", command->file,
                    "sparse tensor: text (.tns, .tns.gz) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
@@ -273,7 +308,7 @@ Action declare_cpd(CLI::App& app) {
         ->check(CLI::IsMember({"als", "nn", "opt"}))
         ->capture_default_str();
     app.add_option("--iterations", cp.max_iterations, "at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
-    app.add_option("--tolerance", cp.tolerance, "stop when the fit changes by less; 0: never")
+    app.add_option("--tolerance", cp.tolerance, "stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--regularization", cp.regularization, "weight of the squares of the factors")
@@ -281,16 +316,19 @@ Action declare_cpd(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
     declare_distribution(app, cp);
-    app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
+    auto* const perturbation = app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
     app.add_option("--perturbation-threshold", cp.perturbation_threshold, "how little, relative to the norm of a factor")
         ->check(CLI::Range(1e-6, 0.999))
+        ->needs(perturbation)
         ->capture_default_str();
-    app.add_option("--output", command->output, "directory for the factors");
+    auto* const output = app.add_option("--output", command->output, "directory for the factors");
     app.add_option("--output-form", command->output_form, "of the factors: npy or text")
         ->check(CLI::IsMember({"npy", "text"}))
+        ->needs(output)
         ->capture_default_str();
     app.add_option("--save-every", command->save_every, "save the factors after so many iterations, too")
-        ->check(CLI::Range(1, 1000000));
+        ->check(CLI::Range(1, 1000000))
+        ->needs(output);
     app.add_option("--start", command->start, "directory with factors to start from");
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input.declare(app);

@@ -17,7 +17,7 @@ namespace arges::cli {
 namespace {
 
 /// Code of the kernels, of BLAS and of MPI with their buffers, when they are first used: measured with MPICH and OpenBLAS.
-constexpr std::int64_t first_use_bytes = std::int64_t{24} << 20, first_use_of_thread = std::int64_t{12} << 20;
+constexpr std::int64_t first_use_bytes = std::int64_t{32} << 20, first_use_of_thread = std::int64_t{12} << 20;
 
 }  // namespace
 

@@ -19,9 +19,14 @@ struct Line {
 };
 std::array<Line, 2> lines;
 std::atomic<int> shown = 0;
-std::atomic<bool> is_speaker = false;
+std::atomic<bool> is_speaker = false, notes_first = false;
+std::atomic<int> noted = 0;
 
 extern "C" void end_by_signal(int signal) {
+    if (notes_first && noted == 0) {
+        noted = signal;
+        return;
+    }
     const auto& line = lines[static_cast<std::size_t>(shown.load())];
     if (is_speaker && write(STDERR_FILENO, line.text.data(), line.length) < 0) _exit(1);
     _exit(128 + signal);
@@ -35,9 +40,14 @@ void watch_interruptions(bool speaks) {
     struct sigaction action = {};
     action.sa_handler = end_by_signal;
     sigfillset(&action.sa_mask);  // launchers send several signals; one line is enough
+    action.sa_flags = SA_RESTART;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
 }
+
+void note_first_signal() { notes_first = true; }
+
+int noted_signal() { return noted; }
 
 void set_interruption_note(const std::string& note) {
     const int next = 1 - shown.load();

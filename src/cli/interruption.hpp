@@ -10,6 +10,19 @@ namespace arges::cli {
 /// @param speaks  whether this process writes the line: one of all
 void watch_interruptions(bool speaks);
 
+/// From now on the first signal is only noted, for work that soon comes to a place where it can save what there is; a second one ends the process.
+/// Local.
+void note_first_signal();
+
+/// The signal that was noted; 0: none. Local.
+int noted_signal();
+
+/// Thrown on all ranks when a noted signal has ended the work, and what there was has been saved.
+struct Interrupted {
+    int signal;
+    std::string left;  ///< as for set_interruption_note()
+};
+
 /// What the line says is left: "molecule.h5 has the amplitudes of iteration 5". At first: no file was changed. Local.
 void set_interruption_note(const std::string& note);
 

@@ -2,7 +2,6 @@
 
 #include "arges/error.hpp"
 #include "interface/einsum_text.hpp"
-#include "plan/structure.hpp"
 #include "topology/unfold.hpp"
 
 #include <algorithm>

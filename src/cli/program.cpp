@@ -1,6 +1,7 @@
 #include "cli/program.hpp"
 
 #include "arges/error.hpp"
+#include "cli/interruption.hpp"
 #include "cli/subcommand.hpp"
 
 #include <ostream>
@@ -48,6 +49,9 @@ int run_program(int argc, const char* const* argv, const Console& console) {
         return app.exit(request, console.out, console.err);
     } catch (const CLI::ParseError& error) {
         return fail(console, std::string(error.what()) + " (see arges --help)", exit_usage);
+    } catch (const Interrupted& end) {
+        console.err << "arges: interrupted; " << end.left << std::endl;
+        return exit_signal + end.signal;
     } catch (const Error& error) {
         return fail(console, error.what(), exit_error);
     }

@@ -1,9 +1,12 @@
 #include "cli/sparse_options.hpp"
 
 #include "arges/error.hpp"
+#include "arges/tensor_io.hpp"
 #include "base/text.hpp"
 #include "cli/table.hpp"
 #include "cli/world_options.hpp"
+#include "interface/world_state.hpp"
+#include "io/reading_memory.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +15,7 @@
 namespace arges::cli {
 
 void SparseFileOptions::declare(CLI::App& app) {
+    app_ = &app;
     app.add_option("--base", base_, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
         ->check(CLI::IsMember({"detect", "zero", "one"}))
         ->capture_default_str();
@@ -20,9 +24,8 @@ void SparseFileOptions::declare(CLI::App& app) {
     app.add_option("--duplicates", duplicates_, "several values for one element: sum, refuse, or take the first")
         ->check(CLI::IsMember({"sum", "refuse", "first"}))
         ->capture_default_str();
-    app.add_option("--type", type_, "of the values: double or float")
-        ->check(CLI::IsMember({"double", "float"}))
-        ->capture_default_str();
+    app.add_option("--type", type_, "of the values: double or float; if not given, float for files of float32, else double")
+        ->check(CLI::IsMember({"double", "float"}));
 }
 
 SparseReadOptions SparseFileOptions::read_options() const {
@@ -31,6 +34,18 @@ SparseReadOptions SparseFileOptions::read_options() const {
     if (!lengths_.empty()) options.lengths = parse_lengths(lengths_);
     if (duplicates_ != "sum") options.duplicates = duplicates_ == "refuse" ? Duplicates::refuse : Duplicates::keep_first;
     return options;
+}
+
+bool SparseFileOptions::is_single(const World& world, const std::string& file) const {
+    const auto outline = io::sparse_outline(world.state()->communicator(), file, {}, sizeof(double));
+    if (outline.is_exact) refuse_options(*app_, {"--base"}, file + " is a binary file, whose indices count from 0");
+    if (outline.shape.is_distinct) refuse_options(*app_, {"--duplicates"}, file + " is a file in which no element occurs twice");
+    return type_.empty() ? outline.is_single : type_ == "float";
+}
+
+bool SparseFileOptions::is_single_dense(const World& world, const std::string& file) const {
+    refuse_options(*app_, {"--base", "--lengths", "--duplicates"}, file + " is a dense tensor, and this is for sparse ones");
+    return type_.empty() ? tensor_file_info(world, file).element == "float32" : type_ == "float";
 }
 
 std::vector<std::int64_t> parse_lengths(const std::string& text) {

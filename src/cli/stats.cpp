@@ -1,6 +1,11 @@
 // arges stats FILE: what a sparse tensor looks like, and what distributions of it would load and move.
+#include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
+#include "base/memory_tally.hpp"
+#include "base/process_memory.hpp"
 #include "base/text.hpp"
+#include "cli/iteration_report.hpp"
+#include "cli/reading_warnings.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/table.hpp"
@@ -9,6 +14,7 @@
 #include "interface/sparse_state.hpp"
 #include "partition/choose.hpp"
 #include "partition/hypergraph_distributions.hpp"
+#include "partition/value_counts.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -198,7 +204,8 @@ Json row_json(const Row& row) {
 }
 
 /// The text that is printed; on rank 0, which has all indices.
-std::string report(const StatsCommand& command, const ReadReport& read, const partition::IndexView& view) {
+std::string report(const StatsCommand& command, const ReadReport& read, const std::vector<std::string>& warnings,
+                   const partition::IndexView& view) {
     const SliceTable slices(view);
     std::vector<ModeStatistics> modes;
     double elements = 1;
@@ -214,6 +221,8 @@ std::string report(const StatsCommand& command, const ReadReport& read, const pa
         object["density"] = density;
         object["index_base"] = read.index_base;
         object["duplicates"] = read.duplicates;
+        object["elements_not_stored"] = "zeros";
+        object["warnings"] = warnings;
         object["modes"] = modes_json(modes);
         object["ranks"] = Json::array();
         for (auto ranks : command.parts) {
@@ -226,24 +235,58 @@ std::string report(const StatsCommand& command, const ReadReport& read, const pa
     auto text = fmt::format("{}: {}, {} nonzeros, density {}, indices from {}", command.file, read.form, with_commas(slices.nonzeros), scientific(density),
                        read.index_base);
     if (read.duplicates > 0) text += fmt::format(", {} duplicates merged", with_commas(read.duplicates));
-    text += "\n\n" + modes_text(modes, slices.nonzeros);
+    text += "\nelements that are not stored count as zeros\n\n" + modes_text(modes, slices.nonzeros);
     for (auto ranks : command.parts)
         text += fmt::format("\n{} ranks, rows to {}, seconds for rank {}\n", with_commas(ranks), command.rows, command.rank) +
                 rows_text(distributions.rows(ranks));
     return text;
 }
 
+/// What rank 0 takes to report on so many nonzeros, beside its part of the tensor; an upper bound.
+MemoryTally report_memory(const StatsCommand& command, std::int64_t nonzeros, const std::vector<std::int64_t>& lengths) {
+    constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t);
+    const auto order = static_cast<std::int64_t>(lengths.size());
+    MemoryTally tally;
+    tally.pass(order * number * nonzeros + 2 * number * nonzeros);  // the last indices as messages
+    tally.hold(order * number * nonzeros);
+    std::int64_t slices = 0;
+    for (auto length : lengths) {
+        tally.pass(partition::counting_memory(nonzeros, length).peak() + number * nonzeros);
+        slices += std::min(nonzeros, length);
+        tally.hold(number * nonzeros + 2 * number * std::min(nonzeros, length));  // as SliceTable says
+    }
+    if (command.parts.empty()) return tally;
+    tally.hold(2 * number * slices);                       // slices once more, for the choice
+    tally.pass((rank + 3 * number) * nonzeros);            // ranks of nonzeros, and which ranks hold the rows of a mode
+    if (command.hypergraph) tally.pass(order * partition::hypergraph_bytes * nonzeros);
+    return tally;
+}
+
+void check_report_memory(const StatsCommand& command, const World& world, std::int64_t nonzeros, const std::vector<std::int64_t>& lengths) {
+    const auto bytes = current_process_memory() + report_memory(command, nonzeros, lengths).peak();
+    if (bytes > world.memory_limit())
+        throw OutOfMemory(fmt::format("{}: rank 0 looks at all {} nonzeros, for which it takes up to {}, but the limit is {}; raise --memory", command.file,
+                                      with_commas(nonzeros), format_bytes(bytes), format_bytes(world.memory_limit())));
+}
+
 void run(const StatsCommand& command, const Console& console) {
     const World world = command.world.make_world();
     const auto& comm = world.state()->communicator();
+    command.input.is_single(world, command.file);
     const auto input = read_sparse<float>(world, command.file, command.input.read_options());
+    const auto warnings = reading_warnings(input);
+    print_warnings(console.err, warnings);
+    const auto nonzeros = input.tensor.nonzeros();
+    comm.agree([&] {
+        if (comm.rank() == 0) check_report_memory(command, world, nonzeros, input.tensor.lengths());
+    });
     const auto indices = decompose::gather_indices(comm, input.tensor.state()->local());
     std::string text;
     comm.agree([&] {
         if (comm.rank() != 0) return;
         partition::IndexView view{input.tensor.lengths(), {}};
         for (const auto& list : indices) view.indices.emplace_back(list);
-        text = report(command, input.report, view);
+        text = report(command, input.report, warnings, view);
     });
     comm.broadcast(text, 0);
     console.out << text << std::flush;

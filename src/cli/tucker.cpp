@@ -7,6 +7,9 @@
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "cli/forecast.hpp"
+#include "cli/interruption.hpp"
+#include "cli/iteration_report.hpp"
+#include "cli/reading_warnings.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/table.hpp"
@@ -46,6 +49,7 @@ struct TuckerCommand {
     TuckerOptions tucker{};
     std::string ranks, order, method = "auto", kernel = "auto", output, start;
     bool json = false;
+    const CLI::App* app = nullptr;
     WorldOptions world{};
 };
 
@@ -54,6 +58,7 @@ struct TuckerFigures {
     double read_seconds = 0, error = 0, error_seconds = 0;
     std::int64_t peak = 0, forecast = 0;
     std::string kind;  ///< of the tensor, for the first line
+    std::vector<std::string> warnings{};
 };
 
 template <class K, class V>
@@ -103,15 +108,15 @@ void print_steps(std::ostream& out, const std::vector<TuckerStep>& steps) {
 }
 
 template <class T>
-void print_result(std::ostream& out, const TuckerResult<T>& result, const TuckerFigures& figures) {
+void print_result(std::ostream& out, const TuckerCommand& command, const TuckerResult<T>& result, const TuckerFigures& figures) {
     print_steps(out, result.steps);
     out << fmt::format("\n{:<28} {:.6e} (estimated {:.6e})\n", "relative error", figures.error, result.estimated_error);
     out << fmt::format("{:<28} {}\n", "core", lengths_text(result.model.ranks()));
     out << fmt::format("{:<28} {:.2f}\n", "compression", result.model.compression());
     out << fmt::format("{:<28} {}", "method", name_in(methods, result.method));
     if (result.iterations > 0)
-        out << fmt::format(", {} iterations{}, {:.4f} s each", result.iterations,
-                           result.converged ? "" : " (tolerance not reached)", result.seconds_per_iteration);
+        out << fmt::format(", {} iterations, {:.4f} s each\n{:<28} {}", result.iterations, result.seconds_per_iteration, "stopped because",
+                           stop_text(result.stop_reason, command.tucker.tolerance));
     out << fmt::format("\n{:<28} {} {}\n", "distribution", result.distribution, result.grid);
     out << fmt::format("{:<28} {:.4f} s, {:.4f} s to compute the error\n", "seconds", result.seconds, figures.error_seconds);
     out << fmt::format("peak memory {} per rank, forecast {}\n", format_bytes(figures.peak), format_bytes(figures.forecast)) << std::flush;
@@ -148,6 +153,9 @@ void print_json(std::ostream& out, const TuckerResult<T>& result, const TuckerFi
     object["method"] = name_in(methods, result.method);
     object["iterations"] = result.iterations;
     object["converged"] = result.converged;
+    object["stop_reason"] = stop_name(result.stop_reason);
+    object["fits"] = result.fits;
+    object["warnings"] = figures.warnings;
     object["seconds"] = result.seconds;
     object["seconds_per_iteration"] = result.seconds_per_iteration;
     object["read_seconds"] = figures.read_seconds;
@@ -172,6 +180,16 @@ struct Forecasts {
     explicit Forecasts(const World& world) : process(world), steps(world) {}
 };
 
+/// Saves the model, and ends the work if it was interrupted. Collective.
+template <class T>
+void save_result(const TuckerCommand& command, const Communicator& comm, const TuckerResult<T>& result) {
+    save_model(result.model, command.output);
+    const auto left = fmt::format("{} has core and factors of iteration {}, go on with --method hooi --start {}", command.output, result.iterations,
+                                  command.output);
+    set_interruption_note(left);
+    if (const auto signal = comm.maximum(noted_signal()); signal > 0) throw Interrupted{static_cast<int>(signal), left};
+}
+
 /// Decomposes what was read, and prints. `error_of` gives the relative error of a result.
 template <class T, class Input, class ErrorOf>
 void decompose(TuckerCommand& command, const Console& console, const World& world, Input&& input, TuckerFigures figures,
@@ -180,6 +198,7 @@ void decompose(TuckerCommand& command, const Console& console, const World& worl
     const auto& comm = world.state()->communicator();
     forecasts.steps.show("");
     if (!command.json) console.out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, figures.kind, figures.read_seconds) << std::flush;
+    print_warnings(console.err, figures.warnings);
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
     command.tucker.planned = [&](std::int64_t bytes) {
@@ -192,22 +211,24 @@ void decompose(TuckerCommand& command, const Console& console, const World& worl
     double last = 0;
     const TuckerProgress progress = [&](int number, double fit) {
         forecasts.steps.show("");
-        if (command.json) return;
+        if (!command.output.empty()) note_first_signal();
+        if (command.json) return forecasts.steps.show(fmt::format("iteration {}, fit {:.8f}", number, fit));
         if (number == 1) console.out << fmt::format("\n{:>9} {:>14} {:>11}\n", "iteration", "fit", "change");
         console.out << fmt::format("{:>9} {:>14.10f} {:>11.2e}\n", number, fit, number == 1 ? fit : fit - last) << std::flush;
         last = fit;
     };
+    command.tucker.stop = [&] { return comm.maximum(noted_signal()) > 0; };
     forecasts.steps.show(is_dense ? "truncating modes" : "dealing out nonzeros");
     const auto result = tucker_decompose(std::forward<Input>(input), command.tucker, progress, start.get());
+    if (!command.output.empty()) save_result(command, comm, result);
     Stopwatch watch;
     forecasts.steps.show(is_dense ? "computing the error" : "");
     figures.error = error_of(result);
     figures.error_seconds = watch.seconds();
     forecasts.steps.show("");
-    if (!command.output.empty()) save_model(result.model, command.output);
     figures.peak = comm.maximum(peak_process_memory());
     figures.forecast = forecasts.process.bytes();
-    command.json ? print_json(console.out, result, figures) : print_result(console.out, result, figures);
+    command.json ? print_json(console.out, result, figures) : print_result(console.out, command, result, figures);
 }
 
 /// Bytes that a dense tensor takes while it is read, decomposed and compared with the model. Collective.
@@ -225,18 +246,16 @@ std::int64_t dense_bytes(const TuckerCommand& command, const World& world) {
 }
 
 template <class T>
-void read_and_decompose(TuckerCommand& command, const Console& console) {
-    give_freed_memory_back();
-    const World world = command.world.make_world();
+void read_and_decompose(TuckerCommand& command, const Console& console, const World& world, bool is_dense) {
     Forecasts forecasts(world);
     Stopwatch watch;
     std::ostream* const out = command.json ? nullptr : &console.out;
-    if (is_tensor_file(world, command.file)) {
+    if (is_dense) {
         forecasts.process.expect(command.file, dense_bytes<T>(command, world));
         if (out) *out << forecasts.process.text() << "\n" << std::flush;
         forecasts.steps.show("reading " + command.file);
         const auto tensor = read_tensor<T>(world, command.file);
-        decompose<T>(command, console, world, tensor, {watch.lap(), 0, 0, 0, 0, "dense, " + lengths_text(tensor.extents())}, forecasts,
+        decompose<T>(command, console, world, tensor, {watch.lap(), 0, 0, 0, 0, "dense, " + lengths_text(tensor.extents()), {}}, forecasts,
                      [&](const TuckerResult<T>& result) { return relative_error(tensor, result.model); });
         return;
     }
@@ -249,9 +268,10 @@ void read_and_decompose(TuckerCommand& command, const Console& console) {
                                        ranks.empty() ? 1 : *std::max_element(ranks.begin(), ranks.end()), work, forecasts.process,
                                        forecasts.steps, out);
     forecasts.reading_bytes = input.reading_bytes;
+    auto warnings = reading_warnings(input.file);
     auto& tensor = input.file.tensor;
-    const auto kind = lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros";
-    decompose<T>(command, console, world, std::move(tensor), {watch.lap(), 0, 0, 0, 0, kind}, forecasts,
+    const auto kind = lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros (elements that are not stored count as zeros)";
+    decompose<T>(command, console, world, std::move(tensor), {watch.lap(), 0, 0, 0, 0, kind, std::move(warnings)}, forecasts,
                  [](const TuckerResult<T>& result) { return result.estimated_error; });
 }
 
@@ -273,14 +293,25 @@ void run(TuckerCommand& command, const Console& console) {
     if (!command.order.empty()) command.tucker.order = parse_numbers(command.order, 1);
     for (int& mode : command.tucker.order) --mode;
     if (command.ranks.empty() && command.tucker.relative_error == 0)
-        throw InvalidArgument("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
-    command.input.is_single() ? read_and_decompose<float>(command, console) : read_and_decompose<double>(command, console);
+        throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
+    give_freed_memory_back();
+    const World world = command.world.make_world();
+    const bool is_dense = is_tensor_file(world, command.file);
+    if (is_dense)
+        refuse_options(*command.app, {"--seed"}, command.file + " is a dense tensor, and this is for sparse ones");
+    else
+        refuse_options(*command.app, {"--tolerance", "--kernel", "--order"}, command.file + " is a sparse tensor, and this is for dense ones");
+    if (is_dense && command.tucker.method != TuckerMethod::hooi)
+        refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"}, "this is for --method hooi, the others make no iterations");
+    const bool is_single = is_dense ? command.input.is_single_dense(world, command.file) : command.input.is_single(world, command.file);
+    is_single ? read_and_decompose<float>(command, console, world, is_dense) : read_and_decompose<double>(command, console, world, is_dense);
 }
 
 }  // namespace
 
 Action declare_tucker(CLI::App& app) {
     const auto command = std::make_shared<TuckerCommand>();
+    command->app = &app;
     auto& tucker = command->tucker;
     const auto numbers = accepted_by([](const std::string& text) { parse_numbers(text, 1); }, "NUMBERS");
     app.add_option("FILE", command->file,
@@ -301,7 +332,7 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("--iterations", tucker.max_iterations, "hooi: at most so many")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less; 0: never")
+    app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();

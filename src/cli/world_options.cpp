@@ -24,6 +24,11 @@ CLI::Validator accepted_by(const std::function<void(const std::string&)>& parse,
         what);
 }
 
+void refuse_options(const CLI::App& app, std::initializer_list<const char*> names, const std::string& reason) {
+    for (const char* name : names)
+        if (app.count(name) > 0) throw CLI::ValidationError(name, reason + "; leave it out");
+}
+
 double parse_positive(std::string_view text) {
     double value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -4,6 +4,7 @@
 #include "base/options.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/launcher.hpp"
+#include "comm/long_wait.hpp"
 #include "comm/roll_call.hpp"
 
 #include <algorithm>
@@ -77,6 +78,7 @@ struct Communicator::Handle {
     Traffic traffic;
     std::int64_t message_limit = largest_message;
     std::unique_ptr<RollCall> roll;  // null: calls are not compared
+    double wait_notice = 0;          // seconds; 0: no word about waiting
     ~Handle() {
         roll.reset();
         int finalized = 0;
@@ -107,6 +109,7 @@ Communicator::Communicator(MPI_Comm comm) : handle_(std::make_shared<Handle>()) 
     agree(
         [&] {
             seconds = call_timeout_option();
+            handle_->wait_notice = wait_notice_option();
             milliseconds[0] = -static_cast<std::int64_t>(std::ceil(seconds * 1000));
         },
         milliseconds);
@@ -172,6 +175,7 @@ PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::
 
 void Communicator::finish(PendingExchange& pending) const {
     auto& requests = pending.requests;
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
     requests.clear();
 }
@@ -184,6 +188,7 @@ void Communicator::exchange(const std::vector<Piece>& sends, const std::vector<P
 std::vector<std::int64_t> Communicator::all_to_all_counts(const std::vector<std::int64_t>& to_rank) const {
     meet("all to all");
     std::vector<std::int64_t> in(to_rank.size());
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Alltoall(to_rank.data(), 1, MPI_INT64_T, in.data(), 1, MPI_INT64_T, raw()), "MPI_Alltoall");
     return in;
 }
@@ -218,6 +223,7 @@ std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mi
     const auto p = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> length(p);
     const auto own = static_cast<std::int64_t>(mine.size());
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Allgather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, raw()), "MPI_Allgather");
     std::int64_t total = 0, before = 0;
     for (std::size_t r = 0; r < p; ++r) {
@@ -246,6 +252,7 @@ std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, 
     const auto p = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> length(p);
     const auto own = static_cast<std::int64_t>(mine.size());
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Gather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, static_cast<int>(root), raw()), "MPI_Gather");
     std::vector<Piece> sends, receives;
     std::vector<std::byte> result;
@@ -271,6 +278,7 @@ std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, 
 void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) const {
     meet("broadcast");
     auto* first = static_cast<std::byte*>(data);
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     for (std::int64_t done = 0; done < bytes; done += handle_->message_limit)
         check(MPI_Bcast(first + done, static_cast<int>(std::min(handle_->message_limit, bytes - done)), MPI_BYTE,
                         static_cast<int>(root), raw()),
@@ -298,21 +306,25 @@ std::int64_t all_reduce(std::int64_t value, MPI_Op op, MPI_Comm comm) {
 
 std::int64_t Communicator::maximum(std::int64_t value) const {
     meet("maximum");
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     return all_reduce(value, MPI_MAX, raw());
 }
 
 std::int64_t Communicator::minimum(std::int64_t value) const {
     meet("minimum");
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     return all_reduce(value, MPI_MIN, raw());
 }
 
 std::int64_t Communicator::sum(std::int64_t value) const {
     meet("sum");
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     return all_reduce(value, MPI_SUM, raw());
 }
 
 void Communicator::minima_of(std::span<std::int64_t> values) const {
     const std::vector<std::int64_t> mine(values.begin(), values.end());
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Allreduce(mine.data(), values.data(), static_cast<int>(values.size()), MPI_INT64_T, MPI_MIN, raw()), "MPI_Allreduce");
 }
 
@@ -331,6 +343,7 @@ void Communicator::sum(std::int64_t* values, std::int64_t count) const {
     for (std::int64_t done = 0; done < count; done += limit) {
         const auto part = std::min(limit, count - done);
         mine.assign(values + done, values + done + part);
+        const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
         check(MPI_Allreduce(mine.data(), values + done, static_cast<int>(part), MPI_INT64_T, MPI_SUM, raw()), "MPI_Allreduce");
     }
 }
@@ -367,6 +380,7 @@ void Communicator::sum(double* values, std::int64_t count) const {
 
 void Communicator::barrier() const {
     meet("barrier");
+    const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Barrier(raw()), "MPI_Barrier");
 }
 

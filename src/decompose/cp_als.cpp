@@ -166,12 +166,16 @@ void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& s
             throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +
                         std::to_string(state.fit) + "; use a smaller rank, another seed, or a regularization");
         if (!after(it, state.fit)) return;
-        must_be_exact = std::abs(state.fit - before) < options.tolerance || (must_be_exact && !was_exact);
+        must_be_exact = is_settled(state.fit, state.fit - before, options.tolerance) || (must_be_exact && !was_exact);
         was_exact = is_exact;
     }
 }
 
 }  // namespace
+
+bool is_settled(double fit, double change, double tolerance) {
+    return tolerance > 0 && std::abs(change) <= tolerance * std::abs(fit);
+}
 
 double fit_of(double norm_squared, double model_squared, double inner) {
     constexpr double rounding = 1e-5;  // of single precision

@@ -16,6 +16,9 @@ struct IterationOptions {
     double regularization = 0;
 };
 
+/// Whether a fit has changed so little that iterations may end.
+bool is_settled(double fit, double change, double tolerance);
+
 /// Called after each iteration with its number and the fit; what it returns says whether to go on.
 using AfterIteration = std::function<bool(int number, double fit)>;
 

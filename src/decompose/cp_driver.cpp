@@ -48,8 +48,13 @@ public:
         if (options_.algorithm == CpAlgorithm::als) run_als(tensor_, state, iteration, after);
         if (options_.algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor_, state, iteration, after);
         if (options_.algorithm == CpAlgorithm::opt) run_opt(tensor_, state, iteration, after);
-        if (state.is_stationary) result.converged = options_.tolerance > 0;
         result.fit = state.fit;
+        if (std::all_of(state.lambda.begin(), state.lambda.end(), [](double weight) { return weight == 0; }))
+            result.stop_reason = StopReason::zero_model;
+        else if (state.is_stationary)
+            result.stop_reason = StopReason::no_step;
+        result.converged = result.stop_reason == StopReason::tolerance ||
+                           (result.stop_reason == StopReason::no_step && options_.tolerance > 0);
     }
 
 private:
@@ -77,10 +82,15 @@ private:
         const bool exact = now.step == CpStep::exact, exact_twice = exact && was_exact_;
         was_exact_ = exact;
         result.perturbation_starts += now.step == CpStep::pairs ? 1 : 0;
-        result.converged = number > 1 && exact_twice && std::abs(now.change) < options_.tolerance;
+        result.fits.push_back(fit);
+        const bool is_settled = number > 1 && exact_twice && decompose::is_settled(fit, now.change, options_.tolerance);
         if (progress_) progress_(now, model_);
+        if (is_settled)
+            result.stop_reason = StopReason::tolerance;
+        else if (options_.stop && options_.stop())
+            result.stop_reason = StopReason::asked;
         watch_.lap();
-        return !result.converged;
+        return result.stop_reason == StopReason::iterations;
     }
 
     CpOperator<T>& tensor_;

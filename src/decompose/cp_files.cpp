@@ -47,9 +47,9 @@ CpModel<T> load_model(const World& world, const std::string& directory) {
     const CollectiveCall call(ranks_of(world), "load_model", directory);
     const auto& comm = communicator_of(world, "load_model");
     const auto shape = io::kruskal_shape(comm, directory);
-    std::vector<std::int64_t> components(static_cast<std::size_t>(shape.components));
-    std::iota(components.begin(), components.end(), 0);
-    const auto weights = io::read_matrix<T>(comm, shape.paths[0], components);
+    std::vector<std::int64_t> weight_rows(static_cast<std::size_t>(shape.weight_rows));
+    std::iota(weight_rows.begin(), weight_rows.end(), 0);
+    const auto weights = io::read_matrix<T>(comm, shape.paths[0], weight_rows);
     std::vector<std::vector<std::int64_t>> rows(shape.lengths.size());
     std::vector<std::vector<T>> factors(shape.lengths.size());
     for (std::size_t m = 0; m < shape.lengths.size(); ++m)

@@ -3,8 +3,9 @@
 #include "arges/error.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
-#include "decompose/choose_distribution.hpp"
+#include "decompose/check_forecast.hpp"
 #include "decompose/cp_driver.hpp"
+#include "decompose/deal_out.hpp"
 #include "decompose/sparse_operator.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "interface/sparse_state.hpp"
@@ -54,26 +55,18 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
     });
     Stopwatch watch;
-    const auto before = source.local().count();
-    auto chosen = decompose::choose_distribution(
-        comm, source.local(),
+    auto dealt = decompose::deal_out(
+        source, gives_up,
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed});
-    sparse::Nonzeros<T> mine;
-    comm.agree([&] {
-        if (gives_up)
-            mine = source.take();
-        else
-            mine = source.local();
-    });
-    auto distributed = decompose::distribute(comm, std::move(mine), chosen.plan);
-    const bool folds = distributed.folds;
-    auto share = decompose::share_of(comm, distributed, tensor.lengths(), before, options.rank);
-    share.keeps_source = !gives_up;
+    const auto& chosen = dealt.chosen;
+    const auto& share = dealt.share;
     const auto forecast = comm.maximum(decompose::cp_memory<T>(share, options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, share);
+    decompose::check_forecast(*source.world, source.title(), forecast, share.keeps_source ? share.source_bytes() : 0,
+                              "use more ranks, fewer components, another format");
     const auto model_bytes = comm.maximum(decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)));
     if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
-    SparseOperator<T> op(comm, std::move(distributed), sparse::parse_format(options.format), options.rank);
+    const bool folds = dealt.nonzeros.folds;
+    SparseOperator<T> op(comm, std::move(dealt.nonzeros), sparse::parse_format(options.format), options.rank);
     decompose::check_norm(source.title(), op.norm_squared());
     CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
     if (start) decompose::start_from(*start, op, state);
@@ -96,14 +89,14 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
 }  // namespace
 
 template <class T>
-CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
-                         const CpModel<T>* start) {
+CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
     return decompose_tensor(tensor, false, options, progress, start);
 }
 
 template <class T>
-CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const CpProgress<T>& progress,
-                         const CpModel<T>* start) {
+CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
     return decompose_tensor(tensor, true, options, progress, start);
 }
 

@@ -5,6 +5,7 @@
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "decompose/check_forecast.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_cp_operator.hpp"
 #include "decompose/dense_memory.hpp"
@@ -106,8 +107,8 @@ void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>
 }  // namespace
 
 template <class T>
-CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
-                         const CpModel<T>* start) {
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
     const auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->exchange_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
     if (source.world->dry())
@@ -124,7 +125,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = comm.maximum(
         place.original_bytes + decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
-    decompose::check_dense_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
     const auto model_bytes = comm.maximum(
         decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
     if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });

@@ -1,8 +1,6 @@
 #include "decompose/dense_memory.hpp"
 
-#include "arges/error.hpp"
 #include "base/buffer.hpp"
-#include "base/text.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_block.hpp"
 #include "decompose/dense_cp_operator.hpp"
@@ -11,8 +9,10 @@
 #include "decompose/factor_tensor.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
+#include "plan/exchange_volume.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace arges::decompose {
 
@@ -82,12 +82,26 @@ private:
         return array_memory(layout.local_size(world_.rank()) * static_cast<std::int64_t>(sizeof(T)));
     }
 
+    /// Bytes of the messages and lists of a movement on the rank that has most.
+    static std::int64_t messages(const Layout& from, const Layout& to) {
+        ExchangeSpec spec;
+        spec.from = from;
+        spec.to = to;
+        spec.from_labels.resize(static_cast<std::size_t>(from.order()));
+        std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
+        spec.to_labels = spec.from_labels;
+        spec.label_extents = from.extents();
+        spec.terms = {spec.identity()};
+        const auto bound = exchange_bound(spec);
+        return (bound.volume.sent + bound.volume.received) * static_cast<std::int64_t>(sizeof(T)) + bound.list_bytes + bound.building_bytes;
+    }
+
     /// To where a mode is whole; `held` is what the core holds by itself.
     Layout move(const Layout& core, int mode, const std::vector<int>& settled, std::int64_t& held) {
         if (core.slot(mode).places() == 1) return core;
         auto moved = layout_with_whole_mode(core, mode, settled);
         tally_.hold(bytes(moved));
-        tally_.pass(bytes(core) + bytes(moved));  // messages
+        tally_.pass(messages(core, moved));
         tally_.hold(-held);
         held = bytes(moved);
         return moved;
@@ -208,16 +222,8 @@ std::int64_t error_memory(const World& world, const Layout& layout, const std::v
     double largest = 0;
     for (std::size_t m = 0; m < ranks.size(); ++m)
         largest = std::max(largest, static_cast<double>(ranks[m]) / static_cast<double>(std::max<std::int64_t>(1, layout.extents()[m])));
-    return static_cast<std::int64_t>((2 + 2 * std::min(1.0, largest)) * between * sizeof(T)) + local::max_workspace_bytes;
-}
-
-void check_dense_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, std::int64_t held) {
-    std::int64_t minima[] = {0};
-    world.agree([&] { minima[0] = world.free_bytes() + held; }, minima);
-    if (forecast > minima[0])
-        throw OutOfMemory(title + ": the decomposition takes up to " + with_commas(forecast) +
-                          " bytes on a rank, but the memory limit leaves " + with_commas(minima[0]) +
-                          "; use more ranks, fewer components, or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
+    const int messages = world.size() > 1 ? 2 : 0;  // of a part of the tensor that is cut out: sent and received
+    return static_cast<std::int64_t>((2 + messages + 2 * std::min(1.0, largest)) * between * sizeof(T)) + local::max_workspace_bytes;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                     \

@@ -7,7 +7,6 @@
 #include "arges/tucker.hpp"
 #include "base/memory_tally.hpp"
 #include "decompose/cp_driver.hpp"
-#include "interface/world_state.hpp"
 #include "layout/layout.hpp"
 
 namespace arges::decompose {
@@ -27,9 +26,5 @@ MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const 
 /// Memory of relative_error() beside the tensor and the model, an upper bound. Local.
 template <class T>
 std::int64_t error_memory(const World& world, const Layout& layout, const std::vector<std::int64_t>& ranks);
-
-/// @throws OutOfMemory on every rank if a forecast, of which the tensor is a part, is over what the memory limit leaves. Collective.
-/// @param held by the tensor now, on the rank that has most
-void check_dense_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, std::int64_t held);
 
 }  // namespace arges::decompose

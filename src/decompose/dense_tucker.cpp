@@ -5,6 +5,7 @@
 #include "base/math.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
+#include "decompose/check_forecast.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/dense_block.hpp"
 #include "decompose/dense_memory.hpp"
@@ -15,6 +16,7 @@
 #include "decompose/factor_tensor.hpp"
 #include "decompose/movement_bounds.hpp"
 #include "decompose/tucker_checks.hpp"
+#include "decompose/tucker_iterations.hpp"
 #include "decompose/tucker_steps.hpp"
 #include "interface/tensor_state.hpp"
 
@@ -84,13 +86,12 @@ public:
         for (std::size_t m = 0; m < factors_.size(); ++m) ranks_[m] = factors_[m].rank;
         Stopwatch watch;
         double fit = start ? -std::numeric_limits<double>::infinity() : 1 - error_;
-        while (result.iterations < options_.max_iterations && !result.converged) {
-            iteration_ = ++result.iterations;
+        for (bool goes_on = true; goes_on && result.iterations < options_.max_iterations;) {
+            iteration_ = result.iterations + 1;
             sweep(tensor_, 0, tensor_.order());
-            const double now = 1 - error_;
-            result.converged = std::abs(now - fit) < options_.tolerance;
-            fit = now;
-            if (progress) progress(iteration_, fit);
+            const double change = 1 - error_ - fit;
+            fit = 1 - error_;
+            goes_on = decompose::note_iteration(options_, progress, fit, change, result);
         }
         result.seconds_per_iteration = watch.seconds() / result.iterations;
     }
@@ -261,7 +262,7 @@ private:
 
 template <class T>
 TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const TuckerModel<T>* start) {
+                                 const std::type_identity_t<TuckerModel<T>>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
     const CollectiveCall call(source.world->exchange_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
     if (source.world->dry())
@@ -273,7 +274,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = source.world->communicator().maximum(
         place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
-    decompose::check_dense_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
     if (options.planned) source.world->agree([&] { options.planned(forecast); });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);

@@ -1,8 +1,6 @@
 #include "decompose/sparse_memory.hpp"
 
-#include "arges/error.hpp"
 #include "base/buffer.hpp"
-#include "base/text.hpp"
 #include "decompose/choose_distribution.hpp"
 #include "decompose/cp_driver.hpp"
 #include "decompose/sparse_operator.hpp"
@@ -20,7 +18,7 @@ namespace {
 MemoryTally dealing_memory(const SparseShare& share, const std::string& distribution) {
     const auto choice = choice_memory(share, distribution);
     MemoryTally tally;
-    tally.pass(share.before * share.global_bytes() + choice.peak());
+    tally.pass(share.source_bytes() + choice.peak());
     tally.hold(choice.held());
     tally.add(distribution_memory(share));
     return tally;
@@ -67,16 +65,6 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
     tally.pass(std::max((threads + 3) * width * width * static_cast<std::int64_t>(sizeof(double)), partial));
     tally.pass(model + 3 * core * static_cast<std::int64_t>(sizeof(double)));
     return tally;
-}
-
-void check_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, const SparseShare& share) {
-    const auto in_use = share.keeps_source ? share.before * share.global_bytes() : 0;
-    std::int64_t minima[] = {0};
-    world.agree([&] { minima[0] = world.free_bytes() + in_use; }, minima);
-    if (forecast > minima[0])
-        throw OutOfMemory(title + ": the decomposition takes up to " + with_commas(forecast) +
-                          " bytes on a rank, but the memory limit leaves " + with_commas(minima[0]) +
-                          "; use more ranks, fewer components, another format, or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
 }
 
 #define ARGES_INSTANTIATE(T)                                                           \

@@ -8,9 +8,6 @@
 #include "arges/tucker.hpp"
 #include "base/memory_tally.hpp"
 #include "decompose/sparse_share.hpp"
-#include "interface/world_state.hpp"
-
-#include <string>
 
 namespace arges::decompose {
 
@@ -21,8 +18,5 @@ MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int th
 /// Memory of tucker_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound. Pure.
 template <class T>
 MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads);
-
-/// @throws OutOfMemory on every rank if a forecast is over what the memory limit leaves. Collective.
-void check_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, const SparseShare& share);
 
 }  // namespace arges::decompose

@@ -27,6 +27,8 @@ struct SparseShare {
     /// Bytes of a nonzero with its indices in the whole tensor, and with those of local rows.
     std::int64_t global_bytes() const { return order() * 8 + value_bytes; }
     std::int64_t local_bytes() const { return order() * 4 + value_bytes; }
+    /// Bytes of the nonzeros as they were read.
+    std::int64_t source_bytes() const { return before * global_bytes(); }
 };
 
 /// What to expect of a tensor with so many nonzeros, dealt out evenly but for a tenth.

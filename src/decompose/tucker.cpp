@@ -2,14 +2,16 @@
 
 #include "arges/error.hpp"
 #include "base/math.hpp"
+#include "base/release.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
-#include "decompose/choose_distribution.hpp"
+#include "decompose/check_forecast.hpp"
 #include "decompose/cp_driver.hpp"
-#include "base/release.hpp"
+#include "decompose/deal_out.hpp"
 #include "decompose/factor_tensor.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker_checks.hpp"
+#include "decompose/tucker_iterations.hpp"
 #include "interface/sparse_state.hpp"
 #include "local/blas.hpp"
 #include "sparse/ttmc.hpp"
@@ -245,24 +247,16 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     });
     Stopwatch watch, whole;
     const int columns = *std::max_element(options.ranks.begin(), options.ranks.end());
-    auto chosen = decompose::choose_distribution(
-        comm, source.local(),
+    auto dealt = decompose::deal_out(
+        source, gives_up,
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
-    sparse::Nonzeros<T> mine;
-    const auto before = source.local().count();
-    comm.agree([&] {
-        if (gives_up)
-            mine = source.take();
-        else
-            mine = source.local();
-    });
-    auto distributed = decompose::distribute(comm, std::move(mine), chosen.plan);
-    auto share = decompose::share_of(comm, distributed, tensor.lengths(), before, columns);
-    share.keeps_source = !gives_up;
+    const auto& chosen = dealt.chosen;
+    const auto& share = dealt.share;
     const auto forecast = comm.maximum(decompose::tucker_memory<T>(share, options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, share);
+    decompose::check_forecast(*source.world, source.title(), forecast, share.keeps_source ? share.source_bytes() : 0,
+                              "use more ranks, fewer components, another format");
     if (options.planned) comm.agree([&] { options.planned(forecast); });
-    Hooi<T> hooi(comm, std::move(distributed), options.ranks, options.seed);
+    Hooi<T> hooi(comm, std::move(dealt.nonzeros), options.ranks, options.seed);
     decompose::check_norm(source.title(), hooi.norm_squared());
     if (start) hooi.start_from(*start);
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
@@ -272,12 +266,11 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     result.grid = chosen.grid;
     result.policy = chosen.policy;
     watch.lap();
-    while (result.iterations < options.max_iterations && !result.converged) {
+    for (bool goes_on = true; goes_on && result.iterations < options.max_iterations;) {
         const double fit = hooi.iterate();
-        result.converged = result.iterations > 0 && std::abs(fit - result.fit) < options.tolerance;
+        const double change = result.iterations > 0 ? fit - result.fit : std::numeric_limits<double>::infinity();
         result.fit = fit;
-        ++result.iterations;
-        if (progress) progress(result.iterations, fit);
+        goes_on = decompose::note_iteration(options, progress, fit, change, result);
     }
     result.seconds_per_iteration = watch.seconds() / result.iterations;
     result.estimated_error = 1 - result.fit;
@@ -290,13 +283,13 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
 
 template <class T>
 TuckerResult<T> tucker_decompose(const SparseTensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const TuckerModel<T>* start) {
+                                 const std::type_identity_t<TuckerModel<T>>* start) {
     return decompose_tensor(tensor, false, options, progress, start);
 }
 
 template <class T>
 TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& options, const TuckerProgress& progress,
-                                 const TuckerModel<T>* start) {
+                                 const std::type_identity_t<TuckerModel<T>>* start) {
     return decompose_tensor(tensor, true, options, progress, start);
 }
 

@@ -17,9 +17,17 @@ struct CheckedLabels {
     std::vector<int> output;
 };
 
+/// Labels that may be mistyped.
+struct UnusualLabels {
+    std::vector<std::string> repeated;  ///< of the output, in no factor
+    std::vector<std::string> summed;    ///< once in one factor, nowhere else
+};
+UnusualLabels unusual_labels(const TermRequest& request, const CheckedLabels& labels);
+
 /// Numbers the labels of a product.
 /// @throws InvalidArgument if an operand has too few or too many labels, a label is not made of letters, digits and
-///         underscores, or a label has two extents; the message names operands, label and both extents
+///         underscores, or a label has two extents; the message names operands, label and both extents; if the product is repeated along a label and
+///         sums over one that occurs once, with neither vouched for; or if what is vouched for is not so
 CheckedLabels check_labels(const TermRequest& request);
 
 }  // namespace arges

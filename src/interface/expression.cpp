@@ -18,15 +18,16 @@ const char* checked(const char* text) {
 
 /// A factor that was put together by hand may lack its tensor.
 template <class T>
+void check_tensor(const Factor<T>& factor) {
+    if (!factor.tensor)
+        throw InvalidArgument("[\"" + factor.labels.to_string() + "\"]: labels without a tensor; label one by Tensor::operator[]");
+}
+
+template <class T>
 void check_tensors(const Factor<T>& left, const Expression<T>& right) {
-    const auto check = [](const Factor<T>& factor) {
-        if (!factor.tensor)
-            throw InvalidArgument("[\"" + factor.labels.to_string() +
-                                  "\"]: labels without a tensor; label one by Tensor::operator[]");
-    };
-    check(left);
+    check_tensor(left);
     for (const auto& term : right.terms())
-        for (const auto& factor : term.factors) check(factor);
+        for (const auto& factor : term.factors) check_tensor(factor);
 }
 
 }  // namespace
@@ -57,6 +58,8 @@ Expression<T> Expression<T>::multiply(const Expression& a, const Expression& b) 
             Term<T> term = x;
             term.coefficient *= y.coefficient;
             term.factors.insert(term.factors.end(), y.factors.begin(), y.factors.end());
+            term.repeated.insert(term.repeated.end(), y.repeated.begin(), y.repeated.end());
+            term.summed.insert(term.summed.end(), y.summed.begin(), y.summed.end());
             for (const auto* side : {&x, &y}) {
                 const auto* other = side == &x ? &y : &x;
                 if (side->projection == Projection::none) continue;
@@ -69,6 +72,20 @@ Expression<T> Expression<T>::multiply(const Expression& a, const Expression& b) 
             result.terms_.push_back(std::move(term));
         }
     return result;
+}
+
+template <class T>
+T Expression<T>::total() const {
+    for (const auto& term : terms_)
+        for (const auto& factor : term.factors) {
+            check_tensor(factor);
+            const Tensor<T> result(factor.tensor->world_handle, {});
+            result[""] = *this;
+            return result.scalar();
+        }
+    T sum(0);
+    for (const auto& term : terms_) sum += term.coefficient;
+    return sum;
 }
 
 template <class T>

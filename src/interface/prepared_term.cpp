@@ -78,17 +78,17 @@ ProductSpec product_spec(const TermRequest& request, const CheckedLabels& labels
     spec.output_is_free = request.output_is_free;
     spec.complex = request.complex;
     spec.element_bytes = request.element_bytes;
-    StructuralTerm term;
+    StructuralSum sum;
+    auto& product = sum.products.emplace_back();
     for (const auto& factor : spec.factors)
-        if (!request.number) term.factors.push_back({factor.layout.symmetry(), factor.labels});
-    term.output = {spec.output.layout.symmetry(), spec.output.labels};
-    term.labels = static_cast<int>(labels.names.size());
-    term.complex = request.complex;
-    term.zero = request.zero;
-    term.real_coefficient = request.real_coefficient;
-    term.label_names = labels.names;
-    term.output_name = request.output.name;
-    spec.terms = projection_terms(term, request.projection);
+        if (!request.number) product.factors.push_back({factor.layout.symmetry(), factor.labels, product.factors.size(), factor.conjugated, factor.name});
+    product.coefficient = request.zero ? 0.0 : std::complex<double>(1, request.real_coefficient ? 0 : 1);
+    sum.output = {spec.output.layout.symmetry(), spec.output.labels};
+    sum.output.name = request.output.name;
+    sum.labels = static_cast<int>(labels.names.size());
+    sum.complex = request.complex;
+    sum.label_names = labels.names;
+    spec.terms = projection_terms(sum, request.projection);
     // Terms that conjugate R need its complex coefficient inside; a movement would apply it outside.
     spec.coefficient_inside = request.complex && !request.real_coefficient &&
                               std::any_of(spec.terms.begin(), spec.terms.end(), [](const auto& t) { return t.conjugate; });
@@ -254,7 +254,12 @@ std::string PreparedTerm::explain(const TermRequest& names) const {
     PlannedProduct product;
     product.steps = named_steps(names);
     for (const auto& layout : intermediates_) product.intermediates.push_back(*layout);
-    return arges::explain(plan_report(product, product_spec(names, check_labels(names)), options_));
+    const auto labels = check_labels(names);
+    const auto unusual = unusual_labels(names, labels);
+    std::string notes;
+    for (const auto& name : unusual.repeated) notes += "note: no factor has the label '" + name + "'; the result is repeated along it\n";
+    for (const auto& name : unusual.summed) notes += "note: the label '" + name + "' occurs only once; it is summed over\n";
+    return notes + arges::explain(plan_report(product, product_spec(names, labels), options_));
 }
 
 }  // namespace arges

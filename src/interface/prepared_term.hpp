@@ -28,7 +28,8 @@ struct PlannedOperand {
 struct TermRequest {
     std::vector<PlannedOperand> factors;
     PlannedOperand output;
-    Projection projection = Projection::none;
+    Projection projection = Projection::none;  ///< none: the statement has the symmetry
+    std::vector<std::string> repeated{}, summed{};  ///< labels that broadcast() and sum() name
     bool zero = false;            ///< the coefficient is zero
     bool real_coefficient = true; ///< the coefficient is real
     bool number = false;          ///< the only factor stands for the number 1

@@ -113,6 +113,31 @@ void SparseTensor<T>::write_at(std::span<const std::int64_t> tuples, std::span<c
 }
 
 template <class T>
+SparseTensor<T> SparseTensor<T>::from_entries(const World& world, std::vector<std::int64_t> lengths, const SparseEntries<T>& mine,
+                                              Duplicates duplicates, std::string name) {
+    const CollectiveCall call(ranks_of(world), "SparseTensor::from_entries", lengths, duplicates);
+    SparseTensor result(world, std::move(lengths), std::move(name));
+    auto& state = *result.state_;
+    auto more = no_nonzeros<T>(result.lengths());
+    state.world->agree([&] {
+        if (mine.indices.size() != more.indices.size())
+            throw InvalidArgument(state.title() + ": indices for " + std::to_string(mine.indices.size()) + " modes, but the tensor has " +
+                                  std::to_string(more.indices.size()) + "; give one array of indices for each mode");
+        for (std::size_t m = 0; m < mine.indices.size(); ++m) {
+            if (mine.indices[m].size() != mine.values.size())
+                throw InvalidArgument(state.title() + ": " + std::to_string(mine.indices[m].size()) + " indices in mode " +
+                                      std::to_string(m + 1) + " for " + std::to_string(mine.values.size()) +
+                                      " values; give an index in each mode for every value");
+            for (auto index : mine.indices[m]) check_index(index, result.lengths()[m], m, state.title());
+        }
+        more.indices = mine.indices;
+        more.values = mine.values;
+    });
+    add(state, std::move(more), duplicates);
+    return result;
+}
+
+template <class T>
 void SparseTensor<T>::fill(T value) {
     auto& values = state_of(*this, "fill").values();
     std::fill(values.begin(), values.end(), value);
@@ -257,6 +282,8 @@ double SparseTensor<T>::norm() const {
     template void SparseTensor<T>::fill(T);                                                                    \
     template void SparseTensor<T>::erase();                                                                    \
     template void SparseTensor<T>::drop(T);                                                                    \
+    template SparseTensor<T> SparseTensor<T>::from_entries(const World&, std::vector<std::int64_t>,            \
+                                                           const SparseEntries<T>&, Duplicates, std::string); \
     template SparseTensor<T> SparseTensor<T>::from_dense(const Tensor<T>&, T);                                 \
     template Tensor<T> SparseTensor<T>::to_dense() const;                                                      \
     template std::int64_t SparseTensor<T>::nonzeros() const;                                                   \

@@ -94,6 +94,7 @@ void Statement<T>::check() {
         identify(term, planned);
         expect_runs(term, planned);
     }
+    check_symmetry();
 }
 
 template <class T>
@@ -115,6 +116,8 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
         request.factors.push_back(
             {world_.intern(Layout(world_.grid(), {}, Symmetry::none(0), {})), {}, false, "a number"});
     request.projection = term.projection;
+    request.repeated = term.repeated;
+    request.summed = term.summed;
     request.zero = term.coefficient == T(0);
     request.real_coefficient = std::imag(term.coefficient) == 0;
     request.number = term.factors.empty();
@@ -124,6 +127,18 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
     const bool whole = std::set<std::string>(names.begin(), names.end()).size() == names.size();
     request.output_is_free = whole && !aliased_ && beta_ == T(0) && right_.terms().size() == 1 && !term.factors.empty();
     return request;
+}
+
+/// Where the tensor of a factor is first in the right-hand side, counted in factors: the same number for the same tensor.
+template <class T>
+std::size_t Statement<T>::first_place(const Factor<T>& factor) const {
+    std::size_t place = 0;
+    for (const auto& term : right_.terms())
+        for (const auto& other : term.factors) {
+            if (other.tensor == factor.tensor) return place;
+            ++place;
+        }
+    return place;
 }
 
 /// The text that a plan is found by, which holds nothing that may differ between ranks but the addresses of layouts, and the digest by
@@ -140,10 +155,7 @@ void Statement<T>::identify(const Term<T>& term, PlannedTerm& planned) {
     };
     for (const auto& factor : request.factors) add(factor);
     add(request.output);
-    for (const auto& factor : term.factors) {
-        const auto same = std::find_if(term.factors.begin(), term.factors.end(), [&](const auto& f) { return f.tensor == factor.tensor; });
-        digest_.add(same - term.factors.begin()).add(factor.tensor == left_.tensor);
-    }
+    for (const auto& factor : term.factors) digest_.add(first_place(factor)).add(factor.tensor == left_.tensor);
 }
 
 /// A term is planned for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for
@@ -289,6 +301,7 @@ std::string Statement<T>::explain() {
     template Statement<T>::Statement(const Factor<T>&, const Expression<T>&, T);         \
     template void Statement<T>::agree_on_terms();                                        \
     template TermRequest Statement<T>::request_of_output() const;                        \
+    template std::size_t Statement<T>::first_place(const Factor<T>&) const;              \
     template std::string Statement<T>::explain();
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

@@ -6,6 +6,7 @@
 #include "base/first_error.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/tensor_state.hpp"
+#include "plan/structural_sum.hpp"
 
 #include <string>
 #include <vector>
@@ -31,8 +32,11 @@ private:
     };
 
     void check();
+    void check_symmetry();
+    StructuralSum structure() const;
     void look_up(std::int64_t free_bytes);
     TermRequest request_for(const Term<T>& term) const;
+    std::size_t first_place(const Factor<T>& factor) const;
     void identify(const Term<T>& term, PlannedTerm& planned);
     void expect_runs(const Term<T>& term, PlannedTerm& planned);
     void agree_on_terms();

@@ -1,6 +1,7 @@
 // Running a statement that is planned.
 #include "base/first_error.hpp"
 #include "base/instantiate.hpp"
+#include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/statement.hpp"
@@ -33,6 +34,7 @@ void Statement<T>::scale_only() {
 template <class T>
 void Statement<T>::run() {
     const CollectiveCall call(world_.exchange_communicator(), "a statement");
+    const Stopwatch watch;
     agree_on_terms();
     std::int64_t working = 0, from_workspace = 0, planned = 0, passing = 0;
     for (const auto& term : terms_) {
@@ -46,13 +48,13 @@ void Statement<T>::run() {
     }
     const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
     world_.note_working(working + snapshot_bytes, from_workspace, passing);
-    world_.report() = {0, planned, working + snapshot_bytes};
+    world_.report() = {0, planned, working + snapshot_bytes, 0, 0};
     find_new_places();
     if (world_.dry()) {
         move_to_new_places();
         return;
     }
-    const auto before = world_.communicator().traffic().bytes_sent;
+    const auto before = world_.communicator().traffic();
     Buffer<T> snapshot;
     if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
     if (from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
@@ -69,7 +71,10 @@ void Statement<T>::run() {
         error.rethrow();
     move_to_new_places();
     output_.keep_real();
-    world_.report().bytes_sent = world_.communicator().traffic().bytes_sent - before;
+    const auto after = world_.communicator().traffic();
+    world_.report().bytes_sent = after.bytes_sent - before.bytes_sent;
+    world_.report().messages_sent = after.messages_sent - before.messages_sent;
+    world_.report().seconds = watch.seconds();
     if (world_.trace()) world_.trace()->write();
 }
 

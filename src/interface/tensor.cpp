@@ -150,8 +150,15 @@ Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const S
 }
 
 template <class T>
-Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::string name)
-    : Tensor(world, std::move(extents), Symmetry(), std::move(name)) {}
+Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::string name) {
+    const auto layout = [&] {
+        if (name.find('(') != std::string::npos)
+            throw InvalidArgument("Tensor: \"" + name + "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the dimensions "
+                                  "too, e.g. Tensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\"), and a name without parentheses");
+        return new_layout(*world.state(), extents, checked_shape(extents, Symmetry(), name));
+    };
+    state_ = TensorState<T>::make(world, layout, name);
+}
 
 template <class T>
 Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
@@ -192,7 +199,7 @@ Tensor<T>& Tensor<T>::operator=(const Tensor& other) {
         return *this;
     }
     const auto& from = *other.state_;
-    auto copy = TensorState<T>::make(from.world_handle, [&] { return from.layout; }, from.name);
+    auto copy = TensorState<T>::make(from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
     if (from.data.size() > 0)
         std::memcpy(static_cast<void*>(copy->data.data()), from.data.data(), from.data.bytes());
     state_ = std::move(copy);
@@ -253,6 +260,27 @@ std::int64_t Tensor<T>::key(Index index) const {
         key = key * n[d] + index[d];
     }
     return key;
+}
+
+template <class T>
+CanonicalKey Tensor<T>::canonical_key(Index index) const {
+    key(index);
+    CanonicalKey result;
+    std::vector<std::int64_t> sorted(index.begin(), index.end()), tuple;
+    for (const auto& slot : symmetry().slots()) {
+        const auto dims = slot.dimensions();
+        tuple.clear();
+        for (int d : dims) tuple.push_back(index[static_cast<std::size_t>(d)]);
+        const auto found = PackedNode(slot, extents(), false).canonicalize(tuple.data(), nullptr);
+        for (std::size_t i = 0; i < dims.size(); ++i) sorted[static_cast<std::size_t>(dims[i])] = tuple[i];
+        result.negative ^= found.negative;
+        result.conjugate ^= found.conjugate;
+        result.zero |= found.zero;
+        result.real |= found.real;
+    }
+    result.real = result.real && !result.zero;
+    result.key = key(sorted);
+    return result;
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // Key-value input and output of tensors, and gathering.
 #include "base/instantiate.hpp"
 #include "base/related_value.hpp"
+#include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/changed_elements.hpp"
@@ -10,20 +11,80 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
+#include <sstream>
+#include <type_traits>
+#include <utility>
 
 namespace arges {
 
 namespace {
 
-/// True for equal values and for two NaN.
+/// True for values that differ by rounding and a tolerance at most, and for two NaN.
 template <class T>
-bool is_same(T a, T b) {
+bool do_agree(T a, T b, real_of<T> tolerance) {
+    constexpr auto rounding = 8 * std::numeric_limits<real_of<T>>::epsilon();
     const bool both_nan = a != a && b != b;
-    return a == b || both_nan;
+    const auto difference = std::abs(a - b);
+    return a == b || both_nan || (std::isfinite(difference) && difference <= rounding * std::max(std::abs(a), std::abs(b)) + tolerance);
+}
+
+/// A pair as a rank has given it, and the value of the element that is stored.
+template <class T>
+struct GivenPair {
+    std::int64_t key, rank;
+    T value, stored;
+};
+
+/// Two pairs of this rank for an element that do not agree, or one, or none.
+template <class T>
+std::vector<GivenPair<T>> pairs_for(const TensorState<T>& state, const ElementLocation& element, std::span<const std::int64_t> keys,
+                                    std::span<const T> values, real_of<T> tolerance) {
+    ElementLocator locator(state.shape());
+    std::vector<GivenPair<T>> result;
+    for (std::size_t i = 0; i < keys.size() && result.size() < 2; ++i) {
+        const auto at = locator.locate_key(keys[i]);
+        if (at.zero || at.rank != element.rank || at.offset != element.offset) continue;
+        const auto stored = related_value(at.negative, at.conjugate, values[i]);
+        if (result.empty() || !do_agree(result[0].stored, stored, tolerance)) result.push_back({keys[i], state.rank(), values[i], stored});
+    }
+    return result;
+}
+
+/// Says which pairs contradict each other. Collective.
+template <class T>
+[[noreturn]] void refuse_contradiction(const Tensor<T>& tensor, const TensorState<T>& state, std::int64_t key, std::span<const std::int64_t> keys,
+                                       std::span<const T> values, real_of<T> tolerance) {
+    const auto& comm = state.world->communicator();
+    std::vector<GivenPair<T>> mine;
+    state.world->agree([&] {
+        ElementLocator locator(state.shape());
+        mine = pairs_for(state, locator.locate_key(key), keys, values, tolerance);
+    });
+    const auto bytes = comm.all_gather(to_bytes(mine));
+    const auto all = from_bytes<GivenPair<T>>(bytes);
+    std::size_t other = all.size() > 1 ? 1 : 0;
+    while (other + 1 < all.size() && do_agree(all[0].stored, all[other].stored, tolerance)) ++other;
+    std::ostringstream text;
+    text.precision(std::numeric_limits<real_of<T>>::max_digits10);
+    const auto add = [&](const GivenPair<T>& pair) {
+        text << pair.value << " from rank " << pair.rank << " by key " << pair.key << " (index ";
+        const auto index = tensor.index(pair.key);
+        for (std::size_t d = 0; d < index.size(); ++d) text << (d > 0 ? "," : "") << index[d];
+        text << ")";
+    };
+    text << state.title() << ": one element gets two values, ";
+    add(all[0]);
+    text << " and ";
+    add(all[other]);
+    const bool changes = all[0].stored != all[0].value || all[other].stored != all[other].value;
+    text << (all[0].key == all[other].key ? "" : ", keys that the symmetry relates") << (changes ? " with a sign or conjugation" : "")
+         << "; write it once, or give write() a tolerance if the difference does not matter";
+    throw InvalidArgument(text.str());
 }
 
 /// Refuses a value that symmetry does not allow for an element that is zero, or else real.
@@ -35,6 +96,26 @@ void check_allowed(const TensorState<T>& state, const ElementLocation& at, std::
                           (at.zero ? " is on a diagonal that is zero by symmetry, but its value is not zero"
                                    : " is on the diagonal of a hermitian group, but its value is not real") +
                           "; correct the value or the symmetry");
+}
+
+/// Elements that gather_to() reads at a time.
+constexpr std::int64_t gathered_at_once = std::int64_t{1} << 18;
+
+/// Sorts pairs by their keys.
+template <class T>
+void sort_pairs(std::vector<std::int64_t>& keys, std::vector<T>& values) {
+    if (std::is_sorted(keys.begin(), keys.end())) return;
+    std::vector<std::size_t> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+    const auto arrange = [&](auto& list) {
+        std::remove_reference_t<decltype(list)> arranged;
+        arranged.reserve(order.size());
+        for (auto i : order) arranged.push_back(list[i]);
+        list = std::move(arranged);
+    };
+    arrange(keys);
+    arrange(values);
 }
 
 /// Changes the elements of the pairs: change(element, value, first) with the element, alpha times a pair's value as its representative
@@ -114,16 +195,31 @@ void read_from_ranks(const TensorState<T>& state, ElementLocator& locator, const
 }  // namespace
 
 template <class T>
-void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> values) {
+void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> values, real_of<T> tolerance) {
     auto& state = state_of(*this, "write");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::write");
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::write", tolerance);
+    if (!(tolerance >= 0)) throw InvalidArgument(state.title() + ": write() with a tolerance of " + std::to_string(tolerance) + "; give zero or a positive number");
     if (state.world->dry()) return;
-    change_elements(*this, state, keys, values, T(1), [&](T& element, T value, bool first) {
-        if (!first && !is_same(element, value))
-            throw InvalidArgument(state.title() + ": two different values are written to one element (keys that the symmetry " +
-                                  "relates count as one); write it once, or use accumulate()");
-        element = value;
-    });
+    constexpr auto none = std::numeric_limits<std::int64_t>::max();
+    std::int64_t contradiction = none;  // offset of the element
+    try {
+        change_elements(*this, state, keys, values, T(1), [&](T& element, T value, bool first) {
+            if (!first && !do_agree(element, value, tolerance)) {
+                contradiction = &element - state.data.data();
+                throw InvalidArgument(state.title() + ": two values for one element");
+            }
+            if (first || std::abs(value) > std::abs(element)) element = value;
+        });
+    } catch (const InvalidArgument&) {
+        std::int64_t own = none;
+        if (contradiction != none)
+            for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+                if (offset == contradiction) own = key(x);
+            });
+        const auto least = state.world->communicator().minimum(own);
+        if (least == none) throw;
+        refuse_contradiction<T>(*this, state, least, keys, values, tolerance);
+    }
 }
 
 template <class T>
@@ -170,21 +266,16 @@ std::vector<T> Tensor<T>::read(std::span<const std::int64_t> keys) const {
 template <class T>
 std::pair<std::vector<std::int64_t>, std::vector<T>> Tensor<T>::local_pairs() const {
     const auto& state = state_of(*this, "local_pairs");
-    std::vector<std::int64_t> keys;
-    std::vector<T> values;
-    if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return {keys, values};
+    std::pair<std::vector<std::int64_t>, std::vector<T>> result;
+    if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return result;
+    auto& [keys, values] = result;
+    keys.reserve(static_cast<std::size_t>(state.data.size()));
+    values.reserve(static_cast<std::size_t>(state.data.size()));
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         keys.push_back(key(x));
         values.push_back(state.data[offset]);
     });
-    std::vector<std::size_t> order(keys.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-    std::pair<std::vector<std::int64_t>, std::vector<T>> result;
-    for (auto i : order) {
-        result.first.push_back(keys[i]);
-        result.second.push_back(values[i]);
-    }
+    sort_pairs(keys, values);
     return result;
 }
 
@@ -211,7 +302,10 @@ std::vector<T> Tensor<T>::gather() const {
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::gather");
     if (state.world->dry()) return {};
     std::vector<T> full;
-    state.world->agree([&] { full.resize(static_cast<std::size_t>(size())); });
+    state.world->agree([&] {
+        state.world->require_free(saturated_product(size(), static_cast<std::int64_t>(sizeof(T))), state.title() + ": gather");
+        full.resize(static_cast<std::size_t>(size()));
+    });
     ExchangeSpec spec;
     spec.from = state.shape();
     const auto slots = static_cast<std::size_t>(state.shape().order());
@@ -234,27 +328,27 @@ std::vector<T> Tensor<T>::gather_to(std::int64_t root) const {
                               std::to_string(state.world->size()) + "; ranks run from 0");
     if (state.world->dry()) return {};
     const auto& world = *state.world;
-    std::vector<T> own, full;
-    world.agree([&] { own.assign(state.data.data(), state.data.data() + state.data.size()); });
-    const auto all = gathered_on(world.communicator(), root, own);
+    const auto is_root = world.rank() == root;
+    std::vector<T> full;
+    std::vector<std::int64_t> keys;
     world.agree([&] {
-        if (world.rank() != root) return;
-        std::vector<std::int64_t> first{0};
-        for (std::int64_t r = 0; r < world.size(); ++r) first.push_back(first.back() + state.shape().local_size(r));
-        full.resize(static_cast<std::size_t>(size()), T(0));
-        ElementLocator locator(state.shape());
-        for (std::size_t k = 0; k < full.size(); ++k) {
-            const auto at = locator.locate_key(static_cast<std::int64_t>(k));
-            if (at.zero) continue;
-            const auto place = first[static_cast<std::size_t>(at.rank)] + at.offset;
-            full[k] = related_value(at.negative, at.conjugate, all[static_cast<std::size_t>(place)]);
-        }
+        if (!is_root) return;
+        world.require_free(saturated_product(size(), static_cast<std::int64_t>(sizeof(T))), state.title() + ": gather_to");
+        full.reserve(static_cast<std::size_t>(size()));
     });
+    for (std::int64_t begin = 0; begin < size(); begin += gathered_at_once) {
+        world.agree([&] {
+            keys.resize(is_root ? static_cast<std::size_t>(std::min(gathered_at_once, size() - begin)) : 0);
+            std::iota(keys.begin(), keys.end(), begin);
+        });
+        const auto part = read(keys);
+        full.insert(full.end(), part.begin(), part.end());
+    }
     return full;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                  \
-    template void Tensor<T>::write(std::span<const std::int64_t>, std::span<const T>);                        \
+    template void Tensor<T>::write(std::span<const std::int64_t>, std::span<const T>, real_of<T>);            \
     template void Tensor<T>::accumulate(std::span<const std::int64_t>, std::span<const T>, T, T);             \
     template std::vector<T> Tensor<T>::read(std::span<const std::int64_t>) const;                             \
     template std::pair<std::vector<std::int64_t>, std::vector<T>> Tensor<T>::local_pairs() const;             \

@@ -247,6 +247,14 @@ Tensor<T> real(const Tensor<std::complex<T>>& A) {
 }
 
 template <class T>
+Tensor<T> Tensor<T>::complex_from(const Tensor<real_of<T>>& real) {
+    const auto& from = state_of(real, "a complex tensor from a real one");
+    auto result = TensorState<T>::make(from.world_handle, [&] { return from.layout; }, "");
+    for (std::int64_t i = 0; i < from.data.size(); ++i) result->data[i] = T(from.data[i]);
+    return Tensor<T>(std::move(result));
+}
+
+template <class T>
 Tensor<T> imag(const Tensor<std::complex<T>>& A) {
     return part_of<T>(A, NodeKind::antisymmetric, [](std::complex<T> z) { return z.imag(); });
 }
@@ -346,6 +354,8 @@ Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& t
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 template Tensor<float> real(const Tensor<std::complex<float>>&);
 template Tensor<double> real(const Tensor<std::complex<double>>&);
+template Tensor<std::complex<float>> Tensor<std::complex<float>>::complex_from(const Tensor<float>&);
+template Tensor<std::complex<double>> Tensor<std::complex<double>>::complex_from(const Tensor<double>&);
 template Tensor<float> imag(const Tensor<std::complex<float>>&);
 template Tensor<double> imag(const Tensor<std::complex<double>>&);
 

@@ -271,14 +271,16 @@ void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
     };
     std::vector<Line> lines;
     state.world->agree([&] {
-        const auto [keys, values] = local_pairs();
-        for (std::size_t i = 0; i < keys.size(); ++i)
-            if (!(std::abs(values[i]) < cutoff)) lines.push_back({keys[i], values[i]});
+        if (!state.shape().is_first_copy(state.rank())) return;
+        for_each_local([&](Index x, const T& value) {
+            if (!(std::abs(value) < cutoff)) lines.push_back({key(x), value});
+        });
     });
     lines = gathered_on(state.world->communicator(), 0, lines);
     state.world->agree([&] {
         if (state.rank() != 0) return;
         std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.key < b.key; });
+        if (!symmetry().trivial()) stream << "# one element of each orbit of " << symmetry().to_string() << '\n';
         for (const auto& line : lines) {
             for (auto i : index(line.key)) stream << i << ' ';
             stream << line.value << '\n';

@@ -111,6 +111,12 @@ std::shared_ptr<const Layout> WorldState::intern(Layout layout) {
     return known;
 }
 
+void WorldState::require_free(std::int64_t bytes, const std::string& what) const {
+    if (bytes > free_bytes())
+        throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes on a rank are over the memory limit, which leaves " + std::to_string(free_bytes()) +
+                          "; take a part of the tensor, use more ranks, or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+}
+
 PlanOptions WorldState::plan_options() const {
     PlanOptions options;
     options.memory_limit = free_bytes();
@@ -172,6 +178,20 @@ std::int64_t World::memory_in_use() const { return present(state_).memory_in_use
 std::int64_t World::memory_peak() const { return present(state_).memory_peak(); }
 void World::reset_peak() { present(state_).reset_peak(); }
 const OperationReport& World::last_report() const { return present(state_).report(); }
+
+OperationReport World::total_report() const {
+    auto& state = present(state_);
+    auto report = state.report();
+    if (state.dry()) return report;
+    const CollectiveCall call(state.exchange_communicator(), "World::total_report");
+    const auto& comm = state.communicator();
+    report.bytes_sent = comm.sum(report.bytes_sent);
+    report.bytes_planned = comm.sum(report.bytes_planned);
+    report.messages_sent = comm.sum(report.messages_sent);
+    report.peak_memory_bytes = comm.maximum(report.peak_memory_bytes);
+    report.seconds = static_cast<double>(comm.maximum(static_cast<std::int64_t>(report.seconds * 1e9))) * 1e-9;
+    return report;
+}
 
 void World::set_memory_limit(std::int64_t bytes) {
     auto& state = present(state_);

@@ -51,6 +51,8 @@ public:
     RecentMap<std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
     /// How often products have run, by the text that identifies them and the places of their tensors. Only collective calls change it.
     RecentMap<std::int64_t>& runs() { return runs_; }
+    /// Right-hand sides that have the symmetry of their output, by what that follows from.
+    RecentMap<bool>& symmetric_sums() { return symmetric_sums_; }
     Workspace& workspace() { return workspace_; }
 
     /// Limits and weights for the planner, given what tensors hold now.
@@ -62,6 +64,8 @@ public:
     std::int64_t memory_in_use() const { return in_use_; }
     /// What operations may take on this rank beside its tensors, in bytes.
     std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
+    /// @throws OutOfMemory if an operation wants more bytes than are free. Local. @param what  it is for, e.g. "A: gather"
+    void require_free(std::int64_t bytes, const std::string& what) const;
     std::int64_t memory_peak() const { return peak_; }
     void reset_peak() { peak_ = taken_peak_ = in_use_ + kept_workspace_; }
     /// Gives the workspace back if so many bytes do not fit beside it. Local; the same on all ranks.
@@ -103,6 +107,7 @@ private:
     std::unordered_map<const Layout*, std::uint64_t> digests_;
     RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};
     RecentMap<std::int64_t> runs_{10000};
+    RecentMap<bool> symmetric_sums_{1000};
     Workspace workspace_;
     OperationReport report_;
     std::shared_ptr<Trace> trace_;

@@ -119,6 +119,31 @@ Hdf5Array find_hdf5_array(const std::string& path, const std::string& name) {
 
 std::vector<std::string> hdf5_dataset_names(const std::string& path) { return dataset_names(path, opened(path)); }
 
+std::vector<std::string> hdf5_texts(const std::string& path, const std::string& name) {
+    const auto file = opened(path);
+    const auto data = open_dataset(path, file, name, 0);
+    const Hdf5Handle type(H5Dget_type(data.id()), H5Tclose), space(H5Dget_space(data.id()), H5Sclose);
+    const auto count = H5Sget_simple_extent_npoints(space.id());
+    const auto fail = [&] { throw_hdf5(path, "the elements of dataset " + name + " are not texts that can be read", copy_again); };
+    if (H5Tget_class(type.id()) != H5T_STRING || count < 0) fail();
+    std::vector<std::string> result;
+    if (H5Tis_variable_str(type.id()) > 0) {
+        std::vector<char*> texts(static_cast<std::size_t>(count), nullptr);
+        if (H5Dread(data.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) fail();
+        for (const char* text : texts) result.emplace_back(text == nullptr ? "" : text);
+        H5Dvlen_reclaim(type.id(), space.id(), H5P_DEFAULT, texts.data());
+        return result;
+    }
+    const auto length = H5Tget_size(type.id());
+    std::string texts(static_cast<std::size_t>(count) * length, '\0');
+    if (H5Dread(data.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) fail();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+        const auto text = texts.substr(i * length, length);
+        result.push_back(text.substr(0, text.find('\0')));
+    }
+    return result;
+}
+
 template <class T>
 std::optional<T> find_hdf5_attribute(const std::string& path, const std::string& object, const std::string& name) {
     const auto file = opened(path);

@@ -36,6 +36,10 @@ std::vector<std::string> hdf5_dataset_names(const std::string& path);
 template <class T>
 std::optional<T> find_hdf5_attribute(const std::string& path, const std::string& object, const std::string& name);
 
+/// The texts of a dataset, of fixed or variable length, in the order of the file. Local. For small datasets.
+/// @throws InvalidArgument if the file is damaged, or has no such dataset of texts
+std::vector<std::string> hdf5_texts(const std::string& path, const std::string& name);
+
 /// Reads elements of an array: from their place in the file, or through HDF5 where that has them in chunks, perhaps compressed.
 class ArrayReader {
 public:

@@ -216,14 +216,18 @@ void write_kruskal(const Communicator& comm, const std::string& folder, const Kr
 KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) {
     const auto set = find_set(comm, folder);
     const auto presence = look_for(comm, set);
-    KruskalShape shape{set.form, {}, 0, {}};
+    KruskalShape shape{.form = set.form};
     for (std::size_t k = 0; k < set.files.size(); ++k) shape.paths.push_back(present_path(comm, set.files[k], presence[k]));
     const auto weights = matrix_shape(comm, shape.paths[0]);
-    shape.components = weights.rows;
+    shape.components = weights.rows * weights.columns;
+    shape.weight_rows = weights.rows;
+    if (weights.rows != 1 && weights.columns != 1)
+        throw InvalidArgument(shape.paths[0] + ": " + std::to_string(weights.rows) + " x " + std::to_string(weights.columns) +
+                              " weights; give one for each component, in a row or in a column");
     for (std::size_t mode = 1; mode < shape.paths.size(); ++mode) {
         const auto factor = matrix_shape(comm, shape.paths[mode]);
         shape.lengths.push_back(factor.rows);
-        if (factor.columns != shape.components || weights.columns != 1)
+        if (factor.columns != shape.components)
             throw InvalidArgument(shape.paths[mode] + ": " + std::to_string(factor.columns) + " columns, but there are " +
                                   std::to_string(shape.components) + " weights in " + kruskal_file_name(0, shape.form) +
                                   "; use files of one decomposition");

@@ -18,6 +18,7 @@ struct KruskalShape {
     MatrixForm form = MatrixForm::npy;
     std::vector<std::int64_t> lengths{};  ///< of the modes
     std::int64_t components = 0;
+    std::int64_t weight_rows = 0;         ///< of the matrix of lambda: all components, or 1 with all of them
     std::vector<std::string> paths{};     ///< of lambda, then of the factors by mode
 };
 

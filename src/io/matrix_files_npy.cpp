@@ -10,13 +10,12 @@ std::string npy_header(MatrixShape shape, std::int64_t element_bytes) {
 
 NpyHeader read_npy_header(const InputFile& file) {
     const auto array = read_npy_array_header(file);
-    if (array.type.kind != 'f' || array.type.is_swapped || (array.is_fortran_order && array.extents.size() > 1))
-        throw InvalidArgument(file.path() + ": the .npy file is not of float32 or float64 in C order; save it with "
-                                            "numpy.save(name, numpy.ascontiguousarray(A, dtype='float64'))");
+    if (array.type.is_complex()) throw InvalidArgument(file.path() + ": the .npy file is of complex numbers; save real ones");
     if (array.extents.empty() || array.extents.size() > 2)
         throw InvalidArgument(file.path() + ": the .npy file has " + std::to_string(array.extents.size()) +
                               " dimensions; a matrix has two, and a vector one");
-    return {{array.extents[0], array.extents.size() == 2 ? array.extents[1] : 1}, array.type.bytes, array.data};
+    return {{array.extents[0], array.extents.size() == 2 ? array.extents[1] : 1}, array.type,
+            array.is_fortran_order, array.data};
 }
 
 }  // namespace arges::io

@@ -6,7 +6,6 @@
 #include "io/tns_parse.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
@@ -140,33 +139,39 @@ std::vector<T> deliver(const InputFile& file, const TextRows<T>& rows, std::span
     return result;
 }
 
-/// Elements of a row as they stand in a .npy file.
+/// Numbers that stand one after the other in a .npy file, from number `first` on. Local.
 template <class T>
-void convert_row(const NpyHeader& header, const char* bytes, T* row) {
-    for (std::int64_t c = 0; c < header.shape.columns; ++c) {
-        if (header.element_bytes == 4) {
-            float value;
-            std::memcpy(&value, bytes + 4 * c, 4);
-            row[c] = static_cast<T>(value);
-        } else {
-            double value;
-            std::memcpy(&value, bytes + 8 * c, 8);
-            row[c] = static_cast<T>(value);
-        }
+std::vector<T> read_npy_numbers(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count) {
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count * header.type.bytes));
+    std::vector<T> numbers(static_cast<std::size_t>(count));
+    file.read_exactly(header.data + first * header.type.bytes, bytes.data(), bytes.size());
+    convert_numbers(header.type, bytes.data(), count, numbers.data());
+    return numbers;
+}
+
+/// Neighbouring rows, row after row. Local.
+template <class T>
+std::vector<T> read_npy_run(const InputFile& file, const NpyHeader& header, std::int64_t first, std::int64_t count) {
+    const auto [rows, columns] = header.shape;
+    if (!header.is_fortran_order) return read_npy_numbers<T>(file, header, first * columns, count * columns);
+    std::vector<T> run(static_cast<std::size_t>(count * columns));
+    for (std::int64_t c = 0; c < columns; ++c) {
+        const auto column = read_npy_numbers<T>(file, header, c * rows + first, count);
+        for (std::size_t i = 0; i < column.size(); ++i) run[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)] = column[i];
     }
+    return run;
 }
 
 /// Reads rows where they are, neighbours together. Local.
 template <class T>
 std::vector<T> read_npy_rows(const InputFile& file, const NpyHeader& header, std::span<const std::int64_t> wanted) {
     constexpr std::int64_t most_bytes = 1 << 20, short_gap_bytes = 4096;
-    const auto row_bytes = std::max<std::int64_t>(1, header.shape.columns * header.element_bytes);
+    const auto row_bytes = std::max<std::int64_t>(1, header.shape.columns * header.type.bytes);
     check_wanted(file, wanted, header.shape.rows);
     std::vector<std::size_t> sequence(wanted.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) { return wanted[a] < wanted[b]; });
     std::vector<T> result(wanted.size() * static_cast<std::size_t>(header.shape.columns));
-    std::vector<char> bytes;
     for (std::size_t i = 0, j = 0; i < sequence.size(); i = j) {
         const auto first = wanted[sequence[i]];
         auto last = first;
@@ -175,11 +180,11 @@ std::vector<T> read_npy_rows(const InputFile& file, const NpyHeader& header, std
             const bool is_far = (row - last - 1) * row_bytes > short_gap_bytes || (row - first) * row_bytes >= most_bytes;
             if (row > first && is_far) break;
         }
-        bytes.resize(static_cast<std::size_t>((last - first + 1) * row_bytes));
-        file.read_exactly(header.data + first * row_bytes, bytes.data(), bytes.size());
+        const auto run = read_npy_run<T>(file, header, first, last - first + 1);
+        const auto columns = static_cast<std::size_t>(header.shape.columns);
         for (auto k = i; k < j; ++k)
-            convert_row(header, bytes.data() + (wanted[sequence[k]] - first) * row_bytes,
-                        result.data() + sequence[k] * static_cast<std::size_t>(header.shape.columns));
+            std::copy_n(run.data() + static_cast<std::size_t>(wanted[sequence[k]] - first) * columns, columns,
+                        result.data() + sequence[k] * columns);
     }
     return result;
 }

@@ -97,6 +97,7 @@ void look_into(const InputFile& file, SparseOutline& outline) {
         outline.shape.lengths = binary.lengths;
         outline.entries = binary.count;
         outline.is_exact = true;
+        outline.is_single = binary.value_bytes == sizeof(float);
         return;
     }
     outline.shape.is_compressed = is_gzip(beginning);
@@ -154,7 +155,7 @@ SparseOutline sparse_outline(const Communicator& comm, const std::string& path, 
         } catch (const InvalidArgument&) {
             outline.entries = 0;  // read_sparse() says what is wrong
         }
-        numbers = {outline.shape.order, outline.shape.is_text, outline.shape.is_compressed, outline.entries, outline.is_exact, outline.shape.is_distinct};
+        numbers = {outline.shape.order, outline.shape.is_text, outline.shape.is_compressed, outline.entries, outline.is_exact, outline.shape.is_distinct, outline.is_single};
         numbers.insert(numbers.end(), outline.shape.lengths.begin(), outline.shape.lengths.end());
     });
     comm.broadcast(numbers, 0);
@@ -164,8 +165,9 @@ SparseOutline sparse_outline(const Communicator& comm, const std::string& path, 
     outline.entries = numbers[3];
     outline.is_exact = numbers[4] != 0;
     outline.shape.is_distinct = numbers[5] != 0;
+    outline.is_single = numbers[6] != 0;
     outline.shape.keeps_lines = outline.shape.keeps_lines && outline.shape.is_text;
-    outline.shape.lengths.assign(numbers.begin() + 6, numbers.end());
+    outline.shape.lengths.assign(numbers.begin() + 7, numbers.end());
     return outline;
 }
 

@@ -38,6 +38,7 @@ struct SparseOutline {
     ReadingShape shape;                 ///< lengths of text are the largest indices of the sample, unless they are demanded
     std::int64_t entries = 0;           ///< values in the file; of text, as many as samples of it let expect
     bool is_exact = false;              ///< entries and lengths are those of a header
+    bool is_single = false;             ///< the values in the file are float32
     /// Nonzeros that a rank reads.
     std::int64_t entries_of_rank() const { return (entries + shape.ranks - 1) / shape.ranks; }
 };

@@ -19,6 +19,7 @@ bool is_splatt_binary(std::span<const std::byte> beginning);
 struct BinaryShape {
     std::vector<std::int64_t> lengths{};
     std::int64_t count = 0;
+    std::int64_t value_bytes = 0;
 };
 /// Of our form. Local. @throws InvalidArgument if the header is wrong
 BinaryShape own_binary_shape(const InputFile& file);

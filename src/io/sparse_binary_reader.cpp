@@ -151,7 +151,7 @@ bool is_own_binary(std::span<const std::byte> beginning) {
 BinaryShape own_binary_shape(const InputFile& file) {
     std::vector<std::int64_t> table;
     const auto header = read_header(file, table);
-    return {header.lengths, header.count};
+    return {header.lengths, header.count, header.value_bytes};
 }
 
 template <class T>
@@ -254,7 +254,7 @@ bool is_splatt_binary(std::span<const std::byte> beginning) {
 
 BinaryShape splatt_shape(const InputFile& file) {
     const auto header = read_splatt_header(file);
-    return {header.lengths, header.count};
+    return {header.lengths, header.count, static_cast<std::int64_t>(header.value_bytes)};
 }
 
 template <class T>

@@ -127,7 +127,12 @@ std::int64_t TnsParser<T>::careful_index(std::string_view word, std::size_t mode
     std::int64_t number = 0;
     const auto [behind, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
     if (behind != digits.data() + digits.size() || code == std::errc::invalid_argument || word.starts_with("+-"))
-        return wrong(where + " is not a whole number; write indices as whole numbers, and comments behind a #");
+        return wrong(where + " is not a whole number; " +
+                     (word.find_first_of(",;") != std::string_view::npos
+                          ? "columns are separated by blanks or tabs, so replace other signs (tr ',' ' ')"
+                      : (word[0] | 32) >= 'a' && (word[0] | 32) <= 'z'
+                          ? "number the names of a mode from 1 on and keep the list; comments and header lines begin with a #"
+                          : "write indices as whole numbers, and comments behind a #"));
     if (number < 0) return wrong(where + " is negative; indices count from 0 or 1");
     const bool has_lengths = !rules_.lengths.empty();
     const auto limit = has_lengths ? rules_.lengths[mode] : max_sparse_length;

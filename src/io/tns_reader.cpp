@@ -58,7 +58,8 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
         }
         const auto demanded = static_cast<std::int64_t>(options.lengths.size());
         if (columns == 1)
-            error = {line, "1 column; a line has the indices of a nonzero and its value. Put a # in front of header lines"};
+            error = {line, "1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: tr ',' ' '). Put a # "
+                           "in front of header lines"};
         else if (columns > max_sparse_order + 1)
             error = {line, std::to_string(columns) + " columns; a tensor has at most " + std::to_string(max_sparse_order) +
                                " modes"};

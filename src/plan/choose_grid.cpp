@@ -20,26 +20,57 @@ std::string bytes_text(double bytes) {
     return std::to_string(static_cast<std::int64_t>(bytes)) + " " + units[unit];
 }
 
+/// What is known of a group, by the torus dimensions that its targets get: a tree with a level for each torus dimension.
+class KnownParts {
+public:
+    /// @param first  target of the group, @param count  of them
+    KnownParts(int first, int count) : first_(first), count_(count) { add_node(); }
+
+    /// Null where nothing is known yet. Holds until the next call.
+    const WorkingLayouts::MappedGroup*& of(const Assignment& a) {
+        std::size_t node = 0;
+        for (const int target : a) {
+            const bool own = target >= first_ && target < first_ + count_;
+            const auto branch = node * width() + static_cast<std::size_t>(own ? target - first_ + 1 : 0);
+            if (next_[branch] == 0) next_[branch] = add_node();
+            node = next_[branch];
+        }
+        return groups_[node];
+    }
+
+private:
+    std::size_t width() const { return static_cast<std::size_t>(count_) + 1; }
+    std::size_t add_node() {
+        next_.resize(next_.size() + width(), 0);
+        groups_.push_back(nullptr);
+        return groups_.size() - 1;
+    }
+
+    int first_, count_;
+    std::vector<std::size_t> next_;  // by node and target of the group, none of them first; 0: nothing there
+    std::vector<const WorkingLayouts::MappedGroup*> groups_;  // by node
+};
+
 /// Gives every torus dimension to a target: a group (packed) or a label (blocks), or to none.
 class GridSearch {
 public:
     GridSearch(const ContractionSpec& spec, const PlanOptions& options)
         : spec_(spec), options_(options), groups_(index_groups(spec)), grid_(options.whole_grid(spec.output.layout)), layouts_(spec, groups_, grid_) {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
+            const auto& labels = groups_[g].labels;
+            known_.emplace_back(static_cast<int>(targets_.size()), is_one_axis(g) ? 1 : static_cast<int>(labels.size()));
             if (is_one_axis(g)) {
                 targets_.push_back({static_cast<int>(g), -1, static_cast<double>(groups_[g].size)});
                 continue;
             }
-            for (std::size_t i = 0; i < groups_[g].labels.size(); ++i)
-                targets_.push_back({static_cast<int>(g), static_cast<int>(i),
-                                    static_cast<double>(spec.label_extents[static_cast<std::size_t>(groups_[g].labels[i])])});
+            for (std::size_t i = 0; i < labels.size(); ++i)
+                targets_.push_back({static_cast<int>(g), static_cast<int>(i), static_cast<double>(spec.label_extents[static_cast<std::size_t>(labels[i])])});
         }
         for (int t = 0; t < grid_.dimensions(); ++t) longest_first_.push_back(t);
         std::stable_sort(longest_first_.begin(), longest_first_.end(), [&](int x, int y) {
             return grid_.lengths[static_cast<std::size_t>(x)] > grid_.lengths[static_cast<std::size_t>(y)];
         });
         present_.resize(groups_.size());
-        known_.resize(groups_.size());
         for (auto o : {operand_a, operand_b, operand_c})
             if (o != operand_b || spec.inputs.size() > 1) look_at_tensor(o);
         for (const double weight : options.link_weight) least_weight_ = std::min(least_weight_, weight);
@@ -158,7 +189,7 @@ private:
         double factor = 1;
         const auto groups = mapped(a);
         for (std::size_t g = 0; g < groups.size(); ++g)
-            if (groups[g]->mapping().is_blocks())
+            if (groups[g]->mapping.is_blocks())
                 factor *= groups[g]->length * static_cast<double>(groups[g]->places) / std::max(1.0, static_cast<double>(groups_[g].size));
         return factor;
     }
@@ -167,22 +198,20 @@ private:
     std::vector<const WorkingLayouts::MappedGroup*> mapped(const Assignment& a) {
         std::vector<const WorkingLayouts::MappedGroup*> result;
         for (std::size_t g = 0; g < groups_.size(); ++g) {
-            part_.assign(a.size(), -1);
-            for (std::size_t t = 0; t < a.size(); ++t)
-                if (a[t] >= 0 && targets_[static_cast<std::size_t>(a[t])].group == static_cast<int>(g)) part_[t] = a[t];
-            auto& known = known_[g];
-            auto found = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == part_; });
-            if (found == known.end()) found = known.emplace(known.end(), part_, &layouts_.mapped(g, mapping_of(g, part_)));
-            result.push_back(found->second);
+            auto& known = known_[g].of(a);
+            if (known == nullptr) known = &layouts_.map_group(g, mapping_of(g, a));
+            result.push_back(known);
         }
         return result;
     }
+
+    bool is_of(int target, std::size_t g) const { return target >= 0 && targets_[static_cast<std::size_t>(target)].group == static_cast<int>(g); }
 
     /// The order of torus dimensions within a group follows a tensor that has the same ones there.
     SlotMapping mapping_of(std::size_t g, const Assignment& a) const {
         std::vector<std::vector<int>> torus(groups_[g].labels.size());
         for (int t : longest_first_)
-            if (const int target = a[static_cast<std::size_t>(t)]; target >= 0)
+            if (const int target = a[static_cast<std::size_t>(t)]; is_of(target, g))
                 torus[static_cast<std::size_t>(std::max(0, targets_[static_cast<std::size_t>(target)].position))].push_back(t);
         if (!is_one_axis(g)) return block_mapping(grid_, tree_of(g), std::move(torus));
         SlotMapping mapping;
@@ -272,8 +301,7 @@ private:
     std::array<double, 3> owned_{1, 1, 1};        // by operand: elements that a rank has of it, unpacked, at most
     bool may_bound_words_ = true;                 // no slot is dealt out by rows, of which the ranks that are counted may have few, or in blocks
     double least_weight_ = 1;                     // of a link
-    std::vector<std::vector<std::pair<Assignment, const WorkingLayouts::MappedGroup*>>> known_;  // by group: what it gets of an assignment
-    Assignment part_;
+    std::vector<KnownParts> known_;               // by group
     mutable std::vector<double> length_;          // by group, of the assignment that is looked at
 };
 

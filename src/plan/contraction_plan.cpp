@@ -37,7 +37,7 @@ ContractionPlan plan_with_mapping(const ContractionSpec& spec, const std::vector
     plan.grid = options.whole_grid(spec.output.layout);
     WorkingLayouts layouts(spec, groups, plan.grid);
     std::vector<const WorkingLayouts::MappedGroup*> mapped;
-    for (std::size_t g = 0; g < groups.size(); ++g) mapped.push_back(&layouts.mapped(g, mapping[g]));
+    for (std::size_t g = 0; g < groups.size(); ++g) mapped.push_back(&layouts.map_group(g, mapping[g]));
     estimate_cost(plan, groups, options, layouts.map_groups(plan, std::move(mapped)));
     layouts.set_operands(plan);
     return plan;

@@ -78,14 +78,15 @@ Factorization factorize(const std::vector<LabelTerm>& all, const LabelClasses& c
     return f;
 }
 
-SymmetryNode relabelled(const SymmetryNode& node, const std::vector<int>& labels, const LabelTerm* term) {
+/// The node over labels; its children that may be exchanged are put into an order of their own where `sorted` is set.
+SymmetryNode relabelled(const SymmetryNode& node, const std::vector<int>& labels, const LabelTerm* term, bool sorted) {
     SymmetryNode result{node.kind, -1, {}};
     if (node.kind == NodeKind::leaf) {
         const int label = labels[static_cast<std::size_t>(node.dimension)];
         result.dimension = term != nullptr ? term->image[static_cast<std::size_t>(label)] : label;
     }
-    for (const auto& child : node.children) result.children.push_back(relabelled(child, labels, term));
-    if (node.kind != NodeKind::product && node.kind != NodeKind::leaf)
+    for (const auto& child : node.children) result.children.push_back(relabelled(child, labels, term, sorted));
+    if (sorted && node.kind != NodeKind::product && node.kind != NodeKind::leaf)
         std::sort(result.children.begin(), result.children.end(), [](const auto& a, const auto& b) {
             const auto x = a.dimensions(), y = b.dimensions();
             return *std::min_element(x.begin(), x.end()) < *std::min_element(y.begin(), y.end());
@@ -113,13 +114,20 @@ bool covers(const ExchangeSpec& spec, bool target, const std::vector<int>& slots
     return true;
 }
 
+/// True if the slots of a component are the same nodes over labels.
+bool have_equal_nodes(const ExchangeSpec& spec, const ExchangeComponent& c, bool sorted) {
+    const auto& from = spec.from.symmetry().slots()[static_cast<std::size_t>(c.from_slots[0])];
+    const auto& to = spec.to.symmetry().slots()[static_cast<std::size_t>(c.to_slots[0])];
+    return relabelled(from, spec.from_labels, &c.terms[0], sorted) == relabelled(to, spec.to_labels, nullptr, sorted);
+}
+
 bool is_one_to_one(const ExchangeSpec& spec, const ExchangeComponent& c) {
     if (c.from_slots.size() != 1 || c.to_slots.size() != 1 || c.terms.size() != 1) return false;
     if (!covers(spec, false, c.from_slots) || !covers(spec, true, c.to_slots)) return false;
-    const auto& from = spec.from.symmetry().slots()[static_cast<std::size_t>(c.from_slots[0])];
-    const auto& to = spec.to.symmetry().slots()[static_cast<std::size_t>(c.to_slots[0])];
-    return relabelled(from, spec.from_labels, &c.terms[0]) == relabelled(to, spec.to_labels, nullptr);
+    return have_equal_nodes(spec, c, true);
 }
+
+bool deals_out_packed_indices(const SlotLayout& slot) { return !slot.is_blocks() && (!slot.is_rows() || slot.places() == 1); }
 
 std::vector<std::vector<SignedPermutation>> groups_of(const Layout& layout, const std::vector<int>& slots) {
     std::vector<std::vector<SignedPermutation>> result;
@@ -186,6 +194,8 @@ std::vector<ExchangeComponent> exchange_components(const ExchangeSpec& spec) {
         if (c.from_slots.empty() && c.to_slots.empty()) continue;
         c.terms = factorization.terms[r];
         c.one_to_one = is_one_to_one(spec, c);
+        c.progressions = c.one_to_one && have_equal_nodes(spec, c, false) && deals_out_packed_indices(spec.from.slot(c.from_slots[0])) &&
+                         deals_out_packed_indices(spec.to.slot(c.to_slots[0]));
         c.pattern = !covers(spec, true, c.to_slots);
         if (!c.one_to_one) c.from_groups = groups_of(spec.from, c.from_slots);
         if (c.pattern) c.to_groups = groups_of(spec.to, c.to_slots);

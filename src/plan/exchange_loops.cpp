@@ -1,14 +1,17 @@
 #include "plan/exchange_loops.hpp"
 
-#include "base/related_value.hpp"
+#include "plan/exchange_nest.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <optional>
+#include <numeric>
+#include <span>
 #include <utility>
 
 namespace arges {
+
+using namespace exchange_nest;
 
 namespace {
 
@@ -18,93 +21,13 @@ constexpr double min_elements = 1 << 16, min_part = 1.0 / 16;
 /// Seconds to list an element, and to look at a value of an inner label for a pair of places, from a table or without; on one machine, but their
 /// ratio is what counts.
 constexpr double seconds_of_entry = 1e-7, seconds_of_value = 3e-9, seconds_of_value_without_table = 1.2e-7;
+/// Seconds to begin an inner loop where an element's place depends on all children of a node.
+constexpr double seconds_of_run = 1e-8;
 /// A rank counts its messages by going through the loops for each place of its peers. On very many ranks that takes longer than making
 /// lists: how many times as long, at most. Lists need memory, too.
 constexpr double most_counting = 8;
-/// Entries of tables that are made once; beyond, lines are made each time.
-constexpr std::int64_t max_table = std::int64_t(1) << 19;
 /// Parts of a term, about.
 constexpr std::int64_t parts_of_term = 32;
-
-constexpr std::uint8_t absent = 0xff;
-
-/// A slot of one side with the labels that its positions have in a term.
-struct SlotUse {
-    const SlotLayout* layout = nullptr;
-    bool target = false;
-    std::vector<int> labels;
-    std::vector<std::int64_t> offsets;
-
-    int position(int label) const {
-        const auto found = std::find(labels.begin(), labels.end(), label);
-        return found == labels.end() ? -1 : static_cast<int>(found - labels.begin());
-    }
-    /// The child of a node over two that has a position.
-    int child_of(int position) const { return position < layout->node().children()[0].width() ? 0 : 1; }
-    /// True if the slot is a node over two children whose element follows from the numbers of the children, place by place.
-    bool is_pair() const {
-        const auto& node = layout->node();
-        return !layout->is_blocks() && node.children().size() == 2 && node.kind() != NodeKind::product && (layout->is_rows() || layout->places() == 1);
-    }
-};
-
-/// What a slot, or a child of a pair, says for all values of one label, the others fixed.
-struct Line {
-    std::vector<std::int64_t> index;   // local index in the slot; of a child, its packed index
-    std::vector<std::int32_t> place;   // of a slot
-    std::vector<std::uint8_t> factor;  // or absent: zero, or not a stored element of the target
-};
-
-/// A slot or child whose elements depend on one of the two inner labels.
-struct Unit {
-    std::size_t slot = 0;                 // number of the SlotUse
-    int first = 0, width = 0;             // positions
-    const PackedNode* child = nullptr;    // null: a whole slot
-    int inner = 0;                        // position of the inner label
-    std::vector<int> fixed;               // the other positions
-    std::vector<Line> table;              // by the combined values of the fixed labels; empty: made each time
-};
-
-std::vector<SlotUse> uses(const ExchangeSpec& spec, const ExchangeComponent& component, const LabelTerm& term) {
-    std::vector<SlotUse> result;
-    const auto add = [&](const Layout& layout, const std::vector<int>& slots, const std::vector<int>& labels, const std::vector<std::int64_t>& offset,
-                         bool target) {
-        for (int s : slots) {
-            SlotUse use{&layout.slot(s), target, {}, {}};
-            for (int d : layout.slot_dimensions(s)) {
-                const int label = labels[static_cast<std::size_t>(d)];
-                use.labels.push_back(target ? label : term.image[static_cast<std::size_t>(label)]);
-                use.offsets.push_back(offset.empty() ? 0 : offset[static_cast<std::size_t>(d)]);
-            }
-            result.push_back(std::move(use));
-        }
-    };
-    add(spec.from, component.from_slots, spec.from_labels, spec.from_offset, false);
-    add(spec.to, component.to_slots, spec.to_labels, spec.to_offset, true);
-    return result;
-}
-
-/// True if x and y can be the inner labels.
-bool separates(const std::vector<SlotUse>& slots, int x, int y) {
-    return std::all_of(slots.begin(), slots.end(), [&](const SlotUse& slot) {
-        const int a = slot.position(x), b = slot.position(y);
-        return a < 0 || b < 0 || (slot.is_pair() && slot.child_of(a) != slot.child_of(b));
-    });
-}
-
-/// The inner labels with the most values, the longer one first.
-std::optional<std::array<int, 2>> inner_labels(const ExchangeSpec& spec, const ExchangeComponent& component, const std::vector<SlotUse>& slots) {
-    const auto extent = [&](int l) { return spec.label_extents[static_cast<std::size_t>(l)]; };
-    std::optional<std::array<int, 2>> best;
-    for (std::size_t i = 0; i < component.labels.size(); ++i)
-        for (std::size_t j = i + 1; j < component.labels.size(); ++j) {
-            const int a = component.labels[i], b = component.labels[j];
-            if (!separates(slots, a, b)) continue;
-            if (best && extent(a) * extent(b) <= extent((*best)[0]) * extent((*best)[1])) continue;
-            best = extent(a) >= extent(b) ? std::array{a, b} : std::array{b, a};
-        }
-    return best;
-}
 
 bool occur_once(const ExchangeComponent& component, const Layout& layout, const std::vector<int>& slots, const std::vector<int>& labels) {
     std::vector<int> found;
@@ -139,6 +62,11 @@ public:
         double reads = static_cast<double>(component.terms.size()), written = 1, stored = one_rank ? 0 : 1;
         for (int s : component.to_slots) written *= static_cast<double>(spec.to.slot(s).max_local_size());
         for (int s : component.from_slots) stored *= static_cast<double>(spec.from.slot(s).max_local_size());
+        if (component.progressions) {
+            written_ *= written;
+            stored_ *= stored;
+            return;
+        }
         reads *= written;
         // A list for a small slice of a large source is short, but made by a walk over the source.
         longest_ = std::max({longest_, reads, stored});
@@ -154,8 +82,8 @@ private:
 };
 
 /// Time to count what a rank sends and receives by the loops of a term.
-double counting_seconds(const ExchangeSpec& spec, const ExchangeComponent& component, const std::array<int, 2>& inner) {
-    double steps = 1, values = 0, longest_pair = 0;
+double counting_seconds(const ExchangeSpec& spec, const ExchangeComponent& component, const std::vector<SlotUse>& slots, const std::array<int, 2>& inner) {
+    double steps = 1, values = 0, longest_pair = 0, runs = 0;
     for (int l : component.labels) {
         const auto extent = static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
         longest_pair = std::max(longest_pair, extent * extent);
@@ -164,139 +92,14 @@ double counting_seconds(const ExchangeSpec& spec, const ExchangeComponent& compo
         else
             steps *= extent;
     }
+    for (const auto& slot : slots)
+        if (slot.position(inner[0]) >= 0 && slot.position(inner[1]) >= 0 && !slot.layout->is_rows() && slot.layout->places() > 1)
+            runs += static_cast<double>(spec.label_extents[static_cast<std::size_t>(inner[1])]) * (slot.target ? 1 : static_cast<double>(slot.layout->node().children().size()));
     const auto places = static_cast<double>(combined_places(spec.from, component.from_slots) + combined_places(spec.to, component.to_slots));
-    return places * steps * values * (longest_pair > static_cast<double>(max_table) ? seconds_of_value_without_table : seconds_of_value);
-}
-
-/// First index of the row of a pair's larger child.
-std::int64_t row_begin(const SlotLayout& slot, std::int64_t larger) {
-    return slot.row_start(larger % slot.places(), larger / slot.places());
+    return places * steps * (values * (longest_pair > static_cast<double>(max_table) ? seconds_of_value_without_table : seconds_of_value) + runs * seconds_of_run);
 }
 
 }  // namespace
-
-/// The loops of one term.
-class ExchangeLoops::Nest {
-public:
-    Nest(const ExchangeSpec& spec, const ExchangeComponent& component, const LabelTerm& term)
-        : slots_(uses(spec, component, term)), inner_(*inner_labels(spec, component, slots_)), extents_(spec.label_extents) {
-        for (int l : component.labels)
-            if (l != inner_[0] && l != inner_[1]) outer_.push_back(l);
-        for (int l : outer_) steps_ *= extents_[static_cast<std::size_t>(l)];
-        factor_ = factor_bits(term.negative, term.conjugate);
-        for (std::size_t s = 0; s < slots_.size(); ++s) add_units(s);
-        for (auto& units : units_)
-            for (auto& unit : units) make_table(unit);
-    }
-
-    std::int64_t steps() const { return steps_; }
-    std::int64_t bytes() const {
-        std::int64_t sum = 0;
-        for (const auto& units : units_)
-            for (const auto& unit : units)
-                for (const auto& line : unit.table) sum += static_cast<std::int64_t>(line.index.size()) * 13 + 72;
-        return sum;
-    }
-
-private:
-    friend class ExchangeLoops::Walk;
-
-    void add_units(std::size_t s) {
-        const auto& slot = slots_[s];
-        const std::array<int, 2> at{slot.position(inner_[0]), slot.position(inner_[1])};
-        if (at[0] < 0 && at[1] < 0) {
-            fixed_slots_.push_back(s);
-            return;
-        }
-        const bool pair = at[0] >= 0 && at[1] >= 0;
-        if (pair) (slot.target ? to_pair_ : from_pair_) = static_cast<int>(s);
-        for (std::size_t axis = 0; axis < 2; ++axis) {
-            if (at[axis] < 0) continue;
-            Unit unit;
-            unit.slot = s;
-            unit.width = static_cast<int>(slot.labels.size());
-            if (pair) {
-                const int c = slot.child_of(at[axis]);
-                unit.child = &slot.layout->node().children()[static_cast<std::size_t>(c)];
-                unit.width = unit.child->width();
-                unit.first = c == 0 ? 0 : slot.layout->node().children()[0].width();
-                (slot.target ? to_child_ : from_child_)[axis] = c;
-            }
-            unit.inner = at[axis];
-            for (int i = unit.first; i < unit.first + unit.width; ++i)
-                if (i != unit.inner) unit.fixed.push_back(i);
-            units_[axis].push_back(std::move(unit));
-        }
-    }
-
-    std::int64_t extent_at(const Unit& unit, int position) const {
-        return extents_[static_cast<std::size_t>(slots_[unit.slot].labels[static_cast<std::size_t>(position)])];
-    }
-
-    /// Fills a line for given values of all labels.
-    void fill(const Unit& unit, std::vector<std::int64_t>& value, Line& line) const {
-        const auto& slot = slots_[unit.slot];
-        const auto n = static_cast<std::size_t>(extent_at(unit, unit.inner));
-        line.index.resize(n);
-        line.place.resize(n);
-        line.factor.resize(n);
-        std::array<std::int64_t, max_slot_order> tuple, stored, below;
-        for (int i = unit.first; i < unit.first + unit.width; ++i) {
-            const auto p = static_cast<std::size_t>(i);
-            tuple[p] = value[static_cast<std::size_t>(slot.labels[p])] + slot.offsets[p];
-        }
-        auto& z = tuple[static_cast<std::size_t>(unit.inner)];
-        z = slot.offsets[static_cast<std::size_t>(unit.inner)];
-        const auto* const first = tuple.data() + unit.first;
-        for (std::size_t k = 0; k < n; ++k, ++z) {
-            std::copy(first, first + unit.width, stored.begin());
-            bool there = true;
-            std::uint8_t factor = 0;
-            if (unit.child != nullptr) {
-                const auto c = slot.target ? unit.child->canonicalize(stored.data(), nullptr) : unit.child->find(first, below.data());
-                line.index[k] = c.index;
-                there = !c.zero;
-                factor = factor_bits(c.negative, c.conjugate);
-            } else {
-                const auto at = slot.target ? slot.layout->locate(stored.data()) : slot.layout->find(first);
-                line.index[k] = at.index;
-                line.place[k] = static_cast<std::int32_t>(at.place);
-                there = !at.zero;
-                factor = factor_bits(at.negative, at.conjugate);
-            }
-            there = there && std::equal(first, first + unit.width, stored.begin());
-            line.factor[k] = there ? factor : absent;
-        }
-    }
-
-    void make_table(Unit& unit) const {
-        std::int64_t lines = 1;
-        for (int i : unit.fixed) lines *= extent_at(unit, i);
-        if (lines * extent_at(unit, unit.inner) > max_table) return;
-        std::vector<std::int64_t> value(extents_.size(), 0);
-        unit.table.resize(static_cast<std::size_t>(lines));
-        for (std::int64_t l = 0; l < lines; ++l) {
-            auto rest = l;
-            for (int i : unit.fixed) {
-                const auto n = extent_at(unit, i);
-                value[static_cast<std::size_t>(slots_[unit.slot].labels[static_cast<std::size_t>(i)])] = rest % n;
-                rest /= n;
-            }
-            fill(unit, value, unit.table[static_cast<std::size_t>(l)]);
-        }
-    }
-
-    std::vector<SlotUse> slots_;
-    std::array<int, 2> inner_;  // labels: of the inner loop, of the one around it
-    std::vector<int> outer_;    // the other labels, the first one fastest
-    std::vector<std::int64_t> extents_;
-    std::int64_t steps_ = 1;
-    std::uint8_t factor_ = 0;
-    std::vector<std::size_t> fixed_slots_;          // slots without inner labels
-    std::array<std::vector<Unit>, 2> units_;        // by inner label
-    int from_pair_ = -1, to_pair_ = -1;             // slots that have both inner labels
-    std::array<int, 2> from_child_{}, to_child_{};  // of these, the child with the label
-};
 
 /// The runs of one nest between two places.
 class ExchangeLoops::Walk {
@@ -325,6 +128,7 @@ public:
         factor_ = nest_.factor_;
         for (auto s : nest_.fixed_slots_)
             if (!take_fixed(s)) return;
+        if (!take_fixed_children(nest_.from_node_, from_number_) || !take_fixed_children(nest_.to_node_, to_number_)) return;
         if (!gather(1, y_) || !gather(0, x_)) return;
         split_x();
         for (std::size_t y = 0; y < y_.from.size(); ++y) run_row(y);
@@ -334,23 +138,28 @@ private:
     /// Values of an inner label that stay, ascending, and what they add.
     struct Axis {
         std::vector<std::int64_t> from, to;              // offsets
-        std::vector<std::int64_t> from_child, to_child;  // numbers of the children in pairs
+        std::vector<std::int64_t> from_child, to_child;  // numbers of the children in nodes
         std::vector<std::uint8_t> factor;
         bool has_factor = false;
 
-        void clear() {
-            for (auto* list : {&from, &to, &from_child, &to_child}) list->clear();
-            factor.clear();
+        void resize(std::size_t n) {
+            for (auto* list : {&from, &to, &from_child, &to_child}) list->resize(n);
+            factor.resize(n);
             has_factor = false;
         }
-        void copy(const Axis& other, std::size_t i) {
-            from.push_back(other.from[i]);
-            to.push_back(other.to[i]);
-            from_child.push_back(other.from_child[i]);
-            to_child.push_back(other.to_child[i]);
-            factor.push_back(other.factor[i]);
-            has_factor = has_factor || other.factor[i] != 0;
+        void set(std::size_t i, std::int64_t from_offset, std::int64_t to_offset, const Axis& other, std::size_t j) {
+            from[i] = from_offset;
+            to[i] = to_offset;
+            from_child[i] = other.from_child[j];
+            to_child[i] = other.to_child[j];
+            factor[i] = other.factor[j];
+            has_factor = has_factor || other.factor[j] != 0;
         }
+    };
+    /// The inner loop where the child with x is at one position among the sorted children of the source: its values by what they add to the places
+    /// of source and target.
+    struct SortedAxis : Axis {
+        std::vector<std::size_t> begin;
     };
 
     bool take_fixed(std::size_t s) {
@@ -363,6 +172,25 @@ private:
         if (at.zero || at.place != place_[s] || !std::equal(tuple.begin(), tuple.begin() + w, stored.begin())) return false;
         (slot.target ? to_ : from_) += at.index * stride_[s];
         factor_ ^= factor_bits(at.negative, at.conjugate);
+        return true;
+    }
+
+    /// Numbers of a node's children that have no inner label; false if such a child is zero or, in the target, not as it is stored.
+    bool take_fixed_children(const NodeUse& use, std::vector<std::int64_t>& number) {
+        if (!use) return true;
+        const auto& slot = nest_.slots_[use.slot()];
+        number.resize(static_cast<std::size_t>(use.children()));
+        std::array<std::int64_t, max_slot_order> tuple, stored, below;
+        for (int c : use.fixed_children()) {
+            const auto& child = use.node().children()[static_cast<std::size_t>(c)];
+            const auto w = static_cast<std::size_t>(child.width()), first = static_cast<std::size_t>(c) * w;
+            for (std::size_t i = 0; i < w; ++i)
+                tuple[i] = stored[i] = value_[static_cast<std::size_t>(slot.labels[first + i])] + slot.offsets[first + i];
+            const auto at = slot.target ? child.canonicalize(stored.data(), nullptr) : child.find(tuple.data(), below.data());
+            if (at.zero || !std::equal(tuple.begin(), tuple.begin() + static_cast<std::ptrdiff_t>(w), stored.begin())) return false;
+            number[static_cast<std::size_t>(c)] = at.index;
+            factor_ ^= factor_bits(at.negative, at.conjugate);
+        }
         return true;
     }
 
@@ -379,13 +207,18 @@ private:
 
     /// Finds the values of an inner label for which every slot agrees; false if there are none.
     bool gather(std::size_t axis, Axis& result) {
-        result.clear();
         const auto& units = nest_.units_[axis];
         lines_.clear();
         if (scratch_.size() < units.size()) scratch_.resize(units.size());
         for (std::size_t u = 0; u < units.size(); ++u) lines_.push_back(&line(units[u], scratch_[u]));
-        const auto n = static_cast<std::size_t>(nest_.extents_[static_cast<std::size_t>(nest_.inner_[axis])]);
-        for (std::size_t z = 0; z < n; ++z) {
+        // Those of the unit that has the fewest at its place are looked at.
+        std::span<const std::int32_t> values;
+        for (std::size_t u = 0; u < units.size(); ++u)
+            if (const auto own = lines_[u]->values_at(units[u].child == nullptr ? place_[units[u].slot] : 0); u == 0 || own.size() < values.size()) values = own;
+        result.resize(values.size());
+        std::size_t count = 0;
+        for (const auto value : values) {
+            const auto z = static_cast<std::size_t>(value);
             std::int64_t from = 0, to = 0, from_child = 0, to_child = 0;
             std::uint8_t factor = 0;
             bool there = true;
@@ -401,89 +234,149 @@ private:
                 factor ^= line.factor[z];
             }
             if (!there) continue;
-            result.from.push_back(from);
-            result.to.push_back(to);
-            result.from_child.push_back(from_child);
-            result.to_child.push_back(to_child);
-            result.factor.push_back(factor);
-            result.has_factor = result.has_factor || factor != 0;
+            result.from[count] = from;
+            result.to[count] = to;
+            result.from_child[count] = from_child;
+            result.to_child[count] = to_child;
+            result.factor[count++] = factor;
         }
-        return !result.from.empty();
+        result.resize(count);
+        return count > 0;
     }
 
-    const SlotLayout& pair(int s) const { return *nest_.slots_[static_cast<std::size_t>(s)].layout; }
-    std::int64_t pair_stride(int s) const { return stride_[static_cast<std::size_t>(s)]; }
-    bool is_own_row(int s, std::int64_t larger) const { return larger % pair(s).places() == place_[static_cast<std::size_t>(s)]; }
-    /// What a child adds to the offset as the larger or the smaller one of its pair.
-    std::int64_t in_pair(int s, std::int64_t child, bool larger) const { return pair_stride(s) * (larger ? row_begin(pair(s), child) : child); }
+    std::int64_t own_place(const NodeUse& use) const { return place_[use.slot()]; }
+    std::int64_t stride(const NodeUse& use) const { return stride_[use.slot()]; }
+    /// Where a value of x is in an axis: by what it adds to the places of source and target.
+    std::size_t bucket(std::int64_t from_place, std::int64_t to_place) const {
+        return static_cast<std::size_t>(from_place * (nest_.to_node_ ? nest_.to_node_.places() : 1) + to_place);
+    }
 
-    /// The inner loop where x belongs to the smaller child of the source's pair, and to the larger one.
+    /// The inner loop for each position of x among the children of the source.
     void split_x() {
-        const bool larger_in_target = nest_.to_pair_ >= 0 && nest_.to_child_[0] == 1;
-        below_.clear();
-        above_.clear();
-        for (std::size_t i = 0; i < x_.from.size(); ++i) {
-            if (nest_.to_pair_ >= 0) {
-                if (larger_in_target && !is_own_row(nest_.to_pair_, x_.to_child[i])) continue;
-                x_.to[i] += in_pair(nest_.to_pair_, x_.to_child[i], larger_in_target);
+        const NodeUse &source = nest_.from_node_, &target = nest_.to_node_;
+        const auto n = x_.from.size();
+        to_place_.assign(n, 0);
+        for (std::size_t i = 0; target && i < n; ++i) {
+            const auto& share = target.share(x_.to_child[i], target.child(0));
+            x_.to[i] += stride(target) * share.index;
+            to_place_[i] = share.place;
+        }
+        sorted_.resize(source ? static_cast<std::size_t>(source.children()) : 1);
+        shares_.resize(n);
+        for (std::size_t position = 0; position < sorted_.size(); ++position) {
+            auto& axis = sorted_[position];
+            axis.resize(n);
+            axis.begin.assign(bucket(source ? source.places() : 1, 0) + 2, 0);
+            for (std::size_t i = 0; i < n; ++i) {
+                shares_[i] = source ? source.share(x_.from_child[i], static_cast<int>(position)) : Share();
+                ++axis.begin[bucket(shares_[i].place, to_place_[i]) + 2];
             }
-            if (nest_.from_pair_ < 0) {
-                below_.copy(x_, i);
+            std::partial_sum(axis.begin.begin(), axis.begin.end(), axis.begin.begin());
+            for (std::size_t i = 0; i < n; ++i)
+                axis.set(axis.begin[bucket(shares_[i].place, to_place_[i]) + 1]++, x_.from[i] + (source ? stride(source) * shares_[i].index : 0), x_.to[i], x_, i);
+        }
+    }
+
+    static std::size_t first_from(const std::vector<std::int64_t>& ascending, std::size_t begin, std::size_t end, std::int64_t bound) {
+        const auto first = ascending.begin();
+        return static_cast<std::size_t>(std::lower_bound(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end), bound) - first);
+    }
+
+    /// Numbers of a child, from the least one to below the bound.
+    struct Limits {
+        std::int64_t least = std::numeric_limits<std::int64_t>::min(), bound = std::numeric_limits<std::int64_t>::max();
+    };
+
+    /// Calls f for the values of x that add these places and whose children in source and target are within limits.
+    void emit(const SortedAxis& x, std::size_t bucket, const Limits& in_source, const Limits& in_target, std::int64_t from, std::int64_t to, std::uint8_t factor) {
+        auto begin = x.begin[bucket], end = x.begin[bucket + 1];
+        if (begin == end) return;
+        if (nest_.from_node_) {
+            begin = first_from(x.from_child, begin, end, in_source.least);
+            end = first_from(x.from_child, begin, end, in_source.bound);
+        }
+        if (nest_.to_node_) {
+            begin = first_from(x.to_child, begin, end, in_target.least);
+            end = first_from(x.to_child, begin, end, in_target.bound);
+        }
+        if (begin == end) return;
+        f_({static_cast<std::int64_t>(end - begin), from, to, x.from.data() + begin, x.to.data() + begin, x.has_factor ? x.factor.data() + begin : nullptr, factor});
+    }
+
+    /// What all children of the target but that with x add, and the limits of that one: a stored element has its children in order. False if the
+    /// others are not.
+    bool place_in_target(Share& others, Limits& limits) const {
+        const NodeUse& target = nest_.to_node_;
+        const std::int64_t step = target.node().strict() ? 1 : 0;
+        auto least = limits.least;
+        for (int c = 0; c < target.children(); ++c) {
+            if (c == target.child(0)) {
+                limits.least = least;
                 continue;
             }
-            const auto child = x_.from_child[i];
-            below_.copy(x_, i);
-            below_.from.back() += in_pair(nest_.from_pair_, child, false);
-            if (!is_own_row(nest_.from_pair_, child)) continue;
-            above_.copy(x_, i);
-            above_.from.back() += in_pair(nest_.from_pair_, child, true);
+            const auto number = to_number_[static_cast<std::size_t>(c)];
+            if (number < least) return false;
+            if (c == target.child(0) + 1) limits.bound = number + 1 - step;
+            least = number + step;
+            others += target.share(number, c);
         }
+        return true;
     }
 
-    static std::size_t first_from(const std::vector<std::int64_t>& ascending, std::int64_t bound) {
-        return static_cast<std::size_t>(std::lower_bound(ascending.begin(), ascending.end(), bound) - ascending.begin());
+    /// Sorts the numbers of all children of the source but that with x; false if the element is zero. @param odd  changed with each exchange
+    bool sort_others(bool& odd) {
+        const NodeUse& source = nest_.from_node_;
+        others_.clear();
+        for (int c = 0; c < source.children(); ++c) {
+            if (c == source.child(0)) continue;
+            const auto number = from_number_[static_cast<std::size_t>(c)];
+            auto i = others_.size();
+            others_.push_back(number);
+            for (; i > 0 && others_[i - 1] > number; --i) {
+                others_[i] = others_[i - 1];
+                odd = !odd;
+            }
+            others_[i] = number;
+            if (source.node().strict() && i > 0 && others_[i - 1] == number) return false;
+        }
+        return true;
     }
 
     void run_row(std::size_t y) {
-        std::int64_t to = to_ + y_.to[y];
-        // Entries of x in [begin, end): a stored element of the target has its children in order.
-        std::int64_t least = std::numeric_limits<std::int64_t>::min(), bound = std::numeric_limits<std::int64_t>::max();
-        if (nest_.to_pair_ >= 0) {
-            const auto child = y_.to_child[y];
-            const bool larger = nest_.to_child_[1] == 1;
-            if (larger && !is_own_row(nest_.to_pair_, child)) return;
-            to += in_pair(nest_.to_pair_, child, larger);
-            const bool strict = pair(nest_.to_pair_).node().strict();
-            if (larger)
-                bound = child + (strict ? 0 : 1);
-            else
-                least = child + (strict ? 1 : 0);
-        }
-        const auto range = [&](const Axis& x) { return std::pair(first_from(x.to_child, least), first_from(x.to_child, bound)); };
-        const auto emit = [&](const Axis& x, std::size_t begin, std::size_t end, std::int64_t from, std::uint8_t factor) {
-            if (begin >= end) return;
-            f_({static_cast<std::int64_t>(end - begin), from, to, x.from.data() + begin, x.to.data() + begin,
-                x.has_factor ? x.factor.data() + begin : nullptr, factor});
-        };
-        const auto factor = static_cast<std::uint8_t>(factor_ ^ y_.factor[y]);
+        const NodeUse &source = nest_.from_node_, &target = nest_.to_node_;
         const auto from = from_ + y_.from[y];
-        const auto [begin, end] = range(below_);
-        if (nest_.from_pair_ < 0) {
-            emit(below_, begin, end, from, factor);
+        auto to = to_ + y_.to[y];
+        const auto factor = static_cast<std::uint8_t>(factor_ ^ y_.factor[y]);
+        std::int64_t to_place = 0;
+        Limits in_target;
+        if (target) {
+            to_number_[static_cast<std::size_t>(target.child(1))] = y_.to_child[y];
+            Share others;
+            if (!place_in_target(others, in_target)) return;
+            to_place = target.complete(others, own_place(target));
+            to += stride(target) * others.index;
+        }
+        if (!source) {
+            emit(sorted_[0], bucket(0, to_place), {}, in_target, from, to, factor);
             return;
         }
-        const auto& node = pair(nest_.from_pair_).node();
+        from_number_[static_cast<std::size_t>(source.child(1))] = y_.from_child[y];
+        bool odd = source.child(0) % 2 != 0;
+        if (!sort_others(odd)) return;
+        const auto& node = source.node();
         const auto swap = factor_bits(node.kind() == NodeKind::antisymmetric, node.kind() == NodeKind::hermitian);
-        const auto child = y_.from_child[y];
-        // Children that are equal are in order as they stand.
-        const bool x_first = nest_.from_child_[0] == 0;
-        const auto below = child + (x_first && !node.strict() ? 1 : 0), above = child + (x_first || node.strict() ? 1 : 0);
-        if (is_own_row(nest_.from_pair_, child))
-            emit(below_, begin, std::min(end, first_from(below_.from_child, below)), from + in_pair(nest_.from_pair_, child, true),
-                 factor ^ (x_first ? 0 : swap));
-        const auto [high_begin, high_end] = range(above_);
-        emit(above_, std::max(high_begin, first_from(above_.from_child, above)), high_end, from + in_pair(nest_.from_pair_, child, false),
-             factor ^ (x_first ? swap : 0));
+        for (std::size_t position = 0; position <= others_.size(); ++position, odd = !odd) {
+            // Of equal children that with x is first.
+            Limits in_source;
+            if (position > 0) in_source.least = others_[position - 1] + 1;
+            if (position < others_.size()) in_source.bound = others_[position] + (node.strict() ? 0 : 1);
+            if (in_source.least >= in_source.bound) continue;
+            Share others;
+            for (std::size_t i = 0; i < others_.size(); ++i) others += source.share(others_[i], static_cast<int>(i < position ? i : i + 1));
+            const auto from_place = source.complete(others, own_place(source));
+            emit(sorted_[position], bucket(from_place, to_place), in_source, in_target, from + stride(source) * others.index, to,
+                 static_cast<std::uint8_t>(factor ^ (odd ? swap : 0)));
+        }
     }
 
     const Nest& nest_;
@@ -491,7 +384,11 @@ private:
     std::vector<std::int64_t> value_, place_, stride_;  // by label, slot, slot
     std::int64_t from_ = 0, to_ = 0;
     std::uint8_t factor_ = 0;
-    Axis x_, y_, below_, above_;
+    Axis x_, y_;
+    std::vector<SortedAxis> sorted_;                    // x, by position among the source's children
+    std::vector<std::int64_t> from_number_, to_number_; // of the nodes' children
+    std::vector<std::int64_t> others_, to_place_;
+    std::vector<Share> shares_;
     std::vector<Line> scratch_;
     std::vector<const Line*> lines_;
 };
@@ -526,7 +423,7 @@ std::unique_ptr<const ExchangeLoops> ExchangeLoops::make(const ExchangeSpec& spe
         const auto slots = uses(spec, all, term);
         const auto inner = inner_labels(spec, all, slots);
         if (!inner || std::any_of(slots.begin(), slots.end(), has_window)) return nullptr;
-        counting += counting_seconds(spec, all, *inner);
+        counting += counting_seconds(spec, all, slots, *inner);
     }
     if (!always && counting > most_counting * lists.seconds()) return nullptr;
     components = {all};

@@ -28,8 +28,9 @@ struct ExchangePart {
 };
 
 /// A movement, v = all values of its labels: for each term all labels but two are fixed in turn. What a slot then says of the two,
-/// where it has only one of them, is a short list; a node over two children, one label in each, says it by a list for each child and by which of them
-/// is larger, which bounds the inner loop. Both sides of a message run through the same loops, so that they need no lists and agree on the order.
+/// where it has only one of them, is a short list. A node over children that has both, in two of them, adds up its element from the children's numbers:
+/// the inner loop is cut where the children change their order, and is sorted by what its child adds to the place, so that the values for a place
+/// follow each other. Both sides of a message run through the same loops, so that they need no lists and agree on the order.
 /// Example: (ae|bf) with eightfold symmetry to sym(a,b) sym(e,f): b and e are fixed, f runs, and a runs up to where (ae) passes (bf), then on.
 class ExchangeLoops {
 public:

@@ -1,11 +1,13 @@
 #include "plan/exchange_volume.hpp"
 
+#include "base/first_error.hpp"
 #include "plan/exchange_lists.hpp"
 #include "plan/exchange_loops.hpp"
 #include "plan/pair_split.hpp"
 #include "plan/pair_unpack.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
 #include <numeric>
 
@@ -55,6 +57,75 @@ struct SideCount {
     std::int64_t others() const { return all - own; }
 };
 
+/// What loops move between all places, each pair counted once.
+class PairCounts {
+public:
+    explicit PairCounts(const ExchangeLoops& loops)
+        : loops_(loops), from_places_(loops.from_places()), count_(static_cast<std::size_t>(from_places_ * loops.to_places()), 0) {
+        FirstError error;
+#pragma omp parallel for schedule(dynamic)
+        for (std::size_t i = 0; i < count_.size(); ++i)
+            error.run([&] {
+                const auto [to, from] = std::div(static_cast<std::int64_t>(i), from_places_);
+                for (const auto& part : loops.parts())
+                    loops.for_each_run(part, from, to, [&](const ExchangeRun& run) { count_[i] += run.count; });
+            });
+        error.rethrow();
+    }
+
+    /// Equal to counted_lists() for a rank that is not idle, but for the parts of the loops.
+    ComponentLists lists(std::int64_t rank) const {
+        ComponentLists result;
+        for (std::int64_t from = 0; from < from_places_; ++from) add(result.receive, from, from, loops_.to_place(rank));
+        for (std::int64_t to = 0; to < loops_.to_places(); ++to) add(result.send, to, loops_.from_place(rank), to);
+        return result;
+    }
+
+private:
+    void add(std::vector<EntryGroup>& groups, std::int64_t peer, std::int64_t from, std::int64_t to) const {
+        const auto count = count_[static_cast<std::size_t>(to * from_places_ + from)];
+        if (count == 0) return;
+        groups.emplace_back().peer = peer;
+        groups.back().part_begin = {0, count};
+    }
+
+    const ExchangeLoops& loops_;
+    std::int64_t from_places_;
+    std::vector<std::int64_t> count_;  // by source place, then target place
+};
+
+/// The volume of a rank that is not idle, if both sides lie on one grid. @param lists_of  makes the lists of a component
+template <class Lists>
+Volume volume_on_grid(const ExchangeSpec& spec, const std::vector<ExchangeComponent>& components, std::int64_t rank, Lists&& lists_of) {
+    const auto& grid = spec.from.grid();
+    SideCount sent, received;
+    const PlaceCheck target(spec, spec.to, rank), source(spec, spec.from, rank);
+    for (const auto& component : components) {
+        const auto lists = lists_of(component);
+        sent.multiply(lists.send, component.to_slots, target, true);
+        received.multiply(lists.receive, component.from_slots, source, false);
+    }
+    // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
+    for (int t = 0; t < grid.dimensions(); ++t) {
+        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const bool copies = spec.from.slot_of_torus(t) < 0 && !spec.from.is_partial(t);
+        if (!copies && spec.to.slot_of_torus(t) < 0) sent.all *= length;
+        if (spec.from.is_partial(t)) received.all *= length;
+    }
+    return {sent.others(), received.others()};
+}
+
+/// The largest volume of a rank where there are loops and one grid. @param components  the one that they make
+Volume largest_volume(const ExchangeSpec& spec, const std::vector<ExchangeComponent>& components, const ExchangeLoops& loops) {
+    const PairCounts counts(loops);
+    Volume volume;
+    for (std::int64_t r = 0; r < spec.ranks(); ++r) {
+        const auto own = volume_on_grid(spec, components, r, [&](const auto&) { return counts.lists(r); });
+        volume = {std::max(volume.sent, own.sent), std::max(volume.received, own.received)};
+    }
+    return volume;
+}
+
 /// A count that may be too large for an integer.
 std::int64_t rounded(double count) { return static_cast<std::int64_t>(std::min(count, 1e18)); }
 
@@ -100,21 +171,23 @@ constexpr double counted_ranks = 16, counted_entries = 1 << 18;
 /// One side of a movement, by component: entries of the lists, and groups of peers.
 struct SideBound {
     std::vector<double> entries, groups;
+    std::vector<double> listed;  // of the entries; those of progressions are not
 
-    void add(double count, double peers) {
+    void add(double count, double peers, bool has_lists) {
         entries.push_back(count);
+        listed.push_back(has_lists ? count : 0);
         groups.push_back(std::min(count, peers));
     }
     static double product(const std::vector<double>& factors) {
         return std::accumulate(factors.begin(), factors.end(), 1.0, std::multiplies<>());
     }
-    double sum_of_entries() const { return std::accumulate(entries.begin(), entries.end(), 0.0); }
+    double sum_of_listed() const { return std::accumulate(listed.begin(), listed.end(), 0.0); }
     /// Bytes beside the entries themselves.
     double message_bytes(double ranks) const {
         const double messages = product(groups);
         double sum = std::min(messages, ranks) * bytes_of_message;
         for (std::size_t c = 0; ranks > 1 && c < entries.size(); ++c)
-            if (groups[c] > 0) sum += entries[c] * messages / groups[c] * bytes_of_dense;
+            if (groups[c] > 0) sum += listed[c] * messages / groups[c] * bytes_of_dense;
         return sum;
     }
 };
@@ -135,8 +208,9 @@ ExchangeBound exchange_bound(const ExchangeSpec& spec) {
         const double to_places = places_of(spec.to, component.to_slots), from_places = places_of(spec.from, component.from_slots);
         const double reads = largest_part(spec.to, component.to_slots) * static_cast<double>(component.terms.size());
         const double needed = largest_part(spec.from, component.from_slots) * largest_use(spec, component);
-        received.add(reads, from_places);
-        sent.add(ranks > 1 ? std::min(reads * to_places, needed) : 0, to_places);
+        received.add(reads, from_places, !component.progressions);
+        sent.add(ranks > 1 ? std::min(reads * to_places, needed) : 0, to_places, !component.progressions);
+        if (component.progressions) continue;
         lists += sent.entries.back() * bytes_of_send + reads * bytes_of_receive;
         building = std::max({building, reads * bytes_of_entry, sent.entries.back() * bytes_of_entry * growth});
     }
@@ -153,7 +227,9 @@ ExchangeBound exchange_bound(const ExchangeSpec& spec) {
     for (int t = 0; t < spec.from.grid().dimensions(); ++t)
         if (spec.from.is_partial(t)) parts *= static_cast<double>(spec.from.grid().lengths[static_cast<std::size_t>(t)]);
     Volume volume;
-    if (ranks > 1 && ranks <= counted_ranks && (loops || ranks * (sent.sum_of_entries() + received.sum_of_entries()) <= counted_entries))
+    if (ranks > 1 && ranks <= counted_ranks && loops && spec.from.grid() == spec.to.grid())
+        volume = largest_volume(spec, merged, *loops);
+    else if (ranks > 1 && ranks <= counted_ranks && (loops || ranks * (sent.sum_of_listed() + received.sum_of_listed()) <= counted_entries))
         for (std::int64_t r = 0; r < spec.ranks(); ++r) {
             const Volume counted = exchange_volume(spec, r);
             volume = {std::max(volume.sent, counted.sent), std::max(volume.received, counted.received)};
@@ -168,23 +244,11 @@ Volume exchange_volume(const ExchangeSpec& spec, std::int64_t rank) {
     if (spec.ranks() == 1 || pair_split(spec)) return {};
     if (!(grid == spec.to.grid())) return ExchangeLists(spec, rank).volume();
     if (grid.is_idle(rank)) return {};
-    SideCount sent, received;
-    const PlaceCheck target(spec, spec.to, rank), source(spec, spec.from, rank);
     auto components = exchange_components(spec);
     const auto loops = ExchangeLoops::make(spec, components);
-    for (const auto& component : components) {
-        const auto lists = loops ? counted_lists(spec, *loops, rank) : component_lists(spec, component, rank);
-        sent.multiply(lists.send, component.to_slots, target, true);
-        received.multiply(lists.receive, component.from_slots, source, false);
-    }
-    // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
-    for (int t = 0; t < grid.dimensions(); ++t) {
-        const auto length = grid.lengths[static_cast<std::size_t>(t)];
-        const bool copies = spec.from.slot_of_torus(t) < 0 && !spec.from.is_partial(t);
-        if (!copies && spec.to.slot_of_torus(t) < 0) sent.all *= length;
-        if (spec.from.is_partial(t)) received.all *= length;
-    }
-    return {sent.others(), received.others()};
+    return volume_on_grid(spec, components, rank, [&](const auto& component) {
+        return loops ? counted_lists(spec, *loops, rank) : component_lists(spec, component, rank);
+    });
 }
 
 }  // namespace arges

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <tuple>
 
 namespace arges {
@@ -292,9 +293,53 @@ std::vector<EntryGroup> grouped(std::vector<Entry> entries, bool target) {
     return result;
 }
 
+/// What a place of one side shares with each place of the other, where both deal out packed indices: index I is at place I mod p, as number
+/// (I - window) / p.
+std::vector<EntryGroup> progressions(const SlotLayout& from, const SlotLayout& to, const LabelTerm& term, std::int64_t place, bool sending) {
+    const auto &own = sending ? from : to, &other = sending ? to : from;
+    const auto begin = std::max(from.begin(), to.begin()), end = std::min(from.begin() + from.size(), to.begin() + to.size());
+    const auto step = std::lcm(own.places(), other.places());
+    std::vector<EntryGroup> result;
+    // The places of the other side by the first index that they share with the own one.
+    const auto first = begin + ((place - begin) % own.places() + own.places()) % own.places();
+    for (auto index = first; index < std::min(end, first + step); index += own.places()) {
+        EntryGroup group;
+        group.peer = index % other.places();
+        group.progression = {ceil_div(end - index, step), (index - from.begin()) / from.places(), step / from.places(),
+                             (index - to.begin()) / to.places(), step / to.places(), static_cast<std::uint8_t>(factor_bits(term.negative, term.conjugate))};
+        result.push_back(std::move(group));
+    }
+    std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.peer < b.peer; });
+    return result;
+}
+
+ComponentLists progression_lists(const ExchangeSpec& spec, const ExchangeComponent& component, std::int64_t rank) {
+    const int from = component.from_slots[0], to = component.to_slots[0];
+    const auto groups = [&](bool sending) {
+        const auto place = sending ? spec.from.place(rank, from) : spec.to.place(rank, to);
+        auto result = progressions(spec.from.slot(from), spec.to.slot(to), component.terms[0], place, sending);
+        // Other slots of the side are in components of their own, and faster ones scale the offsets.
+        const auto from_stride = spec.from.grid().is_idle(rank) ? 0 : spec.from.strides(rank)[static_cast<std::size_t>(from)];
+        const auto to_stride = spec.to.grid().is_idle(rank) ? 0 : spec.to.strides(rank)[static_cast<std::size_t>(to)];
+        for (auto& group : result) {
+            auto& p = *group.progression;
+            p.from *= from_stride;
+            p.from_stride *= from_stride;
+            p.to *= to_stride;
+            p.to_stride *= to_stride;
+        }
+        return result;
+    };
+    ComponentLists lists;
+    if (!spec.to.grid().is_idle(rank)) lists.receive = groups(false);
+    if (spec.ranks() > 1 && !spec.from.grid().is_idle(rank)) lists.send = groups(true);
+    return lists;
+}
+
 }  // namespace
 
 ComponentLists component_lists(const ExchangeSpec& spec, const ExchangeComponent& component, std::int64_t rank) {
+    if (component.progressions) return progression_lists(spec, component, rank);
     constexpr double worth_a_thread = 10000;  // elements
     double elements = 1;
     for (int s : component.to_slots) elements *= static_cast<double>(spec.to.slot(s).max_local_size());

@@ -7,8 +7,8 @@
 namespace arges {
 
 FusedCandidates::FusedCandidates(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options)
-    : spec_(spec), options_(options), plan_(fused_with_mapping(spec, grid, std::move(mapping), options)), result_(raw_result(spec)) {
-    for (std::size_t i = 0; i <= outputs_place(); ++i) moved_.emplace_back(i < outputs_place() ? spec.inputs[i] : spec.output, grid);
+    : spec_(spec), options_(options), plan_(fused_with_mapping(spec, grid, std::move(mapping), options)), result_(raw_result(spec)), ranks_(grid) {
+    for (std::size_t i = 0; i <= outputs_place(); ++i) moved_.emplace_back(i < outputs_place() ? spec.inputs[i] : spec.output, grid, ranks_);
     known_.resize(spec.label_extents.size());
     words_.resize(spec.inputs.size() + 1);
 }
@@ -16,10 +16,12 @@ FusedCandidates::FusedCandidates(const FusedSpec& spec, const RankGrid& grid, st
 const FusedCandidates::MappedLabel& FusedCandidates::mapped(int label, const SlotMapping& mapping) {
     auto& known = known_[static_cast<std::size_t>(label)];
     for (const auto& one : known)
-        if (one.layout.mapping(0) == mapping) return one;
+        if (one.mapping == mapping) return one;
     auto& result = known.emplace_back();
-    result.layout = Layout(plan_.grid, {spec_.label_extents[static_cast<std::size_t>(label)]}, Symmetry::none(1), {mapping});
-    for (const auto& moved : moved_) result.share.push_back(moved.share({label}, NodeKind::leaf, result.layout, 0));
+    result.mapping = mapping;
+    result.places = ranks_.places(mapping.torus);
+    for (const auto& moved : moved_)
+        result.share.push_back(moved.share(moved.match({label}, NodeKind::leaf), {result.mapping, spec_.label_extents[static_cast<std::size_t>(label)]}));
     return result;
 }
 
@@ -40,7 +42,7 @@ double FusedCandidates::words_from(std::size_t i, const OperandSpec& tensor, con
         const int label = tensor.labels[static_cast<std::size_t>(tensor.layout.slot_dimensions(s)[0])];
         const auto& part = mapped(label, scattered[static_cast<std::size_t>(s)]);
         if (std::find(labels.begin(), labels.end(), label) == labels.end()) {
-            cut *= static_cast<double>(part.layout.slot(0).places());
+            cut *= static_cast<double>(part.places);
             continue;
         }
         owned.push_back(&part.share[i]);

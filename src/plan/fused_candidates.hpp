@@ -26,7 +26,8 @@ public:
 private:
     /// A label that is mapped in one way.
     struct MappedLabel {
-        Layout layout;                 // of the label alone
+        SlotMapping mapping;
+        std::int64_t places = 1;
         std::vector<SlotShare> share;  // by operand
     };
 
@@ -42,6 +43,7 @@ private:
     const PlanOptions& options_;
     FusedPlan plan_;             // without layouts
     OperandSpec result_;         // see raw_result()
+    CountedRanks ranks_;
     std::vector<MovedWords> moved_;                  // by operand
     std::vector<std::deque<MappedLabel>> known_;     // by label
     std::vector<double> words_;                      // of the plan that was looked at last

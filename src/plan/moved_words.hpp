@@ -13,18 +13,44 @@ namespace arges {
 struct SlotShare {
     int match = -1;               ///< slot of the tensor over the same labels; -1: none
     std::vector<double> wanted;   ///< by counted rank: elements
-    std::vector<double> present;  ///< those of them that the rank has in the tensor already, about; exact for slots that match
+    /// Those of them that the rank has in the tensor already, about; exact for slots that match. Empty: all.
+    std::vector<double> present;
+    const std::vector<double>& owned() const { return present.empty() ? wanted : present; }
 };
 
-/// Counts what the busiest rank receives for working copies of a tensor (or sends of its parts of the result): on all ranks where they are few,
-/// else on a sample. exact_volume() counts what is moved.
+/// A slot of a working layout.
+struct WantedSlot {
+    const SlotMapping& mapping;
+    std::int64_t size = 0;              ///< packed indices
+    const SlotLayout* layout = nullptr; ///< null: packed indices are dealt out one by one, all of them
+};
+
+/// The ranks whose elements are counted: all where they are few, else a sample.
+class CountedRanks {
+public:
+    explicit CountedRanks(const RankGrid& grid);
+
+    std::size_t count() const { return ranks_.size(); }
+    std::int64_t rank(std::size_t r) const { return ranks_[r]; }
+    /// Place of a rank along torus dimensions.
+    std::int64_t place(std::size_t r, const std::vector<int>& torus) const;
+    /// Ranks along them.
+    std::int64_t places(const std::vector<int>& torus) const;
+
+private:
+    std::vector<std::int64_t> lengths_, ranks_, coordinates_;  // coordinates by rank, then dimension
+};
+
+/// Counts what the busiest rank receives for working copies of a tensor (or sends of its parts of the result). exact_volume() counts what is moved.
 class MovedWords {
 public:
-    /// @param grid of the working layouts
-    MovedWords(const OperandSpec& tensor, const RankGrid& grid);
+    /// @param grid of the working layouts; it and `ranks` of it must outlive this
+    MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks);
 
-    /// @param labels of the slot, @param tree its node, @param layout has it as slot `s`
-    SlotShare share(std::vector<int> labels, NodeKind tree, const Layout& layout, int s) const;
+    /// The slot of the tensor over these labels with such a node; -1: none.
+    int match(std::vector<int> labels, NodeKind tree) const;
+    /// @param match see match()
+    SlotShare share(int match, const WantedSlot& slot) const;
     /// Elements for a working layout of these slots.
     double count(std::span<const SlotShare* const> slots) const;
     /// What ranks lack that have `owned` slots of the `wanted` ones, of which `cut` ranks have a share each.
@@ -32,9 +58,10 @@ public:
 
 private:
     const Layout present_;
+    const CountedRanks& ranks_;
     std::vector<std::vector<int>> labels_;  // of the tensor's slots, ascending
     bool one_rank_, one_grid_;
-    std::vector<std::int64_t> ranks_;       // that are counted
+    std::int64_t present_ranks_;            // that hold something of the tensor
 };
 
 /// The same for one working layout.

@@ -1,5 +1,6 @@
 #include "plan/working_layouts.hpp"
 
+#include "base/math.hpp"
 #include "plan/working_operand.hpp"
 
 #include <algorithm>
@@ -15,14 +16,18 @@ bool contains(const std::vector<int>& list, int x) { return std::find(list.begin
 }  // namespace
 
 WorkingLayouts::WorkingLayouts(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, const RankGrid& grid)
-    : spec_(spec), groups_(groups), grid_(grid) {
+    : spec_(spec), groups_(groups), grid_(grid), ranks_(grid) {
     for (const auto& g : groups) role_.push_back(role_of(g));
     for (auto o : operands) {
         const bool exists = o != operand_b || spec.inputs.size() > 1;
         if (exists) storage_[o] = storage_of(o);
-        moved_.emplace_back(spec_of(exists ? o : operand_a), grid);
+        moved_.emplace_back(spec_of(exists ? o : operand_a), grid, ranks_);
     }
-    known_.resize(groups.size());
+    for (const auto& g : groups) {
+        auto& match = match_.emplace_back();
+        for (auto o : operands)
+            if (g.in(o)) match[o] = moved_[o].match(g.labels, g.tree[o]->kind);
+    }
 }
 
 WorkingLayouts::Role WorkingLayouts::role_of(const IndexGroup& group) {
@@ -70,21 +75,29 @@ WorkingLayouts::Storage WorkingLayouts::storage_of(Operand o) const {
     return storage;
 }
 
-const WorkingLayouts::MappedGroup& WorkingLayouts::mapped(std::size_t g, const SlotMapping& mapping) {
-    auto& known = known_[g];
-    for (const auto& group : known)
-        if (group.mapping() == mapping) return group;
+const WorkingLayouts::MappedGroup& WorkingLayouts::map_group(std::size_t g, SlotMapping mapping) {
     const auto& group = groups_[g];
-    const auto& tree = group.in(operand_a) ? *group.tree[operand_a] : *group.tree[operand_b];
-    std::vector<SymmetryNode> slots{with_positions(tree, group.labels)};
-    std::vector<std::int64_t> extents;
-    for (int l : group.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-    auto& result = known.emplace_back();
-    result.layout = Layout(grid_, extents, Symmetry(static_cast<int>(extents.size()), product(std::move(slots))), {mapping});
-    result.places = result.layout.slot(0).places();
-    result.length = static_cast<double>(result.layout.max_local_size());
-    for (auto o : operands)
-        if (group.in(o)) result.share[o] = moved_[o].share(group.labels, group.tree[o]->kind, result.layout, 0);
+    auto& result = known_.emplace_back();
+    result.mapping = std::move(mapping);
+    const auto torus = result.mapping.all();
+    result.is_spread = !torus.empty();
+    result.places = ranks_.places(torus);
+    std::optional<Layout> uneven;  // of the group alone
+    if (result.mapping.rows || result.mapping.is_blocks()) {
+        const auto& tree = group.in(operand_a) ? *group.tree[operand_a] : *group.tree[operand_b];
+        std::vector<SymmetryNode> slots{with_positions(tree, group.labels)};
+        std::vector<std::int64_t> extents;
+        for (int l : group.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+        uneven = Layout(grid_, extents, Symmetry(static_cast<int>(extents.size()), product(std::move(slots))), {result.mapping});
+    }
+    const auto* const slot = uneven ? &uneven->slot(0) : nullptr;
+    result.length = static_cast<double>(slot != nullptr ? slot->max_local_size() : ceil_div(group.size, result.places));
+    for (auto o : operands) {
+        if (!group.in(o)) continue;
+        result.share[o] = moved_[o].share(match_[g][o], {result.mapping, group.size, slot});
+        for (std::size_t s = 0; s < storage_[o].groups.size(); ++s)
+            if (storage_[o].groups[s] == static_cast<int>(g)) result.as_stored[o] = spec_of(o).layout.mapping(static_cast<int>(s)) == result.mapping;
+    }
     return result;
 }
 
@@ -95,7 +108,7 @@ WorkingSizes WorkingLayouts::map_groups(ContractionPlan& plan, std::vector<const
     plan.panels.clear();
     plan.weight = 1;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-        plan.group_mapping[g] = mapped_[g]->mapping();
+        plan.group_mapping[g] = mapped_[g]->mapping;
         plan.group_places[g] = mapped_[g]->places;
         plan.weight *= groups_[g].constant_weight();
     }
@@ -108,7 +121,7 @@ WorkingSizes WorkingLayouts::map_groups(ContractionPlan& plan, std::vector<const
         const auto& storage = storage_[o];
         natural_[o] = storage.fits;
         for (std::size_t s = 0; s < storage.groups.size() && natural_[o]; ++s)
-            natural_[o] = spec_of(o).layout.mapping(static_cast<int>(s)) == plan.group_mapping[static_cast<std::size_t>(storage.groups[s])];
+            natural_[o] = mapped_[static_cast<std::size_t>(storage.groups[s])]->as_stored[o];
         eligible_[o] = storage.exists && is_eligible(plan, o);
     }
     order_ = best_order();
@@ -138,7 +151,7 @@ bool WorkingLayouts::is_eligible(const ContractionPlan& plan, Operand o) const {
     if (o != operand_c) return !spec_of(o).conjugated && plan.weighted_operand != static_cast<int>(o);
     if (spec_.terms.size() > 1) return false;
     for (std::size_t g = 0; g < groups_.size(); ++g)
-        if (groups_[g].is_contracted() && !plan.group_mapping[g].all().empty()) return false;
+        if (groups_[g].is_contracted() && mapped_[g]->is_spread) return false;
     return true;
 }
 
@@ -162,19 +175,26 @@ bool WorkingLayouts::has_small_matrices() const {
     return has_batch && product <= 64;
 }
 
-/// The order in which the fewest elements are copied.
-WorkingLayouts::Order WorkingLayouts::best_order() const {
+WorkingLayouts::Choices WorkingLayouts::order_choices() const {
     static constexpr std::array<std::array<bool, 3>, 4> has_role{{{true, false, true}, {false, true, true}, {true, true, false}, {true, true, true}}};
-    std::array<std::vector<const GroupList*>, 4> choices;
+    static const GroupList none;
+    Choices choices;
     for (const auto role : {m, n, k, batch})
         for (auto o : operands) {
             if (!storage_[o].exists || !has_role[role][o]) continue;
             const auto& list = (natural_[o] ? storage_[o].by_storage : storage_[o].by_labels)[role];
             if (std::none_of(choices[role].begin(), choices[role].end(), [&](const auto* known) { return *known == list; })) choices[role].push_back(&list);
         }
-    static const GroupList none;
     for (auto& lists : choices)
         if (lists.empty()) lists.push_back(&none);
+    return choices;
+}
+
+/// The order in which the fewest elements are copied.
+WorkingLayouts::Order WorkingLayouts::best_order() {
+    auto& known = choices_[(natural_[0] ? 1U : 0U) | (natural_[1] ? 2U : 0U) | (natural_[2] ? 4U : 0U)];
+    if (!known) known = order_choices();
+    const auto& choices = *known;
     Order best{choices[m][0], choices[n][0], choices[k][0], choices[batch][0]};
     if (!eligible_[operand_a] && !eligible_[operand_b] && !eligible_[operand_c]) return best;
     double least = -1;

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -21,16 +22,16 @@ public:
 
     /// A group that is mapped in one way.
     struct MappedGroup {
-        Layout layout;  ///< of the group alone
+        SlotMapping mapping;
         std::int64_t places = 1;
         double length = 1;               ///< indices of the busiest rank
+        bool is_spread = false;          ///< it lies along torus dimensions
+        std::array<bool, 3> as_stored{}; ///< by operand whose slots are groups: its slot is mapped in the same way
         std::array<SlotShare, 3> share;  ///< by operand that has it
-
-        const SlotMapping& mapping() const { return layout.mapping(0); }
     };
 
-    /// What is known of group `g` with a mapping; stays where it is.
-    const MappedGroup& mapped(std::size_t g, const SlotMapping& mapping);
+    /// Finds out what a mapping of group `g` means; the result stays where it is.
+    const MappedGroup& map_group(std::size_t g, SlotMapping mapping);
     /// Maps the groups of a plan whose spec and grid are set: sets places, weights, no panels, and finds out what set_operands() will do.
     WorkingSizes map_groups(ContractionPlan& plan, std::vector<const MappedGroup*> groups);
     /// Sets the working operands (order of groups, layout, in place or not) of the plan that was mapped last.
@@ -42,6 +43,8 @@ private:
     using GroupList = std::vector<int>;
     /// Order of the groups of each role.
     using Order = std::array<const GroupList*, 4>;
+    /// The orders that operands have, by role.
+    using Choices = std::array<std::vector<const GroupList*>, 4>;
 
     /// What an operand's own array is like, for any mapping of the groups.
     struct Storage {
@@ -58,7 +61,8 @@ private:
     double local_elements(Operand o) const;
     bool has_small_matrices() const;
     bool is_eligible(const ContractionPlan& plan, Operand o) const;
-    Order best_order() const;
+    Choices order_choices() const;
+    Order best_order();
     void arrange(Operand o, const Order& order, bool first_role_first, GroupList& result) const;
     bool folds(Operand o, const Order& order) const;
     GroupList working_order(Operand o) const;
@@ -68,8 +72,11 @@ private:
     const RankGrid& grid_;
     std::vector<Role> role_;
     std::array<Storage, 3> storage_;
+    CountedRanks ranks_;
     std::vector<MovedWords> moved_;                         // by operand; the second is the first's where there is one input
-    std::vector<std::deque<MappedGroup>> known_;            // by group
+    std::vector<std::array<int, 3>> match_;                 // by group and operand that has it, see MovedWords::match()
+    std::deque<MappedGroup> known_;
+    std::array<std::optional<Choices>, 8> choices_;         // by natural_, as bits
     // Of the plan that was mapped last:
     std::vector<const MappedGroup*> mapped_;  // by group
     std::array<bool, 3> natural_{};           // by operand: its own array is mapped as the groups are

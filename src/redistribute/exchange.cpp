@@ -92,6 +92,16 @@ Exchange::MessageAxes Exchange::axes(const ExchangeMessage& message, bool pack, 
     for (const auto* group : message.groups) {
         local::TransferAxis axis;
         axis.count = group->count();
+        if (const auto& p = group->progression) {
+            axis.from_stride = unpack ? dense : p->from_stride;
+            axis.to_stride = pack ? dense : p->to_stride;
+            if (!unpack) result.from += p->from;
+            if (!pack) result.to += p->to;
+            if (!pack) result.factor ^= p->factor;
+            dense *= axis.count;
+            result.axes.push_back(axis);
+            continue;
+        }
         const auto from_stride = unpack ? dense : progression(group->from);
         const auto to_stride = pack ? dense : progression(group->to);
         const bool has_factor = !pack && !group->factor.empty();
@@ -213,11 +223,14 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
         if (lists_.split() != nullptr) split_pair(*lists_.split(), from, to, alpha, conjugate);
         if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
     });
+    const auto transfer = [&](const MessageAxes& m, const T* source, T* target) {
+        local::transfer<T>(m.axes, source + m.from, target + m.to, (m.factor & 1) != 0 ? -alpha : alpha, {conjugate != ((m.factor & 2) != 0), accumulate});
+    };
     auto take_own = [&] {
         for (const auto& message : lists_.receives())
             if (lists_.loops() != nullptr && message.peer == rank_) loop<Step::direct>(message, from, to, alpha, {conjugate, accumulate});
         if (direct_)
-            local::transfer<T>(direct_->axes, from + direct_->from, to + direct_->to, alpha, {conjugate, accumulate});
+            transfer(*direct_, from, to);
     };
     if (!same_order_) error.run(take_own);
     if (comm_ != nullptr) comm_->finish(pending);
@@ -232,7 +245,7 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
         if (lists_.loops() != nullptr) {
             loop<Step::unpack>(message, receive + offset, to, alpha, {conjugate, accumulate});
         } else {
-            local::transfer<T>(m->axes, receive + offset, to + m->to, alpha, {conjugate, accumulate});
+            transfer(*m, receive + offset, to);
             ++m;
         }
         offset += message.count;

@@ -46,6 +46,7 @@ private:
         std::vector<local::TransferAxis> axes;
         std::int64_t from = 0, to = 0;
         std::int64_t count = 0;
+        std::uint8_t factor = 0;  // of all elements
     };
     template <class T>
     void prepare_target(T* to, T beta, bool& accumulate) const;

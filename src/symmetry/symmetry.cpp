@@ -110,11 +110,12 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const std::string& what) const {
+    [[noreturn]] void fail(const std::string& what) const { fail(what, position_); }
+    [[noreturn]] void fail(const std::string& what, std::size_t position) const {
         constexpr std::size_t most = 200;  // characters shown
         const auto shown = text_.size() > most ? std::string(text_.substr(0, most)) + "..." : std::string(text_);
         throw InvalidArgument("symmetry \"" + shown + "\": " + what + " at position " +
-                              std::to_string(position_ + 1) +
+                              std::to_string(position + 1) +
                               "; write e.g. antisym(a,b) sym(product(c,i),product(d,j)) with letters of \"" +
                               std::string(names_) + "\"");
     }
@@ -129,15 +130,16 @@ private:
     }
     SymmetryNode parse_node() {
         const auto name = word();
+        const auto start = position_ - name.size();
         skip();
         if (position_ < text_.size() && text_[position_] == '(') {
             if (++level_ > max_levels - 2) fail("more than " + std::to_string(max_levels - 2) + " nodes within each other");
-            auto node = parse_children(kind_of(name));
+            auto node = parse_children(kind_of(name, start));
             --level_;
             return node;
         }
         if (name.size() != 1 || names_.find(name[0]) == std::string_view::npos)
-            fail(name.empty() ? "a dimension or a node is missing" : "unknown dimension \"" + name + "\"");
+            fail(name.empty() ? "a dimension or a node is missing" : "unknown dimension \"" + name + "\"", start);
         return leaf(static_cast<int>(names_.find(name[0])));
     }
     SymmetryNode parse_children(NodeKind kind) {
@@ -151,10 +153,10 @@ private:
         ++position_;
         return node;
     }
-    NodeKind kind_of(const std::string& name) const {
+    NodeKind kind_of(const std::string& name, std::size_t start) const {
         for (const auto& [kind, text] : kind_names())
             if (text == name) return kind;
-        fail("unknown node \"" + name + "\" (known: product, sym, antisym, hollow, hermitian)");
+        fail("unknown node \"" + name + "\" (known: product, sym, antisym, hollow, hermitian)", start);
     }
 
     std::string_view names_, text_;

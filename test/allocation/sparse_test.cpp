@@ -34,7 +34,7 @@ protected:
 TEST_F(SparseAllocations, Elements) {
     expect("write", [&] {
         SparseTensor<double> Y(world, {30, 40, 50}, "Y");
-        Y.write(keys, values);
+        Y.write(keys, values, Duplicates::refuse);
         Y.write(keys, values, Duplicates::sum);
     });
     expect("from_dense", [&] { (void)SparseTensor<double>::from_dense(dense, 0.8); });

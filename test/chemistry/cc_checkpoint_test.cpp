@@ -1,8 +1,8 @@
-#include "chemistry/cc_checkpoint.hpp"
+#include "arges/chemistry/cc_checkpoint.hpp"
 
 #include "arges/checkpoint.hpp"
+#include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
-#include "chemistry/cc_driver.hpp"
 #include "chemistry/temporary_file.hpp"
 
 #include <gtest/gtest.h>
@@ -56,6 +56,9 @@ TEST_F(Checkpoints, are_where_a_calculation_goes_on_on_any_number_of_ranks) {
         EXPECT_EQ(saved.value<std::string>("method"), "ccsd");
         EXPECT_EQ(saved.value<std::int64_t>("iteration"), 6);
         EXPECT_EQ(saved.tensors().size(), 2u);
+        EXPECT_NE(saved.value<std::string>("orbital_order").find("all alpha spin orbitals, then all beta"), std::string::npos);
+        EXPECT_EQ(saved.value<std::int64_t>("occupied_alpha"), 5);
+        EXPECT_EQ(saved.value<std::int64_t>("virtual_beta"), 2);
     }
     options.solver.max_iterations = 100;
     options.checkpoint.restart = true;
@@ -94,6 +97,16 @@ TEST_F(Checkpoints, of_triples_lead_to_the_energy_of_ccsdt) {
     options.solver.max_iterations = 100;  // and on from those of CCSDT
     const CcResult rest = run_coupled_cluster(world(), water, options);
     EXPECT_NEAR(rest.energy(Method::ccsdt).value(), ccsdt, 1e-9);
+}
+
+/// So that a script which is submitted again and again needs no condition.
+TEST_F(Checkpoints, that_are_not_there_yet_start_afresh) {
+    const TemporaryFile file(world(), nullptr);
+    CcOptions options = options_for(Method::ccsd, file.path());
+    options.checkpoint.restart = true;
+    const CcResult first = run_coupled_cluster(world(), water, options);
+    EXPECT_EQ(first.iterations, whole().iterations);
+    EXPECT_LE(run_coupled_cluster(world(), water, options).iterations, 2);
 }
 
 TEST_F(Checkpoints, of_converged_amplitudes_need_one_iteration) {
@@ -135,7 +148,7 @@ TEST(Checkpoint, that_does_not_fit_is_refused) {
     const TemporaryFile file(world, nullptr);
     Reference reference;
     reference.energy = -1;
-    const TensorSet small({Tensor<double>(world, {3, 2}, "T1")});
+    const TensorSet small({{"T1", Tensor<double>(world, {3, 2})}});
     AmplitudeFile({file.path(), 1, false}, "ccsd", false, reference).save(small, {}, true);
     const auto error = [&](const std::string& path, bool spatial) {
         return error_of(AmplitudeFile({path, 1, true}, "rccsd", spatial, reference), small);
@@ -147,8 +160,8 @@ TEST(Checkpoint, that_does_not_fit_is_refused) {
 
     const TemporaryFile text(world, "not a checkpoint"), none(world, nullptr),
         other(world, nullptr);
-    for (const TemporaryFile* wrong : {&text, &none})
-        EXPECT_NE(error(wrong->path(), false).find(wrong->path()), std::string::npos);
+    EXPECT_NE(error(text.path(), false).find(text.path()), std::string::npos);
+    EXPECT_EQ(error(none.path(), false), "");
     {
         CheckpointWriter writer(world, other.path());
         writer.add("T1", Tensor<double>(world, {4, 10}));
@@ -157,14 +170,61 @@ TEST(Checkpoint, that_does_not_fit_is_refused) {
     EXPECT_NE(error(other.path(), false).find("has no value 'method'"), std::string::npos);
 }
 
+TEST(Checkpoint, of_other_electrons_is_refused_and_without_their_numbers_read) {
+    const World world;
+    const TemporaryFile file(world, nullptr), old(world, nullptr);
+    Reference reference;
+    reference.energy = -1;
+    reference.spin[0].occupied = 2;
+    TensorSet singles({{"T1", Tensor<double>(world, {3, 2})}});
+    AmplitudeFile({file.path(), 1, false}, "ccsd", false, reference).save(singles, {}, true);
+    {
+        CheckpointWriter writer(world, old.path());
+        Tensor<double> ones(world, {3, 2});
+        ones.fill(1.0);
+        writer.add("T1", ones);
+        writer.set("method", std::string("ccsd"));
+        writer.set("orbitals", std::string("spin"));
+        writer.set("reference_energy", -1.0);
+        writer.commit();
+    }
+    std::swap(reference.spin[0], reference.spin[1]);
+    const AmplitudeFile other({file.path(), 1, true}, "ccsd", false, reference), older({old.path(), 1, true}, "ccsd", false, reference);
+    EXPECT_NE(error_of(other, singles).find("occupied_alpha is 2, this calculation has 0"), std::string::npos);
+    older.load(singles);
+    EXPECT_EQ(singles["T1"].sum(), 6);
+}
+
+/// The beta orbitals of an index follow the alpha ones: no single excitation changes the spin of an electron.
+TEST(Checkpoint, counts_alpha_before_beta_orbitals) {
+    const World world;
+    const std::string path = "examples/data/h2o_cation_uhf_sto3g.fcidump";
+    const TemporaryFile file(world, nullptr);
+    run_coupled_cluster(world, path, options_for(Method::ccsd, file.path()));
+    const CheckpointReader saved(world, file.path());
+    const auto o = saved.value<std::int64_t>("occupied_alpha"), v = saved.value<std::int64_t>("virtual_alpha");
+    EXPECT_EQ(o, 5);
+    EXPECT_EQ(saved.value<std::int64_t>("occupied_beta"), 4);
+    EXPECT_EQ(v, 2);
+    EXPECT_EQ(saved.value<std::int64_t>("virtual_beta"), 3);
+    const Tensor<double> t1 = saved.read<double>("T1");
+    const std::vector<double> values = t1.gather();
+    for (std::int64_t i = 0; i < t1.extents()[1]; ++i)
+        for (std::int64_t a = 0; a < t1.extents()[0]; ++a) {
+            const double value = values[static_cast<std::size_t>(a + i * t1.extents()[0])];
+            EXPECT_TRUE((a < v) == (i < o) || value == 0) << a << " " << i << " " << value;
+        }
+    EXPECT_GT(t1.norm(), 1e-4);
+}
+
 TEST(Checkpoint, of_other_sizes_is_refused) {
     const World world;
     const TemporaryFile file(world, nullptr);
     Reference reference;
     reference.energy = -1;
-    const TensorSet small({Tensor<double>(world, {3, 2}, "T1")});
+    const TensorSet small({{"T1", Tensor<double>(world, {3, 2})}});
     AmplitudeFile({file.path(), 1, false}, "ccsd", false, reference).save(small, {}, true);
-    TensorSet large({Tensor<double>(world, {3, 4}, "T1")});
+    TensorSet large({{"T1", Tensor<double>(world, {3, 4})}});
     const AmplitudeFile wrong({file.path(), 1, true}, "ccsd", false, reference);
     try {
         wrong.load(large);

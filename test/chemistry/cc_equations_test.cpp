@@ -1,4 +1,4 @@
-#include "chemistry/cc_equations.hpp"
+#include "arges/chemistry/cc_equations.hpp"
 
 #include "chemistry/determinants.hpp"
 

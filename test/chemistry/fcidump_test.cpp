@@ -1,11 +1,16 @@
 #include "chemistry/integral_file.hpp"
 
 #include "arges/error.hpp"
+#include "chemistry/fcidump_text.hpp"
 #include "chemistry/temporary_file.hpp"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <vector>
@@ -315,6 +320,78 @@ TEST(Fcidump, what_is_written_is_read_back_to_the_same_bits) {
     EXPECT_EQ(back.header.state_symmetry, 2);
     EXPECT_EQ(back.one_electron.gather(), data.one_electron.gather());
     EXPECT_EQ(back.two_electron.gather(), data.two_electron.gather());
+}
+
+/// What the file must be to the byte, printed line by line.
+std::string printed(const Fcidump& data, double cutoff) {
+    const std::int64_t n = data.header.orbitals;
+    std::string text;
+    const auto line = [&](double value, std::int64_t p, std::int64_t q, std::int64_t r, std::int64_t s) {
+        std::array<char, 100> buffer;
+        std::snprintf(buffer.data(), buffer.size(), "%24.16E %4d %4d %4d %4d\n", value, static_cast<int>(p), static_cast<int>(q), static_cast<int>(r), static_cast<int>(s));
+        text += buffer.data();
+    };
+    const auto pair = [](std::int64_t p, std::int64_t q) { return p * (p + 1) / 2 + q; };
+    const auto two = [&](const Tensor<double>& tensor, bool pairs_exchange) {
+        const std::vector<double> g = tensor.gather();
+        for (std::int64_t p = 0; p < n; ++p)
+            for (std::int64_t q = 0; q <= p; ++q)
+                for (std::int64_t r = 0; r < n; ++r)
+                    for (std::int64_t s = 0; s <= r; ++s) {
+                        if (pairs_exchange && pair(r, s) > pair(p, q)) continue;
+                        const double value = g[static_cast<std::size_t>(p + n * (q + n * (r + n * s)))];
+                        if (value != 0 && std::abs(value) >= cutoff) line(value, p + 1, q + 1, r + 1, s + 1);
+                    }
+        if (data.beta) line(0, 0, 0, 0, 0);
+    };
+    const auto one = [&](const Tensor<double>& tensor) {
+        const std::vector<double> h = tensor.gather();
+        for (std::int64_t p = 0; p < n; ++p)
+            for (std::int64_t q = 0; q <= p; ++q) {
+                const double value = h[static_cast<std::size_t>(p + n * q)];
+                if (value != 0 && std::abs(value) >= cutoff) line(value, p + 1, q + 1, 0, 0);
+            }
+        if (data.beta) line(0, 0, 0, 0, 0);
+    };
+    two(data.two_electron, true);
+    if (data.beta) {
+        two(data.beta->two_electron, true);
+        two(data.beta->mixed, false);
+    }
+    one(data.one_electron);
+    if (data.beta) one(data.beta->one_electron);
+    for (std::size_t p = 0; !data.beta && p < data.orbital_energies.size(); ++p) line(data.orbital_energies[p], static_cast<std::int64_t>(p) + 1, 0, 0, 0);
+    line(data.core_energy, 0, 0, 0, 0);
+    return text;
+}
+
+/// In one round and in several, in which the last ranks have fewer lines or none.
+TEST(Fcidump, what_is_written_has_the_same_bytes_on_all_numbers_of_ranks) {
+    const World world;
+    const Communicator comm(world.communicator());
+    for (const std::int64_t n : {1, 2, 9, 36})
+        for (const auto form : {OrbitalForm::restricted, OrbitalForm::spin_blocks}) {
+            if (n > 9 && form != OrbitalForm::restricted) continue;
+            FcidumpHeader shape{n, 2};
+            shape.form = form;
+            Fcidump data = empty_fcidump(world, shape);
+            data.core_energy = -1e-300;
+            for (auto* tensor : {&data.one_electron, &data.two_electron}) tensor->fill_random(static_cast<std::uint64_t>(n));
+            if (data.beta)
+                for (auto* tensor : {&data.beta->one_electron, &data.beta->two_electron, &data.beta->mixed}) tensor->fill_random(3);
+            else
+                data.orbital_energies.assign(static_cast<std::size_t>(n), 1e100);
+            for (const double cutoff : {0.0, 0.5}) {
+                const TemporaryFile file(world, nullptr);
+                write_fcidump(file.path(), data, cutoff);
+                std::ifstream stream(file.path(), std::ios::binary);
+                const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+                const auto end = text.find("&END\n");
+                ASSERT_NE(end, std::string::npos);
+                EXPECT_TRUE(text.substr(end + 5) == printed(data, cutoff)) << n << " orbitals, cutoff " << cutoff;
+                comm.barrier();
+            }
+        }
 }
 
 TEST(Fcidump, a_file_that_cannot_be_written_is_an_error_on_every_rank) {

@@ -1,9 +1,9 @@
-#include "chemistry/frozen_orbitals.hpp"
+#include "arges/chemistry/frozen_orbitals.hpp"
 
+#include "arges/chemistry/cc_driver.hpp"
+#include "arges/chemistry/fcidump.hpp"
+#include "arges/chemistry/reference.hpp"
 #include "arges/error.hpp"
-#include "chemistry/cc_driver.hpp"
-#include "chemistry/integral_file.hpp"
-#include "chemistry/reference.hpp"
 
 #include <gtest/gtest.h>
 

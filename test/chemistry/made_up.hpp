@@ -1,8 +1,8 @@
 /// Hamiltonians over spatial orbitals that tests change and write to files.
 #pragma once
 
+#include "arges/chemistry/fcidump.hpp"
 #include "chemistry/determinants.hpp"
-#include "chemistry/fcidump.hpp"
 
 #include "arges/linalg.hpp"
 #include "base/splitmix.hpp"

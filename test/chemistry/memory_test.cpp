@@ -1,6 +1,6 @@
 // What coupled cluster takes, what is forecast, and what happens where memory is short.
+#include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
-#include "chemistry/cc_driver.hpp"
 #include "comm/communicator.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-#include "chemistry/cc_driver.hpp"
+#include "arges/chemistry/cc_driver.hpp"
 
+#include "arges/chemistry/fcidump.hpp"
 #include "arges/error.hpp"
-#include "chemistry/integral_file.hpp"
+#include "chemistry/fcidump_text.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 

@@ -1,11 +1,11 @@
 // Closed-shell coupled cluster against the same equations over spin orbitals.
-#include "chemistry/rccsd.hpp"
+#include "arges/chemistry/rccsd.hpp"
 
-#include "chemistry/cc_equations.hpp"
-#include "chemistry/integral_file.hpp"
-#include "chemistry/mp2.hpp"
-#include "chemistry/rtriples.hpp"
-#include "chemistry/triples.hpp"
+#include "arges/chemistry/cc_equations.hpp"
+#include "arges/chemistry/fcidump.hpp"
+#include "arges/chemistry/mp2.hpp"
+#include "arges/chemistry/rtriples.hpp"
+#include "arges/chemistry/triples.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "chemistry/tensor_set.hpp"
+#include "arges/chemistry/tensor_set.hpp"
 
 #include "arges/error.hpp"
 
@@ -10,9 +10,9 @@ namespace arges::chemistry {
 namespace {
 
 TensorSet random_set(const World& world, std::uint64_t seed) {
-    TensorSet set({Tensor<double>(world, {3, 2}, "T1"),
-                   Tensor<double>(world, {3, 3, 2, 2}, "abij", "antisym(a,b) antisym(i,j)", "T2"),
-                   Tensor<double>(world, {}, "energy")});
+    TensorSet set({{"T1", Tensor<double>(world, {3, 2})},
+                   {"T2", Tensor<double>(world, {3, 3, 2, 2}, "abij", "antisym(a,b) antisym(i,j)")},
+                   {"energy", Tensor<double>(world, {})}});
     for (Tensor<double>& member : set.members()) member.fill_random(seed++);
     return set;
 }
@@ -49,9 +49,15 @@ TEST(TensorSet, finds_tensors_by_name) {
     EXPECT_FALSE(set.contains("T3"));
     EXPECT_EQ(set["T2"].order(), 4);
     EXPECT_THROW(set["T3"], InvalidArgument);
-    EXPECT_THROW(TensorSet({Tensor<double>(world, {2}, "T1"), Tensor<double>(world, {2}, "T1")}),
+    EXPECT_THROW(TensorSet({{"T1", Tensor<double>(world, {2})}, {"T1", Tensor<double>(world, {2})}}),
                  InvalidArgument);
     EXPECT_EQ(TensorSet().norm(), 0);
+    TensorSet copy = set, assigned = TensorSet({{"R1", Tensor<double>(world, {2})}});
+    assigned = set;
+    for (const TensorSet* other : {&copy, &assigned}) {
+        EXPECT_EQ(other->members().size(), 3u);
+        EXPECT_EQ((*other)["T2"].name(), "T2");
+    }
 }
 
 }  // namespace

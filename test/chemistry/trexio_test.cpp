@@ -1,8 +1,9 @@
 #include "chemistry/trexio.hpp"
 
+#include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
 #include "base/process_memory.hpp"
-#include "chemistry/cc_driver.hpp"
+#include "chemistry/fcidump_text.hpp"
 #include "chemistry/integral_file.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
@@ -174,6 +175,40 @@ TEST(Trexio, OrbitalEnergiesOfBothSpinsAreKept) {
     const TemporaryFile file(world, nullptr);
     write_trexio(file.path(), data);
     EXPECT_TRUE(gathered_of(read_integrals(world, file.path())) == gathered_of(data));
+}
+
+/// ORBSYM goes through text and TREXIO, also of unrestricted orbitals in any order; ISYM does not. Names of symmetries are no numbers.
+TEST(Trexio, OrbitalSymmetriesAreKept) {
+    const World world;
+    for (const auto form : {OrbitalForm::restricted, OrbitalForm::spin_blocks}) {
+        Fcidump data = random_data(world, 4, 4, 0, form, 6);
+        data.header.orbital_symmetries = {1, 14, 2, 1};
+        data.header.state_symmetry = 2;
+        const TemporaryFile text(world, nullptr), binary(world, nullptr), back(world, nullptr);
+        write_fcidump(text.path(), data);
+        write_trexio(binary.path(), read_integrals(world, text.path()));
+        write_fcidump(back.path(), read_integrals(world, binary.path()));
+        const auto header = read_integrals(world, back.path()).header;
+        EXPECT_EQ(header.orbital_symmetries, data.header.orbital_symmetries);
+        EXPECT_EQ(header.state_symmetry, 1);
+        const auto rewrite = [&](std::vector<const char*> symmetries) {
+            change(world, binary.path(), [&](hid_t f) {
+                H5Ldelete(f, "/mo/mo_symmetry", H5P_DEFAULT);
+                const auto count = static_cast<hsize_t>(symmetries.size());
+                const io::Hdf5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose), type(H5Tcopy(H5T_C_S1), H5Tclose);
+                H5Tset_size(type.id(), H5T_VARIABLE);
+                const io::Hdf5Handle held(H5Dcreate2(f, "/mo/mo_symmetry", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+                ASSERT_GE(H5Dwrite(held.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, symmetries.data()), 0);
+            });
+        };
+        std::vector<const char*> names(form == OrbitalForm::restricted ? 4 : 8, "1");
+        names[1] = "1u";
+        rewrite(names);
+        EXPECT_EQ(read_integrals(world, binary.path()).header.orbital_symmetries, std::vector<int>());
+        names.pop_back();
+        rewrite(names);
+        expect_all(error_of(world, binary.path()), {"mo_symmetry", "it must have"});
+    }
 }
 
 /// Written by the TREXIO library 2.6.1 from the same integrals as text. In the second one beta orbitals come first, and elements

@@ -1,11 +1,12 @@
 // (T) of open shells against its definition: operators act on determinants over orbitals that plain
 // loops have made semicanonical.
-#include "chemistry/triples.hpp"
+#include "arges/chemistry/triples.hpp"
 
-#include "chemistry/cc_driver.hpp"
-#include "chemistry/cc_equations.hpp"
+#include "arges/chemistry/cc_driver.hpp"
+#include "arges/chemistry/cc_equations.hpp"
+#include "arges/chemistry/mp2.hpp"
+#include "chemistry/fcidump_text.hpp"
 #include "chemistry/made_up.hpp"
-#include "chemistry/mp2.hpp"
 #include "chemistry/temporary_file.hpp"
 
 #include <gtest/gtest.h>

@@ -82,7 +82,7 @@ TEST(Convert, answers_a_wrong_command_with_one_line) {
         {{"convert", twice.c_str(), "/none/x.atns"}, cli::exit_error, "/none/x.atns: cannot be made"},
         {{"convert", yago, "x.bin"}, cli::exit_usage, "for integrals .fcidump (text) or .h5 (TREXIO)"},
         {{"convert", twice.c_str(), integrals.c_str()}, cli::exit_error, "an FCIDUMP file begins with &FCI"},
-        {{"convert", "examples/data/h2o_sto3g.fcidump", integrals.c_str(), "--compact"}, cli::exit_error, "--compact is for sparse tensors"},
+        {{"convert", "examples/data/h2o_sto3g.fcidump", integrals.c_str(), "--compact"}, cli::exit_usage, "and this is for sparse tensors"},
         {{"convert", "examples/data/h2o_sto3g.fcidump", "/none/x.h5"}, cli::exit_error, "/none/x.h5: cannot be made"},
     });
     EXPECT_FALSE(std::filesystem::exists(out));

@@ -1,4 +1,5 @@
 // arges cpd and arges stats: results on any number of ranks, files, and wrong command lines.
+#include "arges/tensor_io.hpp"
 #include "arges/world.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
@@ -89,7 +90,10 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--algorithm", "sgd"}, 2, "--algorithm"},
         {{"cpd", one.c_str(), "--iterations", "0"}, 2, "--iterations"},
         {{"cpd", one.c_str(), "--tolerance", "-1"}, 2, "--tolerance"},
-        {{"cpd", one.c_str(), "--save-every", "3", "--json"}, 1, "--output"},
+        {{"cpd", one.c_str(), "--save-every", "3", "--json"}, 2, "--output"},
+        {{"cpd", one.c_str(), "--output-form", "text"}, 2, "--output"},
+        {{"cpd", one.c_str(), "--pairwise-perturbation"}, 2, "sparse tensor"},
+        {{"cpd", one.c_str(), "--perturbation-threshold", "0.2"}, 2, "--pairwise-perturbation"},
         {{"cpd", missing.c_str(), "--json"}, 1, "none.tns"},
         {{"cpd", text.c_str(), "--json"}, 1, "line 1"},
         {{"cpd", empty.c_str(), "--json"}, 1, "empty"},
@@ -114,6 +118,104 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"stats", missing.c_str()}, 1, "none.tns"},
         {{"stats", one.c_str(), "--parts", "0"}, 2, "--parts"},
         {{"stats", one.c_str(), "--rows", "all"}, 2, "--rows"},
+    });
+}
+
+/// Why iterations ended, and all fits, in both forms of output; --json shows nothing but the object.
+TEST(CpdProgram, SaysWhyIterationsEnded) {
+    const auto object = parsed(run_program({"cpd", yago, "--rank", "2", "--tolerance", "1e-2", "--json"}));
+    EXPECT_EQ(object["stop_reason"], "tolerance");
+    EXPECT_TRUE(object["converged"]);
+    const auto fits = object["fits"].get<std::vector<double>>();
+    ASSERT_EQ(static_cast<int>(fits.size()), object["iterations"]);
+    EXPECT_EQ(fits.back(), object["fit"].get<double>());
+    EXPECT_LE(std::abs(fits.back() - fits[fits.size() - 2]), 1e-2 * fits.back());
+    const auto few = parsed(run_program({"cpd", yago, "--rank", "2", "--iterations", "2", "--tolerance", "0", "--json"}));
+    EXPECT_EQ(few["stop_reason"], "iterations");
+    EXPECT_FALSE(few["converged"]);
+    const auto table = run_program({"cpd", yago, "--rank", "2", "--tolerance", "1e-2"});
+    EXPECT_NE(table.out.find("stopped because              the fit changed by less than 0.01 of itself"), std::string::npos) << table.out;
+}
+
+/// Negative values with factors that have none: a warning, and a model of zeros is not said to have converged.
+TEST(CpdProgram, WarnsOfNegativeValues) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto all = folder.write("all.tns", "1 1 1 -1\n2 2 2 -3\n"), some = folder.write("some.tns", "1 1 1 -1\n2 2 2 3\n");
+    const auto zero = run_program({"cpd", all.c_str(), "--rank", "1", "--algorithm", "nn", "--json"});
+    const auto object = parsed(zero);
+    EXPECT_FALSE(object["converged"]);
+    EXPECT_EQ(object["stop_reason"], "zero model");
+    EXPECT_EQ(object["warnings"].size(), 2U);
+    EXPECT_NE(zero.err.find("arges: warning: 2 of 2 values are negative"), std::string::npos) << zero.err;
+    EXPECT_NE(zero.err.find("arges: warning: all components are zero"), std::string::npos) << zero.err;
+    const auto part = run_program({"cpd", some.c_str(), "--rank", "1", "--algorithm", "nn", "--json"});
+    EXPECT_EQ(parsed(part)["warnings"].size(), 1U);
+    EXPECT_NE(part.err.find("arges: warning: 1 of 2 values are negative"), std::string::npos) << part.err;
+    const auto als = run_program({"cpd", some.c_str(), "--rank", "1", "--json"});
+    EXPECT_TRUE(parsed(als)["warnings"].empty());
+    EXPECT_TRUE(als.err.empty()) << als.err;
+}
+
+/// Times in seconds as indices, and a file without values: both can be read, and are told.
+TEST(CpdProgram, TellsWhatLooksWrongInAFile) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto times = folder.write("times.tns", "1 1 1700000000 2\n2 2 1700086400 3\n"),
+               indices = folder.write("indices.tns", "1 1 12\n1 2 13\n2 3 8\n2 1 15\n"), commas = folder.write("table.csv", "1,2,3.5\n");
+    for (std::vector<const char*> words : {std::vector<const char*>{"cpd", "--rank", "1"}, {"stats"}, {"tucker", "--ranks", "1,1,1"}}) {
+        words.insert(words.begin() + 1, times.c_str());
+        words.push_back("--json");
+        const auto outcome = run_program(words);
+        ASSERT_EQ(parsed(outcome)["warnings"].size(), 1U) << outcome.err;
+        EXPECT_NE(outcome.err.find("arges: warning: mode 3 has 1,700,086,400 slices, of which only 2 are not empty; if its indices are times"),
+                  std::string::npos) << outcome.err;
+    }
+    EXPECT_NE(run_program({"stats", indices.c_str()}).err.find("all values are whole numbers, spread from 0 to 15: if the last column is an index"),
+              std::string::npos);
+    EXPECT_TRUE(run_program({"stats", yago}).err.empty());
+    check_wrong_lines({{{"stats", commas.c_str()}, 1, "replace commas: tr ',' ' '"}});
+}
+
+TEST(CpdProgram, SaysWhatElementsThatAreNotStoredAre) {
+    for (const char* command : {"cpd", "stats"}) {
+        EXPECT_NE(run_program({command, yago, "--rank", "1"}).out.find("elements that are not stored count as zeros"), std::string::npos) << command;
+        EXPECT_EQ(parsed(run_program({command, yago, "--rank", "1", "--json"}))["elements_not_stored"], "zeros");
+    }
+}
+
+/// float32 in a file stays float32, unless something else is asked for; text is read as double.
+TEST(CpdProgram, KeepsTheTypeOfTheValues) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto text = folder.write("x.tns", "1 1 1 0.1\n2 2 2 2.5\n");
+    const auto single = folder / "s.atns", again = folder / "t.atns", wide = folder / "d.atns", out = folder / "out";
+    const auto value_bytes = [](const std::string& file) { return static_cast<int>(TemporaryFolder::read(file)[20]); };
+    run_program({"convert", text.c_str(), single.c_str(), "--type", "float"});
+    EXPECT_EQ(value_bytes(single), 4);
+    run_program({"convert", single.c_str(), again.c_str()});
+    EXPECT_EQ(value_bytes(again), 4);
+    run_program({"convert", single.c_str(), wide.c_str(), "--type", "double"});
+    EXPECT_EQ(value_bytes(wide), 8);
+    const auto element = [&](std::vector<const char*> words) {
+        words.insert(words.end(), {"--rank", "1", "--json", "--output", out.c_str()});
+        parsed(run_program(words));
+        return Json::parse(TemporaryFolder::read(out + "/description.json"))["element_type"].get<std::string>();
+    };
+    EXPECT_EQ(element({"cpd", single.c_str()}), "float32");
+    EXPECT_EQ(element({"cpd", single.c_str(), "--type", "double"}), "float64");
+    EXPECT_EQ(element({"cpd", text.c_str()}), "float64");
+    Tensor<float> dense(world, {4, 3, 2});
+    dense.fill(1.5F);
+    const auto npy = folder / "x.npy";
+    write_npy(dense, npy);
+    EXPECT_EQ(element({"cpd", npy.c_str()}), "float32");
+    check_wrong_lines({
+        {{"cpd", single.c_str(), "--base", "one"}, 2, "--base: "},
+        {{"stats", single.c_str(), "--base", "one"}, 2, "--base: "},
+        {{"convert", single.c_str(), wide.c_str(), "--duplicates", "sum"}, 2, "--duplicates: "},
+        {{"cpd", npy.c_str(), "--lengths", "4x3x2"}, 2, "--lengths: "},
+        {{"cpd", npy.c_str(), "--grid", "1x1x1"}, 2, "--grid: "},
     });
 }
 

@@ -73,6 +73,8 @@ TEST(TuckerProgram, ShowsItsStepsAndTakesSparseTensors) {
     for (const char* text : {"20 x 15 x 18", "iteration", "truncate", "hooi", "relative error", "compression", "bytes sent"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
     const auto sparse = parsed(run_program({"tucker", "test/data/yago-4d.tns.gz", "--ranks", "3,2,3,2", "--iterations", "2", "--json"}));
+    EXPECT_EQ(sparse["stop_reason"], "iterations");
+    EXPECT_EQ(sparse["fits"].size(), 2U);
     EXPECT_EQ(sparse["ranks"], Json({3, 2, 3, 2}));
     EXPECT_EQ(sparse["method"], "hooi");
     EXPECT_GT(sparse["error"].get<double>(), 0.5);
@@ -114,7 +116,7 @@ TEST(TuckerProgram, RefusesWrongLinesAndFiles) {
     write_npy(wrong, not_finite);
     check_wrong_lines({
         {{"tucker"}, 2, "FILE"},
-        {{"tucker", good.c_str(), "--json"}, 1, "--ranks"},
+        {{"tucker", good.c_str(), "--json"}, 2, "--ranks"},
         {{"tucker", good.c_str(), "--ranks", "two"}, 2, "--ranks"},
         {{"tucker", good.c_str(), "--ranks", "0,1,1"}, 2, "--ranks"},
         {{"tucker", good.c_str(), "--ranks", "2,2", "--json"}, 1, "2 ranks for 3 modes"},
@@ -124,23 +126,27 @@ TEST(TuckerProgram, RefusesWrongLinesAndFiles) {
         {{"tucker", good.c_str(), "--tolerance", "0.1", "--kernel", "svd"}, 2, "--kernel"},
         {{"tucker", good.c_str(), "--tolerance", "0.1", "--order", "1,2", "--json"}, 1, "order"},
         {{"tucker", good.c_str(), "--tolerance", "0.1", "--order", "1,2,4", "--json"}, 1, "order"},
-        {{"tucker", good.c_str(), "--tolerance", "0.1", "--start", good.c_str(), "--json"}, 1, "x.npy"},
+        {{"tucker", good.c_str(), "--tolerance", "0.1", "--method", "hooi", "--start", good.c_str(), "--json"}, 1, "x.npy"},
+        {{"tucker", good.c_str(), "--tolerance", "0.1", "--start", good.c_str(), "--json"}, 2, "hooi"},
+        {{"tucker", good.c_str(), "--tolerance", "0.1", "--seed", "3"}, 2, "--seed"},
+        {{"tucker", good.c_str(), "--tolerance", "0.1", "--base", "one"}, 2, "--base"},
+        {{"tucker", one.c_str(), "--ranks", "1,1,1", "--kernel", "qr"}, 2, "--kernel"},
         {{"tucker", good.c_str(), "--tolerance", "0.1", "--output", inside.c_str(), "--json"}, 1, "model.h5"},
         {{"tucker", missing.c_str(), "--tolerance", "0.1", "--json"}, 1, "none.npy"},
         {{"tucker", damaged.c_str(), "--tolerance", "0.1", "--json"}, 1, "damaged.npy"},
         {{"tucker", text.c_str(), "--ranks", "1,1,1", "--json"}, 1, "line 1"},
         {{"tucker", zeros.c_str(), "--tolerance", "0.1", "--json"}, 1, "zero"},
         {{"tucker", not_finite.c_str(), "--tolerance", "0.1", "--json"}, 1, "NaN"},
-        {{"tucker", one.c_str(), "--tolerance", "0.1", "--json"}, 1, "ranks"},
+        {{"tucker", one.c_str(), "--tolerance", "0.1", "--json"}, 2, "--tolerance"},
         {{"tucker", one.c_str(), "--ranks", "1,1,1", "--method", "hosvd", "--json"}, 1, "hooi"},
         {{"tucker", one.c_str(), "--ranks", "3,1,1", "--json"}, 1, "mode 1"},
         {{"cpd", zeros.c_str(), "--json"}, 1, "zero"},
         {{"cpd", not_finite.c_str(), "--json"}, 1, "NaN"},
         {{"cpd", damaged.c_str(), "--json"}, 1, "damaged.npy"},
-        {{"cpd", good.c_str(), "--format", "coo", "--json"}, 1, "sparse"},
+        {{"cpd", good.c_str(), "--format", "coo", "--json"}, 2, "sparse"},
         {{"cpd", good.c_str(), "--pairwise-perturbation", "--algorithm", "opt", "--json"}, 1, "alternating"},
         {{"cpd", good.c_str(), "--perturbation-threshold", "2", "--json"}, 2, "--perturbation-threshold"},
-        {{"cpd", one.c_str(), "--pairwise-perturbation", "--json"}, 1, "dense"},
+        {{"cpd", one.c_str(), "--pairwise-perturbation", "--json"}, 2, "dense"},
     });
 }
 

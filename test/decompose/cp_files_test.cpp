@@ -156,6 +156,37 @@ TEST(ModelFolders, DoNotTakeMoreRowsThanFilesCanHave) {
     EXPECT_THROW(save_model(model, folder / "run"), Unsupported);
 }
 
+/// What numpy.save writes for an array in the given order of numbers.
+template <class T>
+std::string npy(const std::string& type, const std::string& order, const std::string& shape, const std::vector<T>& numbers) {
+    std::string header = "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
+    header.append(117 - header.size(), ' ');
+    header += '\n';
+    return std::string("\x93NUMPY\1\0v\0", 10) + header + std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
+}
+
+/// Weights in any usual shape, factors in both orders and of other types of numbers.
+TEST(ModelFolders, MayHaveBeenMadeByNumPy) {
+    const World world;
+    const TemporaryFolder folder(world);
+    folder.write("mode_1.npy", npy<double>("<f8", "True", "(3, 2)", {1, 3, 0, 2, 4, 0}));
+    folder.write("mode_2.npy", npy<std::int32_t>("<i4", "False", "(1, 2)", {-1, 7}));
+    for (const char* shape : {"(2,)", "(2, 1)", "(1, 2)"})
+        for (const char* order : {"False", "True"}) {
+            folder.write("lambda.npy", npy<float>("<f4", order, shape, {2, 0.5F}));
+            const auto model = load_model<double>(world, folder / "");
+            EXPECT_EQ(model.lambda(), (std::vector<double>{2, 0.5})) << shape;
+            EXPECT_EQ(model.gather(0), (std::vector<double>{1, 2, 3, 4, 0, 0}));
+            EXPECT_EQ(model.gather(1), (std::vector<double>{-1, 7}));
+        }
+    folder.write("lambda.npy", npy<float>("<f4", "False", "(2, 2)", {2, 0.5F, 1, 1}));
+    expect_refused(world, folder / "", "lambda.npy: 2 x 2 weights; give one for each component");
+    folder.write("lambda.npy", npy<float>("<f4", "False", "(3,)", {2, 0.5F, 1}));
+    expect_refused(world, folder / "", "2 columns, but there are 3 weights");
+    folder.write("lambda.npy", npy<float>("<c8", "False", "(1,)", {2, 0.5F}));
+    expect_refused(world, folder / "", "complex");
+}
+
 TEST(ModelFolders, MayHaveBeenMadeByOthers) {
     const World world;
     const TemporaryFolder folder(world);

@@ -18,15 +18,12 @@ namespace {
 
 template <class T>
 SparseTensor<T> tensor_of(const World& world, const sparse::Nonzeros<double>& whole, const std::string& name = "X") {
-    SparseTensor<T> tensor(world, whole.lengths, name);
-    std::vector<std::int64_t> tuples;
-    std::vector<T> values;
+    SparseEntries<T> mine{std::vector<std::vector<std::int64_t>>(whole.indices.size()), {}};
     for (std::int64_t x = world.rank(); x < whole.count(); x += world.size()) {
-        for (const auto& indices : whole.indices) tuples.push_back(indices[static_cast<std::size_t>(x)]);
-        values.push_back(static_cast<T>(whole.values[static_cast<std::size_t>(x)]));
+        for (std::size_t m = 0; m < whole.indices.size(); ++m) mine.indices[m].push_back(whole.indices[m][static_cast<std::size_t>(x)]);
+        mine.values.push_back(static_cast<T>(whole.values[static_cast<std::size_t>(x)]));
     }
-    tensor.write_at(tuples, values);
-    return tensor;
+    return SparseTensor<T>::from_entries(world, whole.lengths, mine, Duplicates::refuse, name);
 }
 
 CpOptions small(int rank = 3) {
@@ -148,7 +145,7 @@ TEST(CpDecompose, ReportsItsIterations) {
     options.tolerance = 1e-3;
     options.max_iterations = 200;
     std::vector<double> fits;
-    const auto result = cp_decompose<double>(X, options, [&](const CpIteration& now, const auto& model) {
+    const auto result = cp_decompose(X, options, [&](const CpIteration& now, const auto& model) {
         EXPECT_EQ(now.number, static_cast<int>(fits.size()) + 1);
         fits.push_back(now.fit);
         EXPECT_GE(now.seconds, now.mttkrp_seconds);
@@ -158,8 +155,10 @@ TEST(CpDecompose, ReportsItsIterations) {
     });
     ASSERT_EQ(static_cast<int>(fits.size()), result.iterations);
     EXPECT_TRUE(result.converged);
+    EXPECT_EQ(result.stop_reason, StopReason::tolerance);
+    EXPECT_EQ(fits, result.fits);
     EXPECT_EQ(fits.back(), result.fit);
-    EXPECT_LT(std::abs(fits.back() - fits[fits.size() - 2]), 1e-3);
+    EXPECT_LE(std::abs(fits.back() - fits[fits.size() - 2]), 1e-3 * result.fit);
     EXPECT_EQ(result.nonzeros_max * world.size() >= X.nonzeros(), true);
     if (world.size() == 1) {
         EXPECT_EQ(result.volume_rows_max, 0);
@@ -202,6 +201,90 @@ TEST(CpDecompose, RefusesWhatMakesNoSense) {
     auto zeros = X;
     zeros.fill(0);
     EXPECT_THROW(cp_decompose(zeros, small()), InvalidArgument);
+}
+
+/// Signs without order on a thousandth of the places: hardly anything can be explained, and every gain is small.
+sparse::Nonzeros<double> random_signs() {
+    sparse::Nonzeros<double> whole{{40, 50, 60}, std::vector<std::vector<std::int64_t>>(3), {}};
+    for (std::int64_t x = 0; x < 120; ++x) {  // each place is another one
+        whole.indices[0].push_back(x % 40);
+        whole.indices[1].push_back(x * 7 % 50);
+        whole.indices[2].push_back((x * x + x / 40) % 60);
+        whole.values.push_back(x * x / 3 % 2 == 0 ? 1 : -1);
+    }
+    return whole;
+}
+
+/// The tolerance is relative to the fit: a small fit that still grows goes on.
+TEST(Iterations, EndWhenLittleIsGainedOfWhatIsExplained) {
+    const World world;
+    const auto X = tensor_of<double>(world, random_signs());
+    CpOptions cp;
+    cp.rank = 2;
+    cp.max_iterations = 400;
+    cp.tolerance = 1e-3;
+    TuckerOptions tucker;
+    tucker.ranks = {2, 2, 2};
+    tucker.max_iterations = 400;
+    tucker.tolerance = 1e-3;
+    const auto check = [](const auto& result) {
+        EXPECT_EQ(result.stop_reason, StopReason::tolerance);
+        EXPECT_TRUE(result.converged);
+        ASSERT_EQ(static_cast<int>(result.fits.size()), result.iterations);
+        for (std::size_t i = 1; i < result.fits.size(); ++i)
+            EXPECT_EQ(std::abs(result.fits[i] - result.fits[i - 1]) <= 1e-3 * result.fits[i], i + 1 == result.fits.size()) << i;
+    };
+    const auto found = cp_decompose(X, cp);
+    check(found);
+    EXPECT_LT(std::abs(found.fits[found.fits.size() - 2] - found.fits[found.fits.size() - 3]), 1e-3);  // an absolute tolerance ended here
+    check(tucker_decompose(X, tucker));
+    tucker.method = TuckerMethod::hooi;
+    check(tucker_decompose(X.to_dense(), tucker));
+    cp.max_iterations = 3;
+    cp.tolerance = 0;
+    const auto few = cp_decompose(X, cp);
+    EXPECT_EQ(few.stop_reason, StopReason::iterations);
+    EXPECT_FALSE(few.converged);
+}
+
+TEST(Iterations, EndWhenTheCallerSaysSo) {
+    const World world;
+    const auto X = tensor_of<double>(world, random_sparse(8));
+    int asked = 0;
+    auto cp = small();
+    cp.stop = [&] { return ++asked == 2; };
+    const auto found = cp_decompose(X, cp, {}, nullptr);
+    EXPECT_EQ(found.iterations, 2);
+    EXPECT_EQ(found.stop_reason, StopReason::asked);
+    EXPECT_FALSE(found.converged);
+    TuckerOptions tucker;
+    tucker.ranks = {2, 2, 2};
+    tucker.tolerance = 0;
+    tucker.stop = [&] { return ++asked == 5; };
+    EXPECT_EQ(tucker_decompose(X, tucker, {}, nullptr).iterations, 3);
+    tucker.method = TuckerMethod::hooi;
+    asked = 3;
+    EXPECT_EQ(tucker_decompose(X.to_dense(), tucker, [](int, double) {}, nullptr).stop_reason, StopReason::asked);
+    EXPECT_EQ(asked, 5);
+    EXPECT_EQ(cp_decompose(X.to_dense(), small(), [](const CpIteration&, const auto&) {}, nullptr).iterations, 5);
+}
+
+/// Nothing without negative elements is nearer to negative numbers than zero is: that is no result, and not said to be one.
+TEST(Iterations, ThatLeaveNothingHaveNotConverged) {
+    const World world;
+    auto whole = random_sparse(8);
+    for (auto& value : whole.values) value = -std::abs(value) - 1;
+    const auto X = tensor_of<double>(world, whole);
+    for (double tolerance : {0.0, 1e-5}) {
+        auto options = small();
+        options.algorithm = CpAlgorithm::nonnegative;
+        options.tolerance = tolerance;
+        for (const auto& result : {cp_decompose(X, options), cp_decompose(X.to_dense(), options)}) {
+            EXPECT_EQ(result.stop_reason, StopReason::zero_model);
+            EXPECT_FALSE(result.converged);
+            EXPECT_EQ(result.fit, 0);
+        }
+    }
 }
 
 /// X(i, j, k) of multilinear rank (2, 2, 2): the fit is exact; columns are orthonormal; the core reproduces elements.

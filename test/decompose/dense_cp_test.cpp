@@ -129,7 +129,7 @@ TEST(DenseCp, GivesTheFitsOfTheSparseForm) {
             keys.push_back(X.key(index));
             values.push_back(whole.values[static_cast<std::size_t>(n)]);
         }
-        S.write_at(tuples, values);
+        S.write_at(tuples, values, Duplicates::refuse);
         X.write(keys, values);
         for (auto algorithm : {CpAlgorithm::als, CpAlgorithm::nonnegative, CpAlgorithm::opt}) {
             auto options = exactly(3, 5);

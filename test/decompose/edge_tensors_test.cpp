@@ -161,7 +161,7 @@ TEST(EdgeTensors, OfZerosOrWithoutElementsAreRefused) {
     expect_refused(Tensor<float>(world, {3, 4, 2}, "X"), {1, 1, 1}, "is zero", "no nonzeros");
     SparseTensor<double> stored(world, {3, 3}, "X");
     stored.write(world.rank() == 0 ? std::vector<std::int64_t>{4} : std::vector<std::int64_t>{},
-                 world.rank() == 0 ? std::vector<double>{0} : std::vector<double>{});
+                 world.rank() == 0 ? std::vector<double>{0} : std::vector<double>{}, Duplicates::refuse);
     for (auto algorithm : algorithms)
         EXPECT_THROW(cp_decompose(stored, options_for(algorithm, 1)), InvalidArgument);
     for_each_algorithm<double>(2, [&](const std::string& name, const auto& run) {

@@ -55,7 +55,7 @@ struct Objects {
           tucker(some_tucker(w)), dry_tucker(some_tucker(d)), file(where / "file"), folder(where / "folder") {
         A.fill_random(1);
         S.fill_random(2);
-        X.write(w.rank() == 0 ? Keys{1, 4} : Keys{}, w.rank() == 0 ? Reals{1, 2} : Reals{});
+        X.write(w.rank() == 0 ? Keys{1, 4} : Keys{}, w.rank() == 0 ? Reals{1, 2} : Reals{}, Duplicates::refuse);
         tucker_options.ranks = {1, 1};
         cp.rank = 1;
     }
@@ -228,7 +228,7 @@ TEST(PublicCalls, OnObjectsWithoutContentsAreRefused) {
         ARGES_CALL(no_sparse.lengths()), ARGES_CALL(no_sparse.world()), ARGES_CALL(no_sparse.name()),
         ARGES_CALL(no_sparse.set_name("")),
         ARGES_CALL(no_sparse.nonzeros()), ARGES_CALL(no_sparse.density()), ARGES_CALL(no_sparse.has_keys()),
-        ARGES_CALL(no_sparse.write({}, {})), ARGES_CALL(no_sparse.write_at({}, {})), ARGES_CALL(no_sparse.fill(1)),
+        ARGES_CALL(no_sparse.write({}, {}, Duplicates::refuse)), ARGES_CALL(no_sparse.write_at({}, {}, Duplicates::refuse)), ARGES_CALL(no_sparse.fill(1)),
         ARGES_CALL(no_sparse.erase()), ARGES_CALL(no_sparse.drop()), ARGES_CALL(no_sparse.local_nonzeros()),
         ARGES_CALL(no_sparse.local_indices(0)), ARGES_CALL(no_sparse.local_values()), ARGES_CALL(no_sparse.gather()),
         ARGES_CALL(no_sparse.sum()), ARGES_CALL(no_sparse.norm()), ARGES_CALL(write_sparse(no_sparse, file + ".tns")),
@@ -272,11 +272,11 @@ TEST(PublicCalls, WithArgumentsThatDoNotFitTogetherAreRefused) {
         ARGES_CALL(World(MPI_COMM_WORLD, Torus({3, 5, 7}))),
         ARGES_CALL(SparseTensor<double>(w, {})), ARGES_CALL(SparseTensor<double>(w, {-1})),
         ARGES_CALL(SparseTensor<double>(w, {most})),
-        ARGES_CALL(SparseTensor<double>(w, Keys(17, 1))), ARGES_CALL(X.write(Keys{6}, Reals{1})),
-        ARGES_CALL(X.write(Keys{-1}, Reals{1})),
-        ARGES_CALL(X.write(Keys{1}, Reals{})), ARGES_CALL(X.write_at(Keys{1}, Reals{1})),
-        ARGES_CALL(X.write_at(Keys{2, 0}, Reals{1})),
-        ARGES_CALL(X.write_at(Keys{0, -1}, Reals{1})), ARGES_CALL(X.local_indices(-1)), ARGES_CALL(X.local_indices(2)),
+        ARGES_CALL(SparseTensor<double>(w, Keys(17, 1))), ARGES_CALL(X.write(Keys{6}, Reals{1}, Duplicates::refuse)),
+        ARGES_CALL(X.write(Keys{-1}, Reals{1}, Duplicates::refuse)),
+        ARGES_CALL(X.write(Keys{1}, Reals{}, Duplicates::refuse)), ARGES_CALL(X.write_at(Keys{1}, Reals{1}, Duplicates::refuse)),
+        ARGES_CALL(X.write_at(Keys{2, 0}, Reals{1}, Duplicates::refuse)),
+        ARGES_CALL(X.write_at(Keys{0, -1}, Reals{1}, Duplicates::refuse)), ARGES_CALL(X.local_indices(-1)), ARGES_CALL(X.local_indices(2)),
         ARGES_CALL(read_sparse<double>(w, file + "-")), ARGES_CALL(read_sparse<double>(w, "")),
         ARGES_CALL(write_sparse(X, file)),
         ARGES_CALL(write_sparse(X, "")), ARGES_CALL(check_sparse_name("")), ARGES_CALL(write_map(w, {1}, "")),

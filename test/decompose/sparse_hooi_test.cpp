@@ -23,7 +23,7 @@ SparseTensor<double> tensor_of(const World& world, const Tensor3& whole) {
         for (const auto& indices : whole.indices) tuples.push_back(indices[static_cast<std::size_t>(x)]);
         values.push_back(whole.values[static_cast<std::size_t>(x)]);
     }
-    tensor.write_at(tuples, values);
+    tensor.write_at(tuples, values, Duplicates::refuse);
     return tensor;
 }
 

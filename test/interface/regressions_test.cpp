@@ -223,7 +223,7 @@ TEST(Regressions, EightSummedLabelsOfAHermitianTensor) {
     Tensor<Complex> T(world, {1, 2, 2, 2, 1, 1, 2, 1}, "abcdefgh", "hollow(product(sym(a,e),hermitian(g,c)),product(sym(h,f),hermitian(d,b)))");
     Tensor<Complex> C(world, {2, 2}, "xy", "hermitian(x,y)");
     T.fill_random(3, 1, 2);
-    C["xy"] = symmetrized(T["abcdefgh"]);
+    C["xy"] = symmetrized(broadcast("xy", T["abcdefgh"]));
     Complex sum = 0;
     for (const auto& value : T.gather()) sum += value;
     EXPECT_GT(std::abs(sum), 1);

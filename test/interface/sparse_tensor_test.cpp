@@ -119,16 +119,50 @@ TEST(SparseTensor, HoldsWhatIsWrittenFromAnyRank) {
         }
 }
 
+/// One array of indices for each mode, on any ranks: the same tensor as from write_at() with tuples.
+TEST(SparseTensor, IsMadeFromTheArraysOfTheRanks) {
+    const World world;
+    const auto last = world.size() - 1;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Random random(seed);
+        const Numbers lengths{1 + random.below(8), 1 + random.below(6), 1 + random.below(9)};
+        const auto batch = random_batch(random, lengths, random.below(60), world.size());
+        SparseEntries<double> mine{std::vector<Numbers>(3), {}};
+        for (std::size_t i = 0; i < batch.index.size(); ++i) {
+            if (batch.rank[i] != world.rank()) continue;
+            for (std::size_t m = 0; m < 3; ++m) mine.indices[m].push_back(batch.index[i][m]);
+            mine.values.push_back(batch.value[i]);
+        }
+        SparseTensor<double> wanted(world, lengths);
+        write_batch(wanted, batch, false, Duplicates::sum);
+        EXPECT_EQ(SparseTensor<double>::from_entries(world, lengths, mine).gather(), wanted.gather()) << seed;
+    }
+    const auto message_of = [&](SparseEntries<double> entries) {
+        if (world.rank() != last) entries = {{{}, {}}, {}};
+        try {
+            SparseTensor<double>::from_entries(world, {6, 5}, entries, Duplicates::refuse, "X");
+        } catch (const InvalidArgument& error) {
+            return std::string(error.what());
+        }
+        return std::string("no exception");
+    };
+    EXPECT_EQ(message_of({{{0, 1}, {2}}, {1, 2}}), "X: 1 indices in mode 2 for 2 values; give an index in each mode for every value");
+    EXPECT_EQ(message_of({{{0}}, {1}}), "X: indices for 1 modes, but the tensor has 2; give one array of indices for each mode");
+    EXPECT_EQ(message_of({{{0}, {5}}, {1}}), "X: index 5 in mode 2 of length 5; indices run from 0");
+    EXPECT_EQ(message_of({{{3, 3}, {4, 4}}, {1, 1}}),
+              "X: element (3, 4) is given more than once; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+}
+
 TEST(SparseTensor, RefusesASecondValueAndStaysAsItWas) {
     const World world;
     SparseTensor<double> X(world, {6, 5}, "X");
-    X.write_at(world.rank() == 0 ? Numbers{1, 2, 3, 4} : Numbers{}, world.rank() == 0 ? std::vector<double>{1, 2} : std::vector<double>{});
+    X.write_at(world.rank() == 0 ? Numbers{1, 2, 3, 4} : Numbers{}, world.rank() == 0 ? std::vector<double>{1, 2} : std::vector<double>{}, Duplicates::refuse);
     const auto before = X.gather();
     const auto last = world.size() - 1;
     const auto message_of = [&](const Numbers& tuples, const std::vector<double>& values) {
         const bool mine = world.rank() == last;
         try {
-            X.write_at(mine ? tuples : Numbers{}, mine ? values : std::vector<double>{});
+            X.write_at(mine ? tuples : Numbers{}, mine ? values : std::vector<double>{}, Duplicates::refuse);
         } catch (const InvalidArgument& error) {
             return std::string(error.what());
         }
@@ -154,9 +188,9 @@ TEST(SparseTensor, RefusesWrongShapesKeysAndWorlds) {
     EXPECT_THROW(SparseTensor<double>(World::outside(), {3}), InvalidArgument);
     EXPECT_THROW(SparseTensor<double>().nonzeros(), InvalidArgument);
     SparseTensor<double> X(world, {6, 5});
-    EXPECT_THROW(X.write(Numbers{30}, std::vector<double>{1}), InvalidArgument);
-    EXPECT_THROW(X.write(Numbers{-1}, std::vector<double>{1}), InvalidArgument);
-    EXPECT_THROW(X.write(Numbers{1, 2}, std::vector<double>{1}), InvalidArgument);
+    EXPECT_THROW(X.write(Numbers{30}, std::vector<double>{1}, Duplicates::refuse), InvalidArgument);
+    EXPECT_THROW(X.write(Numbers{-1}, std::vector<double>{1}, Duplicates::refuse), InvalidArgument);
+    EXPECT_THROW(X.write(Numbers{1, 2}, std::vector<double>{1}, Duplicates::refuse), InvalidArgument);
     EXPECT_THROW(X.local_indices(2), InvalidArgument);
 }
 
@@ -167,12 +201,12 @@ TEST(SparseTensor, HasLengthsUpTo2To62AndThenNoKeys) {
     EXPECT_FALSE(X.has_keys());
     Numbers tuple(16, huge - 1);
     tuple[3] = 5;
-    X.write_at(world.rank() == 0 ? tuple : Numbers{}, world.rank() == 0 ? std::vector<double>{3} : std::vector<double>{});
+    X.write_at(world.rank() == 0 ? tuple : Numbers{}, world.rank() == 0 ? std::vector<double>{3} : std::vector<double>{}, Duplicates::refuse);
     const auto all = X.gather();
     ASSERT_EQ(all.values, (std::vector<double>{3}));
     EXPECT_EQ(all.indices[3][0], 5);
     EXPECT_EQ(all.indices[15][0], huge - 1);
-    EXPECT_THROW(X.write(Numbers{0}, std::vector<double>{1}), InvalidArgument);
+    EXPECT_THROW(X.write(Numbers{0}, std::vector<double>{1}, Duplicates::refuse), InvalidArgument);
     EXPECT_THROW(X.to_dense(), InvalidArgument);
     EXPECT_TRUE(SparseTensor<double>(world, {huge, 1}).has_keys());
 }
@@ -183,7 +217,7 @@ TEST(SparseTensor, FillsDropsErasesAndCopies) {
     const Numbers keys{3, 9, 20};
     const std::vector<float> values{0.5F, -2, 0};
     const bool first = world.rank() == 0;
-    X.write(first ? keys : Numbers{}, first ? values : std::vector<float>{});
+    X.write(first ? keys : Numbers{}, first ? values : std::vector<float>{}, Duplicates::refuse);
     SparseTensor<float> copy = X;
     copy.drop();
     EXPECT_EQ(copy.gather().indices[0], (Numbers{3, 9}));
@@ -232,12 +266,12 @@ TEST(SparseTensor, IsAccountedForAndLimited) {
         SparseTensor<double> X(world, {1000, 1000});
         Numbers keys(100);
         std::iota(keys.begin(), keys.end(), 100 * world.rank());
-        X.write(keys, std::vector<double>(100, 1));
+        X.write(keys, std::vector<double>(100, 1), Duplicates::refuse);
         EXPECT_GE(world.memory_in_use() - before, 100 * 24);
         EXPECT_EQ(X.state()->comm().minimum(world.memory_in_use()), X.state()->comm().maximum(world.memory_in_use()));
         world.set_memory_limit(world.memory_in_use() + 10);
         for (auto& key : keys) key += 1000 * world.size();
-        EXPECT_THROW(X.write(keys, std::vector<double>(100, 1)), OutOfMemory);
+        EXPECT_THROW(X.write(keys, std::vector<double>(100, 1), Duplicates::refuse), OutOfMemory);
         EXPECT_EQ(X.nonzeros(), 100 * world.size());
         EXPECT_THROW(SparseTensor<double>(static_cast<const SparseTensor<double>&>(X)), OutOfMemory);
         world.set_memory_limit(limit);

@@ -269,5 +269,125 @@ TEST(TensorKeys, OfOtherRepresentativesCarryTheSign) {
     EXPECT_EQ(H.read(Keys{1, 2}), (std::vector<Complex>{{1, 3}, {1, -3}}));
 }
 
+/// Integrals that a program has computed by two formulas.
+TEST(TensorData, ValuesThatDifferByRoundingAreOne) {
+    const World world;
+    Tensor<double> S(world, {4, 4}, "ij", "sym(i,j)", "S");
+    const auto upper = S.key({1, 2}), lower = S.key({2, 1});
+    const bool first = world.rank() == 0, last = world.rank() == world.size() - 1;
+    const auto give = [&](double a, double b, double tolerance) {
+        std::vector<std::int64_t> keys;
+        std::vector<double> values;
+        if (first) {
+            keys.push_back(upper);
+            values.push_back(a);
+        }
+        if (last) {
+            keys.push_back(lower);
+            values.push_back(b);
+        }
+        S.write(keys, values, tolerance);
+    };
+    const double next = 0.1 + 4e-17;
+    ASSERT_NE(next, 0.1);
+    give(0.1, next, 0);
+    EXPECT_EQ(S.read({upper})[0], next);
+    give(next, 0.1, 0);
+    EXPECT_EQ(S.read({lower})[0], next);
+    EXPECT_THROW(give(1e-16, -3e-16, 0), InvalidArgument);
+    EXPECT_EQ(S.read({lower})[0], next) << "changed by a call that failed";
+    give(1e-16, -3e-16, 1e-15);
+    EXPECT_EQ(S.read({lower})[0], -3e-16);
+    EXPECT_THROW(give(1, 1, -1), InvalidArgument);
+    EXPECT_THROW(give(1, 1, std::numeric_limits<double>::quiet_NaN()), InvalidArgument);
+    const auto infinity = std::numeric_limits<double>::infinity();
+    EXPECT_THROW(give(infinity, -infinity, 1), InvalidArgument);
+    EXPECT_THROW(give(infinity, 1, 1), InvalidArgument);
+    EXPECT_NO_THROW(give(infinity, infinity, 0));
+}
+
+TEST(TensorData, ContradictionsAreNamed) {
+    const World world;
+    Tensor<double> A(world, {3, 3}, "ij", "antisym(i,j)", "A");
+    const auto last = world.size() - 1;
+    std::vector<std::int64_t> keys;
+    std::vector<double> values;
+    if (world.rank() == 0) {
+        keys = {A.key({0, 2}), A.key({0, 1})};
+        values = {7, 5};
+    }
+    if (world.rank() == last) {
+        keys.push_back(A.key({1, 0}));
+        values.push_back(6);
+    }
+    try {
+        A.write(keys, values);
+        ADD_FAILURE() << "accepted";
+    } catch (const InvalidArgument& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("5 from rank 0 by key 3 (index 0,1)"), std::string::npos) << text;
+        EXPECT_NE(text.find("6 from rank " + std::to_string(last) + " by key 1 (index 1,0)"), std::string::npos) << text;
+        EXPECT_EQ(text.find("accumulate"), std::string::npos) << text;
+    }
+    EXPECT_EQ(A.norm(), 0);
+}
+
+/// What is stored, and how other elements follow from it, for trees of all kinds.
+TEST(TensorData, CanonicalKeysNameStoredElements) {
+    const World world;
+    const std::vector<std::pair<std::string, std::string>> trees{{"pqrs", "sym(sym(p,q),sym(r,s))"}, {"abij", "antisym(a,b) antisym(i,j)"},
+                                                                 {"abij", "sym(product(a,i),product(b,j))"}, {"abij", "hermitian(product(a,b),product(i,j))"},
+                                                                 {"abci", "hollow(a,b,c)"}, {"abij", "antisym(sym(a,b),sym(i,j))"}, {"abij", ""}};
+    for (const auto& [names, tree] : trees) {
+        Tensor<std::complex<double>> T(world, {3, 3, 3, 3}, names, tree);
+        T.fill_random(3);
+        const auto full = T.gather();
+        const auto own = T.local_pairs().first;
+        std::int64_t stored = 0;
+        for (std::int64_t k = 0; k < T.size(); ++k) {
+            const auto element = T.canonical_key(T.index(k));
+            auto value = element.zero ? 0.0 : full[static_cast<std::size_t>(element.key)];
+            if (element.conjugate) value = std::conj(value);
+            EXPECT_EQ(full[static_cast<std::size_t>(k)], element.negative ? -value : value) << tree << " key " << k;
+            if (element.real) {
+                EXPECT_EQ(value.imag(), 0);
+            }
+            if (!element.zero && element.key == k) ++stored;
+        }
+        EXPECT_EQ(stored, T.packed_size()) << tree;
+        for (auto k : own) EXPECT_EQ(T.canonical_key(T.index(k)).key, k) << tree;
+    }
+}
+
+TEST(TensorData, ComplexTensorsFromRealOnesAndNames) {
+    const World world;
+    Tensor<double> A(world, {4, 4}, "ij", "antisym(i,j)", "A");
+    A.fill_random(1);
+    const Tensor<std::complex<double>> Z(A);
+    EXPECT_EQ(Z.symmetry(), A.symmetry());
+    EXPECT_EQ(real(Z).gather(), A.gather());
+    EXPECT_EQ(imag(Z).norm(), 0);
+    auto copy = A;
+    EXPECT_EQ(copy.name(), "") << "errors about a copy would be about A";
+    Tensor<double> B(world, {4, 4}, "B");
+    B = A;
+    EXPECT_EQ(B.name(), "B");
+    EXPECT_THROW(Tensor<double>(world, {4, 4}, "antisym(i,j)"), InvalidArgument);
+    B.write({B.key({1, 2})}, {2.5});
+    EXPECT_EQ(B.read({B.key({2, 1})}), std::vector<double>{-2.5});
+}
+
+TEST(TensorData, GatheringKeepsToTheMemoryLimit) {
+    World world;
+    Tensor<double> A(world, {64, 64}, "A");
+    A.fill_random(1);
+    const auto limit = world.memory_limit();
+    world.set_memory_limit(world.memory_in_use() + 64 * 64 * 8 - 1);
+    EXPECT_THROW(static_cast<void>(A.gather()), OutOfMemory);
+    EXPECT_THROW(static_cast<void>(A.gather_to(world.size() - 1)), OutOfMemory);
+    world.set_memory_limit(limit);
+    EXPECT_EQ(A.gather().size(), 4096U);
+}
+
 }  // namespace
 }  // namespace arges::test

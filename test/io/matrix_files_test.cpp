@@ -125,9 +125,9 @@ TEST(MatrixFiles, RefuseWrongRowsAndFiles) {
     const auto good = TemporaryFolder::read(folder / "a");
     expect_refused([&] { read(folder.write("b", good.substr(0, good.size() - 1))); }, "47 bytes of elements do not make 3 x 2");
     expect_refused([&] { read(folder.write("b", good.substr(0, 40))); }, "the header of the .npy file is damaged");
-    auto integers = good;
-    integers.replace(integers.find("<f8"), 3, "<i8");
-    expect_refused([&] { read(folder.write("b", integers)); }, "not of float32 or float64 in C order");
+    auto pairs = good;
+    pairs.replace(pairs.find("<f8"), 3, "<c8");
+    expect_refused([&] { read(folder.write("b", pairs)); }, "of complex numbers");
     expect_refused([&] { read(folder.write("b", "1 2\n3 4\n5 x\n")); }, "b, line 3: value 'x' is not a number");
     expect_refused([&] { read(folder.write("b", "# a\n1 2\n3\n5 6\n")); }, "b, line 3: 1 columns where the first row has 2");
     expect_refused([&] { read(folder.write("b", "1 nan\n")); }, "b, line 1: value 'nan' is not finite");

@@ -44,7 +44,7 @@ TEST(WriteSparse, GivesTextThatIsKnown) {
     const TemporaryFolder folder(world);
     SparseTensor<double> X(world, {3, 4});
     const bool last = world.rank() + 1 == world.size();
-    X.write_at(last ? Numbers{0, 3, 2, 0} : Numbers{}, last ? std::vector<double>{0.1, -1e300} : std::vector<double>{});
+    X.write_at(last ? Numbers{0, 3, 2, 0} : Numbers{}, last ? std::vector<double>{0.1, -1e300} : std::vector<double>{}, Duplicates::refuse);
     write_sparse(X, folder / "x.tns");
     const auto text = TemporaryFolder::read(folder / "x.tns");
     EXPECT_TRUE(text == "1 4 0.1\n3 1 -1e+300\n" || text == "3 1 -1e+300\n1 4 0.1\n") << text;

@@ -25,9 +25,10 @@ const std::vector<WrongText> wrong_lines{
     {"1 2 3", "the value is missing: 3 columns where the first entry has 4; complete the line"},
     {"1 2", "2 columns where the first entry has 4; give every nonzero the same number of indices, and one value"},
     {"1 2 3 4 5", "5 columns where the first entry has 4"},
-    {"1 b 3 4", "index 'b' in mode 2 is not a whole number"},
+    {"1 b 3 4", "index 'b' in mode 2 is not a whole number; number the names of a mode from 1 on"},
     {"1 2.0 3 4", "index '2.0' in mode 2 is not a whole number"},
-    {"1,2,3,4", "index '1,2,3,4' in mode 1 is not a whole number"},
+    {"1,2,3,4", "index '1,2,3,4' in mode 1 is not a whole number; columns are separated by blanks or tabs"},
+    {"1, 2, 3, 4", "index '1,' in mode 1 is not a whole number; columns are separated by blanks or tabs"},
     {"-1 2 3 4", "index '-1' in mode 1 is negative"},
     {"+-1 2 3 4", "index '+-1' in mode 1 is not a whole number"},
     {"1 2 3 four", "value 'four' is not a number"},
@@ -85,7 +86,7 @@ TEST(WrongText, HasNoUsefulFirstLine) {
     const TemporaryFolder folder(world);
     const std::vector<std::pair<std::string, std::string>> cases{
         {"# only\n\n# comments\n", ": there is no nonzero in the file; give the lengths"},
-        {"3\n4 5 6\n", ", line 1: 1 column; a line has the indices of a nonzero and its value. Put a # in front of header lines"},
+        {"3\n4 5 6\n", ", line 1: 1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: "},
         {"\n# x\n1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n", ", line 3: 18 columns; a tensor has at most 16 modes"},
         {std::string(3000000, 'x'), ", line 1: the line is longer than 1048576 bytes"},
         {"1 1 1\n" + std::string(3000000, 'x') + "\n1 1 1\n", ", line 2: the line is longer than 1048576 bytes"},

@@ -13,6 +13,7 @@ bool last(const World& world) { return world.rank() + 1 == world.size(); }
 
 Tensor<double> with_nan(const Tensor<double>& like) {
     auto result = like;
+    result.set_name(like.name());
     result.for_each_local([](Index x, double& value) {
         if (x[0] == 1 && x[1] == 2) value = std::numeric_limits<double>::quiet_NaN();
     });

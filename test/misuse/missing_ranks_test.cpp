@@ -2,6 +2,7 @@
 #include "interface/wrong_uses.hpp"
 
 #include <chrono>
+#include <thread>
 
 namespace arges::test {
 namespace {
@@ -24,6 +25,7 @@ protected:
     void SetUp() override {
         if (World().size() == 1) GTEST_SKIP() << "one rank is complete";
     }
+    static inline bool said_before_ = false;  // in this process
 };
 
 TEST_F(MissingRanks, DifferentCallsAreNamedOnEveryRank) {
@@ -77,6 +79,24 @@ TEST_F(MissingRanks, ALateRankGetsTheExceptionToo) {
     if (!is_late) steady.state()->communicator().barrier();
     steady.state()->communicator().barrier();
     EXPECT_EQ(A.norm(), 0);  // in step again
+}
+
+/// In every build: a word on standard error, once, while the call goes on.
+TEST_F(MissingRanks, ALongWaitIsNamed) {
+    const Environment never("ARGES_CALL_TIMEOUT", "0");
+    for (const char* seconds : {"0", "0.5", "0.5"}) {
+        const Environment set("ARGES_WAIT_NOTICE", seconds);
+        const World world;
+        Tensor<double> A(world, {4, 4}, "A");
+        const bool is_late = world.rank() == world.size() - 1;
+        testing::internal::CaptureStderr();
+        if (is_late) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+        EXPECT_EQ(A.norm(), 0);
+        const auto said = testing::internal::GetCapturedStderr();
+        const bool is_named = said.find("rank " + std::to_string(world.rank()) + " has waited") != std::string::npos && said.find("Tensor::norm") != std::string::npos;
+        EXPECT_EQ(is_named, !is_late && !said_before_ && std::string(seconds) != "0") << said;
+        said_before_ = said_before_ || is_named;
+    }
 }
 
 }  // namespace

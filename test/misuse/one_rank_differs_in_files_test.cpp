@@ -29,9 +29,9 @@ SparseTensor<double> diagonal(const World& world) {
     if (world.rank() == 0) {
         const Keys keys{0, 5, 10};
         const Reals values{1, 2, 3};
-        result.write(keys, values);
+        result.write(keys, values, Duplicates::refuse);
     } else {
-        result.write({}, {});
+        result.write({}, {}, Duplicates::refuse);
     }
     return result;
 }

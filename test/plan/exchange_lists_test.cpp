@@ -19,7 +19,7 @@ void for_each_entry(const ExchangeMessage& message, F&& f) {
     std::vector<std::size_t> digit(message.groups.size(), 0);
     for (std::int64_t i = 0; i < message.count; ++i) {
         f(digit);
-        for (std::size_t g = 0; g < digit.size() && ++digit[g] == message.groups[g]->from.size(); ++g) digit[g] = 0;
+        for (std::size_t g = 0; g < digit.size() && static_cast<std::int64_t>(++digit[g]) == message.groups[g]->count(); ++g) digit[g] = 0;
     }
 }
 
@@ -87,13 +87,23 @@ public:
 private:
     static std::size_t offset(const ExchangeMessage& m, const std::vector<std::size_t>& digit, bool from) {
         std::int64_t sum = 0;
-        for (std::size_t g = 0; g < digit.size(); ++g) sum += (from ? m.groups[g]->from : m.groups[g]->to)[digit[g]];
+        for (std::size_t g = 0; g < digit.size(); ++g) {
+            const auto& group = *m.groups[g];
+            if (const auto& p = group.progression)
+                sum += (from ? p->from : p->to) + static_cast<std::int64_t>(digit[g]) * (from ? p->from_stride : p->to_stride);
+            else
+                sum += (from ? group.from : group.to)[digit[g]];
+        }
         return static_cast<std::size_t>(sum);
     }
     static int factor(const ExchangeMessage& m, const std::vector<std::size_t>& digit) {
         int bits = 0;
         for (std::size_t g = 0; g < digit.size(); ++g)
-            if (!m.groups[g]->factor.empty()) bits ^= m.groups[g]->factor[digit[g]];
+{
+            const auto& group = *m.groups[g];
+            if (group.progression) bits ^= group.progression->factor;
+            if (!group.factor.empty()) bits ^= group.factor[digit[g]];
+        }
         return bits;
     }
 

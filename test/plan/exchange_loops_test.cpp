@@ -104,23 +104,32 @@ TEST(ExchangeLoops, OfRandomMovementsDoWhatTheirDefinitionSays) {
     EXPECT_GT(by_loops, 20);
 }
 
-/// Composite nodes are unpacked, packed and put together otherwise, whole rows and packed indices dealt out, with one term and two.
+/// Composite nodes are unpacked, packed and put together otherwise, whole rows and packed indices dealt out, with one term and several.
 TEST(ExchangeLoops, OfCompositeNodesDoWhatTheirDefinitionSays) {
     struct Case {
         const char *from_labels, *from, *to_labels, *to;
         std::vector<LabelTerm> terms;
     };
-    const LabelTerm same{{0, 1, 2, 3}}, mirror{{2, 3, 0, 1}, true};  // labels a, e, b, f
+    const LabelTerm same{{0, 1, 2, 3}}, mirror{{2, 3, 0, 1}, true};                       // labels a, e, b, f
+    const LabelTerm same_six{{0, 1, 2, 3, 4, 5}}, turned{{2, 3, 4, 5, 0, 1}, true};       // labels a, i, b, j, c, k
     const std::vector<Case> cases{{"aebf", "sym(sym(a,e),sym(b,f))", "abef", "sym(a,b) sym(e,f)", {same}},
                                   {"aebf", "sym(product(a,e),product(b,f))", "abef", "", {same}},
                                   {"aebf", "antisym(sym(a,e),sym(b,f))", "aebf", "", {same}},
                                   {"aebf", "hermitian(product(a,e),product(b,f))", "abef", "", {same}},
                                   {"aebf", "sym(a,e) sym(b,f)", "aebf", "sym(sym(a,e),sym(b,f))", {same}},
                                   {"aebf", "", "aebf", "antisym(product(a,e),product(b,f))", {same, mirror}},
-                                  {"abef", "antisym(a,b) antisym(e,f)", "aebf", "sym(product(a,e),product(b,f))", {same}}};
-    const std::string labels = "aebf";
-    const std::vector<std::int64_t> extents(4, 4);
-    const auto numbers = [&](const char* letters) {
+                                  {"abef", "antisym(a,b) antisym(e,f)", "aebf", "sym(product(a,e),product(b,f))", {same}},
+                                  {"aebf", "sym(sym(a,e),sym(b,f))", "aebf", "sym(sym(a,e),sym(b,f))", {same}},
+                                  {"aebf", "hermitian(antisym(a,e),antisym(b,f))", "fbea", "hermitian(antisym(f,b),antisym(e,a))", {same}},
+                                  {"aebf", "antisym(a,e,b,f)", "bfea", "", {same}},
+                                  {"aebf", "", "aebf", "hollow(a,e,b,f)", {same, mirror}},
+                                  {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", "", {same_six}},
+                                  {"aibjck", "antisym(product(a,i),product(b,j),product(c,k))", "kcjbia", "", {same_six, turned}},
+                                  {"aibjck", "", "bjckai", "sym(product(b,j),product(c,k),product(a,i))", {same_six, turned}},
+                                  {"abcijk", "sym(a,b,c) antisym(i,j,k)", "aibjck", "antisym(product(a,i),product(b,j),product(c,k))", {same_six}},
+                                  {"aibjck", "hollow(sym(a,i),sym(b,j),sym(c,k))", "akbicj", "antisym(product(a,k),product(b,i),product(c,j))", {same_six}},
+                                  {"aibjck", "sym(antisym(a,i),antisym(b,j),antisym(c,k))", "aibjck", "sym(antisym(a,i),antisym(b,j),antisym(c,k))", {same_six}}};
+    const auto numbers = [](const std::string& labels, const char* letters) {
         std::vector<int> result;
         for (const char* l = letters; *l != 0; ++l) result.push_back(static_cast<int>(labels.find(*l)));
         return result;
@@ -129,12 +138,14 @@ TEST(ExchangeLoops, OfCompositeNodesDoWhatTheirDefinitionSays) {
     for (std::uint64_t seed = 0; seed < 40; ++seed)
         for (const auto& c : cases) {
             std::mt19937_64 random(seed);
+            const std::string labels = std::string(c.from_labels).size() == 4 ? "aebf" : "aibjck";
+            const std::vector<std::int64_t> extents(labels.size(), labels.size() == 4 ? 4 : 3);
             Movement m;
             const auto from = Symmetry::parse(c.from_labels, c.from);
             m.spec.from = random_layout(grids()[random() % grids().size()], extents, from, random, random() % 2 == 0);
             m.spec.to = random_layout(m.spec.from.grid(), extents, Symmetry::parse(c.to_labels, c.to), random, random() % 2 == 0);
-            m.spec.from_labels = numbers(c.from_labels);
-            m.spec.to_labels = numbers(c.to_labels);
+            m.spec.from_labels = numbers(labels, c.from_labels);
+            m.spec.to_labels = numbers(labels, c.to_labels);
             m.spec.label_extents = extents;
             m.spec.terms = c.terms;
             m.source = random_dense(extents, from, true, random);
@@ -145,7 +156,41 @@ TEST(ExchangeLoops, OfCompositeNodesDoWhatTheirDefinitionSays) {
             ranks.check();
             if (HasFailure()) return;
         }
-    EXPECT_GT(by_loops, 100);
+    EXPECT_GT(by_loops, 250);
+}
+
+/// The lists of long movements are short: between packed nodes they are progressions, from and to such a node loops.
+TEST(ExchangeLoops, AndProgressionsAreFarShorterThanTheData) {
+    struct Case {
+        std::vector<std::int64_t> extents;
+        const char *names, *from, *to;
+    };
+    const std::vector<std::int64_t> n(4, 30), ov{12, 5, 12, 5, 12, 5};
+    const char *const pairs = "sym(sym(p,q),sym(r,s))", *const triples = "sym(product(a,i),product(b,j),product(c,k))";
+    const std::vector<Case> cases{{{1 << 20}, "p", "", ""},        {n, "pqrs", pairs, pairs},     {n, "pqrs", pairs, ""},       {n, "pqrs", "", pairs},
+                                  {ov, "aibjck", triples, triples}, {ov, "aibjck", triples, ""}, {ov, "aibjck", "", triples}};
+    for (const auto& c : cases)
+        for (const std::int64_t from_places : {1, 2, 3})
+            for (const std::int64_t to_places : {1, 2, 3}) {
+                // Both sides lie on six ranks, in packed indices over the places of the first slot.
+                const RankGrid grid{{2, 3}};
+                const auto layout = [&](const char* tree, std::int64_t places) {
+                    const auto symmetry = Symmetry::parse(c.names, tree);
+                    std::vector<SlotMapping> mapping(symmetry.slots().size());
+                    if (places > 1) mapping[0].torus = {places == 2 ? 0 : 1};
+                    return Layout(grid, c.extents, symmetry, mapping);
+                };
+                ExchangeSpec spec;
+                spec.from = layout(c.from, from_places);
+                spec.to = layout(c.to, to_places);
+                for (int d = 0; d < spec.from.order(); ++d) spec.from_labels.push_back(d);
+                spec.to_labels = spec.from_labels;
+                spec.label_extents = c.extents;
+                spec.terms = {spec.identity()};
+                SCOPED_TRACE(std::string(c.from) + " to " + c.to + ": " + spec.from.to_string() + " to " + spec.to.to_string());
+                const ExchangeLists lists(spec, 4);
+                EXPECT_LT(lists.bytes(), 2 * spec.to.local_size(4));  // lists of elements take 16 bytes for each
+            }
 }
 
 }  // namespace

@@ -60,5 +60,28 @@ TEST(ExchangeBound, IsNotFarAboveWhatIsThere) {
         }
 }
 
+/// Eightfold integrals that are unpacked and packed move by loops, for which pairs of places are counted for all ranks at once.
+TEST(ExchangeBound, IsTheLargestVolumeWhereLoopsAreCounted) {
+    const auto eightfold = Symmetry::parse("pqrs", "sym(sym(p,q),sym(r,s))"), plain = Symmetry::none(4);
+    const std::vector<std::int64_t> extents(4, 24);
+    for (const auto& lengths : {Torus({2}), Torus({3}), Torus({2, 2})})
+        for (const auto& [from, to] : {std::pair{eightfold, plain}, std::pair{plain, eightfold}}) {
+            const RankGrid grid{lengths.lengths()};
+            ExchangeSpec spec;
+            spec.from = default_layout(grid, extents, from);
+            spec.to = default_layout(grid, extents, to);
+            spec.from_labels = spec.to_labels = {0, 1, 2, 3};
+            spec.label_extents = extents;
+            spec.terms = {spec.identity()};
+            Volume largest;
+            for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank) {
+                const ExchangeLists lists(spec, rank);
+                EXPECT_NE(lists.loops(), nullptr);
+                largest = {std::max(largest.sent, lists.volume().sent), std::max(largest.received, lists.volume().received)};
+            }
+            EXPECT_EQ(exchange_bound(spec).volume, largest) << spec.from.to_string() << " to " << spec.to.to_string();
+        }
+}
+
 }  // namespace
 }  // namespace arges::test

@@ -118,7 +118,11 @@ TYPED_TEST(Exchanges, OfCompositeNodesDoWhatTheirDefinitionSays) {
                                   {"abef", "sym(a,b) sym(e,f)", "aebf", "sym(product(a,e),product(b,f))"},
                                   {"abcd", "antisym(a,b) sym(c,d)", "acbd", "sym(b,d)"},
                                   {"abcijk", "sym(product(a,i),product(b,j))", "ijkabc", "sym(i,j)"},
-                                  {"abcd", "hollow(product(a,b),product(c,d))", "acbd", "hollow(a,c)"}};
+                                  {"abcd", "hollow(product(a,b),product(c,d))", "acbd", "hollow(a,c)"},
+                                  {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", ""},
+                                  {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", "antisym(a,b,c) antisym(i,j,k)"},
+                                  {"aibjck", "", "aibjck", "antisym(product(a,i),product(b,j),product(c,k))"},
+                                  {"abcd", "antisym(a,b,c,d)", "dbca", ""}};
     if constexpr (is_complex<T>)
         for (const auto& c : {Case{"aebf", "hermitian(product(a,e),product(b,f))", "bfae", ""},
                               Case{"aebf", "hermitian(product(a,e),product(b,f))", "aebf", "hermitian(product(a,e),product(b,f))"},
@@ -133,22 +137,22 @@ TYPED_TEST(Exchanges, OfCompositeNodesDoWhatTheirDefinitionSays) {
             const auto from = Symmetry::parse(from_labels, c.from), to = Symmetry::parse(to_labels, c.to);
             Movement m;
             // The identity, or the sum over the target's group that makes any source fit.
-            StructuralTerm term;
-            term.factors = {{from, {}}};
-            term.labels = static_cast<int>(from_labels.size());
+            StructuralSum sum;
+            sum.labels = static_cast<int>(from_labels.size());
             for (std::size_t l = 0; l < from_labels.size(); ++l) {
                 m.spec.from_labels.push_back(static_cast<int>(l));
-                term.label_names.push_back(from_labels.substr(l, 1));
+                sum.label_names.push_back(from_labels.substr(l, 1));
             }
             for (const char letter : to_labels) m.spec.to_labels.push_back(static_cast<int>(from_labels.find(letter)));
-            term.factors[0].labels = m.spec.from_labels;
-            term.output = {to, m.spec.to_labels};
-            term.complex = is_complex<T>;
+            sum.products = {{{{from, m.spec.from_labels}}}};
+            sum.output = {to, m.spec.to_labels};
+            sum.complex = is_complex<T>;
             const bool negates = std::string(c.to).starts_with("antisym");
             try {
-                m.spec.terms = projection_terms(term, Projection::none);
+                require_symmetry(sum);
+                m.spec.terms = projection_terms(sum, Projection::none);
             } catch (const Error&) {
-                m.spec.terms = projection_terms(term, negates ? Projection::antisymmetrized : Projection::symmetrized);
+                m.spec.terms = projection_terms(sum, negates ? Projection::antisymmetrized : Projection::symmetrized);
             }
             // One extent for all labels that a tree exchanges: here for all.
             const std::int64_t n = trial < 5 ? 1 + static_cast<std::int64_t>(random() % 5) : from_labels.size() > 4 ? 4 : 7;

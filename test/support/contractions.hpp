@@ -3,6 +3,7 @@
 
 #include "layout/layout.hpp"
 #include "plan/contraction_plan.hpp"
+#include "plan/required_symmetry.hpp"
 #include "plan/structure.hpp"
 #include "topology/unfold.hpp"
 
@@ -56,17 +57,19 @@ inline ContractionSpec contraction_spec(const ContractionText& text, const RankG
     spec.inputs.push_back(operand(text.a, "A"));
     if (!text.unary) spec.inputs.push_back(operand(text.b, "B"));
     spec.output = operand(text.c, "C");
-    StructuralTerm term;
+    StructuralSum sum;
+    auto& product = sum.products.emplace_back();
     for (char l : letters) {
         spec.label_extents.push_back(text.extents.at(l));
         spec.label_names.emplace_back(1, l);
     }
-    for (const auto& input : spec.inputs) term.factors.push_back({input.layout.symmetry(), input.labels});
-    term.output = {spec.output.layout.symmetry(), spec.output.labels};
-    term.labels = static_cast<int>(letters.size());
-    term.label_names = spec.label_names;
-    term.output_name = "C";
-    spec.terms = projection_terms(term, text.projection);
+    for (const auto& input : spec.inputs) product.factors.push_back({input.layout.symmetry(), input.labels, product.factors.size()});
+    sum.output = {spec.output.layout.symmetry(), spec.output.labels};
+    sum.output.name = "C";
+    sum.labels = static_cast<int>(letters.size());
+    sum.label_names = spec.label_names;
+    if (text.projection == Projection::none) require_symmetry(sum);
+    spec.terms = projection_terms(sum, text.projection);
     return spec;
 }
 

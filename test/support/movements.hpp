@@ -3,6 +3,7 @@
 
 #include "interface/tensor_state.hpp"
 #include "plan/exchange_lists.hpp"
+#include "plan/required_symmetry.hpp"
 #include "plan/structure.hpp"
 #include "support/layouts.hpp"
 #include "support/random_statement.hpp"
@@ -28,15 +29,16 @@ inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGri
     const auto& c = statement.symmetry();
     for (int l : from_labels)
         if (std::count(statement.output.begin(), statement.output.end(), l) == 0) return std::nullopt;
-    StructuralTerm term;
-    term.factors = {{a, from_labels}};
-    term.output = {c, statement.output};
-    term.labels = static_cast<int>(statement.label_extents.size());
-    term.complex = true;
-    term.label_names.resize(statement.label_extents.size());
+    StructuralSum sum;
+    sum.products = {{{{a, from_labels}}}};
+    sum.output = {c, statement.output};
+    sum.labels = static_cast<int>(statement.label_extents.size());
+    sum.complex = true;
+    sum.label_names.resize(statement.label_extents.size());
     Movement m;
     try {
-        m.spec.terms = projection_terms(term, first.projection);
+        if (first.projection == Projection::none) require_symmetry(sum);
+        m.spec.terms = projection_terms(sum, first.projection);
     } catch (const Error&) {
         return std::nullopt;
     }

@@ -54,7 +54,10 @@ public:
         output = tensors[0].labels;
         if (chance(0.03)) write_diagonal();
         const int count = pick({1, 1, 1, 2, 2, 3});
-        for (int t = 0; t < count; ++t) terms.push_back(term());
+        for (int t = 0; t < count; ++t) {
+            terms.push_back(term());
+            if (terms.back().projection == Projection::none && chance(0.3)) complete();
+        }
         beta = static_cast<double>(pick({0, 0, 1, 2}));
     }
 
@@ -247,6 +250,30 @@ private:
         t.alpha = {static_cast<double>(pick({1, 1, 2, -1, 3})), complex_ && chance(0.2) ? 1.0 : 0.0};
         t.projection = choose_projection();
         return t;
+    }
+
+    /// Adds what the output's group makes of the last term, so that together they have the symmetry; now and then not all of it.
+    void complete() {
+        const auto group = group_elements(symmetry());
+        auto distinct = output;
+        std::sort(distinct.begin(), distinct.end());
+        if (group.size() > 8 || std::adjacent_find(distinct.begin(), distinct.end()) != distinct.end()) return;
+        const auto base = terms.back();
+        for (std::size_t i = 1; i < group.size(); ++i) {
+            const auto& g = group[i];
+            if (chance(0.05)) continue;
+            auto related = base;
+            for (auto& f : related.factors) {
+                for (auto& l : f.labels) {
+                    const auto d = std::find(output.begin(), output.end(), l) - output.begin();
+                    if (d < static_cast<std::ptrdiff_t>(output.size())) l = output[static_cast<std::size_t>(g.image[static_cast<std::size_t>(d)])];
+                }
+                f.conjugated ^= g.conjugate;
+            }
+            if (g.conjugate) related.alpha = std::conj(related.alpha);
+            if (g.negative) related.alpha = -related.alpha;
+            terms.push_back(related);
+        }
     }
 
     Projection choose_projection() {

@@ -1,0 +1,102 @@
+// Movements of composite nodes that are dealt out by packed indices: seconds to prepare and to run them, and bytes of their lists for each element
+// that a rank writes, all of the slowest rank.
+//   mpiexec.mpich -n P build/fast/bench/movements [REPETITIONS]
+#include "redistribute/exchange.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace arges;
+
+/// A tree and how its first slot, or the last dimension of a tensor without symmetry, is dealt out.
+struct Side {
+    const char* tree;
+    bool rows = false;
+};
+
+struct Case {
+    const char *name, *labels;
+    std::vector<std::int64_t> extents;
+    Side from, to;
+};
+
+const char* const eightfold = "sym(sym(p,q),sym(r,s))";
+const char* const pairs = "sym(product(a,i),product(b,j))";
+const char* const triples = "sym(product(a,i),product(b,j),product(c,k))";
+
+std::vector<Case> cases() {
+    const std::vector<std::int64_t> large(4, 94), small(4, 60), vo{220, 20, 220, 20}, vo_small{120, 30, 120, 30}, vovovo{48, 8, 48, 8, 48, 8}, vovovo_small{20, 8, 20, 8, 20, 8};
+    return {{"(pq|rs), packed to packed, other place first", "pqrs", large, {eightfold}, {eightfold}},
+            {"(pq|rs), packed to rows", "pqrs", large, {eightfold}, {eightfold, true}},
+            {"(pq|rs), packed to dense", "pqrs", small, {eightfold}, {""}},
+            {"(pq|rs), rows to dense", "pqrs", small, {eightfold, true}, {""}},
+            {"(pq|rs), dense to packed", "pqrs", small, {""}, {eightfold}},
+            {"(ai)(bj), packed to rows", "aibj", vo, {pairs}, {pairs, true}},
+            {"(ai)(bj), packed to dense", "aibj", vo_small, {pairs}, {""}},
+            {"(ai)(bj)(ck), packed to packed", "aibjck", vovovo, {triples}, {triples}},
+            {"(ai)(bj)(ck), packed to dense", "aibjck", vovovo_small, {triples}, {""}},
+            {"(ai)(bj)(ck), dense to packed", "aibjck", vovovo_small, {""}, {triples}},
+            {"a vector, to its copies", "a", {std::int64_t(1) << 23}, {""}, {""}}};
+}
+
+/// On one of two grids of all ranks. Where both sides are packed, the target's places are turned, so that most elements move.
+Layout layout_of(const Case& c, const Side& side, std::int64_t ranks, bool target) {
+    const auto symmetry = Symmetry::parse(c.labels, side.tree);
+    std::vector<SlotMapping> mapping(symmetry.slots().size());
+    const bool copies = target && c.extents.size() == 1;
+    // Dense tensors over their last dimension; nodes over halves of the torus in turn.
+    auto& used = mapping.back();
+    const RankGrid grid{{ranks % 4 == 0 ? ranks / 2 : ranks, ranks % 4 == 0 ? 2 : 1}};
+    if (!copies) used.torus = target ? std::vector<int>{1, 0} : std::vector<int>{0, 1};
+    used.rows = side.rows;
+    return Layout(grid, c.extents, symmetry, mapping);
+}
+
+void measure(const Communicator& comm, const Case& c, int repetitions) {
+    ExchangeSpec spec;
+    spec.from = layout_of(c, c.from, comm.size(), false);
+    spec.to = layout_of(c, c.to, comm.size(), true);
+    for (int d = 0; d < spec.from.order(); ++d) spec.from_labels.push_back(d);
+    spec.to_labels = spec.from_labels;
+    spec.label_extents = c.extents;
+    spec.terms = {spec.identity()};
+    const std::vector<double> from(static_cast<std::size_t>(spec.from.local_size(comm.rank())), 1);
+    std::vector<double> to(static_cast<std::size_t>(spec.to.local_size(comm.rank())));
+    Workspace workspace;
+    comm.barrier();
+    const double begin = MPI_Wtime();
+    Exchange exchange(comm.size() > 1 ? &comm : nullptr, spec, comm.rank());
+    comm.barrier();
+    const double prepared = MPI_Wtime() - begin;
+    std::vector<double> seconds;
+    for (int run = 0; run < repetitions; ++run) {
+        comm.barrier();
+        const double start = MPI_Wtime();
+        exchange.run(from.data(), to.data(), 1.0, 0.0, false, workspace);
+        comm.barrier();
+        seconds.push_back(MPI_Wtime() - start);
+    }
+    std::sort(seconds.begin(), seconds.end());
+    const double run = seconds[seconds.size() / 2], elements = static_cast<double>(comm.sum(static_cast<std::int64_t>(to.size())));
+    const auto bytes = static_cast<double>(comm.maximum(exchange.list_bytes()));
+    if (comm.rank() == 0)
+        std::printf("%-46s %9.1f %9.3f %9.3f %9.1f %12.4f\n", c.name, elements * 1e-6, prepared, run, elements * 1e-6 / run, bytes / static_cast<double>(to.size()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    {
+        const Communicator comm(MPI_COMM_WORLD);
+        if (comm.rank() == 0)
+            std::printf("%lld ranks\n%-46s %9s %9s %9s %9s %12s\n", static_cast<long long>(comm.size()), "", "10^6", "prepare s", "run s", "10^6/s", "list B/elem.");
+        for (const auto& c : cases()) measure(comm, c, argc > 1 ? std::atoi(argv[1]) : 5);
+    }
+    MPI_Finalize();
+}

@@ -1,0 +1,25 @@
+/// Integrals in the text of Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989).
+#pragma once
+
+#include "arges/chemistry/fcidump.hpp"
+#include "io/parallel_file.hpp"
+
+#include <memory>
+#include <string>
+
+namespace arges::chemistry {
+
+class EntrySource;
+
+/// The entries of FCIDUMP text. Collective; `file` must outlive them.
+/// @throws InvalidArgument with file, line and cure, for a header that is not complete and consistent
+std::unique_ptr<EntrySource> fcidump_entries(const io::InputFile& file);
+
+/// Writes FCIDUMP text that is read back to the same bits (17 digits), integrals of
+/// magnitude `cutoff` or above; unrestricted orbitals in blocks (IUHF=1), without their energies.
+/// Every rank formats and writes a part of the lines; the bytes are the same on all numbers of
+/// ranks. The file gets its name when it is whole. Collective.
+/// @throws InvalidArgument if the file cannot be written
+void write_fcidump(const std::string& path, const Fcidump& data, double cutoff = 0);
+
+}  // namespace arges::chemistry
