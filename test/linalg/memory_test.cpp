@@ -7,10 +7,13 @@
 namespace arges::test {
 namespace {
 
-/// A function of the library on operands that exist, and what it gives, on every rank.
+/// Gathers a result on every rank; it holds the result.
+using Gather = std::function<std::vector<double>()>;
+
+/// A function of the library on operands that exist; its result is gathered apart, because that takes memory too.
 struct Work {
     std::string name;
-    std::function<std::vector<double>()> run;
+    std::function<Gather()> run;
     bool mostly_workspace = false;  ///< working arrays are larger than the buffers that move the matrix
 };
 
@@ -34,8 +37,11 @@ public:
         positive_.fill([](Index x) { return x[0] == x[1] ? 40.0 : 1.0 / static_cast<double>(1 + x[0] + x[1]); });
     }
     std::vector<Work> list(const MatrixGrid& grid) const {
-        const auto values_of_qr = [](const QrResult<double>& f) { return joined_values(f.Q.gather(), f.R.gather()); };
-        const auto values_of_svd = [](const SvdResult<double>& f) { return joined_values(f.U.gather(), f.s, f.Vh.gather()); };
+        const auto values_of_qr = [](const QrResult<double>& f) { return [=] { return joined_values(f.Q.gather(), f.R.gather()); }; };
+        const auto values_of_svd = [](const SvdResult<double>& f) {
+            return [=] { return joined_values(f.U.gather(), f.s, f.Vh.gather()); };
+        };
+        const auto values_of = [](const Tensor<double>& result) { return [=] { return result.gather(); }; };
         SvdOptions svd_options;
         svd_options.grid = grid;
         EighOptions with_vectors, without;
@@ -56,27 +62,36 @@ public:
             {"eigh",
              [=, this] {
                  const auto f = eigh(positive_["i|j"], with_vectors);
-                 return joined_values(f.values, f.vectors.gather());
+                 return [=] { return joined_values(f.values, f.vectors.gather()); };
              },
              true},
-            {"eigenvalues", [=, this] { return eigh(positive_["i|j"], without).values; }},
-            {"cholesky", [=, this] { return cholesky(positive_["i|j"], grid).gather(); }},
-            {"solve_positive", [=, this] { return solve_positive(positive_["i|j"], right_["i|k"], grid).gather(); }},
-            {"solve_triangular", [=, this] { return solve_triangular(positive_["i|j"], right_["i|k"], triangular).gather(); }}};
+            {"eigenvalues", 
+             [=, this] {
+                 const auto values = eigh(positive_["i|j"], without).values;
+                 return [=] { return values; };
+             }},
+            {"cholesky", [=, this] { return values_of(cholesky(positive_["i|j"], grid)); }},
+            {"solve_positive", [=, this] { return values_of(solve_positive(positive_["i|j"], right_["i|k"], grid)); }},
+            {"solve_triangular", [=, this] { return values_of(solve_triangular(positive_["i|j"], right_["i|k"], triangular)); }}};
     }
 
 private:
     Tensor<double> square_, tall_, wide_, positive_, right_;
 };
 
-/// The message of OutOfMemory, the same on all ranks; empty if there was none, and then `values` are the results.
-std::string refusal(const World& world, const Work& work, std::vector<double>& values) {
+/// The message of OutOfMemory under a limit, the same on all ranks; empty if there was none, and then `values` are the results.
+std::string refusal(World world, const Work& work, std::int64_t limit, std::vector<double>& values) {
     std::string message;
+    Gather gather;
+    const auto before = world.memory_limit();
+    world.set_memory_limit(limit);
     try {
-        values = work.run();
+        gather = work.run();
     } catch (const OutOfMemory& e) {
         message = e.what();
     }
+    world.set_memory_limit(before);
+    if (gather) values = gather();
     auto first = message;
     world.state()->communicator().broadcast(first, 0);
     EXPECT_EQ(message, first);
@@ -86,18 +101,19 @@ std::string refusal(const World& world, const Work& work, std::vector<double>& v
 void check_limits(const World& world, const Work& work) {
     SCOPED_TRACE(work.name);
     auto limited = world;
-    const auto limit = world.memory_limit(), held = world.memory_in_use();
+    const auto held = world.memory_in_use();
     limited.reset_peak();
-    const auto expected = work.run();
+    auto gather = work.run();
     const auto need = world.memory_peak() - held;
+    const auto expected = gather();
+    gather = nullptr;
     EXPECT_EQ(world.memory_in_use(), held);
     bool refused_workspace = false;
     const int most = 12, steps = cases(world, most);
     for (std::int64_t step = 0; step <= steps; ++step) {
         const auto allowed = step == steps ? need : std::min(need - 1, need * step / (steps - 1));
-        limited.set_memory_limit(held + allowed);
         std::vector<double> values;
-        const auto message = refusal(world, work, values);
+        const auto message = refusal(world, work, held + allowed, values);
         EXPECT_EQ(world.memory_in_use(), held);
         if (allowed < need) {
             EXPECT_NE(message.find("bytes per rank for"), std::string::npos) << allowed << " of " << need << ": " << message;
@@ -109,8 +125,7 @@ void check_limits(const World& world, const Work& work) {
         }
     }
     EXPECT_TRUE(refused_workspace || !work.mostly_workspace || steps < most);
-    limited.set_memory_limit(limit);
-    EXPECT_EQ(work.run(), expected);
+    EXPECT_EQ(work.run()(), expected);
 }
 
 TEST(LinalgMemory, LessThanThePeakIsRefusedOnEveryRankAndThePeakIsEnough) {
