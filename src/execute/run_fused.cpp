@@ -46,13 +46,7 @@ const WorkingOperand& FusedRun::operand(std::size_t i) const {
 }
 
 std::int64_t FusedRun::place(int label) const {
-    const auto& grid = plan_.grid;
-    std::int64_t place = 0, places = 1;
-    for (int t : plan_.label_mapping[static_cast<std::size_t>(label)].torus) {
-        place += places * grid.coordinate(rank_, t);
-        places *= grid.lengths[static_cast<std::size_t>(t)];
-    }
-    return place;
+    return plan_.grid.place_of(plan_.label_mapping[static_cast<std::size_t>(label)].torus, rank_);
 }
 
 std::int64_t FusedRun::elements(const std::vector<int>& labels, std::int64_t slice) const {

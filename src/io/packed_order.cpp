@@ -5,17 +5,9 @@
 namespace arges::io {
 
 PackedOrder::PackedOrder(const Layout& layout, SlotOrder order) : layout_(layout) {
-    const auto& grid = layout.grid();
     for (int s = 0; s < layout.slots(); ++s) {
-        Slot slot{s, layout.slot(s).size(), std::vector<std::int64_t>(static_cast<std::size_t>(layout.slot(s).places()), 0)};
-        for (std::size_t place = 0; place < slot.rank.size(); ++place) {
-            auto rest = static_cast<std::int64_t>(place);
-            for (int t : layout.mapping(s).torus) {
-                const auto length = grid.lengths[static_cast<std::size_t>(t)];
-                slot.rank[place] += rest % length * grid.stride(t);
-                rest /= length;
-            }
-        }
+        Slot slot{s, layout.slot(s).size(), {}};
+        for (std::int64_t place = 0; place < layout.slot(s).places(); ++place) slot.rank.push_back(layout.rank_at(place, s));
         size_ *= slot.size;
         slots_.push_back(std::move(slot));
     }
@@ -55,14 +47,6 @@ std::int64_t PackedOrder::before(std::int64_t rank, std::int64_t position) const
         if (index == slot.size || place_of(slot, index) != place) break;
     }
     return count;
-}
-
-std::int64_t PackedOrder::first_copy(std::int64_t rank) const {
-    const auto& grid = layout_.grid();
-    auto first = rank;
-    for (int t = 0; t < grid.dimensions(); ++t)
-        if (layout_.slot_of_torus(t) < 0) first -= grid.coordinate(rank, t) * grid.stride(t);
-    return first;
 }
 
 }  // namespace arges::io

@@ -31,7 +31,7 @@ public:
     /// Number of elements at `rank` whose positions are below `position`. 0 <= position <= size().
     std::int64_t before(std::int64_t rank, std::int64_t position) const;
     /// The first of the ranks that hold the same elements as `rank`, which must not be idle.
-    std::int64_t first_copy(std::int64_t rank) const;
+    std::int64_t first_copy(std::int64_t rank) const { return rank - layout_.copy_offset(rank); }
     /// True if local arrays are in the order of positions.
     bool is_local_order() const { return is_local_order_; }
 

@@ -11,15 +11,8 @@ ElementLocator::ElementLocator(const Layout& layout) : index_(layout.extents().s
         const auto& slot = layout.slot(s);
         auto& known = slots_.emplace_back(Slot{&slot, &layout.slot_dimensions(s), -1, Divider(slot.places()), {}});
         if (slot.width() == 1 && !slot.is_blocks()) known.leaf = (*known.dimensions)[0];
-        for (std::int64_t place = 0; place < slot.places(); ++place) {
-            auto& meaning = known.places.emplace_back(Place{0, slot.local_size(place)});
-            auto rest = place;
-            for (int t : layout.mapping(s).all()) {
-                const auto length = layout.grid().lengths[static_cast<std::size_t>(t)];
-                meaning.rank += rest % length * layout.grid().stride(t);
-                rest /= length;
-            }
-        }
+        for (std::int64_t place = 0; place < slot.places(); ++place)
+            known.places.push_back({layout.rank_at(place, s), slot.local_size(place)});
         keys_are_offsets_ = keys_are_offsets_ && slot.places() == 1 && known.leaf == s;
     }
 }

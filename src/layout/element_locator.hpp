@@ -47,7 +47,7 @@ private:
     bool keys_are_offsets_ = true;     // on one rank without symmetry
 };
 
-/// Ranks that hold copies of what a rank of first copies holds: their numbers less that rank's, ascending; the first is 0.
+/// The values of Layout::copy_offset(), ascending: ranks that hold copies of what a rank of first copies holds, less that rank's number.
 std::vector<std::int64_t> copy_offsets(const Layout& layout);
 
 }  // namespace arges

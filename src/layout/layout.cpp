@@ -22,6 +22,25 @@ std::int64_t RankGrid::stride(int dimension) const {
     return product;
 }
 
+std::int64_t RankGrid::rank_at(std::span<const int> along, std::int64_t place) const {
+    std::int64_t rank = 0;
+    for (int d : along) {
+        const auto length = lengths[static_cast<std::size_t>(d)];
+        rank += place % length * stride(d);
+        place /= length;
+    }
+    return rank;
+}
+
+std::int64_t RankGrid::place_of(std::span<const int> along, std::int64_t rank) const {
+    std::int64_t place = 0, places = 1;
+    for (int d : along) {
+        place += coordinate(rank, d) * places;
+        places *= lengths[static_cast<std::size_t>(d)];
+    }
+    return place;
+}
+
 std::vector<int> SlotMapping::all() const {
     if (!is_blocks()) return torus;
     std::vector<int> result;
@@ -84,6 +103,23 @@ std::int64_t Layout::place(std::int64_t rank, int s) const {
         places *= length;
     }
     return result;
+}
+
+std::int64_t Layout::rank_at(std::int64_t place, int s) const {
+    std::int64_t rank = 0;
+    for (const auto& [stride, length] : held_slot(s).torus) {
+        rank += place % length * stride;
+        place /= length;
+    }
+    return rank;
+}
+
+std::int64_t Layout::copy_offset(std::int64_t rank) const {
+    std::int64_t offset = 0;
+    if (grid().is_idle(rank)) return offset;
+    for (int t = 0; t < grid().dimensions(); ++t)
+        if (slot_of_torus(t) < 0) offset += grid().coordinate(rank, t) * grid().stride(t);
+    return offset;
 }
 
 std::vector<std::int64_t> Layout::local_sizes(std::int64_t rank) const {

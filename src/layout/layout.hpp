@@ -23,6 +23,10 @@ struct RankGrid {
     std::int64_t coordinate(std::int64_t rank, int dimension) const;
     /// Ranks that lie between neighbours along a dimension.
     std::int64_t stride(int dimension) const;
+    /// The rank at a place along some dimensions, the first fastest, and at 0 along the others: what the place adds to the number of a rank.
+    std::int64_t rank_at(std::span<const int> along, std::int64_t place) const;
+    /// The place of a rank along some dimensions, the first fastest.
+    std::int64_t place_of(std::span<const int> along, std::int64_t rank) const;
     bool operator==(const RankGrid&) const = default;
 };
 
@@ -70,6 +74,10 @@ public:
 
     /// Place of a rank in a slot; the rank must not be idle.
     std::int64_t place(std::int64_t rank, int s) const;
+    /// The first rank at a place of a slot, at place 0 of all others: what the place adds to the number of a rank.
+    std::int64_t rank_at(std::int64_t place, int s) const;
+    /// How far a rank is behind the first of those that hold the same elements (copies or parts) as it; 0 at an idle one.
+    std::int64_t copy_offset(std::int64_t rank) const;
     /// Local sizes of the slots at a rank; zeros at an idle one.
     std::vector<std::int64_t> local_sizes(std::int64_t rank) const;
     /// Number of elements in a rank's array, padding included; none at an idle rank.

@@ -2,6 +2,7 @@
 
 #include "base/first_error.hpp"
 #include "base/instantiate.hpp"
+#include "layout/element_locator.hpp"
 
 #include <algorithm>
 
@@ -43,15 +44,7 @@ std::vector<Digit> digits_of(const Layout& tensor, const MatrixSide& side, std::
         digit.stride = strides[static_cast<std::size_t>(s)];
         digit.weight = weight;
         weight *= digit.places;
-        for (std::int64_t p = 0; p < digit.places; ++p) {
-            std::int64_t part = 0, rest = p;
-            for (int t : tensor.mapping(s).all()) {
-                const auto length = tensor.grid().lengths[static_cast<std::size_t>(t)];
-                part += rest % length * tensor.grid().stride(t);
-                rest /= length;
-            }
-            digit.rank_part.push_back(part);
-        }
+        for (std::int64_t p = 0; p < digit.places; ++p) digit.rank_part.push_back(tensor.rank_at(p, s));
         result.push_back(std::move(digit));
     }
     return result;
@@ -101,25 +94,6 @@ SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAx
     for (auto& list : lists.in_tensor) find_stride(list);
     for (auto& list : lists.in_matrix) find_stride(list);
     return lists;
-}
-
-/// What a rank's coordinates along torus dimensions that no slot uses add to its number: which copy it has.
-std::int64_t copy_of(const Layout& tensor, std::int64_t rank) {
-    std::int64_t result = 0;
-    if (tensor.grid().is_idle(rank)) return result;
-    for (int t = 0; t < tensor.grid().dimensions(); ++t)
-        if (tensor.slot_of_torus(t) < 0) result += tensor.grid().coordinate(rank, t) * tensor.grid().stride(t);
-    return result;
-}
-
-/// What the ranks of all copies add to the number of a rank.
-std::vector<std::int64_t> copies_of(const Layout& tensor) {
-    std::vector<std::int64_t> result;
-    for (std::int64_t rank = 0; rank < tensor.grid().ranks(); ++rank) {
-        const auto copy = copy_of(tensor, rank);
-        if (copy == rank) result.push_back(copy);
-    }
-    return result;
 }
 
 /// One side of a transfer: listed offsets, or dense ones at a distance.
@@ -175,7 +149,7 @@ MatrixExchange::MatrixExchange(const Communicator* comm, const Layout& tensor, c
 }
 
 void MatrixExchange::list_blocks(const Layout& tensor, const MatrixLayout& matrix) {
-    const auto my_copy = copy_of(tensor, rank_);
+    const auto my_copy = tensor.copy_offset(rank_);
     const auto add = [&](const Block& block, Block& own, std::vector<Block>& others) {
         if (block.count() == 0) return;
         if (block.peer == rank_)
@@ -188,11 +162,11 @@ void MatrixExchange::list_blocks(const Layout& tensor, const MatrixLayout& matri
             for (std::int64_t r = 0; r < matrix.rows.places; ++r) {
                 const auto peer = matrix.rank_at(r, c);
                 add({peer, &rows_.in_tensor[static_cast<std::size_t>(r)], &columns_.in_tensor[static_cast<std::size_t>(c)],
-                     copy_of(tensor, peer) == my_copy},
+                     tensor.copy_offset(peer) == my_copy},
                     own_in_tensor_, in_tensor_);
             }
     if (matrix_size_ == 0) return;
-    for (auto copy : copies_of(tensor))
+    for (auto copy : copy_offsets(tensor))
         for (std::size_t c = 0; c < columns_.in_matrix.size(); ++c)
             for (std::size_t r = 0; r < rows_.in_matrix.size(); ++r)
                 add({rows_.rank_part[r] + columns_.rank_part[c] + copy, &rows_.in_matrix[r], &columns_.in_matrix[c],

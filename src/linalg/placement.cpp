@@ -41,15 +41,7 @@ std::optional<MatrixLayout> rows_in_place(const Layout& tensor, const Matricizat
         result = on_one_rank(labels.rows.size, labels.columns.size);
         result->rows = {labels.rows.size, std::max<std::int64_t>(1, block), places, 0};
         result->ranks.clear();
-        for (std::int64_t p = 0; p < places; ++p) {
-            std::int64_t rank = 0, rest = p;
-            for (int t : tensor.mapping(s).all()) {
-                const auto length = tensor.grid().lengths[static_cast<std::size_t>(t)];
-                rank += rest % length * tensor.grid().stride(t);
-                rest /= length;
-            }
-            result->ranks.push_back(rank);
-        }
+        for (std::int64_t p = 0; p < places; ++p) result->ranks.push_back(tensor.rank_at(p, s));
     }
     return result;
 }

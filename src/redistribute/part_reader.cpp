@@ -47,13 +47,7 @@ std::vector<std::int64_t> PartReader<T>::places_of(std::int64_t rank) const {
 /// True if a rank that holds elements is the one of their copies that another rank asks.
 template <class T>
 bool PartReader<T>::serves(std::int64_t server, std::int64_t rank) const {
-    const RankGrid& grid = layout_.grid();
-    if (grid.is_idle(server)) return false;
-    for (int t = 0; t < grid.dimensions(); ++t) {
-        const std::int64_t wanted = grid.is_idle(rank) ? 0 : grid.coordinate(rank, t);
-        if (layout_.slot_of_torus(t) < 0 && grid.coordinate(server, t) != wanted) return false;
-    }
-    return true;
+    return !layout_.grid().is_idle(server) && layout_.copy_offset(server) == layout_.copy_offset(rank);
 }
 
 /// Calls f(offset in the part, distance in the part, offset at the place, count) for each run along the first slot that places

@@ -37,6 +37,13 @@ void check_layout(const Layout& layout, const Shape& shape) {
             EXPECT_EQ(strides[s], product);
             product *= sizes[s];
         }
+        std::int64_t same = layout.copy_offset(rank);
+        for (int s = 0; s < layout.slots(); ++s) {
+            same += layout.rank_at(layout.place(rank, s), s);
+            EXPECT_EQ(layout.grid().place_of(layout.mapping(s).all(), rank), layout.place(rank, s));
+            EXPECT_EQ(layout.grid().rank_at(layout.mapping(s).all(), layout.place(rank, s)), layout.rank_at(layout.place(rank, s), s));
+        }
+        EXPECT_EQ(same, rank);
         EXPECT_EQ(layout.local_size(rank), product);
         EXPECT_LE(product, layout.max_local_size());
         for_each_element(layout, rank, [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
