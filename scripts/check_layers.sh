@@ -67,12 +67,19 @@ check() {
             if (match(code, /(^|[^A-Za-z0-9_])P?MPI_[A-Za-z0-9_]+/))
                 report("MPI outside src/comm: " substr(code, RSTART, RLENGTH))
         }
+        for (name in home)
+            if (layer != home[name] && match(code, "(^|[^A-Za-z0-9_])" calls[name]))
+                report(name " outside src/" home[name] ": " substr(code, RSTART, RLENGTH))
         if (layer != "base" && code ~ /getenv/) report("getenv outside src/base")
         if (layer != "cli" && code ~ /std::(cout|cerr|clog)|(^|[^A-Za-z0-9_])f?printf[ ]*\(/)
             report("the library prints nothing itself")
     }
 
     BEGIN {
+        home["BLAS"] = "local";  calls["BLAS"] = "(cblas|openblas)_[a-z]"
+        home["HDF5"] = "io";     calls["HDF5"] = "H5[A-Z]+[a-z]"
+        home["LAPACK, ScaLAPACK"] = "linalg"
+        calls["LAPACK, ScaLAPACK"] = "(Fortran(Real)?<|C?blacs_[a-z]|LAPACKE_)"
         n = split(layers, name_at)
         for (i = 1; i <= n; ++i) depth[name_at[i]] = i
         n = split(fences, fence)
@@ -139,6 +146,10 @@ src/utilities/a.cpp|int f();
 src/interface/a.cpp|MPI_Barrier(comm);
 src/execute/a.cpp|/* a comment */ MPI_Comm comm;
 src/linalg/a.cpp|MPI_Barrier(comm);
+src/decompose/a.cpp|cblas_dgemm(CblasColMajor);
+src/decompose/a.cpp|LAPACKE_dpotrf("L", n, a, n);
+src/decompose/a.cpp|linalg::Fortran<double>::potrf("L");
+src/chemistry/a.cpp|H5Fclose(file);
 src/io/a.cpp|const char* home = std::getenv("HOME");
 src/io/a.cpp|std::cout << "// not a comment";
 src/io/a.cpp|std::printf("text");

@@ -1,7 +1,7 @@
 #include "arges/error.hpp"
 #include "chemistry/trexio.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/hdf5_handle.hpp"
+#include "io/hdf5_writer.hpp"
 
 #include <algorithm>
 #include <array>
@@ -61,6 +61,8 @@ struct Structure {
     bool restricted() const { return header.form == OrbitalForm::restricted; }
     std::int64_t orbitals() const { return header.orbitals * (restricted() ? 1 : 2); }
     std::vector<double> occupation() const;
+    /// ORBSYM as texts, whose length is variable in the file: others the TREXIO library does not read.
+    std::vector<std::string> symmetries() const;
     std::int64_t bytes(std::int64_t index_bytes) const {
         const auto n = orbitals();
         return structure_bytes + 8 * (n * n + 3 * n) + symmetry_bytes * n + integrals * (8 + 4 * index_bytes);
@@ -80,93 +82,36 @@ std::vector<double> Structure::occupation() const {
     return result;
 }
 
-/// Writes the structure of one file with the HDF5 of one process.
-class StructureWriter {
-public:
-    StructureWriter(const std::string& path, const std::string& temporary) : path_(path) {
-        const io::Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_file_locking(access.id(), false, true);  // the file is locked already, see OutputFile
-        file_ = checked({H5Fcreate(temporary.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose});
-    }
+std::vector<std::string> Structure::symmetries() const {
+    std::vector<std::string> texts;
+    for (std::int64_t p = 0; p < orbitals(); ++p)
+        texts.push_back(std::to_string(header.orbital_symmetries[static_cast<std::size_t>(p % header.orbitals)]));
+    return texts;
+}
 
-    Places write(const Structure& structure, hid_t index_type) {
-        const auto n = structure.orbitals();
-        const io::Hdf5Handle text(H5Tcopy(H5T_C_S1), H5Tclose);
-        H5Tset_size(text.id(), sizeof library_version);
-        attribute("metadata", "metadata_package_version", text.id(), library_version);
-        attribute("nucleus", "nucleus_repulsion", H5T_NATIVE_DOUBLE, &structure.repulsion);
-        const auto up = structure.header.electrons_of(0), down = structure.header.electrons_of(1), all = up + down;
-        attribute("electron", "electron_num", H5T_NATIVE_INT64, &all);
-        attribute("electron", "electron_up_num", H5T_NATIVE_INT64, &up);
-        attribute("electron", "electron_dn_num", H5T_NATIVE_INT64, &down);
-        attribute("mo", "mo_num", H5T_NATIVE_INT64, &n);
-        dataset("mo", "mo_occupation", H5T_NATIVE_DOUBLE, {n}, structure.occupation().data());
-        if (!structure.energies.empty()) dataset("mo", "mo_energy", H5T_NATIVE_DOUBLE, {n}, structure.energies.data());
-        if (!structure.header.orbital_symmetries.empty()) write_symmetries(structure);
-        if (!structure.restricted()) {
-            std::vector<std::int64_t> spins(static_cast<std::size_t>(n));
-            std::fill(spins.begin() + n / 2, spins.end(), 1);
-            dataset("mo", "mo_spin", H5T_NATIVE_INT64, {n}, spins.data());
-        }
-        dataset("mo_1e_int", "mo_1e_int_core_hamiltonian", H5T_NATIVE_DOUBLE, {n, n}, structure.one_electron.data());
-        const Places places{dataset("mo_2e_int", "mo_2e_int_eri_indices", index_type, {4 * structure.integrals}),
-                            dataset("mo_2e_int", "mo_2e_int_eri_values", H5T_NATIVE_DOUBLE, {structure.integrals})};
-        check(file_.close());
-        return places;
+/// Writes the structure of one file. `index` is the type of the numbers of orbitals beside the integrals.
+Places write_structure(io::Hdf5Writer& writer, const Structure& structure, const io::NumberType& index) {
+    const auto n = structure.orbitals(), up = structure.header.electrons_of(0), down = structure.header.electrons_of(1);
+    writer.attribute("metadata", "metadata_package_version", std::string(library_version));
+    writer.attribute("nucleus", "nucleus_repulsion", structure.repulsion);
+    writer.attribute("electron", "electron_num", up + down);
+    writer.attribute("electron", "electron_up_num", up);
+    writer.attribute("electron", "electron_dn_num", down);
+    writer.attribute("mo", "mo_num", n);
+    writer.dataset("mo", "mo_occupation", {n}, structure.occupation().data());
+    if (!structure.energies.empty()) writer.dataset("mo", "mo_energy", {n}, structure.energies.data());
+    if (!structure.header.orbital_symmetries.empty()) writer.texts("mo", "mo_symmetry", structure.symmetries());
+    if (!structure.restricted()) {
+        std::vector<std::int64_t> spins(static_cast<std::size_t>(n));
+        std::fill(spins.begin() + n / 2, spins.end(), 1);
+        writer.dataset("mo", "mo_spin", {n}, spins.data());
     }
-
-private:
-    void check(bool is_done) const {
-        if (!is_done) io::throw_hdf5(path_, "the file cannot be written", "check that the folder may be written and has room");
-    }
-    io::Hdf5Handle checked(io::Hdf5Handle handle) const {
-        check(static_cast<bool>(handle));
-        return handle;
-    }
-    io::Hdf5Handle group(const char* name) const {
-        if (H5Lexists(file_.id(), name, H5P_DEFAULT) > 0) return checked({H5Gopen2(file_.id(), name, H5P_DEFAULT), H5Gclose});
-        return checked({H5Gcreate2(file_.id(), name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose});
-    }
-    void attribute(const char* group_name, const char* name, hid_t type, const void* value) const {
-        const auto place = group(group_name);
-        const io::Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-        const auto held = checked({H5Acreate2(place.id(), name, type, space.id(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose});
-        check(H5Awrite(held.id(), type, value) >= 0);
-    }
-    /// ORBSYM as texts, whose length is variable: others the TREXIO library does not read.
-    void write_symmetries(const Structure& structure) const {
-        std::vector<std::string> texts;
-        std::vector<const char*> pointers;
-        for (std::int64_t p = 0; p < structure.orbitals(); ++p)
-            texts.push_back(std::to_string(structure.header.orbital_symmetries[static_cast<std::size_t>(p % structure.header.orbitals)]));
-        for (const auto& text : texts) pointers.push_back(text.c_str());
-        const auto place = group("mo");
-        const auto count = static_cast<hsize_t>(texts.size());
-        const io::Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose), space(H5Screate_simple(1, &count, nullptr), H5Sclose), creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-        H5Tset_size(type.id(), H5T_VARIABLE);
-        H5Pset_obj_track_times(creation.id(), false);
-        const auto held = checked({H5Dcreate2(place.id(), "mo_symmetry", type.id(), space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Dclose});
-        check(H5Dwrite(held.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()) >= 0);
-    }
-    /// Makes a dataset whose elements lie in the file one after the other, and says where; without `elements` nothing is written there.
-    std::int64_t dataset(const char* group_name, const char* name, hid_t type, const std::vector<std::int64_t>& extents,
-                         const void* elements = nullptr) const {
-        const auto place = group(group_name);
-        const std::vector<hsize_t> lengths(extents.begin(), extents.end());
-        const io::Hdf5Handle space(H5Screate_simple(static_cast<int>(lengths.size()), lengths.data(), nullptr), H5Sclose);
-        const io::Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-        H5Pset_layout(creation.id(), H5D_CONTIGUOUS);
-        H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY);
-        H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER);
-        H5Pset_obj_track_times(creation.id(), false);  // equal data are equal files
-        const auto held = checked({H5Dcreate2(place.id(), name, type, space.id(), H5P_DEFAULT, creation.id(), H5P_DEFAULT), H5Dclose});
-        if (elements != nullptr) check(H5Dwrite(held.id(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, elements) >= 0);
-        return static_cast<std::int64_t>(H5Dget_offset(held.id()));
-    }
-
-    std::string path_;
-    io::Hdf5Handle file_;
-};
+    writer.dataset("mo_1e_int", "mo_1e_int_core_hamiltonian", {n, n}, structure.one_electron.data());
+    const Places places{writer.room("mo_2e_int", "mo_2e_int_eri_indices", index, {4 * structure.integrals}),
+                        writer.room("mo_2e_int", "mo_2e_int_eri_values", {'f', 8}, {structure.integrals})};
+    writer.close();
+    return places;
+}
 
 /// Puts one integral after the other at this rank's places of the two datasets.
 template <class I>
@@ -221,7 +166,7 @@ std::vector<double> energies_of(const Fcidump& data) {
 }
 
 template <class I>
-void write_file(io::OutputFile& file, const std::string& path, const Fcidump& data, hid_t index_type) {
+void write_file(io::OutputFile& file, const std::string& path, const Fcidump& data) {
     const Communicator& comm = file.comm();
     const auto blocks = blocks_of(data);
     std::int64_t mine = 0;
@@ -236,9 +181,9 @@ void write_file(io::OutputFile& file, const std::string& path, const Fcidump& da
         if (comm.rank() != 0) return;
         const auto bytes = structure.bytes(sizeof(I));
         file.reserve(bytes);
-        StructureWriter writer(path, file.temporary());
+        io::Hdf5Writer writer(path, file.temporary());
         file.reserve(bytes);  // HDF5 has made the file empty
-        places = writer.write(structure, index_type);
+        places = write_structure(writer, structure, {'u', static_cast<int>(sizeof(I))});
     });
     comm.broadcast(&places, sizeof places, 0);
     comm.agree([&] {
@@ -257,9 +202,9 @@ void write_trexio(const std::string& path, const Fcidump& data) {
     // The widths that the TREXIO library chooses.
     const auto orbitals = data.header.orbitals * (data.beta ? 2 : 1);
     if (orbitals < std::numeric_limits<std::uint8_t>::max())
-        write_file<std::uint8_t>(file, path, data, H5T_NATIVE_UINT8);
+        write_file<std::uint8_t>(file, path, data);
     else
-        write_file<std::uint16_t>(file, path, data, H5T_NATIVE_UINT16);
+        write_file<std::uint16_t>(file, path, data);
     file.commit();
 }
 

@@ -3,15 +3,14 @@
 #include "base/buffer.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
-#include "base/narrow.hpp"
 #include "decompose/dense_block.hpp"
 #include "decompose/first_rank.hpp"
 #include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
+#include "local/blas.hpp"
 #include "local/contract.hpp"
 #include "plan/exchange_volume.hpp"
 
-#include <cblas.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -25,33 +24,17 @@ namespace {
 /// put together from short pieces, so that the panel stays in the cache.
 constexpr std::int64_t panel_terms = 4096, packed_terms = 512;
 
-/// Adds products of panels to the lower triangle of a Gram matrix. For one thread, with one thread of BLAS.
+/// A sum of products of panels, in the lower triangle of a Gram matrix. For one thread, with one thread of BLAS.
 template <class T>
-class GramSum {
-public:
-    explicit GramSum(std::int64_t length)
-        : length_(to_int(length, "a mode")), gram_(static_cast<std::size_t>(length * length), 0) {
-        if constexpr (std::is_same_v<T, float>) part_.resize(gram_.size());
-    }
+struct GramSum {
+    std::int64_t length;
+    Gram gram;
+    std::vector<T> part;
 
     /// Adds P P^T for a panel of length x terms (column-major), or of its transpose.
     void add(const T* panel, std::int64_t ld, bool transposed, std::int64_t terms) {
-        const auto operation = transposed ? CblasTrans : CblasNoTrans;
-        if constexpr (std::is_same_v<T, double>) {
-            cblas_dsyrk(CblasColMajor, CblasLower, operation, length_, to_int(terms), 1, panel, to_int(ld), 1, gram_.data(),
-                        length_);
-        } else {
-            cblas_ssyrk(CblasColMajor, CblasLower, operation, length_, to_int(terms), 1, panel, to_int(ld), 0, part_.data(),
-                        length_);
-            for (std::size_t i = 0; i < part_.size(); ++i) gram_[i] += static_cast<double>(part_[i]);
-        }
+        local::add_gram<T>(length, terms, {panel, ld, transposed}, gram.data(), part);
     }
-    const Gram& gram() const { return gram_; }
-
-private:
-    int length_;
-    Gram gram_;
-    std::vector<T> part_;
 };
 
 /// How a block is cut into panels of about panel_terms columns of the matricization.
@@ -105,7 +88,7 @@ template <class T>
 Gram gram_of_block(const T* block, const MiddleMode& at, std::int64_t longest_stride) {
     const Panels panels(at, longest_stride);
     const auto threads = std::clamp<std::int64_t>(panels.count, 1, omp_get_max_threads());
-    std::vector<GramSum<T>> sums(static_cast<std::size_t>(threads), GramSum<T>(at.length));
+    std::vector<GramSum<T>> sums(static_cast<std::size_t>(threads), GramSum<T>{at.length, Gram(static_cast<std::size_t>(at.length * at.length), 0), {}});
     std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
     FirstError error;
 #pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(threads))
@@ -116,9 +99,9 @@ Gram gram_of_block(const T* block, const MiddleMode& at, std::int64_t longest_st
                 add_panel(block, at, panels, p, scratch[thread], sums[thread]);
         });
     error.rethrow();
-    auto gram = sums[0].gram();
+    auto gram = sums[0].gram;
     for (std::size_t t = 1; t < sums.size(); ++t)
-        for (std::size_t i = 0; i < gram.size(); ++i) gram[i] += sums[t].gram()[i];
+        for (std::size_t i = 0; i < gram.size(); ++i) gram[i] += sums[t].gram[i];
     return gram;
 }
 

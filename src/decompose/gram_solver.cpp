@@ -3,10 +3,9 @@
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
-#include "linalg/fortran.hpp"
+#include "linalg/small_matrices.hpp"
 #include "local/blas.hpp"
 
-#include <cblas.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -60,14 +59,7 @@ void multiply(const T* factor, sparse::RowMatrix<T> rows) {
 /// gram += rows^T rows, its lower half.
 template <class T>
 void add_gram(sparse::RowMatrix<const T> rows, Gram& gram, std::vector<T>& scratch) {
-    const int columns = rows.columns, n = static_cast<int>(rows.rows);
-    if constexpr (std::is_same_v<T, double>) {
-        cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, columns, n, 1, rows.data, columns, 1, gram.data(), columns);
-    } else {
-        scratch.assign(square(columns), 0);
-        cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, columns, n, 1, rows.data, columns, 0, scratch.data(), columns);
-        for (std::size_t i = 0; i < scratch.size(); ++i) gram[i] += static_cast<double>(scratch[i]);
-    }
+    local::add_gram<T>(rows.columns, rows.rows, {rows.data, rows.columns, false}, gram.data(), scratch);
 }
 
 void mirror(Gram& gram, int columns) {
@@ -121,36 +113,22 @@ GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns)
 /// False if V is not positive definite, or nearly so: pivots may be large where V is nearly singular, so the inverse is looked
 /// at, too.
 bool GramSolver::invert_by_cholesky(const Gram& v, double cut) {
-    auto inverse = v;
-    int info = 0;
-    linalg::Fortran<double>::potrf("L", &columns_, inverse.data(), &columns_, &info, 1);
-    if (info == 0) linalg::Fortran<double>::potri("L", &columns_, inverse.data(), &columns_, &info, 1);
-    if (info != 0) return false;
+    auto inverse = linalg::positive_inverse(v, columns_);
+    if (!inverse) return false;
     double most = 0, most_inverse = 0;
     for (std::size_t c = 0; c < static_cast<std::size_t>(columns_); ++c) {
         const auto diagonal = c * static_cast<std::size_t>(columns_ + 1);
         most = std::max(most, v[diagonal]);
-        most_inverse = std::max(most_inverse, inverse[diagonal]);
+        most_inverse = std::max(most_inverse, (*inverse)[diagonal]);
     }
     if (!(most * most_inverse * cut < 1)) return false;
-    mirror(inverse, columns_);
-    factors_.push_back(std::move(inverse));
+    mirror(*inverse, columns_);
+    factors_.push_back(std::move(*inverse));
     return true;
 }
 
-SymmetricEigen symmetric_eigen(const Gram& matrix, int columns) {
-    SymmetricEigen result{std::vector<double>(static_cast<std::size_t>(columns)), matrix};
-    std::vector<double> work(64 * static_cast<std::size_t>(columns) + 64);
-    const int size = static_cast<int>(work.size());
-    int info = 0;
-    linalg::FortranReal<double>::syev("V", "L", &columns, result.vectors.data(), &columns, result.values.data(), work.data(),
-                                      &size, &info, 1, 1);
-    if (info != 0) throw Error("the eigenvalues of a Gram matrix were not found; use another seed or a regularization");
-    return result;
-}
-
 void GramSolver::invert_by_eigenvectors(const Gram& v, double cut) {
-    const auto [values, vectors] = symmetric_eigen(v, columns_);
+    const auto [values, vectors] = linalg::symmetric_eigen(v, columns_);
     const double least = at_least_zero(values.back()) * cut;
     const auto n = static_cast<std::size_t>(columns_);
     Gram root(square(columns_), 0), transposed = root;

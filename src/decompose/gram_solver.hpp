@@ -13,14 +13,6 @@ using Gram = std::vector<double>;
 /// Element by element.
 void multiply_into(Gram& product, const Gram& factor);
 
-/// Eigenvalues of a symmetric matrix, rising, and its orthonormal eigenvectors, column by column.
-struct SymmetricEigen {
-    std::vector<double> values;
-    Gram vectors;
-};
-/// @throws Error if they are not found
-SymmetricEigen symmetric_eigen(const Gram& matrix, int columns);
-
 /// The inverse of V: by Cholesky where V is positive definite and well conditioned; else the pseudo-inverse, so that collinear
 /// columns or columns of zeros give the solution of least norm. The pseudo-inverse is applied as a product of its roots, Q
 /// L^-1/2 and its transposed, so that rounding stays in the directions in which V is small, where the model does not feel it.

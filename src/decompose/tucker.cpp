@@ -13,6 +13,7 @@
 #include "decompose/tucker_checks.hpp"
 #include "decompose/tucker_iterations.hpp"
 #include "interface/sparse_state.hpp"
+#include "linalg/small_matrices.hpp"
 #include "local/blas.hpp"
 #include "sparse/ttmc.hpp"
 
@@ -150,7 +151,7 @@ private:
     std::pair<std::vector<double>, Gram> eigen(RowMatrix<const T> rows) {
         auto gram = decompose::gram_of<T>(rows);
         decompose::sum_over_ranks(comm_, gram);
-        auto [values, vectors] = decompose::symmetric_eigen(gram, rows.columns);
+        auto [values, vectors] = linalg::symmetric_eigen(gram, rows.columns);
         std::reverse(values.begin(), values.end());
         const auto n = static_cast<std::size_t>(rows.columns);
         for (std::size_t c = 0; c < n / 2; ++c)

@@ -151,6 +151,25 @@ void gemv(GemmSize size, T alpha, Matrix<const T> a, Vector<const T> x, T beta, 
         }
 }
 
+template <class T>
+void add_gram(std::int64_t n, std::int64_t k, Matrix<const T> panel, double* gram, std::vector<T>& part) {
+    if (n == 0 || k == 0) return;
+    const int rows = checked(n), terms = checked(k);
+    const auto call = [&](auto routine, T beta, T* sum) {
+        routine(CblasColMajor, CblasLower, operation(panel.transposed), rows, terms, T(1), panel.data, checked(panel.ld), beta, sum, rows);
+    };
+    if constexpr (std::is_same_v<T, double>) {
+        call(cblas_dsyrk, 1, gram);
+    } else {
+        part.resize(static_cast<std::size_t>(n * n));  // the upper triangle stays zero
+        call(cblas_ssyrk, 0, part.data());
+        for (std::size_t i = 0; i < part.size(); ++i) gram[i] += static_cast<double>(part[i]);
+    }
+}
+
+template void add_gram<float>(std::int64_t, std::int64_t, Matrix<const float>, double*, std::vector<float>&);
+template void add_gram<double>(std::int64_t, std::int64_t, Matrix<const double>, double*, std::vector<double>&);
+
 #define ARGES_INSTANTIATE(T)                                                                       \
     template void gemm<T>(GemmSize, T, Matrix<const T>, Matrix<const T>, T, Matrix<T>);            \
     template void gemv<T>(GemmSize, T, Matrix<const T>, Vector<const T>, T, Vector<T>);

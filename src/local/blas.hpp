@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace arges::local {
 
@@ -40,5 +41,11 @@ void gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, 
 /// @throws InvalidArgument if the leading dimension or an increment is above max_blas_stride
 template <class T>
 void gemv(GemmSize size, T alpha, Matrix<const T> a, Vector<const T> x, T beta, Vector<T> y);
+
+/// gram += P P^T in the lower triangle of a column-major array of n x n, for an n x k panel P = op(panel); T is float or double. In single precision
+/// `part` takes the products of this panel, n * n elements, before they are added.
+/// @throws InvalidArgument if n, k or the leading dimension is above max_blas_stride
+template <class T>
+void add_gram(std::int64_t n, std::int64_t k, Matrix<const T> panel, double* gram, std::vector<T>& part);
 
 }  // namespace arges::local

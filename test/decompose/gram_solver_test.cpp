@@ -3,6 +3,7 @@
 
 #include "arges/error.hpp"
 #include "decompose/dense_matrices.hpp"
+#include "linalg/small_matrices.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -129,7 +130,7 @@ TEST(GramSolver, FindsEigenvaluesAndOrthonormalVectors) {
         const auto v = gram_values(random_matrix(columns, columns, 3 * columns));  // some eigenvalues are small
         DenseMatrix matrix(columns, columns), vectors(columns, columns), scaled(columns, columns);
         matrix.values = v;
-        const auto [values, by_column] = decompose::symmetric_eigen(v, static_cast<int>(columns));
+        const auto [values, by_column] = linalg::symmetric_eigen(v, static_cast<int>(columns));
         EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
         vectors.values = by_column;  // its rows are the eigenvectors
         for (std::size_t e = 0; e < columns; ++e)

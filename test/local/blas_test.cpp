@@ -65,6 +65,31 @@ TYPED_TEST(Blas, MultipliesStridedVectorsByMatrices) {
         }
 }
 
+template <class T>
+void check_gram() {
+    test::Random random(3);
+    const std::int64_t n = 5;
+    const auto data = random.elements<T>(100);
+    for (const bool transposed : {false, true})
+        for (const std::int64_t k : {0, 1, 9}) {
+            const Matrix<const T> panel = {data.data(), 10, transposed};
+            std::vector<double> gram(static_cast<std::size_t>(n * n), 3);
+            std::vector<T> part;
+            for (int twice = 0; twice < 2; ++twice) add_gram<T>(n, k, panel, gram.data(), part);
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t j = 0; j < n; ++j) {
+                    double sum = 0;
+                    for (std::int64_t t = 0; t < k && i >= j; ++t) sum += 2.0 * static_cast<double>(entry(panel, i, t) * entry(panel, j, t));
+                    EXPECT_EQ(gram[static_cast<std::size_t>(i + n * j)], 3 + sum);
+                }
+        }
+}
+
+TEST(BlasGram, AddsProductsOfPanelsWithThemselves) {
+    check_gram<float>();
+    check_gram<double>();
+}
+
 TYPED_TEST(Blas, RefusesLeadingDimensionsThatBlasCannotTake) {
     using T = TypeParam;
     T data[4] = {};
