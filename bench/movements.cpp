@@ -58,13 +58,7 @@ Layout layout_of(const Case& c, const Side& side, std::int64_t ranks, bool targe
 }
 
 void measure(const Communicator& comm, const Case& c, int repetitions) {
-    ExchangeSpec spec;
-    spec.from = layout_of(c, c.from, comm.size(), false);
-    spec.to = layout_of(c, c.to, comm.size(), true);
-    for (int d = 0; d < spec.from.order(); ++d) spec.from_labels.push_back(d);
-    spec.to_labels = spec.from_labels;
-    spec.label_extents = c.extents;
-    spec.terms = {spec.identity()};
+    const auto spec = copy_between(layout_of(c, c.from, comm.size(), false), layout_of(c, c.to, comm.size(), true));
     const std::vector<double> from(static_cast<std::size_t>(spec.from.local_size(comm.rank())), 1);
     std::vector<double> to(static_cast<std::size_t>(spec.to.local_size(comm.rank())));
     Workspace workspace;

@@ -1,6 +1,7 @@
 #include "arges/chemistry/cc_checkpoint.hpp"
 
 #include "arges/checkpoint.hpp"
+#include "comm/values.hpp"
 #include "interface/world_state.hpp"
 
 #include <cmath>
@@ -32,8 +33,7 @@ std::string energy_text(double energy) {
 /// Is there such a file? Collective: as rank 0 sees it.
 bool is_there(const World& world, const std::string& path) {
     std::error_code error;
-    const bool found = world.rank() == 0 && std::filesystem::exists(path, error);
-    return world.state()->communicator().maximum(found ? 1 : 0) != 0;
+    return from_first_rank(world.state()->communicator(), [&] { return std::filesystem::exists(path, error); });
 }
 
 World world_of(const TensorSet& amplitudes) {

@@ -1,5 +1,6 @@
 #include "arges/error.hpp"
 #include "chemistry/trexio.hpp"
+#include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/hdf5_writer.hpp"
 
@@ -176,16 +177,13 @@ void write_file(io::OutputFile& file, const std::string& path, const Fcidump& da
     structure.one_electron = one_electron_matrix(data);
     structure.energies = energies_of(data);
     structure.repulsion = data.core_energy;
-    Places places;
-    comm.agree([&] {
-        if (comm.rank() != 0) return;
+    const auto places = from_first_rank(comm, [&] {
         const auto bytes = structure.bytes(sizeof(I));
         file.reserve(bytes);
         io::Hdf5Writer writer(path, file.temporary());
         file.reserve(bytes);  // HDF5 has made the file empty
-        places = write_structure(writer, structure, {'u', static_cast<int>(sizeof(I))});
+        return write_structure(writer, structure, {'u', static_cast<int>(sizeof(I))});
     });
-    comm.broadcast(&places, sizeof places, 0);
     comm.agree([&] {
         IntegralWriter<I> writer(file, places, first);
         for (const auto& block : blocks)

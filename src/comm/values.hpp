@@ -4,16 +4,33 @@
 #include "base/release.hpp"
 #include "comm/communicator.hpp"
 
+#include <type_traits>
 #include <vector>
 
 namespace arges {
 
-/// The values of all ranks by rank, on every rank. Collective.
+/// What `find` returns on the first rank, on every rank; what it throws there, every rank throws. Files are looked into in this way, which ranks may
+/// see differently. @param find  returns a text, a vector of numbers or a trivially copyable value. Collective.
+template <class F>
+auto from_first_rank(const Communicator& comm, F&& find) {
+    std::invoke_result_t<F> found{};
+    comm.agree([&] {
+        if (comm.rank() == 0) found = find();
+    });
+    if constexpr (std::is_trivially_copyable_v<decltype(found)>)
+        comm.broadcast(&found, sizeof found, 0);
+    else
+        comm.broadcast(found, 0);
+    return found;
+}
+
+/// The values of all ranks by rank, on every rank; `counts` gets how many each has. Collective.
 template <class V>
-std::vector<V> gathered(const Communicator& comm, const std::vector<V>& mine) {
+std::vector<V> gathered(const Communicator& comm, const std::vector<V>& mine, std::vector<std::int64_t>* counts = nullptr) {
     std::vector<std::byte> bytes;
     comm.agree([&] { bytes = to_bytes(mine); });
-    bytes = comm.all_gather(bytes);
+    bytes = comm.all_gather(bytes, counts);
+    for (std::size_t r = 0; counts != nullptr && r < counts->size(); ++r) (*counts)[r] /= static_cast<std::int64_t>(sizeof(V));
     std::vector<V> all;
     comm.agree([&] { all = from_bytes<V>(bytes); });
     return all;

@@ -12,7 +12,6 @@
 #include "plan/exchange_volume.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace arges::decompose {
 
@@ -84,15 +83,7 @@ private:
 
     /// Bytes of the messages and lists of a movement on the rank that has most.
     static std::int64_t messages(const Layout& from, const Layout& to) {
-        ExchangeSpec spec;
-        spec.from = from;
-        spec.to = to;
-        spec.from_labels.resize(static_cast<std::size_t>(from.order()));
-        std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
-        spec.to_labels = spec.from_labels;
-        spec.label_extents = from.extents();
-        spec.terms = {spec.identity()};
-        const auto bound = exchange_bound(spec);
+        const auto bound = exchange_bound(copy_between(from, to));
         return (bound.volume.sent + bound.volume.received) * static_cast<std::int64_t>(sizeof(T)) + bound.list_bytes + bound.building_bytes;
     }
 

@@ -158,14 +158,7 @@ MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
     const auto& from = *tensor.state();
     auto result = on_layout<T>(tensor.world(), std::move(layout), tensor.name());
     auto& to = *result.state();
-    ExchangeSpec spec;
-    spec.from = from.shape();
-    spec.to = to.shape();
-    spec.from_labels.resize(static_cast<std::size_t>(tensor.order()));
-    std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
-    spec.to_labels = spec.from_labels;
-    spec.label_extents = tensor.extents();
-    spec.terms = {spec.identity()};
+    const auto spec = copy_between(from.shape(), to.shape());
     run_movement(*to.world, spec, from.data.data(), to.data.data(), T(1), T(0));
     return {std::move(result), exchange_volume(spec, to.rank()).sent * static_cast<std::int64_t>(sizeof(T))};
 }

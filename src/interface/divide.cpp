@@ -5,7 +5,6 @@
 #include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
 
-#include <numeric>
 #include <set>
 
 namespace arges {
@@ -46,15 +45,8 @@ void IndexedTensor<T>::divide_by(const Expression<T>& divisor) {
     const auto layout = state.world->intern(Layout(shape.grid(), shape.extents(), stored, std::move(mapping)));
     const auto there = TensorState<T>::make(left.world(), [&] { return layout; }, whole.name());
     if (state.world->dry()) return;
-    ExchangeSpec spec;
-    spec.from = state_of(whole, "an expression").shape();
-    spec.to = *layout;
-    spec.from_labels.resize(static_cast<std::size_t>(shape.order()));
-    std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
-    spec.to_labels = spec.from_labels;
-    spec.label_extents = shape.extents();
-    spec.terms = {spec.identity()};
-    run_movement(*state.world, spec, state_of(whole, "an expression").data.data(), there->data.data(), T(1), T(0));
+    const auto& values = state_of(whole, "an expression");
+    move_elements(*state.world, values.shape(), values.data.data(), *layout, there->data.data());
     for_each_element(shape, state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) { state.data[offset] /= there->data[offset]; });
 }
 

@@ -35,4 +35,10 @@ void run_movement(WorldState& world, const ExchangeSpec& spec, const T* from, T*
     world.agree([&] { exchange->run(from, to, alpha, beta, false, workspace); });
 }
 
+/// Copies every element to the same indices of another layout, as run_movement() does. Collective.
+template <class T>
+void move_elements(WorldState& world, const Layout& from, const T* source, const Layout& to, T* target) {
+    run_movement(world, copy_between(from, to), source, target, T(1), T(0));
+}
+
 }  // namespace arges

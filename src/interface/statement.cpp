@@ -2,6 +2,7 @@
 #include "interface/statement.hpp"
 
 #include "base/instantiate.hpp"
+#include "comm/values.hpp"
 #include "interface/check_labels.hpp"
 
 #include <algorithm>
@@ -254,8 +255,7 @@ template <class T>
 void Statement<T>::refuse_differing() const {
     const auto mine = text();
     std::vector<std::int64_t> lengths;
-    const auto bytes = world_.communicator().all_gather(to_bytes(std::vector<char>(mine.begin(), mine.end())), &lengths);
-    const auto all = from_bytes<char>(bytes);
+    const auto all = gathered(world_.communicator(), std::vector<char>(mine.begin(), mine.end()), &lengths);
     std::string first, other;
     std::int64_t rank = 0, begin = 0;
     for (std::size_t r = 0; r < lengths.size(); begin += lengths[r++]) {

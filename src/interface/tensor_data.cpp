@@ -65,8 +65,7 @@ template <class T>
         ElementLocator locator(state.shape());
         mine = pairs_for(state, locator.locate_key(key), keys, values, tolerance);
     });
-    const auto bytes = comm.all_gather(to_bytes(mine));
-    const auto all = from_bytes<GivenPair<T>>(bytes);
+    const auto all = gathered(comm, mine);
     std::size_t other = all.size() > 1 ? 1 : 0;
     while (other + 1 < all.size() && do_agree(all[0].stored, all[other].stored, tolerance)) ++other;
     std::ostringstream text;
@@ -306,16 +305,8 @@ std::vector<T> Tensor<T>::gather() const {
         state.world->require_free(saturated_product(size(), static_cast<std::int64_t>(sizeof(T))), state.title() + ": gather");
         full.resize(static_cast<std::size_t>(size()));
     });
-    ExchangeSpec spec;
-    spec.from = state.shape();
-    const auto slots = static_cast<std::size_t>(state.shape().order());
-    spec.to = Layout(state.world->grid(), extents(), Symmetry::none(order()), std::vector<SlotMapping>(slots));
-    spec.from_labels.resize(slots);
-    std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
-    spec.to_labels = spec.from_labels;
-    spec.label_extents = extents();
-    spec.terms = {spec.identity()};
-    run_movement(*state.world, spec, state.data.data(), full.data(), T(1), T(0));
+    const Layout whole(state.world->grid(), extents(), Symmetry::none(order()), std::vector<SlotMapping>(static_cast<std::size_t>(order())));
+    move_elements(*state.world, state.shape(), state.data.data(), whole, full.data());
     return full;
 }
 

@@ -8,28 +8,10 @@
 #include "symmetry/permutation_group.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace arges {
 
 namespace {
-
-std::vector<int> numbered(int count) {
-    std::vector<int> labels(static_cast<std::size_t>(count));
-    std::iota(labels.begin(), labels.end(), 0);
-    return labels;
-}
-
-/// The movement between two tensors dimension by dimension.
-ExchangeSpec straight(const Layout& from, const Layout& to, const std::vector<std::int64_t>& extents) {
-    ExchangeSpec spec;
-    spec.from = from;
-    spec.to = to;
-    spec.from_labels = spec.to_labels = numbered(from.order());
-    spec.label_extents = extents;
-    spec.terms = {spec.identity()};
-    return spec;
-}
 
 template <class T>
 void run_movement(TensorState<T>& to, const TensorState<T>& from, const ExchangeSpec& spec, T alpha, T beta) {
@@ -163,7 +145,8 @@ Tensor<T> Tensor<T>::slice(const std::vector<std::int64_t>& begin, const std::ve
     std::vector<std::int64_t> lengths;
     for (std::size_t d = 0; d < begin.size(); ++d) lengths.push_back(end[d] - begin[d]);
     Tensor result(world(), lengths, Symmetry(order(), product(slots)), state.name);
-    auto spec = straight(state.shape(), result.state_->shape(), lengths);
+    auto spec = copy_between(state.shape(), result.state_->shape());
+    spec.label_extents = lengths;
     spec.from_offset = begin;
     run_movement(*result.state_, state, spec, T(1), T(0));
     return result;
@@ -191,7 +174,7 @@ void Tensor<T>::set_slice(const std::vector<std::int64_t>& begin, const Tensor& 
         set_slice(begin, Tensor(part), alpha, beta);
         return;
     }
-    auto spec = straight(from.shape(), state.shape(), part.extents());
+    auto spec = copy_between(from.shape(), state.shape());
     spec.to_offset = begin;
     run_movement(state, from, spec, alpha, beta);
 }
@@ -201,7 +184,7 @@ Tensor<T> Tensor<T>::with_symmetry(const Symmetry& symmetry) const {
     const auto& state = state_of(*this, "with_symmetry");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::with_symmetry", symmetry.to_string());
     Tensor result(world(), extents(), symmetry, state.name);
-    run_movement(*result.state_, state, straight(state.shape(), result.state_->shape(), extents()), T(1), T(0));
+    run_movement(*result.state_, state, copy_between(state.shape(), result.state_->shape()), T(1), T(0));
     return result;
 }
 

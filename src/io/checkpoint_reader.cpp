@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
 #include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_contents.hpp"
@@ -22,13 +23,7 @@ namespace {
 
 /// What rank 0 finds, on all ranks. Collective.
 CheckpointContents contents_of(const InputFile& file) {
-    const auto& comm = file.comm();
-    std::vector<std::byte> bytes;
-    comm.agree([&] {
-        if (comm.rank() == 0) bytes = read_contents(file).bytes();
-    });
-    comm.broadcast(bytes, 0);
-    return CheckpointContents::from_bytes(bytes);
+    return CheckpointContents::from_bytes(from_first_rank(file.comm(), [&] { return read_contents(file).bytes(); }));
 }
 
 /// What a reader has open.

@@ -1,6 +1,7 @@
 #include "io/matrix_files_kruskal.hpp"
 
 #include "arges/error.hpp"
+#include "comm/values.hpp"
 #include "io/checksum.hpp"
 #include "io/kruskal_description.hpp"
 #include "io/tns_writer.hpp"
@@ -71,14 +72,10 @@ FileSet described_set(const std::string& folder, const std::string& text) {
 
 /// The description's text, of which rank 0 sees the file; empty if there is none. Collective.
 std::string description_text(const Communicator& comm, const std::string& folder) {
-    std::string text;
-    comm.agree([&] {
-        if (comm.rank() != 0) return;
+    return from_first_rank(comm, [&] {
         std::ifstream stream(description_path(folder), std::ios::binary);
-        text.assign(std::istreambuf_iterator<char>(stream), {});
+        return std::string(std::istreambuf_iterator<char>(stream), {});
     });
-    comm.broadcast(text, 0);
-    return text;
 }
 
 /// For each file whether it is there under its own name, and whether under the temporary one, as rank 0 sees it. Collective.
@@ -86,13 +83,11 @@ struct Presence {
     bool named = false, temporary = false;
 };
 std::vector<Presence> look_for(const Communicator& comm, const FileSet& set) {
-    std::vector<Presence> result;
-    comm.agree([&] {
-        for (const auto& file : set.files)
-            if (comm.rank() == 0) result.push_back({is_there(file.path), !file.temporary.empty() && is_there(file.temporary)});
+    return from_first_rank(comm, [&] {
+        std::vector<Presence> result;
+        for (const auto& file : set.files) result.push_back({is_there(file.path), !file.temporary.empty() && is_there(file.temporary)});
+        return result;
     });
-    comm.broadcast(result, 0);
-    return result;
 }
 
 bool has_checksum(const Communicator& comm, const std::string& path, std::int64_t checksum) {
@@ -143,17 +138,16 @@ FileSet find_set(const Communicator& comm, const std::string& folder) {
             throw InvalidArgument(folder + ": there is no such folder; check the path");
     });
     if (const auto text = description_text(comm, folder); !text.empty()) return described_set(folder, text);
-    FileSet set;
-    std::int64_t found[2] = {0, 0};  // files, form
-    comm.agree([&] {
-        if (comm.rank() != 0) return;
-        set = named_set(folder);
-        found[0] = static_cast<std::int64_t>(set.files.size());
-        found[1] = static_cast<std::int64_t>(set.form);
+    struct Found {
+        int files;
+        MatrixForm form;
+    };
+    const auto [files, form] = from_first_rank(comm, [&] {
+        const auto named = named_set(folder);
+        return Found{static_cast<int>(named.files.size()), named.form};
     });
-    comm.broadcast(found, sizeof found, 0);
-    set = {static_cast<MatrixForm>(found[1]), {}};
-    for (int mode = 0; mode < found[0]; ++mode) set.files.push_back({path_of(folder, mode, set.form), "", -1});
+    FileSet set{form, {}};
+    for (int mode = 0; mode < files; ++mode) set.files.push_back({path_of(folder, mode, form), "", -1});
     return set;
 }
 

@@ -23,9 +23,8 @@ struct TextRows {
 
 /// Columns of the first row, 0 if there is none. Collective.
 std::int64_t find_columns(const InputFile& file) {
-    std::int64_t columns = 0, line = 0;
-    file.comm().agree([&] {
-        if (file.comm().rank() != 0) return;
+    return from_first_rank(file.comm(), [&] {
+        std::int64_t columns = 0, line = 0;
         FileLines source(file, 0, file.size());
         LineBlocks blocks(source, std::size_t{1} << 16);
         try {
@@ -36,9 +35,8 @@ std::int64_t find_columns(const InputFile& file) {
                 throw InvalidArgument(file.path() + ", line " + std::to_string(blocks.lines() + 1) + ": " + e.what());
         }
         if (columns == 0) throw InvalidArgument(file.path() + ": there is no row in the file; check how it was made");
+        return columns;
     });
-    file.comm().broadcast(&columns, sizeof columns, 0);
-    return columns;
 }
 
 /// Appends the values of a line; false with the error if they are wrong.

@@ -1,6 +1,7 @@
 #include "io/reading_memory.hpp"
 
 #include "arges/error.hpp"
+#include "comm/values.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_merge.hpp"
@@ -147,18 +148,16 @@ SparseOutline sparse_outline(const Communicator& comm, const std::string& path, 
     outline.shape.file_bytes = file.size();
     outline.shape.keeps_lines = options.duplicates == Duplicates::refuse;
     outline.shape.lengths = options.lengths;
-    std::vector<std::int64_t> numbers;
-    comm.agree([&] {
-        if (comm.rank() != 0) return;
+    const auto numbers = from_first_rank(comm, [&] {
         try {
             look_into(file, outline);
         } catch (const InvalidArgument&) {
             outline.entries = 0;  // read_sparse() says what is wrong
         }
-        numbers = {outline.shape.order, outline.shape.is_text, outline.shape.is_compressed, outline.entries, outline.is_exact, outline.shape.is_distinct, outline.is_single};
-        numbers.insert(numbers.end(), outline.shape.lengths.begin(), outline.shape.lengths.end());
+        std::vector<std::int64_t> found{outline.shape.order, outline.shape.is_text, outline.shape.is_compressed, outline.entries, outline.is_exact, outline.shape.is_distinct, outline.is_single};
+        found.insert(found.end(), outline.shape.lengths.begin(), outline.shape.lengths.end());
+        return found;
     });
-    comm.broadcast(numbers, 0);
     outline.shape.order = static_cast<int>(numbers[0]);
     outline.shape.is_text = numbers[1] != 0;
     outline.shape.is_compressed = numbers[2] != 0;

@@ -2,12 +2,11 @@
 
 #include "base/instantiate.hpp"
 #include "base/saturate.hpp"
+#include "interface/run_movement.hpp"
 #include "io/parallel_file.hpp"
-#include "redistribute/exchange.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace arges::io {
 
@@ -25,26 +24,6 @@ std::unique_ptr<TensorState<T>> without_blocks(const TensorState<T>& tensor) {
     const auto& shape = tensor.shape();
     auto layout = tensor.world->intern(default_layout(shape.grid(), shape.extents(), shape.symmetry()));
     return std::make_unique<TensorState<T>>(tensor.world_handle, std::move(layout), tensor.name);
-}
-
-/// Copies a tensor to another layout. Collective.
-template <class T>
-void copy_elements(const TensorState<T>& from, TensorState<T>& to) {
-    ExchangeSpec spec;
-    spec.from = from.shape();
-    spec.to = to.shape();
-    spec.from_labels.resize(static_cast<std::size_t>(from.shape().order()));
-    std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
-    spec.to_labels = spec.from_labels;
-    spec.label_extents = from.shape().extents();
-    spec.terms = {spec.identity()};
-    Workspace workspace;
-    std::unique_ptr<Exchange> exchange;
-    from.world->agree([&] {
-        exchange = std::make_unique<Exchange>(from.world->exchange_communicator(), spec, from.rank());
-        workspace.reserve((exchange->workspace_elements() + 16) * static_cast<std::int64_t>(sizeof(T)));
-    });
-    exchange->run(from.data.data(), to.data.data(), T(1), T(0), false, workspace);
 }
 
 /// The slabs of all ranks, round after round, and the buffers of this rank.
@@ -267,7 +246,7 @@ template <class T>
 void SlabExchange::store(const TensorState<T>& tensor, const std::function<void(const Slab<const T>&)>& take) const {
     if (has_blocks(tensor.shape())) {
         const auto packed = without_blocks(tensor);
-        copy_elements(tensor, *packed);
+        move_elements(*tensor.world, tensor.shape(), tensor.data.data(), packed->shape(), packed->data.data());
         store(*packed, take);
         return;
     }
@@ -283,7 +262,7 @@ void SlabExchange::load(TensorState<T>& tensor, const std::function<void(const S
     if (has_blocks(tensor.shape())) {
         const auto packed = without_blocks(tensor);
         load(*packed, give);
-        copy_elements(*packed, tensor);
+        move_elements(*tensor.world, packed->shape(), packed->data.data(), tensor.shape(), tensor.data.data());
         return;
     }
     Rounds<T> rounds(tensor, order_, slab_bytes_);

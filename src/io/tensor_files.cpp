@@ -3,6 +3,7 @@
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
 #include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint_seal.hpp"
@@ -31,11 +32,8 @@ struct FilePath {
 FilePath split(const Communicator& comm, const std::string& path) {
     const auto colon = path.find(":/");
     if (colon == std::string::npos) return {path, ""};
-    std::int64_t is_whole = 0;
     std::error_code ignored;
-    if (comm.rank() == 0) is_whole = std::filesystem::exists(path, ignored) ? 1 : 0;
-    comm.broadcast(&is_whole, sizeof is_whole, 0);
-    if (is_whole != 0) return {path, ""};
+    if (from_first_rank(comm, [&] { return std::filesystem::exists(path, ignored); })) return {path, ""};
     return {path.substr(0, colon), path.substr(colon + 1)};
 }
 
@@ -85,13 +83,7 @@ Description described(const InputFile& file, const std::string& dataset) {
 
 /// What rank 0 sees in a file, on all ranks. Collective.
 Description described_for_all(const InputFile& file, const std::string& dataset) {
-    const auto& comm = file.comm();
-    std::vector<std::byte> bytes;
-    comm.agree([&] {
-        if (comm.rank() == 0) bytes = described(file, dataset).bytes();
-    });
-    comm.broadcast(bytes, 0);
-    auto found = Description::from_bytes(bytes);
+    auto found = Description::from_bytes(from_first_rank(file.comm(), [&] { return described(file, dataset).bytes(); }));
     if (found.form == Form::other)
         throw InvalidArgument(file.path() + ": this is neither a .npy nor an HDF5 file; save the array in one of these forms");
     return found;

@@ -157,6 +157,18 @@ LabelClasses classes_of(const ExchangeSpec& spec) {
 
 }  // namespace
 
+ExchangeSpec copy_between(const Layout& from, const Layout& to) {
+    ExchangeSpec spec;
+    spec.from = from;
+    spec.to = to;
+    spec.from_labels.resize(static_cast<std::size_t>(from.order()));
+    std::iota(spec.from_labels.begin(), spec.from_labels.end(), 0);
+    spec.to_labels = spec.from_labels;
+    spec.label_extents = from.extents();
+    spec.terms = {spec.identity()};
+    return spec;
+}
+
 LabelTerm identity_term(std::size_t labels) {
     LabelTerm term;
     term.image.resize(labels);

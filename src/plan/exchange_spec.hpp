@@ -37,6 +37,10 @@ struct ExchangeSpec {
     bool operator==(const ExchangeSpec&) const = default;
 };
 
+/// The movement of every element to the same indices of another layout of the same order. The extents are those of the source, unless parts of
+/// the two sides are named by offsets later.
+ExchangeSpec copy_between(const Layout& from, const Layout& to);
+
 /// Bytes or elements that a rank sends to and receives from other ranks.
 struct Volume {
     std::int64_t sent = 0;

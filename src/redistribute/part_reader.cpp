@@ -2,6 +2,7 @@
 
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
+#include "comm/values.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -151,14 +152,14 @@ void PartReader<T>::read(std::span<const Part> parts, std::span<T* const> to) co
         mine.insert(mine.end(), part.begin.begin(), part.begin.end());
         mine.insert(mine.end(), part.end.begin(), part.end.end());
     }
-    const auto all = from_bytes<std::int64_t>(comm_->all_gather(to_bytes(mine), &lengths));
+    const auto all = gathered(*comm_, mine, &lengths);
 
     const auto order = static_cast<std::ptrdiff_t>(layout_.order());
     std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(comm_->size()));
     comm_->agree([&] {
         auto asked = all.begin();
         for (std::int64_t r = 0; r < comm_->size(); ++r) {
-            const auto end = asked + lengths[static_cast<std::size_t>(r)] / static_cast<std::int64_t>(sizeof(std::int64_t));
+            const auto end = asked + lengths[static_cast<std::size_t>(r)];
             if (r != rank_ && serves(rank_, r))
                 for (auto part = asked; part < end; part += 2 * order)
                     pack({{part, part + order}, {part + order, part + 2 * order}}, packed[static_cast<std::size_t>(r)]);

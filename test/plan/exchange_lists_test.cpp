@@ -152,13 +152,9 @@ TEST(ExchangeLists, AgreeForEveryTree) {
         for (const auto& [from, to] : {std::pair(tree, tree), std::pair(tree, none), std::pair(none, tree)})
             for (const auto& grid : grids()) {
                 SCOPED_TRACE(shape.text() + ": " + from.to_string() + " to " + to.to_string());
-                ExchangeSpec spec;
-                spec.from = random_layout(grid, shape.extents, from, random, random() % 2 == 0);
-                spec.to = random_layout(random() % 3 == 0 ? grids()[random() % grids().size()] : grid, shape.extents, to, random, random() % 2 == 0);
-                for (int d = 0; d < tree.order(); ++d) spec.from_labels.push_back(d);
-                spec.to_labels = spec.from_labels;
-                spec.label_extents = shape.extents;
-                spec.terms = {spec.identity()};
+                const auto source_layout = random_layout(grid, shape.extents, from, random, random() % 2 == 0);
+                const auto spec = copy_between(
+                    source_layout, random_layout(random() % 3 == 0 ? grids()[random() % grids().size()] : grid, shape.extents, to, random, random() % 2 == 0));
                 const AllRanks ranks(spec);
                 ranks.check_pairs();
                 Arrays source, expected;
@@ -193,14 +189,9 @@ TEST(ExchangeLists, AgreeForSlices) {
         for (const auto& from : {tree, none})
             for (const auto& grid : grids()) {
                 SCOPED_TRACE(shape.text() + ": a slice of " + from.to_string());
-                ExchangeSpec spec;
-                spec.from = random_layout(grid, length, from, random, random() % 2 == 0);
-                spec.to = random_layout(grid, shape.extents, tree, random, random() % 2 == 0);
-                for (int d = 0; d < tree.order(); ++d) spec.from_labels.push_back(d);
-                spec.to_labels = spec.from_labels;
-                spec.label_extents = length;
+                const auto part = random_layout(grid, length, from, random, random() % 2 == 0);
+                auto spec = copy_between(part, random_layout(grid, shape.extents, tree, random, random() % 2 == 0));
                 spec.to_offset = begin;
-                spec.terms = {spec.identity()};
                 const AllRanks ranks(spec);
                 ranks.check_pairs();
                 Arrays source, expected;
@@ -218,12 +209,8 @@ TEST(ExchangeLists, CountWhatMoves) {
     const RankGrid grid{{2, 2}};
     const auto tree = Symmetry::parse("abij", "antisym(a,b) antisym(i,j)");
     const std::vector<std::int64_t> n{6, 6, 4, 4};
-    ExchangeSpec spec;
-    spec.from = Layout(grid, n, tree, {{{0}, {}, {}}, {{1}, {}, {}}});
-    spec.to = spec.from;
-    spec.from_labels = spec.to_labels = {0, 1, 2, 3};
-    spec.label_extents = n;
-    spec.terms = {spec.identity()};
+    const Layout spread(grid, n, tree, {{{0}, {}, {}}, {{1}, {}, {}}});
+    auto spec = copy_between(spread, spread);
     EXPECT_EQ(ExchangeLists(spec, 1).volume(), (Volume{0, 0}));
     spec.to = Layout(grid, n, tree, {{{0}, {}, {}}, {{}, {}, {}}});
     for (std::int64_t r = 0; r < 4; ++r) {

@@ -180,13 +180,7 @@ TEST(ExchangeLoops, AndProgressionsAreFarShorterThanTheData) {
                     if (places > 1) mapping[0].torus = {places == 2 ? 0 : 1};
                     return Layout(grid, c.extents, symmetry, mapping);
                 };
-                ExchangeSpec spec;
-                spec.from = layout(c.from, from_places);
-                spec.to = layout(c.to, to_places);
-                for (int d = 0; d < spec.from.order(); ++d) spec.from_labels.push_back(d);
-                spec.to_labels = spec.from_labels;
-                spec.label_extents = c.extents;
-                spec.terms = {spec.identity()};
+                const auto spec = copy_between(layout(c.from, from_places), layout(c.to, to_places));
                 SCOPED_TRACE(std::string(c.from) + " to " + c.to + ": " + spec.from.to_string() + " to " + spec.to.to_string());
                 const ExchangeLists lists(spec, 4);
                 EXPECT_LT(lists.bytes(), 2 * spec.to.local_size(4));  // lists of elements take 16 bytes for each

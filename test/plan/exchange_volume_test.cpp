@@ -67,12 +67,7 @@ TEST(ExchangeBound, IsTheLargestVolumeWhereLoopsAreCounted) {
     for (const auto& lengths : {Torus({2}), Torus({3}), Torus({2, 2})})
         for (const auto& [from, to] : {std::pair{eightfold, plain}, std::pair{plain, eightfold}}) {
             const RankGrid grid{lengths.lengths()};
-            ExchangeSpec spec;
-            spec.from = default_layout(grid, extents, from);
-            spec.to = default_layout(grid, extents, to);
-            spec.from_labels = spec.to_labels = {0, 1, 2, 3};
-            spec.label_extents = extents;
-            spec.terms = {spec.identity()};
+            const auto spec = copy_between(default_layout(grid, extents, from), default_layout(grid, extents, to));
             Volume largest;
             for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank) {
                 const ExchangeLists lists(spec, rank);

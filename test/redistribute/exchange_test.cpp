@@ -183,12 +183,8 @@ TYPED_TEST(Exchanges, MoveBetweenAllLayoutsOfEveryTree) {
             if (shape.tree.empty() && !(from == tree && to == tree)) continue;
             const auto& grid = all[random() % all.size()];
             Movement m;
-            m.spec.from = random_layout(grid, shape.extents, from, random, random() % 2 == 0);
-            m.spec.to = random_layout(all[random() % all.size()], shape.extents, to, random, random() % 2 == 0);
-            for (int d = 0; d < tree.order(); ++d) m.spec.from_labels.push_back(d);
-            m.spec.to_labels = m.spec.from_labels;
-            m.spec.label_extents = shape.extents;
-            m.spec.terms = {m.spec.identity()};
+            const auto source = random_layout(grid, shape.extents, from, random, random() % 2 == 0);
+            m.spec = copy_between(source, random_layout(all[random() % all.size()], shape.extents, to, random, random() % 2 == 0));
             m.source = random_dense(shape.extents, tree, is_complex<T>, random);
             SCOPED_TRACE(shape.text() + ": " + m.spec.from.to_string() + " to " + m.spec.to.to_string());
             check_movement<T>(this->comm_, m, T(1), T(0));
