@@ -110,6 +110,7 @@ ifneq ($(OPT),checked)
 endif
 check-built: lib tests arges examples
 	@scripts/check_layers.sh
+	@scripts/check_includes.sh
 	@scripts/check_headers.sh
 	@scripts/check_sizes.sh
 	@scripts/check_docs.sh

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <functional>
 #include <random>
-#include <string>
 #include <vector>
 
 namespace {

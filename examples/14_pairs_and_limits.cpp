@@ -6,7 +6,6 @@
 #include <complex>
 #include <cstdio>
 #include <functional>
-#include <string>
 
 using namespace arges;
 using Complex = std::complex<double>;

@@ -8,9 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace arges {
 

@@ -5,8 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <numeric>
-#include <string>
 
 namespace arges {
 

@@ -1,8 +1,8 @@
 /// How the lines of an FCIDUMP file name integrals over unrestricted orbitals.
 #pragma once
 
+#include "arges/chemistry/fcidump.hpp"
 #include "chemistry/fcidump_entry.hpp"
-#include "chemistry/fcidump_header.hpp"
 
 #include <string>
 #include <string_view>

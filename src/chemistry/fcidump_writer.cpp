@@ -1,4 +1,3 @@
-#include "arges/error.hpp"
 #include "chemistry/fcidump_text.hpp"
 #include "comm/communicator.hpp"
 

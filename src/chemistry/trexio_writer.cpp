@@ -1,4 +1,3 @@
-#include "arges/error.hpp"
 #include "chemistry/trexio.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"

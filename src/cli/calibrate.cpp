@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <ostream>
 #include <string>

@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <ostream>
 #include <string>
 

@@ -1,6 +1,5 @@
 #include "decompose/dense_block.hpp"
 
-#include "base/instantiate.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <bit>

@@ -1,7 +1,6 @@
 /// The leading left singular vectors of a matricization.
 #pragma once
 
-#include "arges/tensor.hpp"
 #include "decompose/gram_solver.hpp"
 #include "interface/world_state.hpp"
 

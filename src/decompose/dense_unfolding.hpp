@@ -7,7 +7,6 @@
 #include "local/blas.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 

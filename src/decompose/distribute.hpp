@@ -11,7 +11,6 @@
 #include "sparse/nonzeros.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace arges::decompose {

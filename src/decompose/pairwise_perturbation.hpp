@@ -4,7 +4,6 @@
 #include "decompose/cp_als.hpp"
 #include "decompose/dimension_tree.hpp"
 
-#include <optional>
 #include <span>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include "comm/values.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace arges::decompose {
 

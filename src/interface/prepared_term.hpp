@@ -9,7 +9,6 @@
 #include "redistribute/exchange.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

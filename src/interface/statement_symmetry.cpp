@@ -1,6 +1,5 @@
 // Whether the right-hand side of a statement has the symmetry of the output.
 #include "base/instantiate.hpp"
-#include "interface/check_labels.hpp"
 #include "interface/statement.hpp"
 #include "plan/required_symmetry.hpp"
 

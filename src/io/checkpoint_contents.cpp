@@ -3,7 +3,6 @@
 #include "io/symmetry_text.hpp"
 
 #include <cstring>
-#include <type_traits>
 
 namespace arges::io {
 

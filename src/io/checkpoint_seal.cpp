@@ -1,7 +1,6 @@
 #include "io/checkpoint_seal.hpp"
 
 #include "arges/error.hpp"
-#include "io/checkpoint_contents.hpp"
 #include "io/checksum.hpp"
 
 #include <algorithm>

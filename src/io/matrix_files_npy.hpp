@@ -2,7 +2,7 @@
 #pragma once
 
 #include "io/matrix_files.hpp"
-#include "io/npy_array.hpp"
+#include "io/number_type.hpp"
 
 #include <string>
 

@@ -1,12 +1,12 @@
 #include "arges/error.hpp"
 #include "comm/values.hpp"
 #include "io/matrix_files_npy.hpp"
+#include "io/npy_array.hpp"
 #include "io/text_lines.hpp"
 #include "io/tns_number.hpp"
 #include "io/tns_parse.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 namespace arges::io {

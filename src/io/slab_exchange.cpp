@@ -6,7 +6,6 @@
 #include "io/parallel_file.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace arges::io {
 

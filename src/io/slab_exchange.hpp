@@ -1,7 +1,6 @@
 /// Moves a tensor between its ranks and contiguous slabs of its elements in the order of a file.
 #pragma once
 
-#include "comm/communicator.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/packed_order.hpp"
 

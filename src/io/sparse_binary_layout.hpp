@@ -16,8 +16,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <vector>
 
 namespace arges::io {

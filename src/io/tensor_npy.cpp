@@ -1,5 +1,4 @@
 // Dense tensors as .npy files.
-#include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"

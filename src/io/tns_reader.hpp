@@ -2,7 +2,6 @@
 #pragma once
 
 #include "arges/sparse_io.hpp"
-#include "base/memory_tally.hpp"
 #include "io/parallel_file.hpp"
 #include "sparse/nonzeros.hpp"
 

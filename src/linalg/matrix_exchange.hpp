@@ -10,7 +10,6 @@
 #include "local/transfer.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace arges::linalg {

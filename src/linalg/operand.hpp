@@ -1,7 +1,7 @@
 /// What functions do with their operands first.
 #pragma once
 
-#include "comm/collective_call.hpp"
+#include "base/digest.hpp"
 #include "linalg/distributed_matrix.hpp"
 #include "linalg/matricization.hpp"
 

@@ -11,7 +11,6 @@
 #include <complex>
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace arges::linalg {
 

@@ -1,6 +1,5 @@
 #include "linalg/tall_qr.hpp"
 
-#include "base/instantiate.hpp"
 #include "base/narrow.hpp"
 #include "linalg/fortran.hpp"
 #include "local/scalar.hpp"

@@ -8,7 +8,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <complex>
 #include <utility>
 #include <vector>
 

@@ -3,8 +3,6 @@
 #include "base/instantiate.hpp"
 #include "local/scalar.hpp"
 
-#include <complex>
-
 namespace arges::local {
 
 std::vector<TransferAxis> use_copy(const CopyOrder& order, OperandStride stride) {

@@ -1,8 +1,6 @@
 /// Cartesian grids of ranks for medium-grain distributions. Pure.
 #pragma once
 
-#include "partition/index_view.hpp"
-
 #include <cstdint>
 #include <functional>
 #include <string>

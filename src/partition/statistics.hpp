@@ -5,7 +5,6 @@
 #include "partition/layers_of_tensor.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace arges::partition {

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 namespace arges::partition {

@@ -6,7 +6,6 @@
 #include "plan/product_steps.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 

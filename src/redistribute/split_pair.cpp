@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <omp.h>
-#include <utility>
 #include <vector>
 
 namespace arges {

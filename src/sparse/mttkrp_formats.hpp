@@ -6,7 +6,6 @@
 #include "sparse/thread_rows.hpp"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <omp.h>
 #include <type_traits>

@@ -1,8 +1,6 @@
 /// Sparse tensors by coordinates, on one rank.
 #pragma once
 
-#include "arges/scalar.hpp"
-
 #include <cstdint>
 #include <vector>
 

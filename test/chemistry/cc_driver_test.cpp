@@ -13,7 +13,6 @@
 #include <map>
 #include <sstream>
 #include <string>
-#include <vector>
 
 namespace arges::chemistry {
 namespace {

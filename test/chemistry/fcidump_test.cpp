@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <limits>
 #include <string>
 #include <vector>
 

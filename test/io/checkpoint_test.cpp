@@ -11,7 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <complex>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>

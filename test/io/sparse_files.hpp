@@ -4,7 +4,7 @@
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "base/splitmix.hpp"
-#include "io/temporary_folder.hpp"
+#include "comm/communicator.hpp"
 
 #include <zlib.h>
 

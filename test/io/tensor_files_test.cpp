@@ -1,11 +1,8 @@
 // Dense tensors in .npy files and in HDF5 files of other programs.
 #include "arges/arges.hpp"
-#include "comm/communicator.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/child_process.hpp"
 #include "io/hdf5_handle.hpp"
-#include "io/npy_array.hpp"
-#include "io/slab_exchange.hpp"
 #include "io/refused.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/tensor_checks.hpp"

@@ -1,10 +1,10 @@
 // Sparse tensors through every form of file, and binary files that are wrong.
 #include "io/sparse_files.hpp"
+#include "io/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <set>
 
 namespace arges::test {

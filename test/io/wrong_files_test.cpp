@@ -1,9 +1,8 @@
 // Files that are wrong: one error, the same on every rank, that says what and where.
 #include "io/sparse_files.hpp"
+#include "io/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cstring>
 
 namespace arges::test {
 namespace {

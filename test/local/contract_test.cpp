@@ -8,7 +8,6 @@
 
 #include <omp.h>
 
-#include <array>
 #include <complex>
 #include <limits>
 

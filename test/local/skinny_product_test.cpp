@@ -10,7 +10,6 @@
 
 #include <omp.h>
 
-#include <array>
 #include <complex>
 
 namespace arges::local {

@@ -1,7 +1,7 @@
 /// What differs on the last rank.
 #pragma once
 
-#include "interface/wrong_uses.hpp"
+#include "arges/world.hpp"
 
 namespace arges::test {
 

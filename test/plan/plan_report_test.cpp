@@ -1,6 +1,5 @@
 #include "plan/plan_report.hpp"
 
-#include "arges/error.hpp"
 #include "plan/explain.hpp"
 #include "support/contractions.hpp"
 #include "support/random_network.hpp"

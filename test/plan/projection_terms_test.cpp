@@ -1,4 +1,3 @@
-#include "plan/structure.hpp"
 
 #include "support/contractions.hpp"
 

@@ -1,7 +1,6 @@
 // Parts that ranks read for themselves, against the function that filled the tensor.
 #include "redistribute/part_reader.hpp"
 
-#include "comm/communicator.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <gtest/gtest.h>

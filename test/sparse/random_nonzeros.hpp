@@ -4,8 +4,6 @@
 #include "sparse/mttkrp.hpp"
 
 #include <cstdint>
-#include <map>
-#include <numeric>
 #include <set>
 #include <string>
 #include <vector>

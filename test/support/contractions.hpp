@@ -5,11 +5,8 @@
 #include "plan/contraction_plan.hpp"
 #include "plan/required_symmetry.hpp"
 #include "plan/structure.hpp"
-#include "topology/unfold.hpp"
 
 #include <map>
-#include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 

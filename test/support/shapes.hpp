@@ -4,7 +4,6 @@
 #include "arges/symmetry.hpp"
 
 #include <cstdint>
-#include <random>
 #include <string>
 #include <vector>
 
