@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace arges {
 

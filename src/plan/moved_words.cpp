@@ -3,6 +3,7 @@
 #include "base/math.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace arges {
 

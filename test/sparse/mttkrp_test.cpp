@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <gtest/gtest.h>
 
 namespace arges::sparse::test {

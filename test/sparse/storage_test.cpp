@@ -4,8 +4,10 @@
 #include "sparse/random_nonzeros.hpp"
 #include "sparse/thread_rows.hpp"
 
-#include <algorithm>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
 
 namespace arges::sparse::test {
 namespace {
