@@ -6,6 +6,7 @@
 #include "support/contractions.hpp"
 #include "support/movements.hpp"
 #include "support/tensor_checks.hpp"
+#include "topology/unfold.hpp"
 
 #include <gtest/gtest.h>
 

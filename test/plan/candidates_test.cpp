@@ -7,6 +7,7 @@
 #include "support/layouts.hpp"
 #include "support/movements.hpp"
 #include "support/product_text.hpp"
+#include "topology/unfold.hpp"
 
 #include <gtest/gtest.h>
 

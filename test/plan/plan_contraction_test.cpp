@@ -2,6 +2,7 @@
 
 #include "plan/estimate_cost.hpp"
 #include "support/contractions.hpp"
+#include "topology/unfold.hpp"
 
 #include <gtest/gtest.h>
 
