@@ -1,6 +1,7 @@
 /// Singular vectors of a matricization by QR factorization, right to the machine precision.
 #pragma once
 
+#include "arges/tensor.hpp"
 #include "decompose/dense_tucker_subspace.hpp"
 
 namespace arges::decompose {
