@@ -63,7 +63,7 @@ OperandSpec operand(const RankGrid& grid, std::int64_t n, std::vector<int> label
     return {make(grid, extents, symmetry), std::move(labels), false, std::move(name)};
 }
 
-ContractionSpec model_contraction(int d, std::int64_t n, std::int64_t ranks, GroupMapping mapping) {
+Product model_contraction(int d, std::int64_t n, std::int64_t ranks, GroupMapping mapping) {
     const int half = d / 2;
     const auto grid = unfold(Torus({ranks}));
     const auto labels = [&](int first, int second) {
@@ -72,8 +72,8 @@ ContractionSpec model_contraction(int d, std::int64_t n, std::int64_t ranks, Gro
             for (int i = 0; i < half; ++i) result.push_back(start * half + i);
         return result;
     };
-    ContractionSpec spec;
-    spec.inputs = {operand(grid, n, labels(0, 2), mapping, "A"), operand(grid, n, labels(2, 1), mapping, "B")};
+    Product spec;
+    spec.factors = {operand(grid, n, labels(0, 2), mapping, "A"), operand(grid, n, labels(2, 1), mapping, "B")};
     spec.output = operand(grid, n, labels(0, 1), mapping, "C");
     for (int l = 0; l < 3 * half; ++l) {
         spec.label_extents.push_back(n);

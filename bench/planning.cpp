@@ -10,6 +10,7 @@
 #include "arges/chemistry/mp2.hpp"
 #include "arges/chemistry/rccsd.hpp"
 #include "base/digest.hpp"
+#include "base/overloaded.hpp"
 #include "base/stopwatch.hpp"
 #include "interface/prepared_term.hpp"
 #include "plan/exchange_volume.hpp"
@@ -94,13 +95,16 @@ Evaluations evaluate(const World& world, const Case& c, int evaluations) {
 /// The movements of a planned step.
 std::vector<ExchangeSpec> movements(const PlannedStep& step) {
     std::vector<ExchangeSpec> result;
-    if (step.movement) result.push_back(*step.movement);
-    if (const auto& plan = step.contraction)
-        for (auto o : {operand_a, operand_b, operand_c})
-            if (!plan->operand[o].in_place && !(o == operand_b && plan->unary())) result.push_back(plan->movement(o));
-    if (const auto& plan = step.fused)
-        for (std::size_t i = 0; i <= plan->inputs.size(); ++i)
-            if (!(i < plan->inputs.size() ? plan->inputs[i] : plan->result).in_place) result.push_back(plan->movement(i));
+    std::visit(Overloaded{[&](const PlannedMovement& movement) { result.push_back(movement.spec); },
+                          [&](const ContractionPlan& plan) {
+                              for (auto o : {operand_a, operand_b, operand_c})
+                                  if (!plan.operand[o].in_place && !(o == operand_b && plan.unary())) result.push_back(plan.movement(o));
+                          },
+                          [&](const FusedPlan& plan) {
+                              for (std::size_t i = 0; i <= plan.inputs.size(); ++i)
+                                  if (!(i < plan.inputs.size() ? plan.inputs[i] : plan.result).in_place) result.push_back(plan.movement(i));
+                          }},
+               step.work);
     return result;
 }
 

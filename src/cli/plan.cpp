@@ -40,7 +40,7 @@ Torus torus_of(const PlanCommand& command) {
 }
 
 /// What is left for working memory beside the tensors.
-std::int64_t working_memory(std::int64_t limit, const ProductSpec& spec) {
+std::int64_t working_memory(std::int64_t limit, const Product& spec) {
     const std::int64_t held = tensor_bytes(spec);
     if (held >= limit)
         throw OutOfMemory("the tensors alone take " + with_commas(held) +
@@ -54,7 +54,7 @@ PlanSummary make_plan(const PlanCommand& command) {
     summary.input = command.input;
     summary.input.sizes = parse_sizes(command.sizes);
     summary.input.torus = torus_of(command);
-    auto spec = product_spec(summary.input);
+    auto spec = product_of(summary.input);
     PlanOptions options;
     options.grids = grids_for_products(summary.input.torus);
     options.machine = read_machine_model(machine_file_option()).value_or(MachineModel{});

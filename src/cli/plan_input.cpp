@@ -42,7 +42,7 @@ std::map<std::string, std::string> parse_symmetries(const std::vector<std::strin
 /// Label names and extents of a product, by first appearance.
 class LabelNumbers {
 public:
-    LabelNumbers(ProductSpec& spec, const PlanInput& input) : spec_(spec), input_(input) {}
+    LabelNumbers(Product& spec, const PlanInput& input) : spec_(spec), input_(input) {}
 
     std::vector<int> numbers(const std::string& letters) {
         std::vector<int> result;
@@ -71,12 +71,12 @@ public:
     }
 
 private:
-    ProductSpec& spec_;
+    Product& spec_;
     const PlanInput& input_;
     std::map<char, int> number_;
 };
 
-std::vector<std::int64_t> extents_of(const ProductSpec& spec, const OperandSpec& operand) {
+std::vector<std::int64_t> extents_of(const Product& spec, const OperandSpec& operand) {
     std::vector<std::int64_t> result;
     double elements = 1;
     for (int label : operand.labels) {
@@ -88,7 +88,7 @@ std::vector<std::int64_t> extents_of(const ProductSpec& spec, const OperandSpec&
     return result;
 }
 
-void set_type(ProductSpec& spec, const std::string& type) {
+void set_type(Product& spec, const std::string& type) {
     spec.complex = type == "complex";
     spec.element_bytes = type == "float" ? 4 : spec.complex ? 16 : 8;
 }
@@ -113,11 +113,11 @@ std::map<char, std::int64_t> parse_sizes(const std::string& text) {
     return result;
 }
 
-ProductSpec product_spec(const PlanInput& input) {
+Product product_of(const PlanInput& input) {
     const auto text = parse_einsum(input.einsum);
     const auto grids = grids_for_products(input.torus);
     const auto symmetries = parse_symmetries(input.symmetries, text.operands.size());
-    ProductSpec spec;
+    Product spec;
     set_type(spec, input.type);
     LabelNumbers labels(spec, input);
     for (std::size_t o = 0; o < text.operands.size(); ++o) {

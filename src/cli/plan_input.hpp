@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arges/torus.hpp"
-#include "plan/plan_product.hpp"
+#include "plan/product.hpp"
 
 #include <cstdint>
 #include <map>
@@ -26,6 +26,6 @@ std::map<char, std::int64_t> parse_sizes(const std::string& text);
 
 /// Operands A, B, C ... and their product R, in the layouts that new tensors get.
 /// @throws InvalidArgument if the parts do not fit together
-ProductSpec product_spec(const PlanInput& input);
+Product product_of(const PlanInput& input);
 
 }  // namespace arges::cli

@@ -165,7 +165,7 @@ Json step_json(const StepReport& step) {
 
 }  // namespace
 
-std::int64_t tensor_bytes(const ProductSpec& spec) {
+std::int64_t tensor_bytes(const Product& spec) {
     std::int64_t elements = spec.output.layout.max_local_size();
     for (const auto& factor : spec.factors) elements = saturated_sum(elements, factor.layout.max_local_size());
     return saturated_product(elements, spec.element_bytes);

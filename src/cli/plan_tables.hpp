@@ -20,7 +20,7 @@ struct PlanSummary {
 };
 
 /// Factors and output on the busiest rank, in bytes.
-std::int64_t tensor_bytes(const ProductSpec& spec);
+std::int64_t tensor_bytes(const Product& spec);
 
 /// Tables for people.
 std::string plan_tables(const PlanSummary& summary);

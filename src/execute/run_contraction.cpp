@@ -62,7 +62,7 @@ void ContractionRun::bring_in(Operand o, std::int64_t panel, const T* tensor, Wo
     w.layout = plan_.panels.empty() ? plan_.operand[o].layout : panel_layout(plan_, o, panel);
     if (!plan_.operand[o].in_place) {
         w.copy = workspace.take<T>(w.layout.local_size(rank_));
-        const bool conjugated = plan_.spec.inputs[o].conjugated;
+        const bool conjugated = plan_.spec.factors[o].conjugated;
         if (exchange_[o]) {
             exchange_[o]->run(tensor, w.copy, T(1), T(0), conjugated, workspace);
         } else {

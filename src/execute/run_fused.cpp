@@ -19,7 +19,7 @@ FusedRun::FusedRun(FusedPlan plan, const Communicator* comm)
         movement.from = plan_.inputs[i].layout;
         movement.from_labels = plan_.inputs[i].labels;
         movement.to = *plan_.stay[i];
-        movement.to_labels = plan_.spec.inputs[i].labels;
+        movement.to_labels = plan_.spec.factors[i].labels;
         stay_.back() = std::make_unique<Exchange>(comm, movement, rank_);
     }
 }
@@ -140,7 +140,7 @@ template <class T>
 const T* FusedRun::bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace, FirstError& error) {
     if (operand(i).in_place) return tensor;
     T* const copy = workspace.take<T>(elements(operand(i).labels, slice));
-    const bool conjugated = plan_.spec.inputs[i].conjugated;
+    const bool conjugated = plan_.spec.factors[i].conjugated;
     error.run([&] {
         if (exchange_[i])
             exchange_[i]->run(tensor, copy, T(1), T(0), conjugated, workspace);

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace arges {
@@ -38,6 +39,9 @@ struct TermRequest {
     std::int64_t expected_runs = 1;
 };
 
+/// What runs a step, in the order of PlannedWork.
+using StepRun = std::variant<std::shared_ptr<Exchange>, std::shared_ptr<ContractionRun>, std::shared_ptr<FusedRun>>;
+
 /// Steps of a product (plan/plan_product.hpp), made ready to run.
 class PreparedTerm {
 public:
@@ -56,12 +60,10 @@ public:
     void make_ready(WorldState& world, std::int64_t free_bytes);
     bool is_ready() const { return ready_; }
 
-    /// A step, without names, and what runs it: one of contraction, fused and exchange.
+    /// A step, without names, and what runs it; null until the term is ready, and on dry runs.
     struct Step {
         PlannedStep plan;
-        std::shared_ptr<ContractionRun> contraction = {};
-        std::shared_ptr<FusedRun> fused = {};
-        std::shared_ptr<Exchange> exchange = {};
+        StepRun run = {};
         std::int64_t workspace = 0;              ///< bytes on the busiest rank
     };
 
@@ -95,7 +97,6 @@ public:
 private:
     void build(WorldState& world, std::int64_t memory);
     void build_lists(WorldState& world);
-    void forecast_lists(Step& step);
     void note_new_layouts(WorldState& world);
     template <class Run>
     void account(Step& step, const Run& run);

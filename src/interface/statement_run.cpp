@@ -1,6 +1,7 @@
 // Running a statement that is planned.
 #include "base/first_error.hpp"
 #include "base/instantiate.hpp"
+#include "base/overloaded.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
@@ -148,12 +149,14 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot, Fi
         }
         StepTrace trace(world_, prepared, terms_[i].request, s);
         error.run([&] {
-            if (step.exchange)
-                step.exchange->run(inputs[0], out, alpha, step_beta, plan.conjugated, workspace);
-            else if (step.fused)
-                step.fused->run(inputs, out, alpha, step_beta, input_stays, workspace);
-            else
-                step.contraction->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
+            std::visit(Overloaded{[&](const std::shared_ptr<Exchange>& run) {
+                                      run->run(inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated, workspace);
+                                  },
+                                  [&](const std::shared_ptr<ContractionRun>& run) {
+                                      run->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
+                                  },
+                                  [&](const std::shared_ptr<FusedRun>& run) { run->run(inputs, out, alpha, step_beta, input_stays, workspace); }},
+                       step.run);
         });
         trace.finish();
     }

@@ -1,6 +1,7 @@
 #include "interface/trace.hpp"
 
 #include "base/options.hpp"
+#include "base/overloaded.hpp"
 #include "interface/check_labels.hpp"
 #include "plan/plan_report.hpp"
 
@@ -91,16 +92,15 @@ std::string operand_text(const std::string& name, bool conjugated, const std::ve
 }
 
 /// Statement of a pairwise or fused product.
-template <class Spec>
-std::string statement_text(const Spec& spec) {
+std::string statement_text(const Product& spec) {
     auto text = operand_text(spec.output.name, false, spec.output.labels, spec.label_names) + " <-";
-    for (const auto& input : spec.inputs)
+    for (const auto& input : spec.factors)
         text += " " + operand_text(input.name, input.conjugated, input.labels, spec.label_names);
     return text;
 }
 
 /// Statement of a movement; its plan knows neither names nor letters.
-std::string movement_text(const PlannedStep& step, const TermRequest& request) {
+std::string movement_text(const PlannedStep& step, const PlannedMovement& movement, const TermRequest& request) {
     const auto names = check_labels(request).names;
     auto name = [&](int operand) {
         const auto n = static_cast<std::size_t>(operand);
@@ -108,8 +108,8 @@ std::string movement_text(const PlannedStep& step, const TermRequest& request) {
                : n < request.factors.size() ? request.factors[n].name
                                             : "an intermediate for " + request.output.name;
     };
-    return operand_text(name(step.output), false, step.movement->to_labels, names) + " <- " +
-           operand_text(name(step.inputs[0]), step.conjugated, step.movement->from_labels, names);
+    return operand_text(name(step.output), false, movement.spec.to_labels, names) + " <- " +
+           operand_text(name(step.inputs[0]), movement.conjugated, movement.spec.from_labels, names);
 }
 
 void add_to_grid(std::string& grid, const std::string& label, std::int64_t ranks) {
@@ -138,23 +138,22 @@ std::string grid_text(const ContractionPlan& plan) {
 /// What a step is, and the bytes that this rank sends in it. `named` is its plan with names.
 StepRecord describe(const PreparedTerm::Step& step, const PlannedStep& named, const TermRequest& request) {
     StepRecord record;
-    if (step.fused) {
-        record.statement = statement_text(named.fused->spec);
-        record.kind = to_string(StepKind::fused);
-        record.grid = grid_text(*named.fused);
-        record.planned_bytes = step.fused->volume().sent;
-    } else if (step.contraction) {
-        const auto& plan = *named.contraction;
-        record.statement = statement_text(plan.spec);
-        record.kind = to_string(plan.rows ? StepKind::rows : StepKind::pairwise);
-        if (!plan.rows) record.grid = grid_text(plan);
-        record.planned_bytes = step.contraction->volume().sent;
-    } else {
-        record.statement = movement_text(named, request);
-        record.kind = to_string(StepKind::movement);
-        record.planned_bytes = step.exchange->volume().sent;
-    }
-    record.planned_bytes *= request.element_bytes;
+    std::visit(Overloaded{[&](const PlannedMovement& movement) {
+                              record.statement = movement_text(named, movement, request);
+                              record.kind = to_string(StepKind::movement);
+                          },
+                          [&](const ContractionPlan& plan) {
+                              record.statement = statement_text(plan.spec);
+                              record.kind = to_string(plan.rows ? StepKind::rows : StepKind::pairwise);
+                              if (!plan.rows) record.grid = grid_text(plan);
+                          },
+                          [&](const FusedPlan& plan) {
+                              record.statement = statement_text(plan.spec);
+                              record.kind = to_string(StepKind::fused);
+                              record.grid = grid_text(plan);
+                          }},
+               named.work);
+    record.planned_bytes = std::visit([](const auto& run) { return run->volume().sent; }, step.run) * request.element_bytes;
     return record;
 }
 

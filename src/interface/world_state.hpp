@@ -6,7 +6,7 @@
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "layout/layout.hpp"
-#include "plan/contraction_spec.hpp"
+#include "plan/plan_options.hpp"
 
 #include <algorithm>
 #include <functional>

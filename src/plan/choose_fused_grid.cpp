@@ -17,8 +17,8 @@ struct RankedPlan {
 
 class FusedGridSearch {
 public:
-    FusedGridSearch(const FusedSpec& spec, const RankGrid& grid, const PlanOptions& options)
-        : spec_(spec), options_(options), grid_(grid) {
+    FusedGridSearch(const Product& spec, const PairOrder& order, const RankGrid& grid, const PlanOptions& options)
+        : spec_(spec), order_(order), options_(options), grid_(grid) {
         for (int t = 0; t < grid.dimensions(); ++t) torus_.push_back(t);
         std::stable_sort(torus_.begin(), torus_.end(), [&](int x, int y) {
             return grid.lengths[static_cast<std::size_t>(x)] > grid.lengths[static_cast<std::size_t>(y)];
@@ -31,15 +31,15 @@ public:
         std::optional<std::vector<SlotMapping>> whole;
         double least = 0;
         std::size_t looked_at = 0;
-        const auto grids = ranked_fused_grids(spec_, grid_, options_, std::numeric_limits<std::size_t>::max());
+        const auto grids = ranked_fused_grids(spec_, order_, grid_, options_, std::numeric_limits<std::size_t>::max());
         if (grids.front().seconds >= bound) return std::nullopt;
-        FusedCandidates candidates(spec_, grid_, mapping_of(grids.front()), options_);
+        FusedCandidates candidates(spec_, order_, grid_, mapping_of(grids.front()), options_);
         for (const auto& grid : grids) {
             const bool any = sliced || whole;
             if (looked_at++ >= max_full_estimates && any) break;
             const auto mapping = mapping_of(grid);
             if (candidates.look_at(mapping).working_bytes > options_.memory_limit) {
-                auto plan = fused_with_mapping(spec_, grid_, mapping, options_);
+                auto plan = fused_with_mapping(spec_, order_, grid_, mapping, options_);
                 slice_to_fit(plan, options_);
                 if (plan.cost.working_bytes > options_.memory_limit || (any && plan.cost.seconds >= least * (1 - 1e-9))) continue;
                 least = plan.cost.seconds;
@@ -54,7 +54,7 @@ public:
             whole = mapping;
         }
         if (!whole) return sliced;
-        auto plan = fused_with_mapping(spec_, grid_, *whole, options_);
+        auto plan = fused_with_mapping(spec_, order_, grid_, *whole, options_);
         choose_where_inputs_stay(plan);
         return RankedPlan{std::move(plan), least};
     }
@@ -95,11 +95,12 @@ private:
                 }
             }
         };
-        for (const auto& input : spec_.inputs) look(input);
+        for (const auto& input : spec_.factors) look(input);
         look(spec_.output);
     }
 
-    const FusedSpec& spec_;
+    const Product& spec_;
+    const PairOrder& order_;
     const PlanOptions& options_;
     const RankGrid& grid_;
     std::vector<int> torus_;  // longest first
@@ -107,14 +108,14 @@ private:
 
 }  // namespace
 
-double quick_seconds(const FusedSpec& spec, const PlanOptions& options) {
-    return ranked_fused_grids(spec, options.whole_grid(spec.output.layout), options, 1).front().seconds;
+double quick_seconds(const Product& spec, const PairOrder& order, const PlanOptions& options) {
+    return ranked_fused_grids(spec, order, options.whole_grid(spec.output.layout), options, 1).front().seconds;
 }
 
-std::optional<FusedPlan> plan_fused(const FusedSpec& spec, const PlanOptions& options) {
-    auto best = FusedGridSearch(spec, options.whole_grid(spec.output.layout), options).best();
+std::optional<FusedPlan> plan_fused(const Product& spec, const PairOrder& order, const PlanOptions& options) {
+    auto best = FusedGridSearch(spec, order, options.whole_grid(spec.output.layout), options).best();
     for (std::size_t g = 1; g < options.grids.size(); ++g) {
-        const FusedGridSearch search(spec, options.grids[g], options);
+        const FusedGridSearch search(spec, order, options.grids[g], options);
         auto plan = best ? search.best(best->average_seconds) : search.best();
         if (plan && (!best || plan->average_seconds < best->average_seconds * (1 - 1e-9))) best = std::move(plan);
     }

@@ -54,7 +54,7 @@ private:
 /// Gives every torus dimension to a target: a group (packed) or a label (blocks), or to none.
 class GridSearch {
 public:
-    GridSearch(const ContractionSpec& spec, const PlanOptions& options)
+    GridSearch(const Product& spec, const PlanOptions& options)
         : spec_(spec), options_(options), groups_(index_groups(spec)), grid_(options.whole_grid(spec.output.layout)), layouts_(spec, groups_, grid_) {
         for (std::size_t g = 0; g < groups_.size(); ++g) {
             const auto& labels = groups_[g].labels;
@@ -72,7 +72,7 @@ public:
         });
         present_.resize(groups_.size());
         for (auto o : {operand_a, operand_b, operand_c})
-            if (o != operand_b || spec.inputs.size() > 1) look_at_tensor(o);
+            if (o != operand_b || spec.factors.size() > 1) look_at_tensor(o);
         for (const double weight : options.link_weight) least_weight_ = std::min(least_weight_, weight);
     }
 
@@ -140,7 +140,7 @@ private:
     double multiply_seconds() const {
         double products = 1;
         for (const double length : length_) products *= length;
-        return products * spec_.flops_per_product / options_.machine.flops_per_second;
+        return products * spec_.flops_per_product() / options_.machine.flops_per_second;
     }
 
     double block(Operand o) const {
@@ -173,14 +173,14 @@ private:
         set_lengths(a);
         double moved = 0, copied = 0;
         for (auto o : {operand_a, operand_b, operand_c}) {
-            if (!may_bound_words_ || grid_.ranks() == 1 || (o == operand_b && spec_.inputs.size() == 1)) continue;
+            if (!may_bound_words_ || grid_.ranks() == 1 || (o == operand_b && spec_.factors.size() == 1)) continue;
             const double size = block(o), words = size - owned_[o];
             if (words <= 0) continue;
             moved += words;
             copied += 2 * size + 2 * words;
         }
         const auto bytes = static_cast<double>(spec_.element_bytes);
-        return multiply_seconds() * (spec_.inputs.size() == 1 ? 0.5 : 1) + moved * bytes * least_weight_ / options_.machine.bytes_per_second +
+        return multiply_seconds() * (spec_.factors.size() == 1 ? 0.5 : 1) + moved * bytes * least_weight_ / options_.machine.bytes_per_second +
                copied * bytes / options_.machine.copied_bytes_per_second;
     }
 
@@ -226,7 +226,7 @@ private:
     }
 
     void look_at_tensor(Operand o) {
-        const auto& operand = o == operand_c ? spec_.output : spec_.inputs[o];
+        const auto& operand = o == operand_c ? spec_.output : spec_.factors[o];
         const auto& layout = operand.layout;
         for (int s = 0; s < layout.slots(); ++s) {
             const auto& mapping = layout.mapping(s);
@@ -290,7 +290,7 @@ private:
                           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
     }
 
-    const ContractionSpec& spec_;
+    const Product& spec_;
     const PlanOptions& options_;
     std::vector<IndexGroup> groups_;
     RankGrid grid_;
@@ -307,7 +307,7 @@ private:
 
 }  // namespace
 
-ContractionPlan plan_contraction(const ContractionSpec& spec, const PlanOptions& options) {
+ContractionPlan plan_contraction(const Product& spec, const PlanOptions& options) {
     return GridSearch(spec, options).best(plan_by_rows(spec, options));
 }
 

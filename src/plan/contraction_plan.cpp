@@ -10,7 +10,7 @@
 namespace arges {
 
 ExchangeSpec ContractionPlan::movement(Operand o) const {
-    const auto& tensor = o == operand_c ? spec.output : spec.inputs[o];
+    const auto& tensor = o == operand_c ? spec.output : spec.factors[o];
     const auto& working = operand[o];
     ExchangeSpec e;
     e.label_extents = spec.label_extents;
@@ -30,7 +30,7 @@ ExchangeSpec ContractionPlan::movement(Operand o) const {
     return e;
 }
 
-ContractionPlan plan_with_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups,
+ContractionPlan plan_with_mapping(const Product& spec, const std::vector<IndexGroup>& groups,
                                   const std::vector<SlotMapping>& mapping, const PlanOptions& options) {
     ContractionPlan plan;
     plan.spec = spec;

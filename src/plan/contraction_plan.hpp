@@ -2,6 +2,7 @@
 #pragma once
 
 #include "plan/index_groups.hpp"
+#include "plan/plan_options.hpp"
 
 #include <array>
 #include <cstdint>
@@ -49,7 +50,7 @@ struct PlanCost {
 /// Steps in order: move or gather A and B into their working layouts (panel by panel if there are panels), multiply, and move,
 /// reduce and project the result into the output.
 struct ContractionPlan {
-    ContractionSpec spec;
+    Product spec;
     RankGrid grid;                           ///< of all ranks
     std::vector<SlotMapping> group_mapping;  ///< per group
     std::vector<std::int64_t> group_places;  ///< per group: ranks along it
@@ -60,7 +61,7 @@ struct ContractionPlan {
     double weight = 1;                       ///< constant orbit size of summed groups
     PlanCost cost;
 
-    bool unary() const { return spec.inputs.size() == 1; }
+    bool unary() const { return spec.factors.size() == 1; }
     std::vector<IndexGroup> groups() const { return index_groups(spec); }
     /// The movement of an input into its working layout (without windows), or of the result into the output.
     ExchangeSpec movement(Operand o) const;
@@ -69,10 +70,10 @@ struct ContractionPlan {
 
 /// Finds the fastest plan over all assignments of torus dimensions to groups within the memory limit.
 /// @throws OutOfMemory with the need and the limit if no plan fits
-ContractionPlan plan_contraction(const ContractionSpec& spec, const PlanOptions& options);
+ContractionPlan plan_contraction(const Product& spec, const PlanOptions& options);
 
 /// The plan for given mappings of the groups; used by the search and by tests.
-ContractionPlan plan_with_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups,
+ContractionPlan plan_with_mapping(const Product& spec, const std::vector<IndexGroup>& groups,
                                   const std::vector<SlotMapping>& mapping, const PlanOptions& options);
 
 /// Exact elements moved by a rank for each operand; A and B into working layouts, C out.

@@ -75,7 +75,7 @@ void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups,
     cost = {};
     const auto bytes = static_cast<double>(plan.spec.element_bytes);
     const double products = plan.rows ? row_products(plan, groups) : sizes.products;
-    const double per_product = plan.unary() ? plan.spec.flops_per_product / 2 : plan.spec.flops_per_product;
+    const double per_product = plan.unary() ? plan.spec.flops_per_product() / 2 : plan.spec.flops_per_product();
     cost.flops = products * per_product;
     cost.useful_flops = useful_products(groups) * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
     const auto panels = static_cast<double>(panel_count(plan));

@@ -6,11 +6,12 @@
 
 namespace arges {
 
-FusedCandidates::FusedCandidates(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options)
-    : spec_(spec), options_(options), plan_(fused_with_mapping(spec, grid, std::move(mapping), options)), result_(raw_result(spec)), ranks_(grid) {
-    for (std::size_t i = 0; i <= outputs_place(); ++i) moved_.emplace_back(i < outputs_place() ? spec.inputs[i] : spec.output, grid, ranks_);
+FusedCandidates::FusedCandidates(const Product& spec, const PairOrder& order, const RankGrid& grid, std::vector<SlotMapping> mapping,
+                                 const PlanOptions& options)
+    : spec_(spec), options_(options), plan_(fused_with_mapping(spec, order, grid, std::move(mapping), options)), result_(raw_result(spec)), ranks_(grid) {
+    for (std::size_t i = 0; i <= outputs_place(); ++i) moved_.emplace_back(i < outputs_place() ? spec.factors[i] : spec.output, grid, ranks_);
     known_.resize(spec.label_extents.size());
-    words_.resize(spec.inputs.size() + 1);
+    words_.resize(spec.factors.size() + 1);
 }
 
 const FusedCandidates::MappedLabel& FusedCandidates::mapped(int label, const SlotMapping& mapping) {
@@ -83,8 +84,8 @@ double FusedCandidates::average_seconds() {
     if (options_.expected_runs == 1) return first;
     const auto words = words_;
     std::vector<bool> were_in_place;
-    for (std::size_t i = 0; i < spec_.inputs.size(); ++i) {
-        const auto& input = spec_.inputs[i];
+    for (std::size_t i = 0; i < spec_.factors.size(); ++i) {
+        const auto& input = spec_.factors[i];
         auto& in_place = plan_.inputs[i].in_place;
         were_in_place.push_back(in_place);
         if (in_place || input.conjugated || !input.is_lasting) continue;
@@ -98,7 +99,7 @@ double FusedCandidates::average_seconds() {
     estimate_cost(plan_, options_, words_);
     const double later = plan_.cost.seconds;
     words_ = words;
-    for (std::size_t i = 0; i < spec_.inputs.size(); ++i) plan_.inputs[i].in_place = were_in_place[i];
+    for (std::size_t i = 0; i < spec_.factors.size(); ++i) plan_.inputs[i].in_place = were_in_place[i];
     const auto runs = static_cast<double>(options_.expected_runs);
     return (first + (runs - 1) * later) / runs;
 }

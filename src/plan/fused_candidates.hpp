@@ -13,7 +13,7 @@ namespace arges {
 class FusedCandidates {
 public:
     /// @param mapping any one
-    FusedCandidates(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options);
+    FusedCandidates(const Product& spec, const PairOrder& order, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options);
     FusedCandidates(const FusedCandidates&) = delete;
     FusedCandidates& operator=(const FusedCandidates&) = delete;
 
@@ -31,15 +31,15 @@ private:
         std::vector<SlotShare> share;  // by operand
     };
 
-    std::size_t outputs_place() const { return spec_.inputs.size(); }
-    const OperandSpec& tensor(std::size_t i) const { return i < spec_.inputs.size() ? spec_.inputs[i] : result_; }
-    WorkingOperand& working(std::size_t i) { return i < spec_.inputs.size() ? plan_.inputs[i] : plan_.result; }
+    std::size_t outputs_place() const { return spec_.factors.size(); }
+    const OperandSpec& tensor(std::size_t i) const { return i < spec_.factors.size() ? spec_.factors[i] : result_; }
+    WorkingOperand& working(std::size_t i) { return i < spec_.factors.size() ? plan_.inputs[i] : plan_.result; }
     const MappedLabel& mapped(int label, const SlotMapping& mapping);
     double words(std::size_t i);
     double words_from(std::size_t i, const OperandSpec& tensor, const std::vector<SlotMapping>& scattered);
     bool is_as_wanted(const OperandSpec& tensor, const std::vector<SlotMapping>& mapping) const;
 
-    const FusedSpec& spec_;
+    const Product& spec_;
     const PlanOptions& options_;
     FusedPlan plan_;             // without layouts
     OperandSpec result_;         // see raw_result()

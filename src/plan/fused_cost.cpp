@@ -34,8 +34,8 @@ public:
             // Once per slice: in all what the whole block needs, if the step has the label.
             const auto runs = static_cast<double>(plan_.slices);
             local *= runs;
-            cost.flops += local * plan_.spec.flops_per_product;
-            useful += whole * plan_.spec.flops_per_product;
+            cost.flops += local * plan_.spec.flops_per_product();
+            useful += whole * plan_.spec.flops_per_product();
             traffic += runs * (block(plan_.labels_of(step.first)) + block(plan_.labels_of(step.second)) + block(step.labels));
             if (step.buffer >= 0) buffers += block(step.labels);
         }
@@ -88,7 +88,7 @@ void estimate_cost(FusedPlan& plan, const PlanOptions& options, std::span<const 
 
 std::vector<double> words_of(const FusedPlan& plan) {
     std::vector<double> result;
-    for (std::size_t i = 0; i < plan.inputs.size(); ++i) result.push_back(plan.inputs[i].in_place ? 0 : moved_words(plan.spec.inputs[i], plan.inputs[i]));
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i) result.push_back(plan.inputs[i].in_place ? 0 : moved_words(plan.spec.factors[i], plan.inputs[i]));
     result.push_back(plan.result.in_place ? 0 : moved_words(plan.spec.output, plan.result));
     return result;
 }
@@ -119,7 +119,7 @@ void slice_to_fit(FusedPlan& plan, const PlanOptions& options) {
 void choose_where_inputs_stay(FusedPlan& plan) {
     plan.stay.assign(plan.inputs.size(), std::nullopt);
     for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
-        auto tensor = plan.spec.inputs[i];
+        auto tensor = plan.spec.factors[i];
         if (plan.inputs[i].in_place || tensor.conjugated) continue;
         const auto layout = scattered_layout(plan, tensor);
         if (!layout) continue;

@@ -14,16 +14,17 @@ constexpr int no_label = -1, undecided = -2;
 
 class FusedGridSearch {
 public:
-    FusedGridSearch(const FusedSpec& spec, const RankGrid& grid, const PlanOptions& options) : spec_(spec), options_(options), grid_(grid) {
+    FusedGridSearch(const Product& spec, const PairOrder& order, const RankGrid& grid, const PlanOptions& options)
+        : spec_(spec), options_(options), grid_(grid) {
         std::set<int> present;
-        for (const auto& input : spec.inputs) {
+        for (const auto& input : spec.factors) {
             operands_.push_back(describe(input));
             present.insert(operands_.back().labels.begin(), operands_.back().labels.end());
         }
         labels_.assign(present.begin(), present.end());
         operands_.push_back(describe(spec.output));
         std::erase_if(operands_.back().labels, [&](int l) { return present.count(l) == 0; });
-        find_step_labels();
+        find_step_labels(order);
     }
 
     std::vector<FusedGrid> ranked(std::size_t most) {
@@ -92,10 +93,10 @@ private:
         return result;
     }
 
-    void find_step_labels() {
+    void find_step_labels(const PairOrder& order) {
         std::vector<std::set<int>> nodes;
-        for (std::size_t i = 0; i < spec_.inputs.size(); ++i) nodes.emplace_back(operands_[i].labels.begin(), operands_[i].labels.end());
-        for (const auto& step : spec_.order) {
+        for (std::size_t i = 0; i < spec_.factors.size(); ++i) nodes.emplace_back(operands_[i].labels.begin(), operands_[i].labels.end());
+        for (const auto& step : order) {
             auto &a = nodes[static_cast<std::size_t>(step[0])], &b = nodes[static_cast<std::size_t>(step[1])];
             auto all = a;
             all.insert(b.begin(), b.end());
@@ -132,7 +133,7 @@ private:
         Kind kind{std::move(places), 0, {}};
         double products = 0;
         for (const auto& labels : step_labels_) products += block(labels, kind.places);
-        kind.multiply_seconds = products * spec_.flops_per_product / options_.machine.flops_per_second;
+        kind.multiply_seconds = products * spec_.flops_per_product() / options_.machine.flops_per_second;
         double all = 1;
         for (int l : labels_) all *= static_cast<double>(kind.places[static_cast<std::size_t>(l)]);
         for (const auto& operand : operands_) {
@@ -217,7 +218,7 @@ private:
 
     static bool is_faster(const State& a, const State& b) { return a.seconds < b.seconds; }
 
-    const FusedSpec& spec_;
+    const Product& spec_;
     const PlanOptions& options_;
     const RankGrid& grid_;
     std::vector<Operand> operands_;              // the inputs, then the output
@@ -229,8 +230,9 @@ private:
 
 }  // namespace
 
-std::vector<FusedGrid> ranked_fused_grids(const FusedSpec& spec, const RankGrid& grid, const PlanOptions& options, std::size_t most) {
-    return FusedGridSearch(spec, grid, options).ranked(most);
+std::vector<FusedGrid> ranked_fused_grids(const Product& spec, const PairOrder& order, const RankGrid& grid, const PlanOptions& options,
+                                          std::size_t most) {
+    return FusedGridSearch(spec, order, grid, options).ranked(most);
 }
 
 }  // namespace arges

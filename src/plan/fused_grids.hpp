@@ -14,6 +14,7 @@ struct FusedGrid {
 };
 
 /// Assignments by ascending seconds, found by a beam search over the torus dimensions; at least one, at most `most`.
-std::vector<FusedGrid> ranked_fused_grids(const FusedSpec& spec, const RankGrid& grid, const PlanOptions& options, std::size_t most);
+std::vector<FusedGrid> ranked_fused_grids(const Product& spec, const PairOrder& order, const RankGrid& grid, const PlanOptions& options,
+                                          std::size_t most);
 
 }  // namespace arges

@@ -23,8 +23,9 @@ std::vector<int> distinct(const std::vector<int>& labels) {
 /// Builds a plan for given mappings.
 class FusedBuilder {
 public:
-    FusedBuilder(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping) {
+    FusedBuilder(const Product& spec, const PairOrder& order, const RankGrid& grid, std::vector<SlotMapping> mapping) {
         plan_.spec = spec;
+        plan_.order = order;
         plan_.grid = grid;
         plan_.label_mapping = std::move(mapping);
     }
@@ -32,7 +33,7 @@ public:
     /// The plan without its cost.
     FusedPlan build() {
         if (plan_.spec.output_is_free) plan_.spec.output.layout = *scattered_layout(plan_, plan_.spec.output);
-        for (const auto& input : plan_.spec.inputs) plan_.inputs.push_back(working(input, {}, true));
+        for (const auto& input : plan_.spec.factors) plan_.inputs.push_back(working(input, {}, true));
         set_result();
         set_steps();
         return std::move(plan_);
@@ -98,7 +99,7 @@ private:
     }
 
     void set_steps() {
-        const auto& order = plan_.spec.order;
+        const auto& order = plan_.order;
         std::vector<std::vector<int>> labels;
         for (const auto& input : plan_.inputs) labels.push_back(input.labels);
         const auto inputs = labels.size();
@@ -180,7 +181,7 @@ ExchangeSpec FusedPlan::movement(std::size_t i, std::int64_t slice) const {
 
 ExchangeSpec FusedPlan::movement(std::size_t i) const {
     const bool out = i == inputs.size();
-    const auto& tensor = out ? spec.output : spec.inputs[i];
+    const auto& tensor = out ? spec.output : spec.factors[i];
     const auto& w = out ? result : inputs[i];
     ExchangeSpec e;
     e.label_extents = spec.label_extents;
@@ -192,8 +193,9 @@ ExchangeSpec FusedPlan::movement(std::size_t i) const {
     return e;
 }
 
-FusedPlan fused_with_mapping(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options) {
-    auto plan = FusedBuilder(spec, grid, std::move(mapping)).build();
+FusedPlan fused_with_mapping(const Product& spec, const PairOrder& order, const RankGrid& grid, std::vector<SlotMapping> mapping,
+                             const PlanOptions& options) {
+    auto plan = FusedBuilder(spec, order, grid, std::move(mapping)).build();
     estimate_cost(plan, options, words_of(plan));
     return plan;
 }
@@ -209,10 +211,10 @@ bool lies_right(const FusedPlan& plan, const OperandSpec& tensor) {
     return true;
 }
 
-OperandSpec raw_result(const FusedSpec& spec) {
+OperandSpec raw_result(const Product& spec) {
     auto result = spec.output;
     std::erase_if(result.labels, [&](int l) {
-        return std::none_of(spec.inputs.begin(), spec.inputs.end(), [&](const auto& input) { return contains(input.labels, l); });
+        return std::none_of(spec.factors.begin(), spec.factors.end(), [&](const auto& input) { return contains(input.labels, l); });
     });
     return result;
 }

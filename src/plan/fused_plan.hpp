@@ -14,19 +14,8 @@
 
 namespace arges {
 
-/// A product of two or more inputs. Every label of the inputs that is not in the output is summed.
-struct FusedSpec {
-    std::vector<OperandSpec> inputs;
-    OperandSpec output;
-    std::vector<std::int64_t> label_extents;
-    std::vector<std::string> label_names;
-    std::vector<LabelTerm> terms;             ///< projection onto the output's symmetry; the identity comes first
-    std::vector<std::array<int, 2>> order;    ///< step s multiplies two of the inputs and earlier results: number inputs.size() + s
-    bool output_is_free = false;              ///< the output, without symmetry, takes the layout that suits the plan
-    std::int64_t element_bytes = 8;
-    double flops_per_product = 2;
-    bool operator==(const FusedSpec&) const = default;
-};
+/// Which two are multiplied one after the other: step s multiplies two of the factors and earlier results, which have the numbers factors.size() + s.
+using PairOrder = std::vector<std::array<int, 2>>;
 
 /// One product of the chain on a rank.
 struct LocalStep {
@@ -38,7 +27,8 @@ struct LocalStep {
 
 /// What every rank does. Where the output is free, spec.output.layout is the layout that it gets.
 struct FusedPlan {
-    FusedSpec spec;
+    Product spec;
+    PairOrder order;
     RankGrid grid;                            ///< of the ranks that take part; the others are idle
     std::vector<SlotMapping> label_mapping;   ///< per label
     std::vector<WorkingOperand> inputs;       ///< dense over their labels (`groups` are labels)
@@ -72,13 +62,13 @@ struct FusedPlan {
 
 /// Finds the fastest of the grids (PlanOptions::grids) and mappings within the memory limit; none if there is no grid that fits.
 /// Labels must occur in an operand; labels that are repeated within an operand are diagonals.
-std::optional<FusedPlan> plan_fused(const FusedSpec& spec, const PlanOptions& options);
+std::optional<FusedPlan> plan_fused(const Product& spec, const PairOrder& order, const PlanOptions& options);
 
 /// Seconds on the best grid from block sizes alone, for comparisons between ways to fuse.
-double quick_seconds(const FusedSpec& spec, const PlanOptions& options);
+double quick_seconds(const Product& spec, const PairOrder& order, const PlanOptions& options);
 
 /// The plan for given mappings of the labels on a grid; used by the search and by tests.
-FusedPlan fused_with_mapping(const FusedSpec& spec, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options);
+FusedPlan fused_with_mapping(const Product& spec, const PairOrder& order, const RankGrid& grid, std::vector<SlotMapping> mapping, const PlanOptions& options);
 
 /// Cuts the plan into slices of the label that saves most until it fits into the limit. The bytes moved stay as they are; products
 /// without the label are repeated.
@@ -91,7 +81,7 @@ void choose_where_inputs_stay(FusedPlan& plan);
 bool lies_right(const FusedPlan& plan, const OperandSpec& tensor);
 
 /// The output without labels that the inputs lack, along which the movement of the result broadcasts.
-OperandSpec raw_result(const FusedSpec& spec);
+OperandSpec raw_result(const Product& spec);
 
 /// True if the result may be formed in the output's own array: nothing is summed, projected or broadcast on the way there.
 bool may_form_in_place(const FusedPlan& plan);

@@ -43,17 +43,17 @@ std::optional<NodeKind> product_kind(NodeKind a, NodeKind b) {
 
 class GroupFinder {
 public:
-    explicit GroupFinder(const ContractionSpec& spec) : spec_(spec) {
-        for (std::size_t o = 0; o < spec.inputs.size(); ++o)
-            for (int l : spec.inputs[o].labels) ++count_[o][l];
+    explicit GroupFinder(const Product& spec) : spec_(spec) {
+        for (std::size_t o = 0; o < spec.factors.size(); ++o)
+            for (int l : spec.factors[o].labels) ++count_[o][l];
         for (int l : spec.output.labels) ++count_[operand_c][l];
     }
 
     std::vector<IndexGroup> find() {
-        for (std::size_t o = 0; o < spec_.inputs.size(); ++o) collect_nodes(o);
-        for (std::size_t o = 0; o < spec_.inputs.size(); ++o)
-            for (const auto& slot : spec_.inputs[o].layout.symmetry().slots())
-                split(o, normalized(with_labels(slot, spec_.inputs[o].labels)));
+        for (std::size_t o = 0; o < spec_.factors.size(); ++o) collect_nodes(o);
+        for (std::size_t o = 0; o < spec_.factors.size(); ++o)
+            for (const auto& slot : spec_.factors[o].layout.symmetry().slots())
+                split(o, normalized(with_labels(slot, spec_.factors[o].labels)));
         for (auto& g : groups_) {
             const auto& tree = g.in(operand_a) ? *g.tree[operand_a] : *g.tree[operand_b];
             g.size = PackedNode(tree, spec_.label_extents, false).size();
@@ -73,8 +73,8 @@ private:
     }
 
     void collect_nodes(std::size_t o) {
-        for (const auto& slot : spec_.inputs[o].layout.symmetry().slots())
-            collect_nodes(o, normalized(with_labels(slot, spec_.inputs[o].labels)));
+        for (const auto& slot : spec_.factors[o].layout.symmetry().slots())
+            collect_nodes(o, normalized(with_labels(slot, spec_.factors[o].labels)));
     }
     void collect_nodes(std::size_t o, const SymmetryNode& node) {
         if (node.kind == NodeKind::leaf) return;
@@ -184,7 +184,7 @@ private:
         groups_.push_back(std::move(g));
     }
 
-    const ContractionSpec& spec_;
+    const Product& spec_;
     std::array<std::map<int, int>, 3> count_;
     std::array<std::vector<Node>, 2> nodes_;
     std::vector<IndexGroup> groups_;
@@ -220,6 +220,6 @@ double IndexGroup::constant_weight() const {
     return weight;
 }
 
-std::vector<IndexGroup> index_groups(const ContractionSpec& spec) { return GroupFinder(spec).find(); }
+std::vector<IndexGroup> index_groups(const Product& spec) { return GroupFinder(spec).find(); }
 
 }  // namespace arges

@@ -1,7 +1,7 @@
 /// Which parts of the operands' symmetry survive a contraction packed.
 #pragma once
 
-#include "plan/contraction_spec.hpp"
+#include "plan/product.hpp"
 
 #include <array>
 #include <optional>
@@ -29,7 +29,7 @@ struct IndexGroup {
 /// Groups of the iteration space, by first appearance in A, then B. Symmetry nodes of an operand survive where their labels go
 /// together to the same kind of node in the other operand (summed or batch) or to the result only; others are broken up.
 /// Example: Z["abij"] += W["mbej"] * T["aeim"] with T antisymmetric in (a,e) and (i,m): all groups are single labels.
-std::vector<IndexGroup> index_groups(const ContractionSpec& spec);
+std::vector<IndexGroup> index_groups(const Product& spec);
 
 /// The node with each leaf's dimension replaced by its label.
 SymmetryNode with_labels(const SymmetryNode& node, const std::vector<int>& labels);

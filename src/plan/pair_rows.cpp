@@ -26,8 +26,8 @@ bool has_rows(const OperandSpec& operand) {
 /// Finds the groups that the factors of the children are; true if there are at most two for each child and all are found.
 class FactorFinder {
 public:
-    FactorFinder(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, Operand o) : groups_(groups), operand_(o) {
-        const auto& operand = spec.inputs[o];
+    FactorFinder(const Product& spec, const std::vector<IndexGroup>& groups, Operand o) : groups_(groups), operand_(o) {
+        const auto& operand = spec.factors[o];
         const auto node = with_labels(operand.layout.symmetry().slots()[0], operand.labels);
         for (std::size_t c = 0; c < 2; ++c) {
             const auto& child = node.children[c];
@@ -77,16 +77,16 @@ std::vector<LabelTerm> with_mirror(const std::vector<LabelTerm>& terms, const La
     return result;
 }
 
-std::optional<ContractionPlan> plan_for(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, Operand stays,
+std::optional<ContractionPlan> plan_for(const Product& spec, const std::vector<IndexGroup>& groups, Operand stays,
                                         const PlanOptions& options, const std::optional<LabelTerm>& mirror) {
-    if (!has_rows(spec.inputs[stays])) return std::nullopt;
+    if (!has_rows(spec.factors[stays])) return std::nullopt;
     const FactorFinder finder(spec, groups, stays);
     if (!finder.found()) return std::nullopt;
     const auto other = stays == operand_a ? operand_b : operand_a;
     ContractionPlan plan;
     plan.spec = spec;
     if (mirror) plan.spec.terms = with_mirror(spec.terms, *mirror);
-    plan.grid = spec.inputs[stays].layout.grid();
+    plan.grid = spec.factors[stays].layout.grid();
     plan.rows = PairRows{stays, finder.factors, mirror.has_value()};
     plan.group_mapping.resize(groups.size());
     plan.group_places.assign(groups.size(), 1);
@@ -101,15 +101,15 @@ std::optional<ContractionPlan> plan_for(const ContractionSpec& spec, const std::
     auto summed = columns, free = columns;
     for (const auto& child : finder.factors)
         for (int g : child) (groups[static_cast<std::size_t>(g)].is_contracted() ? summed : free).push_back(g);
-    const auto& layout = spec.inputs[stays].layout;
-    plan.operand[stays] = {{}, spec.inputs[stays].labels, layout, true};
+    const auto& layout = spec.factors[stays].layout;
+    plan.operand[stays] = {{}, spec.factors[stays].labels, layout, true};
     plan.operand[other] = working_copy(plan, groups, other, summed, {});
     plan.operand[operand_c] = working_copy(plan, groups, operand_c, free, layout.mapping(0).torus);
     WorkingSizes sizes;
     for (auto o : {other, operand_c}) {
         sizes.moves[o] = true;
         sizes.block[o] = static_cast<double>(plan.operand[o].layout.max_local_size());
-        sizes.words[o] = moved_words(o == operand_c ? spec.output : spec.inputs[o], plan.operand[o]);
+        sizes.words[o] = moved_words(o == operand_c ? spec.output : spec.factors[o], plan.operand[o]);
     }
     estimate_cost(plan, groups, options, sizes);
     if (plan.cost.working_bytes > options.memory_limit) return std::nullopt;
@@ -118,9 +118,9 @@ std::optional<ContractionPlan> plan_for(const ContractionSpec& spec, const std::
 
 }  // namespace
 
-std::optional<ContractionPlan> plan_by_rows(const ContractionSpec& spec, const PlanOptions& options,
+std::optional<ContractionPlan> plan_by_rows(const Product& spec, const PlanOptions& options,
                                             const std::optional<LabelTerm>& mirror) {
-    if (spec.inputs.size() != 2) return std::nullopt;
+    if (spec.factors.size() != 2) return std::nullopt;
     const auto groups = index_groups(spec);
     std::optional<ContractionPlan> best;
     for (const auto stays : {operand_a, operand_b}) {

@@ -3,7 +3,7 @@
 /// is packed in both pairs: a quarter of the flops of the full product, and no operand is unpacked.
 #pragma once
 
-#include "plan/contraction_spec.hpp"
+#include "plan/product.hpp"
 
 #include <array>
 #include <optional>

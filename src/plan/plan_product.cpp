@@ -1,6 +1,7 @@
 #include "plan/plan_product.hpp"
 
 #include "arges/error.hpp"
+#include "base/overloaded.hpp"
 #include "plan/estimate_cost.hpp"
 #include "plan/product_order.hpp"
 #include "plan/product_steps.hpp"
@@ -19,13 +20,13 @@ using Fusion = std::vector<bool>;
 /// The steps of one fused product.
 struct StepGroup {
     std::vector<int> members;                 // nodes of the order that go in
-    std::vector<std::array<int, 2>> order;    // renumbered: members first
+    PairOrder order;                          // renumbered: members first
     int result = 0;                           // node that comes out
 };
 
 class ProductPlanner {
 public:
-    ProductPlanner(const ProductSpec& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
+    ProductPlanner(const Product& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
 
     PlannedProduct plan() {
         auto result = best();
@@ -175,22 +176,18 @@ private:
             auto key = group.members;
             key.push_back(group.result);
             const auto [it, is_new] = group_seconds_.try_emplace(key, 0);
-            if (is_new) it->second = quick_seconds(fused_spec(group), options_);
+            if (is_new) it->second = quick_seconds(product_of(group), group.order, options_);
             seconds += it->second;
         }
         return seconds;
     }
 
     /// A group with intermediates in balanced layouts.
-    FusedSpec fused_spec(const StepGroup& group) {
-        FusedSpec spec;
-        for (int m : group.members) spec.inputs.push_back(operand(m));
-        spec.output = group.result + 1 == static_cast<int>(nodes_.size() + order_.size()) ? spec_.output : operand(group.result);
-        spec.order = group.order;
-        spec.label_extents = spec_.label_extents;
-        spec.element_bytes = spec_.element_bytes;
-        spec.flops_per_product = spec_.complex ? 8 : 2;
-        return spec;
+    Product product_of(const StepGroup& group) {
+        std::vector<OperandSpec> factors;
+        for (int m : group.members) factors.push_back(operand(m));
+        const bool last = group.result + 1 == static_cast<int>(nodes_.size() + order_.size());
+        return product_over_labels_of(spec_, std::move(factors), last ? spec_.output : operand(group.result));
     }
 
     const OperandSpec& operand(int node) {
@@ -216,10 +213,10 @@ private:
         return result;
     }
 
-    const ProductSpec& spec_;
+    const Product& spec_;
     const PlanOptions& options_;
     std::vector<ProductNode> nodes_;
-    std::vector<std::array<int, 2>> order_;
+    PairOrder order_;
     std::map<std::vector<int>, double> group_seconds_;
     std::map<int, OperandSpec> intermediate_;
 };
@@ -227,9 +224,9 @@ private:
 }  // namespace
 
 double PlannedStep::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
-    if (contraction) return contraction->cost.seconds;
-    if (fused) return fused->cost.seconds;
-    return estimated_seconds(*movement, element_bytes, machine);
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return estimated_seconds(movement.spec, element_bytes, machine); },
+                                 [](const auto& product) { return product.cost.seconds; }},
+                      work);
 }
 
 double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
@@ -238,36 +235,36 @@ double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& m
     return sum;
 }
 
-void set_names(std::vector<PlannedStep>& steps, const ProductSpec& spec) {
+void set_names(std::vector<PlannedStep>& steps, const Product& spec) {
     std::map<int, std::string> names{{output_operand, spec.output.name}};
     for (std::size_t f = 0; f < spec.factors.size(); ++f) names[static_cast<int>(f)] = spec.factors[f].name;
     const auto set = [&](auto& product, const PlannedStep& step) {
         product.label_names = spec.label_names;
         product.output.name = names[step.output];
-        for (std::size_t i = 0; i < product.inputs.size(); ++i) product.inputs[i].name = names[step.inputs[i]];
+        for (std::size_t i = 0; i < product.factors.size(); ++i) product.factors[i].name = names[step.inputs[i]];
     };
     for (auto& step : steps) {
         // What is moved keeps its name, also if it is a part of the tensor.
         if (step.output != output_operand)
-            names[step.output] = step.movement ? names[step.inputs[0]] : "an intermediate for " + spec.output.name;
-        if (step.contraction) set(step.contraction->spec, step);
-        if (step.fused) set(step.fused->spec, step);
+            names[step.output] = std::holds_alternative<PlannedMovement>(step.work) ? names[step.inputs[0]] : "an intermediate for " + spec.output.name;
+        std::visit(Overloaded{[](PlannedMovement&) {}, [&](auto& product) { set(product.spec, step); }}, step.work);
     }
 }
 
-ProductSpec settled(const PlannedProduct& plan, ProductSpec spec) {
+Product settled(const PlannedProduct& plan, Product spec) {
     for (const auto& step : plan.steps) {
-        if (!step.fused) continue;
-        for (std::size_t i = 0; i < step.fused->stay.size(); ++i) {
+        const auto* const fused = step.fused();
+        if (fused == nullptr) continue;
+        for (std::size_t i = 0; i < fused->stay.size(); ++i) {
             const auto factor = static_cast<std::size_t>(step.inputs[i]);
-            if (factor < spec.factors.size() && step.fused->stay[i]) spec.factors[factor].layout = *step.fused->stay[i];
+            if (factor < spec.factors.size() && fused->stay[i]) spec.factors[factor].layout = *fused->stay[i];
         }
-        if (step.output == output_operand) spec.output.layout = step.fused->spec.output.layout;
+        if (step.output == output_operand) spec.output.layout = fused->spec.output.layout;
     }
     return spec;
 }
 
-std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options) {
+std::string ranks_advice(const Product& spec, const PlanOptions& options) {
     constexpr int most_doublings = 10;
     auto larger = spec;
     auto grid = options.whole_grid(spec.output.layout);
@@ -293,7 +290,7 @@ std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options) {
     return "";
 }
 
-PlannedProduct plan_product(const ProductSpec& spec, const PlanOptions& options) {
+PlannedProduct plan_product(const Product& spec, const PlanOptions& options) {
     try {
         return ProductPlanner(spec, options).plan();
     } catch (const OutOfMemory& error) {

@@ -5,38 +5,33 @@
 #include "plan/contraction_plan.hpp"
 #include "plan/fused_plan.hpp"
 
-#include <optional>
+#include <variant>
 #include <vector>
 
 namespace arges {
 
-/// output = (projection of) sum over labels of the product of the factors.
-struct ProductSpec {
-    std::vector<OperandSpec> factors;
-    OperandSpec output;
-    std::vector<std::int64_t> label_extents;
-    std::vector<std::string> label_names;
-    std::vector<LabelTerm> terms;          ///< projection onto the output's symmetry; the identity comes first
-    bool output_is_free = false;           ///< the output may take any layout: all of it is replaced
-    bool complex = false;
-    bool coefficient_inside = false;       ///< terms conjugate and the coefficient is complex: it must be applied before the movement
-    std::int64_t element_bytes = 8;
-    bool operator==(const ProductSpec&) const = default;
-};
-
 /// Names the output among the operands of the steps.
 inline constexpr int output_operand = -1;
 
-/// A movement, a pairwise product or a fused one. Operands are numbered: the factors, then intermediates.
+/// Moves a tensor.
+struct PlannedMovement {
+    ExchangeSpec spec;
+    bool conjugated = false;
+    bool operator==(const PlannedMovement&) const = default;
+};
+
+/// What a step is: a movement, a pairwise product over packed groups, or a product of several tensors on one grid.
+using PlannedWork = std::variant<PlannedMovement, ContractionPlan, FusedPlan>;
+
+/// A step of a product. Operands are numbered: the factors, then intermediates.
 struct PlannedStep {
     std::vector<int> inputs;
     int output = output_operand;
-    std::optional<ExchangeSpec> movement;
-    std::optional<ContractionPlan> contraction;
-    std::optional<FusedPlan> fused;
-    bool conjugated = false;   ///< of a movement
-    double factor = 1;         ///< number in front
+    PlannedWork work;
+    double factor = 1;  ///< number in front
 
+    /// Null if the step is something else.
+    const FusedPlan* fused() const { return std::get_if<FusedPlan>(&work); }
     double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
     bool operator==(const PlannedStep&) const = default;
 };
@@ -51,16 +46,16 @@ struct PlannedProduct {
 };
 
 /// Gives the tensors and labels in the steps the names that they have in `spec`; plans do not depend on names.
-void set_names(std::vector<PlannedStep>& steps, const ProductSpec& spec);
+void set_names(std::vector<PlannedStep>& steps, const Product& spec);
 
 /// The product with its tensors where the plan leaves them: as it is planned the next time.
-ProductSpec settled(const PlannedProduct& plan, ProductSpec spec);
+Product settled(const PlannedProduct& plan, Product spec);
 
 /// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
 /// within the limit; empty if that does not help.
-std::string ranks_advice(const ProductSpec& spec, const PlanOptions& options);
+std::string ranks_advice(const Product& spec, const PlanOptions& options);
 
 /// @throws OutOfMemory with the need and the limit if a step does not fit into the memory limit
-PlannedProduct plan_product(const ProductSpec& spec, const PlanOptions& options);
+PlannedProduct plan_product(const Product& spec, const PlanOptions& options);
 
 }  // namespace arges

@@ -1,6 +1,7 @@
 #include "plan/plan_report.hpp"
 
 #include "arges/expression.hpp"
+#include "base/overloaded.hpp"
 #include "base/saturate.hpp"
 #include "plan/count_bytes.hpp"
 #include "plan/estimate_cost.hpp"
@@ -29,9 +30,9 @@ std::string permutations_text(std::size_t terms) {
 template <class Spec>
 std::string statement_text(const Spec& spec) {
     auto text = spec.output.name + "[" + label_text(spec.output.labels, spec.label_names) + "] <-";
-    for (std::size_t i = 0; i < spec.inputs.size(); ++i)
-        text += std::string(i == 0 ? " " : " * ") + (spec.inputs[i].conjugated ? "conj " : "") + spec.inputs[i].name + "[" +
-                label_text(spec.inputs[i].labels, spec.label_names) + "]";
+    for (std::size_t i = 0; i < spec.factors.size(); ++i)
+        text += std::string(i == 0 ? " " : " * ") + (spec.factors[i].conjugated ? "conj " : "") + spec.factors[i].name + "[" +
+                label_text(spec.factors[i].labels, spec.label_names) + "]";
     return text + permutations_text(spec.terms.size());
 }
 
@@ -50,14 +51,14 @@ public:
         report_.statement = statement_text(plan.spec);
         const auto step = bounded_step(plan);
         if (plan.rows)
-            report_.rows_of = plan.spec.inputs[plan.rows->operand].name;
+            report_.rows_of = plan.spec.factors[plan.rows->operand].name;
         else
             add_grid(plan, step.labels);
         for (const auto& level : plan.panels)
             report_.panels.push_back({step.labels[static_cast<std::size_t>(level.group)], level.count, 1});
         for (auto o : {operand_a, operand_b, operand_c})
             if (o != operand_b || !plan.unary())
-                add_operand(o == operand_c ? plan.spec.output : plan.spec.inputs[o], plan.operand[o], o == operand_c,
+                add_operand(o == operand_c ? plan.spec.output : plan.spec.factors[o], plan.operand[o], o == operand_c,
                             plan.spec.label_names, [&] { return plan.movement(o); });
         finish(plan.cost, step);
     }
@@ -70,7 +71,7 @@ public:
         std::int64_t used = 1;
         for (std::size_t l = 0; l < names.size(); ++l) {
             const auto label = static_cast<int>(l);
-            const bool present = std::any_of(plan.spec.inputs.begin(), plan.spec.inputs.end(), [&](const auto& input) {
+            const bool present = std::any_of(plan.spec.factors.begin(), plan.spec.factors.end(), [&](const auto& input) {
                 return std::count(input.labels.begin(), input.labels.end(), label) > 0;
             });
             if (!present) continue;
@@ -84,7 +85,7 @@ public:
         add_chain(plan);
         for (std::size_t i = 0; i <= plan.inputs.size(); ++i) {
             const bool out = i == plan.inputs.size();
-            add_operand(out ? plan.spec.output : plan.spec.inputs[i], out ? plan.result : plan.inputs[i], out, names,
+            add_operand(out ? plan.spec.output : plan.spec.factors[i], out ? plan.result : plan.inputs[i], out, names,
                         [&] { return plan.movement(i); });
         }
         finish(plan.cost, step);
@@ -171,14 +172,11 @@ private:
     std::int64_t element_bytes_;
 };
 
-StepReporter report_step(const PlannedStep& step, const ProductSpec& spec, const PlanOptions& options) {
+StepReporter report_step(const PlannedStep& step, const Product& spec, const PlanOptions& options) {
     StepReporter reporter(options.whole_grid(spec.output.layout).ranks(), spec.element_bytes, options);
-    if (step.contraction)
-        reporter.add(*step.contraction);
-    else if (step.fused)
-        reporter.add(*step.fused);
-    else
-        reporter.add(*step.movement, spec.label_names);
+    std::visit(Overloaded{[&](const PlannedMovement& movement) { reporter.add(movement.spec, spec.label_names); },
+                          [&](const auto& product) { reporter.add(product); }},
+               step.work);
     return reporter;
 }
 
@@ -198,7 +196,7 @@ std::string to_string(StepKind kind) {
     return "";
 }
 
-PlanReport plan_report(const PlannedProduct& plan, const ProductSpec& spec, const PlanOptions& options) {
+PlanReport plan_report(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
     PlanReport report;
     report.ranks = options.whole_grid(spec.output.layout).ranks();
     ByteCount count(report.ranks, spec.element_bytes);

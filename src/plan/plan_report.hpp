@@ -75,7 +75,7 @@ struct PlanReport {
 };
 
 /// The report of a plan. `options` are those that it was planned with.
-PlanReport plan_report(const PlannedProduct& plan, const ProductSpec& spec, const PlanOptions& options);
+PlanReport plan_report(const PlannedProduct& plan, const Product& spec, const PlanOptions& options);
 
 /// Reports of single steps.
 StepReport step_report(const ContractionPlan& plan, const PlanOptions& options);

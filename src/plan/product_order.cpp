@@ -51,7 +51,7 @@ bool stays_packed(const LabelGroup& group, const std::vector<ProductNode>& nodes
     });
 }
 
-Network network_of(const std::vector<ProductNode>& nodes, const ProductSpec& spec) {
+Network network_of(const std::vector<ProductNode>& nodes, const Product& spec) {
     Network network;
     network.extents.assign(spec.label_extents.begin(), spec.label_extents.end());
     const std::set<int> output(spec.output.labels.begin(), spec.output.labels.end());
@@ -70,7 +70,7 @@ Network network_of(const std::vector<ProductNode>& nodes, const ProductSpec& spe
 }
 
 /// Seconds of a pairwise product: a bound from below that adds up over a tree, and the charge for memory.
-double pair_seconds(const PairShape& s, const ProductSpec& spec, const PlanOptions& options) {
+double pair_seconds(const PairShape& s, const Product& spec, const PlanOptions& options) {
     const auto& machine = options.machine;
     const auto ranks = static_cast<double>(options.whole_grid(spec.output.layout).ranks());
     const auto bytes = static_cast<double>(spec.element_bytes);
@@ -86,7 +86,7 @@ double pair_seconds(const PairShape& s, const ProductSpec& spec, const PlanOptio
 
 }  // namespace
 
-std::vector<std::array<int, 2>> product_order(const std::vector<ProductNode>& nodes, const ProductSpec& spec, const PlanOptions& options) {
+PairOrder product_order(const std::vector<ProductNode>& nodes, const Product& spec, const PlanOptions& options) {
     return find_contraction_order(network_of(nodes, spec), [&](const PairShape& s) { return pair_seconds(s, spec, options); }).steps;
 }
 

@@ -3,7 +3,6 @@
 
 #include "plan/product_steps.hpp"
 
-#include <array>
 #include <vector>
 
 namespace arges {
@@ -11,6 +10,6 @@ namespace arges {
 /// The order of least modelled seconds, each pair on its best grid of all ranks, layouts left aside. Groups of labels that stay packed
 /// in every factor that has them count with their packed size, and results that do not fit into the memory limit are charged for it.
 /// Step s makes node nodes.size() + s.
-std::vector<std::array<int, 2>> product_order(const std::vector<ProductNode>& nodes, const ProductSpec& spec, const PlanOptions& options);
+PairOrder product_order(const std::vector<ProductNode>& nodes, const Product& spec, const PlanOptions& options);
 
 }  // namespace arges

@@ -11,7 +11,7 @@ namespace arges {
 namespace {
 
 /// The symmetry that the raw result keeps by structure.
-Symmetry raw_symmetry(const ContractionSpec& spec) {
+Symmetry raw_symmetry(const Product& spec) {
     std::vector<SymmetryNode> slots;
     const auto& labels = spec.output.labels;
     for (const auto& g : index_groups(spec))
@@ -21,7 +21,7 @@ Symmetry raw_symmetry(const ContractionSpec& spec) {
 
 }  // namespace
 
-ProductSteps::ProductSteps(const ProductSpec& spec, const PlanOptions& options)
+ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options)
     : spec_(spec), options_(options), next_id_(static_cast<int>(spec.factors.size())) {
     for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes_.push_back({static_cast<int>(f), spec.factors[f]});
 }
@@ -73,48 +73,40 @@ std::vector<int> ProductSteps::kept_labels(const std::vector<std::size_t>& membe
 }
 
 ProductNode ProductSteps::intermediate(const std::vector<ProductNode>& inputs, const std::vector<std::size_t>& members) {
-    auto spec = contraction(inputs);
-    spec.output = {};
+    auto spec = pairwise(inputs, {});
     spec.output.labels = kept_labels(members);
     spec.output.name = "an intermediate for " + spec_.output.name;
     std::vector<std::int64_t> extents;
     for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
     product_.intermediates.push_back(new_layout(extents, raw_symmetry(spec)));
     spec.output.layout = product_.intermediates.back();
-    spec.terms = {identity_term(spec_.label_extents.size())};
     const int id = next_id_++;
     push_contraction(spec, inputs, id);
     return {id, spec.output};
 }
 
-bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const std::vector<std::array<int, 2>>& order) {
-    FusedSpec spec;
+bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const PairOrder& order) {
+    auto spec = product_over_labels_of(spec_, {}, spec_.output);
     std::vector<int> ids;
     for (auto m : members) {
-        spec.inputs.push_back(nodes_[m].spec);
+        spec.factors.push_back(nodes_[m].spec);
         ids.push_back(nodes_[m].id);
     }
     const bool last = members.size() == nodes_.size();
-    spec.label_extents = spec_.label_extents;
-    spec.label_names = spec_.label_names;
-    spec.order = order;
-    spec.element_bytes = spec_.element_bytes;
-    spec.flops_per_product = spec_.complex ? 8 : 2;
     if (last) {
-        spec.output = spec_.output;
         spec.terms = spec_.terms;
         const auto& shape = spec_.output.layout;
         spec.output_is_free = spec_.output_is_free && shape.slots() == shape.order() && shape.order() > 0;
     } else {
+        spec.output = {};
         spec.output.labels = kept_labels(members);
         spec.output.name = "an intermediate for " + spec_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
         spec.output.layout = new_layout(extents, Symmetry::none(static_cast<int>(extents.size())));
         spec.output_is_free = true;
-        spec.terms = {identity_term(spec_.label_extents.size())};
     }
-    auto plan = plan_fused(spec, options_);
+    auto plan = plan_fused(spec, order, options_);
     if (!plan) return false;
     for (std::size_t i = 0; i < ids.size(); ++i) suit_consumer(ids[i], i, *plan);
     PlannedStep step;
@@ -125,7 +117,7 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
         step.output = next_id_++;
         replace(members, {step.output, spec.output});
     }
-    step.fused = std::move(plan);
+    step.work = *std::move(plan);
     product_.steps.push_back(std::move(step));
     if (last) nodes_.clear();
     return true;
@@ -135,23 +127,24 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
 /// together. `input` is the intermediate's place among the consumer's inputs.
 void ProductSteps::suit_consumer(int id, std::size_t input, FusedPlan& consumer) {
     const auto producer = std::find_if(product_.steps.begin(), product_.steps.end(), [&](const auto& s) { return s.output == id; });
-    if (producer == product_.steps.end() || !producer->fused || consumer.slices > 1 || !consumer.stay[input]) return;
-    auto make = producer->fused->spec;
+    const auto* const before_it = producer == product_.steps.end() ? nullptr : producer->fused();
+    if (before_it == nullptr || consumer.slices > 1 || !consumer.stay[input]) return;
+    auto make = before_it->spec;
     make.output.layout = *consumer.stay[input];
     make.output_is_free = false;
     auto use = consumer.spec;
-    use.inputs[input].layout = *consumer.stay[input];
+    use.factors[input].layout = *consumer.stay[input];
     use.output_is_free = false;
-    auto making = fused_with_mapping(make, producer->fused->grid, producer->fused->label_mapping, options_);
-    auto using_it = fused_with_mapping(use, consumer.grid, consumer.label_mapping, options_);
-    const double before = producer->fused->cost.seconds + consumer.cost.seconds;
+    auto making = fused_with_mapping(make, before_it->order, before_it->grid, before_it->label_mapping, options_);
+    auto using_it = fused_with_mapping(use, consumer.order, consumer.grid, consumer.label_mapping, options_);
+    const double before = before_it->cost.seconds + consumer.cost.seconds;
     const bool fits = std::max(making.cost.working_bytes, using_it.cost.working_bytes) <= options_.memory_limit;
-    if (!fits || producer->fused->slices > 1 || making.cost.seconds + using_it.cost.seconds >= before) return;
+    if (!fits || before_it->slices > 1 || making.cost.seconds + using_it.cost.seconds >= before) return;
     product_.intermediates[static_cast<std::size_t>(id) - spec_.factors.size()] = make.output.layout;
-    making.stay = producer->fused->stay;
+    making.stay = before_it->stay;
     using_it.stay = consumer.stay;
     using_it.spec.output_is_free = consumer.spec.output_is_free;
-    producer->fused = std::move(making);
+    producer->work = std::move(making);
     consumer = std::move(using_it);
 }
 
@@ -164,7 +157,7 @@ void ProductSteps::finish() {
     if (nodes_.size() == 1 && nothing_summed && !spec_.coefficient_inside)
         push_movement(nodes_[0], output_operand, spec_.output);
     else
-        push_contraction(contraction(nodes_), nodes_, output_operand);
+        push_contraction(last_product(nodes_), nodes_, output_operand);
 }
 
 /// Either R = A+ B+ + A- B-, see joint_pair(), or half of the products of an operand that stays, and their mirror image.
@@ -174,12 +167,12 @@ void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) 
     double seconds = 0;
     for (auto s = before.steps.size(); s < product_.steps.size(); ++s) seconds += product_.steps[s].seconds(spec_.element_bytes, options_.machine);
     const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
-    auto by_rows = plan_by_rows(contraction(nodes_), options_, mirror);
+    auto by_rows = plan_by_rows(last_product(nodes_), options_, mirror);
     if (!by_rows || by_rows->cost.seconds >= seconds) return;
     product_ = before;
     PlannedStep step;
     step.inputs = {nodes_[0].id, nodes_[1].id};
-    step.contraction = std::move(by_rows);
+    step.work = *std::move(by_rows);
     product_.steps.push_back(std::move(step));
 }
 
@@ -187,7 +180,7 @@ void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {
     for (const bool symmetric : {true, false}) {
         std::vector<ProductNode> parts;
         for (std::size_t o = 0; o < 2; ++o) parts.push_back(part_of(nodes_[o], pairs[o], symmetric));
-        push_contraction(contraction(parts), parts, output_operand);
+        push_contraction(last_product(parts), parts, output_operand);
     }
 }
 
@@ -198,28 +191,29 @@ ProductNode ProductSteps::part_of(const ProductNode& whole, const PairOperand& p
     part.spec.layout = product_.intermediates.back();
     push_movement(whole, part.id, part.spec);
     auto& step = product_.steps.back();
-    step.movement->terms = {step.movement->identity(), exchange_second(pair, spec_.label_extents.size(), symmetric)};
+    auto& movement = std::get<PlannedMovement>(step.work).spec;
+    movement.terms = {movement.identity(), exchange_second(pair, spec_.label_extents.size(), symmetric)};
     step.factor = 0.5;
     return part;
 }
 
-ContractionSpec ProductSteps::contraction(const std::vector<ProductNode>& inputs) const {
-    ContractionSpec result;
-    for (const auto& input : inputs) result.inputs.push_back(input.spec);
-    result.output = spec_.output;
-    result.label_extents = spec_.label_extents;
-    result.label_names = spec_.label_names;
+Product ProductSteps::pairwise(const std::vector<ProductNode>& inputs, OperandSpec output) const {
+    std::vector<OperandSpec> factors;
+    for (const auto& input : inputs) factors.push_back(input.spec);
+    return product_over_labels_of(spec_, std::move(factors), std::move(output));
+}
+
+Product ProductSteps::last_product(const std::vector<ProductNode>& inputs) const {
+    auto result = pairwise(inputs, spec_.output);
     result.terms = spec_.terms;
-    result.element_bytes = spec_.element_bytes;
-    result.flops_per_product = spec_.complex ? 8 : 2;
     return result;
 }
 
-void ProductSteps::push_contraction(const ContractionSpec& spec, const std::vector<ProductNode>& inputs, int output) {
+void ProductSteps::push_contraction(const Product& spec, const std::vector<ProductNode>& inputs, int output) {
     PlannedStep step;
     for (const auto& input : inputs) step.inputs.push_back(input.id);
     step.output = output;
-    step.contraction = plan_contraction(spec, options_);
+    step.work = plan_contraction(spec, options_);
     product_.steps.push_back(std::move(step));
 }
 
@@ -227,7 +221,6 @@ void ProductSteps::push_movement(const ProductNode& from, int output, const Oper
     PlannedStep step;
     step.inputs = {from.id};
     step.output = output;
-    step.conjugated = from.spec.conjugated;
     ExchangeSpec movement;
     movement.from = from.spec.layout;
     movement.from_labels = from.spec.labels;
@@ -235,7 +228,7 @@ void ProductSteps::push_movement(const ProductNode& from, int output, const Oper
     movement.to_labels = to.labels;
     movement.label_extents = spec_.label_extents;
     movement.terms = spec_.terms;
-    step.movement = std::move(movement);
+    step.work = PlannedMovement{std::move(movement), from.spec.conjugated};
     product_.steps.push_back(std::move(step));
 }
 

@@ -96,7 +96,7 @@ BoundedStep bounded_step(const ContractionPlan& plan) {
                 members.push_back(static_cast<int>(g));
                 places *= static_cast<double>(groups[g].size);
             }
-        const auto& tensor = o == operand_c ? plan.spec.output : plan.spec.inputs[o];
+        const auto& tensor = o == operand_c ? plan.spec.output : plan.spec.factors[o];
         add_tensor(step, tensor, members, broken_orbit(tensor.layout, groups, o), places);
     }
     if (plan.rows && plan.rows->once) step.share /= 2;
@@ -104,13 +104,13 @@ BoundedStep bounded_step(const ContractionPlan& plan) {
 }
 
 BoundedStep bounded_step(const FusedPlan& plan) {
-    auto step = over_labels(plan.spec.inputs, plan.spec.output, plan.spec.label_extents, plan.spec.label_names);
+    auto step = over_labels(plan.spec.factors, plan.spec.output, plan.spec.label_extents, plan.spec.label_names);
     step.ranks = static_cast<double>(plan.grid.ranks());
     step.element_bytes = plan.spec.element_bytes;
     return step;
 }
 
-BoundedStep bounded_step(const ProductSpec& spec) {
+BoundedStep bounded_step(const Product& spec) {
     auto step = over_labels(spec.factors, spec.output, spec.label_extents, spec.label_names);
     step.element_bytes = spec.element_bytes;
     return step;

@@ -24,7 +24,7 @@ struct BoundedStep {
 BoundedStep bounded_step(const ContractionPlan& plan);
 BoundedStep bounded_step(const FusedPlan& plan);
 /// The product as a single statement over all its labels.
-BoundedStep bounded_step(const ProductSpec& spec);
+BoundedStep bounded_step(const Product& spec);
 
 /// A label's length in the tile that a rank should hold in its cache.
 struct TileLength {

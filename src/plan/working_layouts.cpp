@@ -15,11 +15,11 @@ bool contains(const std::vector<int>& list, int x) { return std::find(list.begin
 
 }  // namespace
 
-WorkingLayouts::WorkingLayouts(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, const RankGrid& grid)
+WorkingLayouts::WorkingLayouts(const Product& spec, const std::vector<IndexGroup>& groups, const RankGrid& grid)
     : spec_(spec), groups_(groups), grid_(grid), ranks_(grid) {
     for (const auto& g : groups) role_.push_back(role_of(g));
     for (auto o : operands) {
-        const bool exists = o != operand_b || spec.inputs.size() > 1;
+        const bool exists = o != operand_b || spec.factors.size() > 1;
         if (exists) storage_[o] = storage_of(o);
         moved_.emplace_back(spec_of(exists ? o : operand_a), grid, ranks_);
     }

@@ -16,7 +16,7 @@ namespace arges {
 class WorkingLayouts {
 public:
     /// @param grid of all ranks
-    WorkingLayouts(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, const RankGrid& grid);
+    WorkingLayouts(const Product& spec, const std::vector<IndexGroup>& groups, const RankGrid& grid);
     WorkingLayouts(const WorkingLayouts&) = delete;
     WorkingLayouts& operator=(const WorkingLayouts&) = delete;
 
@@ -55,7 +55,7 @@ private:
         std::array<GroupList, 4> by_storage, by_labels;  ///< groups of a role, as the slots and as the labels follow each other
     };
     static Role role_of(const IndexGroup& group);
-    const OperandSpec& spec_of(Operand o) const { return o == operand_c ? spec_.output : spec_.inputs[o]; }
+    const OperandSpec& spec_of(Operand o) const { return o == operand_c ? spec_.output : spec_.factors[o]; }
     Storage storage_of(Operand o) const;
     int find_group(Operand o, const SymmetryNode& tree) const;
     double local_elements(Operand o) const;
@@ -67,7 +67,7 @@ private:
     bool folds(Operand o, const Order& order) const;
     GroupList working_order(Operand o) const;
 
-    const ContractionSpec& spec_;
+    const Product& spec_;
     const std::vector<IndexGroup>& groups_;
     const RankGrid& grid_;
     std::vector<Role> role_;

@@ -15,15 +15,15 @@ namespace {
 
 /// A contraction with dense values for its operands.
 struct Problem {
-    ContractionSpec spec;
+    Product spec;
     std::vector<DenseFactor> inputs;
     Dense c, expected;  // expected: 2 * (projection of A * B) - C
 };
 
 Problem make_problem(const ContractionText& text, const RankGrid& grid, GroupMapping mapping, std::mt19937_64& random) {
     Problem p;
-    p.spec = contraction_spec(text, grid, mapping);
-    for (const auto& input : p.spec.inputs)
+    p.spec = pairwise_product(text, grid, mapping);
+    for (const auto& input : p.spec.factors)
         p.inputs.push_back({random_dense(input.layout.extents(), input.layout.symmetry(), false, random), input.labels, false});
     p.c = random_dense(p.spec.output.layout.extents(), p.spec.output.layout.symmetry(), false, random);
     const auto raw = dense_product(p.inputs, p.spec.output.labels, p.spec.label_extents);
@@ -58,7 +58,7 @@ protected:
         ContractionRun run(plan, comm_.size() > 1 ? &comm_ : nullptr);
         std::vector<std::vector<double>> inputs;
         for (std::size_t o = 0; o < p.inputs.size(); ++o)
-            inputs.push_back(real_array(plan.spec.inputs[o].layout, p.inputs[o].tensor, rank));
+            inputs.push_back(real_array(plan.spec.factors[o].layout, p.inputs[o].tensor, rank));
         const auto before = real_array(plan.spec.output.layout, p.c, rank);
         const auto expected = real_array(plan.spec.output.layout, p.expected, rank);
         Workspace workspace;
@@ -81,7 +81,7 @@ protected:
 };
 
 /// A random assignment of torus dimensions to groups that fits.
-std::vector<SlotMapping> random_mapping(const ContractionSpec& spec, const std::vector<IndexGroup>& groups, bool blocks,
+std::vector<SlotMapping> random_mapping(const Product& spec, const std::vector<IndexGroup>& groups, bool blocks,
                                         std::mt19937_64& random) {
     const auto& grid = spec.output.layout.grid();
     std::vector<std::vector<std::vector<int>>> torus(groups.size());
@@ -176,7 +176,7 @@ TEST_F(Contractions, ReadPairNodesByRows) {
         for (int trial = 0; trial < 3; ++trial) {
             SCOPED_TRACE(name);
             auto p = make_problem(text, unfold(Torus({comm_.size()})), GroupMapping::packed, random);
-            for (auto& input : p.spec.inputs)
+            for (auto& input : p.spec.factors)
                 if (input.layout.slots() == 1 && input.layout.symmetry().slots()[0].children.size() == 2 &&
                     input.layout.symmetry().slots()[0].kind != NodeKind::product)
                     deal_out_rows(input, random);
@@ -200,8 +200,8 @@ TEST_F(Contractions, AddTheMirrorImageOfHalfOfTheProducts) {
                                    {"efij", "sym(product(e,i),product(f,j))"},
                                    n};
         auto p = make_problem(text, unfold(Torus({comm_.size()})), GroupMapping::packed, random);
-        deal_out_rows(p.spec.inputs[0], random);
-        const auto pairs = joint_pair(p.spec.inputs[0], p.spec.inputs[1], p.spec.output.labels);
+        deal_out_rows(p.spec.factors[0], random);
+        const auto pairs = joint_pair(p.spec.factors[0], p.spec.factors[1], p.spec.output.labels);
         ASSERT_TRUE(pairs.has_value());
         const auto plan = plan_by_rows(p.spec, {}, mirror_of(*pairs, p.spec.output.labels, p.spec.label_extents.size()));
         ASSERT_TRUE(plan.has_value());

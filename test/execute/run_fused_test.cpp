@@ -11,30 +11,35 @@
 namespace arges::test {
 namespace {
 
-FusedSpec spec_of(const RandomNetwork& network, const RankGrid& grid, std::mt19937_64& random) {
-    FusedSpec spec;
+Product spec_of(const RandomNetwork& network, const RankGrid& grid, std::mt19937_64& random) {
+    Product spec;
     auto operand = [&](const NetworkOperand& o, const std::string& name) {
         const auto extents = network.extents_of(o);
         return OperandSpec{random_layout(grid, extents, o.symmetry, random, false), o.labels, false, name};
     };
     for (std::size_t f = 0; f < network.factors.size(); ++f)
-        spec.inputs.push_back(operand(network.factors[f], "T" + std::to_string(f)));
+        spec.factors.push_back(operand(network.factors[f], "T" + std::to_string(f)));
     spec.output = operand({network.output, Symmetry::none(static_cast<int>(network.output.size()))}, "C");
     spec.label_extents = network.extents;
     for (std::size_t l = 0; l < network.extents.size(); ++l) spec.label_names.emplace_back(1, static_cast<char>('a' + l));
     LabelTerm identity;
     for (std::size_t l = 0; l < network.extents.size(); ++l) identity.image.push_back(static_cast<int>(l));
     spec.terms = {identity};
-    // Any order of the pairwise products.
+    return spec;
+}
+
+/// Any order of the pairwise products.
+PairOrder random_order(const Product& spec, std::mt19937_64& random) {
+    PairOrder order;
     std::vector<int> nodes;
-    for (std::size_t f = 0; f < network.factors.size(); ++f) nodes.push_back(static_cast<int>(f));
+    for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes.push_back(static_cast<int>(f));
     for (int next = static_cast<int>(nodes.size()); nodes.size() > 1; ++next) {
         std::shuffle(nodes.begin(), nodes.end(), random);
-        spec.order.push_back({nodes[nodes.size() - 2], nodes.back()});
+        order.push_back({nodes[nodes.size() - 2], nodes.back()});
         nodes.pop_back();
         nodes.back() = next;
     }
-    return spec;
+    return order;
 }
 
 class FusedProducts : public testing::Test {
@@ -49,7 +54,7 @@ protected:
         };
         std::vector<std::vector<double>> inputs;
         std::vector<const double*> pointers;
-        for (std::size_t f = 0; f < network.values.size(); ++f) inputs.push_back(local(plan.spec.inputs[f].layout, network.values[f]));
+        for (std::size_t f = 0; f < network.values.size(); ++f) inputs.push_back(local(plan.spec.factors[f].layout, network.values[f]));
         for (const auto& input : inputs) pointers.push_back(input.data());
         auto expected = network.reference();
         const auto before = random_dense(expected.extents, Symmetry::none(static_cast<int>(expected.extents.size())), false, random);
@@ -88,7 +93,8 @@ TEST_F(FusedProducts, GiveTheDenseResultOnTheBestGrid) {
         SCOPED_TRACE(network.text());
         PlanOptions options;
         if (seed % 2 == 0) options.grids = grids_for_products(Torus({comm_.size()}));
-        const auto plan = plan_fused(spec_of(network, grid, random), options);
+        const auto spec = spec_of(network, grid, random);
+        const auto plan = plan_fused(spec, random_order(spec, random), options);
         ASSERT_TRUE(plan.has_value());
         check(*plan, network, random);
     }
@@ -103,12 +109,12 @@ TEST_F(FusedProducts, WorkOnAnyGridInAnySlices) {
         const auto spec = spec_of(network, grids[random() % grids.size()], random);
         const auto& grid = grids[random() % grids.size()];
         std::set<int> present;
-        for (const auto& input : spec.inputs) present.insert(input.labels.begin(), input.labels.end());
+        for (const auto& input : spec.factors) present.insert(input.labels.begin(), input.labels.end());
         const std::vector<int> labels(present.begin(), present.end());
         std::vector<SlotMapping> mapping(spec.label_extents.size());
         for (int t = 0; t < grid.dimensions() && !labels.empty(); ++t)
             if (random() % 4 != 0) mapping[static_cast<std::size_t>(labels[random() % labels.size()])].torus.push_back(t);
-        auto plan = fused_with_mapping(spec, grid, mapping, {});
+        auto plan = fused_with_mapping(spec, random_order(spec, random), grid, mapping, {});
         if (seed % 2 == 1) choose_where_inputs_stay(plan);
         if (seed % 2 == 0 && !labels.empty()) {
             plan.sliced_label = labels[random() % labels.size()];

@@ -126,7 +126,7 @@ TEST(WorkingLayouts, PriceWhatTheyBuild) {
     std::mt19937_64 random(1);
     for (const auto& [name, text] : contraction_cases(6, 4, 5))
         for (const std::int64_t ranks : {1, 2, 6, 8, 64}) {
-            const auto spec = contraction_spec(text, unfold(Torus({ranks})));
+            const auto spec = pairwise_product(text, unfold(Torus({ranks})));
             const auto groups = index_groups(spec);
             for (int trial = 0; trial < 10; ++trial) {
                 std::vector<SlotMapping> mapping(groups.size());
@@ -140,10 +140,10 @@ TEST(WorkingLayouts, PriceWhatTheyBuild) {
                     const auto slot = std::find(w.groups.begin(), w.groups.end(), static_cast<int>(g)) - w.groups.begin();
                     products *= static_cast<double>(w.layout.slot(static_cast<int>(slot)).max_local_size());
                 }
-                EXPECT_DOUBLE_EQ(plan.cost.flops, products * spec.flops_per_product / (plan.unary() ? 2 : 1)) << name;
+                EXPECT_DOUBLE_EQ(plan.cost.flops, products * spec.flops_per_product() / (plan.unary() ? 2 : 1)) << name;
                 for (const auto o : {operand_a, operand_b, operand_c}) {
                     if (o == operand_b && plan.unary()) continue;
-                    const auto& tensor = o == operand_c ? spec.output : spec.inputs[o];
+                    const auto& tensor = o == operand_c ? spec.output : spec.factors[o];
                     const auto wanted = plan.operand[o].in_place ? 0 : static_cast<std::int64_t>(moved_words(tensor, plan.operand[o]));
                     EXPECT_EQ(plan.cost.words[o], wanted) << name << " on " << ranks << ", operand " << o;
                 }
@@ -158,24 +158,22 @@ TEST(FusedCandidates, CostWhatTheirPlansCost) {
         std::mt19937_64 random(seed);
         const std::int64_t ranks = std::vector<std::int64_t>{1, 2, 6, 8, 12, 64}[random() % 6];
         const auto product = product_of(texts[seed % texts.size()], {{'a', 6}, {'i', 17}, {'j', 12}, {'k', 9}, {'l', 5}}, ranks);
-        FusedSpec spec;
+        auto spec = product_over_labels_of(product, {}, {});
         const auto grid = product.output.layout.grid();
         const auto operand = [&](OperandSpec o) {
             o.layout = random_layout(grid, o.layout.extents(), o.layout.symmetry(), random, false);
             o.is_lasting = random() % 2 == 0;
             return o;
         };
-        for (const auto& factor : product.factors) spec.inputs.push_back(operand(factor));
+        for (const auto& factor : product.factors) spec.factors.push_back(operand(factor));
         spec.output = operand(product.output);
         spec.output_is_free = random() % 2 == 0;
-        spec.label_extents = product.label_extents;
-        spec.terms = {identity_term(spec.label_extents.size())};
-        spec.order = {{0, 1}};
-        if (spec.inputs.size() == 3) spec.order.push_back({2, 3});
+        PairOrder order{{0, 1}};
+        if (spec.factors.size() == 3) order.push_back({2, 3});
         PlanOptions options;
         options.expected_runs = 1 + static_cast<std::int64_t>(random() % 3);
         std::set<int> present;
-        for (const auto& input : spec.inputs) present.insert(input.labels.begin(), input.labels.end());
+        for (const auto& input : spec.factors) present.insert(input.labels.begin(), input.labels.end());
         const std::vector<int> labels(present.begin(), present.end());
         const auto random_mapping = [&] {
             std::vector<SlotMapping> mapping(spec.label_extents.size());
@@ -183,17 +181,17 @@ TEST(FusedCandidates, CostWhatTheirPlansCost) {
                 if (random() % 5 != 0) mapping[static_cast<std::size_t>(labels[random() % labels.size()])].torus.push_back(t);
             return mapping;
         };
-        FusedCandidates candidates(spec, grid, random_mapping(), options);
+        FusedCandidates candidates(spec, order, grid, random_mapping(), options);
         for (int trial = 0; trial < 5; ++trial) {
             const auto mapping = random_mapping();
-            auto plan = fused_with_mapping(spec, grid, mapping, options);
+            auto plan = fused_with_mapping(spec, order, grid, mapping, options);
             EXPECT_EQ(candidates.look_at(mapping), plan.cost) << "seed " << seed;
             in_place += plan.result.in_place ? 1 : 0;
             choose_where_inputs_stay(plan);
             auto later = spec;
-            for (std::size_t i = 0; i < later.inputs.size(); ++i)
-                if (later.inputs[i].is_lasting && plan.stay[i]) later.inputs[i].layout = *plan.stay[i];
-            const double seconds = fused_with_mapping(later, grid, mapping, options).cost.seconds;
+            for (std::size_t i = 0; i < later.factors.size(); ++i)
+                if (later.factors[i].is_lasting && plan.stay[i]) later.factors[i].layout = *plan.stay[i];
+            const double seconds = fused_with_mapping(later, order, grid, mapping, options).cost.seconds;
             averaged += options.expected_runs > 1 && seconds < plan.cost.seconds ? 1 : 0;
             const auto runs = static_cast<double>(options.expected_runs);
             EXPECT_DOUBLE_EQ(candidates.average_seconds(), (plan.cost.seconds + (runs - 1) * seconds) / runs) << "seed " << seed;

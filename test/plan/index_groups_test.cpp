@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> groups_of_case(const ContractionText& text) {
     const auto letters = label_letters(text);
     std::vector<std::string> result;
-    for (const auto& g : index_groups(contraction_spec(text, RankGrid{}))) {
+    for (const auto& g : index_groups(pairwise_product(text, RankGrid{}))) {
         std::string s;
         for (int l : g.labels) s += letters[static_cast<std::size_t>(l)];
         s += std::string(" ") + (g.in(operand_a) ? "A" : "") + (g.in(operand_b) ? "B" : "") + (g.in(operand_c) ? "C" : "");
@@ -32,7 +32,7 @@ using Texts = std::vector<std::string>;
 TEST(IndexGroups, OfTheLadderStayPacked) {
     EXPECT_EQ(groups_of_case(contraction_cases(6, 3, 4)["ladder"]),
               (Texts{"ab AC antisym", "ef AB antisym x2", "ij BC antisym"}));
-    const auto spec = contraction_spec(contraction_cases(6, 3, 4)["ladder"], RankGrid{});
+    const auto spec = pairwise_product(contraction_cases(6, 3, 4)["ladder"], RankGrid{});
     std::vector<std::int64_t> sizes;
     for (const auto& g : index_groups(spec)) sizes.push_back(g.size);
     EXPECT_EQ(sizes, (std::vector<std::int64_t>{15, 15, 3}));

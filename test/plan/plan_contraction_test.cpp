@@ -43,7 +43,7 @@ TEST(PlanContraction, WorksForEveryNumberOfRanks) {
                 SCOPED_TRACE(name + " on " + std::to_string(ranks));
                 PlanOptions options;
                 options.group_mapping = mapping;
-                const auto spec = contraction_spec(text, grid_of(ranks), mapping);
+                const auto spec = pairwise_product(text, grid_of(ranks), mapping);
                 const auto plan = plan_contraction(spec, options);
                 check_plan(plan, options);
                 EXPECT_FALSE(ranks <= 8 && explain(plan).empty());
@@ -54,14 +54,14 @@ TEST(PlanContraction, WorksForHugeMachines) {
     for (const auto& [name, text] : contraction_cases(300, 60, 40))
         for (std::int64_t ranks : {4096, 131072, 65537}) {
             SCOPED_TRACE(name + " on " + std::to_string(ranks));
-            check_plan(plan_contraction(contraction_spec(text, grid_of(ranks)), {}), {});
+            check_plan(plan_contraction(pairwise_product(text, grid_of(ranks)), {}), {});
         }
 }
 
 TEST(PlanContraction, IsTheSameEveryTime) {
     for (const auto& [name, text] : contraction_cases(10, 4, 5))
         for (std::int64_t ranks : {1, 6, 16, 24, 4096}) {
-            const auto spec = contraction_spec(text, grid_of(ranks));
+            const auto spec = pairwise_product(text, grid_of(ranks));
             const auto first = plan_contraction(spec, {}), second = plan_contraction(spec, {});
             EXPECT_EQ(first, second) << name;
             EXPECT_EQ(explain(first), explain(second));
@@ -73,7 +73,7 @@ TEST(PlanContraction, CutsIntoPanelsWhereMemoryIsShort) {
         for (std::int64_t ranks : {4, 8}) {
             SCOPED_TRACE(std::string(name) + " on " + std::to_string(ranks));
             const auto spec =
-                contraction_spec(contraction_cases(40, 10, std::string(name) == "mm" ? 256 : 10)[name], grid_of(ranks));
+                pairwise_product(contraction_cases(40, 10, std::string(name) == "mm" ? 256 : 10)[name], grid_of(ranks));
             PlanOptions options;
             const auto whole = plan_contraction(spec, options);
             ASSERT_TRUE(whole.panels.empty());
@@ -98,7 +98,7 @@ TEST(PlanContraction, CutsIntoPanelsWhereMemoryIsShort) {
 TEST(PlanContraction, HasPanelsThatCoverTheWhole) {
     PlanOptions options;
     options.memory_limit = 60000;
-    const auto plan = plan_contraction(contraction_spec(contraction_cases(40, 10, 100)["mm"], grid_of(4)), options);
+    const auto plan = plan_contraction(pairwise_product(contraction_cases(40, 10, 100)["mm"], grid_of(4)), options);
     ASSERT_GT(panel_count(plan), 1);
     for (std::int64_t rank = 0; rank < 4; ++rank)
         for (auto o : {operand_a, operand_b}) {
@@ -129,7 +129,7 @@ std::int64_t busiest_words(const ContractionPlan& plan) {
 TEST(PlanContraction, MovesNoMoreThanTheBestGridForMatrices) {
     const auto text = contraction_cases(40, 10, 1024)["mm"];
     for (const auto& [ranks, most] : std::map<std::int64_t, std::int64_t>{{4, 4194304}, {8, 4194304}, {16, 3145728}}) {
-        const auto plan = plan_contraction(contraction_spec(text, grid_of(ranks)), {});
+        const auto plan = plan_contraction(pairwise_product(text, grid_of(ranks)), {});
         const auto bytes = busiest_words(plan) * 8;
         EXPECT_LE(bytes, most) << explain(plan);
         EXPECT_GE(static_cast<double>(bytes), 8 * matmul_lower_bound_words(1024, 1024, 1024, static_cast<double>(ranks)));
@@ -150,7 +150,7 @@ TEST(PlanContraction, SendsAsMuchAsItReceives) {
             for (const auto mapping : {GroupMapping::packed, GroupMapping::blocks}) {
                 PlanOptions options;
                 options.group_mapping = mapping;
-                busiest_words(plan_contraction(contraction_spec(text, grid_of(ranks), mapping), options));
+                busiest_words(plan_contraction(pairwise_product(text, grid_of(ranks), mapping), options));
             }
 }
 

@@ -20,7 +20,7 @@ std::map<char, std::int64_t> lengths(std::int64_t tensor, std::int64_t columns, 
 }
 
 /// Bytes of the busiest rank: inputs received and results sent.
-std::int64_t bytes(const PlannedProduct& plan, const ProductSpec& spec) { return plan_report(plan, spec, {}).bytes; }
+std::int64_t bytes(const PlannedProduct& plan, const Product& spec) { return plan_report(plan, spec, {}).bytes; }
 
 /// 1024 x 1024 matrices on 13 ranks: all of them would split one label and move 7.7 MB, 12 of them move 2.8.
 TEST(PlanProduct, LeavesRanksIdleWhereFewerMoveLess) {
@@ -73,21 +73,21 @@ TEST(PlanProduct, RunsMttkrpOnOneGridAndLeavesTheTensor) {
         const auto spec = product_of("ijk,ja,ka->ia", {{'i', 512}, {'j', 512}, {'k', 512}, {'a', 24}}, ranks);
         const auto plan = plan_product(spec, {});
         ASSERT_EQ(plan.steps.size(), 1U);
-        ASSERT_TRUE(plan.steps[0].fused.has_value());
-        EXPECT_TRUE(plan.steps[0].fused->inputs[0].in_place);
-        EXPECT_EQ(plan.steps[0].fused->places(spec.factors[1].labels[1]), 1) << "the columns are not split";
+        ASSERT_NE(plan.steps[0].fused(), nullptr);
+        EXPECT_TRUE(plan.steps[0].fused()->inputs[0].in_place);
+        EXPECT_EQ(plan.steps[0].fused()->places(spec.factors[1].labels[1]), 1) << "the columns are not split";
     }
 }
 
 TEST(PlanProduct, IsCutIntoSlicesOrRefusedWithTheRanksThatWouldDo) {
     const auto spec = product_of("ijk,ja,ka->ia", {{'i', 200}, {'j', 200}, {'k', 200}, {'a', 24}}, 4);
     const auto whole = plan_product(spec, {});
-    ASSERT_EQ(whole.steps[0].fused->slices, 1);
+    ASSERT_EQ(whole.steps[0].fused()->slices, 1);
     PlanOptions tight;
-    tight.memory_limit = whole.steps[0].fused->cost.working_bytes / 3;
+    tight.memory_limit = whole.steps[0].fused()->cost.working_bytes / 3;
     const auto cut = plan_product(spec, tight);
-    EXPECT_GT(cut.steps[0].fused->slices, 1);
-    EXPECT_LE(cut.steps[0].fused->cost.working_bytes, tight.memory_limit);
+    EXPECT_GT(cut.steps[0].fused()->slices, 1);
+    EXPECT_LE(cut.steps[0].fused()->cost.working_bytes, tight.memory_limit);
     EXPECT_EQ(bytes(cut, spec), bytes(whole, spec)) << "slices do not move more";
     tight.memory_limit = -1000000;
     try {

@@ -13,10 +13,10 @@ namespace arges::test {
 namespace {
 
 /// A product of tensors in the layouts that new ones get.
-struct Product {
-    ProductSpec spec;
+struct NewProduct {
+    Product spec;
 
-    Product(const std::vector<NetworkOperand>& factors, const std::vector<int>& output, const std::vector<std::int64_t>& extents,
+    NewProduct(const std::vector<NetworkOperand>& factors, const std::vector<int>& output, const std::vector<std::int64_t>& extents,
             const Torus& torus) {
         const auto grid = unfold(torus);
         spec.label_extents = extents;
@@ -41,7 +41,7 @@ struct Product {
 };
 
 /// R(ia) = X(ijk) B(ja) C(ka), labels i, j, k, a = 0, 1, 2, 3.
-Product mttkrp(std::int64_t n, std::int64_t r, const Torus& torus) {
+NewProduct mttkrp(std::int64_t n, std::int64_t r, const Torus& torus) {
     const auto matrix = Symmetry::none(2);
     return {{{{0, 1, 2}, Symmetry::none(3)}, {{1, 3}, matrix}, {{2, 3}, matrix}}, {0, 3}, {n, n, n, r}, torus};
 }
@@ -54,7 +54,7 @@ TEST(PlanReport, EndsAtTheLargestNumbers) {
     for (std::int64_t ranks : {1, 2, 64}) {
         SCOPED_TRACE(ranks);
         const std::vector<NetworkOperand> factors{{{0, 1, 2, 3, 4, 5}, six}, {{3, 4, 5, 6, 7, 8}, six}};
-        const Product product(factors, {0, 1, 2, 6, 7, 8}, extents, Torus({ranks}));
+        const NewProduct product(factors, {0, 1, 2, 6, 7, 8}, extents, Torus({ranks}));
         const auto report = product.report();
         const auto whole = 3 * 8 * std::pow(2.0, 60) / static_cast<double>(ranks);
         EXPECT_GE(static_cast<double>(report.tensor_bytes), std::min(0.99 * whole, 9.2e18));
@@ -93,7 +93,7 @@ TEST(PlanReport, GivesTheBoundsOfMttkrp) {
 
 /// Uncapped, the intensity would be S^(2/3)/3; with few columns it is their number.
 TEST(PlanReport, CapsTilesByTheExtents) {
-    auto bounds_of = [](const Product& product) { return step_bounds(bounded_step(product.spec), {}); };
+    auto bounds_of = [](const NewProduct& product) { return step_bounds(bounded_step(product.spec), {}); };
     const auto bounds = bounds_of(mttkrp(1024, 24, Torus({8})));
     EXPECT_NEAR(bounds.intensity, 24, 0.1);
     ASSERT_EQ(bounds.tiles.size(), 4U);
@@ -105,7 +105,7 @@ TEST(PlanReport, CapsTilesByTheExtents) {
 TEST(PlanReport, KnowsWhatLittleMemoryCosts) {
     const auto matrix = Symmetry::none(2);
     const std::int64_t n = 32768;
-    const Product product({{{0, 1}, matrix}, {{1, 2}, matrix}}, {0, 2}, {n, n, n}, Torus({512}));
+    const NewProduct product({{{0, 1}, matrix}, {{1, 2}, matrix}}, {0, 2}, {n, n, n}, Torus({512}));
     const double owned = 3.0 * n * n / 512 * 8;
     PlanOptions options;
     for (const auto& [share, megabytes] :
@@ -128,7 +128,7 @@ TEST(PlanReport, NeverUndercutsABound) {
             RandomNetwork network(random, 1 + static_cast<int>(seed % 4), seed % 3 == 0);
             const std::int64_t factor = seed % 5 == 0 ? 1 : 3;
             for (auto& n : network.extents) n *= factor;
-            const Product product(network.factors, network.output, network.extents, Torus({ranks}));
+            const NewProduct product(network.factors, network.output, network.extents, Torus({ranks}));
             const auto report = product.report();
             ++reports;
             std::int64_t sum = 0;
@@ -153,7 +153,7 @@ TEST(PlanReport, BoundsContractionsWithSymmetry) {
             for (std::int64_t ranks = 1; ranks <= 16; ++ranks) {
                 PlanOptions options;
                 options.group_mapping = mapping;
-                const auto plan = plan_contraction(contraction_spec(text, unfold(Torus({ranks})), mapping), options);
+                const auto plan = plan_contraction(pairwise_product(text, unfold(Torus({ranks})), mapping), options);
                 const auto report = step_report(plan, options);
                 EXPECT_GE(static_cast<double>(report.bytes) * (1 + 1e-9), report.bounds.bytes()) << name << "\n"
                                                                                                  << explain(report);

@@ -8,7 +8,7 @@
 namespace arges::test {
 namespace {
 
-std::vector<std::array<int, 2>> order_of(const ProductSpec& spec, const PlanOptions& options = {}) {
+std::vector<std::array<int, 2>> order_of(const Product& spec, const PlanOptions& options = {}) {
     ProductSteps steps(spec, options);
     return product_order(steps.nodes(), spec, options);
 }

@@ -12,7 +12,7 @@ std::size_t terms(const OperandText& c, const OperandText& a, const OperandText&
     std::map<char, std::int64_t> n;
     for (const auto* o : {&c, &a, &b})
         for (char l : o->labels) n[l] = 3;
-    return contraction_spec({c, a, b, n, projection}, RankGrid{}).terms.size();
+    return pairwise_product({c, a, b, n, projection}, RankGrid{}).terms.size();
 }
 
 const OperandText pair{"abij", "antisym(a,b) antisym(i,j)"};
@@ -65,7 +65,7 @@ TEST(ProjectionTerms, SeeSymmetryThroughSummedLabels) {
 }
 
 TEST(ProjectionTerms, CarrySignsAndBeginWithTheIdentity) {
-    const auto spec = contraction_spec(
+    const auto spec = pairwise_product(
         {{"ij", "antisym(i,j)"}, {"ij", ""}, {}, {{'i', 3}, {'j', 3}}, Projection::antisymmetrized}, RankGrid{});
     ASSERT_EQ(spec.terms.size(), 2U);
     EXPECT_EQ(spec.terms[0], (LabelTerm{{0, 1}, false, false}));

@@ -34,8 +34,8 @@ inline std::string label_letters(const ContractionText& text) {
 }
 
 /// The spec on a grid, tensors in the layouts that new ones get.
-inline ContractionSpec contraction_spec(const ContractionText& text, const RankGrid& grid,
-                                        GroupMapping mapping = GroupMapping::packed) {
+inline Product pairwise_product(const ContractionText& text, const RankGrid& grid,
+                                GroupMapping mapping = GroupMapping::packed) {
     const auto letters = label_letters(text);
     auto operand = [&](const OperandText& o, const char* name) {
         std::vector<std::int64_t> extents;
@@ -50,9 +50,9 @@ inline ContractionSpec contraction_spec(const ContractionText& text, const RankG
         spec.name = name;
         return spec;
     };
-    ContractionSpec spec;
-    spec.inputs.push_back(operand(text.a, "A"));
-    if (!text.unary) spec.inputs.push_back(operand(text.b, "B"));
+    Product spec;
+    spec.factors.push_back(operand(text.a, "A"));
+    if (!text.unary) spec.factors.push_back(operand(text.b, "B"));
     spec.output = operand(text.c, "C");
     StructuralSum sum;
     auto& product = sum.products.emplace_back();
@@ -60,7 +60,7 @@ inline ContractionSpec contraction_spec(const ContractionText& text, const RankG
         spec.label_extents.push_back(text.extents.at(l));
         spec.label_names.emplace_back(1, l);
     }
-    for (const auto& input : spec.inputs) product.factors.push_back({input.layout.symmetry(), input.labels, product.factors.size()});
+    for (const auto& input : spec.factors) product.factors.push_back({input.layout.symmetry(), input.labels, product.factors.size()});
     sum.output = {spec.output.layout.symmetry(), spec.output.labels};
     sum.output.name = "C";
     sum.labels = static_cast<int>(letters.size());

@@ -11,9 +11,9 @@ namespace arges::test {
 
 /// "ijk,ja,ka->ia" with extents by letter, tensors in the layouts that new ones get. `trees` gives
 /// symmetry, by the operand's letters.
-inline ProductSpec product_of(const std::string& text, const std::map<char, std::int64_t>& extents, std::int64_t ranks,
+inline Product product_of(const std::string& text, const std::map<char, std::int64_t>& extents, std::int64_t ranks,
                               const std::map<std::string, std::string>& trees = {}) {
-    ProductSpec spec;
+    Product spec;
     std::map<char, int> number;
     for (const auto& [letter, extent] : extents) {
         number[letter] = static_cast<int>(number.size());

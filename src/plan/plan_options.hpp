@@ -1,38 +1,13 @@
-/// What one pairwise operation computes: C = (projection of) sum over labels of A * B. Pure description.
+/// What the planner may do.
 #pragma once
 
 #include "layout/layout.hpp"
-#include "plan/exchange_spec.hpp"
 #include "plan/machine_model.hpp"
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace arges {
-
-/// A tensor with a label for each dimension.
-struct OperandSpec {
-    Layout layout;
-    std::vector<int> labels;
-    bool conjugated = false;
-    std::string name;
-    bool is_lasting = false;  ///< the tensor keeps the layout that a product gives it, and later runs find it there
-    bool operator==(const OperandSpec&) const = default;
-};
-
-/// One or two inputs and an output. With two inputs every label of the inputs is in the output or in both inputs; with one,
-/// labels that are not in the output are summed.
-struct ContractionSpec {
-    std::vector<OperandSpec> inputs;
-    OperandSpec output;
-    std::vector<std::int64_t> label_extents;
-    std::vector<std::string> label_names;
-    std::vector<LabelTerm> terms;    ///< projection onto the output's symmetry; the identity comes first
-    std::int64_t element_bytes = 8;
-    double flops_per_product = 2;    ///< 8 for complex types
-    bool operator==(const ContractionSpec&) const = default;
-};
 
 /// How symmetric groups that survive a contraction are put on the torus.
 enum class GroupMapping : std::uint8_t {
