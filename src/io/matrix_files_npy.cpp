@@ -1,6 +1,7 @@
 #include "io/matrix_files_npy.hpp"
 
 #include "arges/error.hpp"
+#include "io/npy_array.hpp"
 
 namespace arges::io {
 
