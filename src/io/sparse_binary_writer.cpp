@@ -4,6 +4,7 @@
 #include "io/sparse_binary_layout.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace arges::io {
 

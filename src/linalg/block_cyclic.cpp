@@ -1,6 +1,7 @@
 // The caller's matrices: views, and factorizations in place.
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
+#include "comm/collective_call.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/matrix_exchange.hpp"
 #include "linalg/operand.hpp"

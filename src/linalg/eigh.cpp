@@ -1,4 +1,5 @@
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "linalg/checks.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/operand.hpp"

@@ -1,5 +1,6 @@
 // Cholesky factors and triangular systems of matricizations.
 #include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/operand.hpp"
 
