@@ -1,6 +1,7 @@
 #include "base/options.hpp"
 
 #include "arges/error.hpp"
+#include "base/checked.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -95,12 +96,7 @@ double seconds_option(const std::string& name, double by_default) {
 }  // namespace
 
 double call_timeout_option() {
-#ifdef ARGES_CHECKED
-    constexpr double seconds_by_default = 60;
-#else
-    constexpr double seconds_by_default = 0;
-#endif
-    return seconds_option("ARGES_CALL_TIMEOUT", seconds_by_default);
+    return seconds_option("ARGES_CALL_TIMEOUT", is_checked_build ? 60 : 0);
 }
 
 double wait_notice_option() { return seconds_option("ARGES_WAIT_NOTICE", 60); }

@@ -1,5 +1,7 @@
 #include "interface/prepared_term.hpp"
 
+#include "base/checked.hpp"
+#include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "base/saturate.hpp"
 #include "interface/check_labels.hpp"
@@ -89,6 +91,15 @@ void PreparedTerm::build(WorldState& world, std::int64_t memory) {
     note_new_layouts(world);
 }
 
+std::uint64_t PreparedTerm::digest() const {
+    PlannedProduct product;
+    for (const auto& step : steps_) product.steps.push_back(step.plan);
+    for (const auto& layout : intermediates_) product.intermediates.push_back(*layout);
+    auto spec = product_of(request_, check_labels(request_));
+    clear_names(spec);
+    return Digest().add(arges::explain(plan_report(product, spec, options_))).value();
+}
+
 bool PreparedTerm::plans_like(const PreparedTerm& other) const {
     return intermediates_ == other.intermediates_ &&
            std::equal(steps_.begin(), steps_.end(), other.steps_.begin(), other.steps_.end(),
@@ -121,6 +132,15 @@ void PreparedTerm::account(Step& step, const Run& run) {
     planned_bytes_ += volume.sent * request_.element_bytes;
 }
 
+/// What a step takes on this rank is no more than its plan says. @throws Error
+void PreparedTerm::compare_with_plan(const Step& step) const {
+    const auto planned = step_memory(step.plan, request_.element_bytes, local::max_workspace_bytes);
+    const auto lists = std::visit([](const auto& run) { return run->list_bytes(); }, step.run);
+    if (step.workspace > planned.workspace || lists > planned.lists + planned.passing)
+        throw Error("a step takes " + std::to_string(step.workspace) + " bytes and lists of " + std::to_string(lists) + ", but its plan says " +
+                    std::to_string(planned.workspace) + " and " + std::to_string(planned.lists + planned.passing));
+}
+
 /// Builds lists and sums up bytes. In a dry run sizes come from the plans alone.
 void PreparedTerm::build_lists(WorldState& world) {
     std::int64_t held = 0, largest = 0;
@@ -137,6 +157,7 @@ void PreparedTerm::build_lists(WorldState& world) {
         } else {
             step.run = run_of(step.plan.work, world);
             std::visit([&](const auto& run) { account(step, *run); }, step.run);
+            if constexpr (is_checked_build) compare_with_plan(step);
         }
         largest = std::max(largest, step.workspace);
     }

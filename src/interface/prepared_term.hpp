@@ -49,6 +49,8 @@ public:
     /// Local; the same on every rank. @throws InvalidArgument, Unsupported, OutOfMemory
     PreparedTerm(WorldState& world, TermRequest request, std::int64_t free_bytes);
 
+    /// The same for all ranks that have planned the same.
+    std::uint64_t digest() const;
     /// Are the steps those of the other?
     bool plans_like(const PreparedTerm& other) const;
     /// True if the steps are those for any number of runs to come.
@@ -100,6 +102,7 @@ private:
     void note_new_layouts(WorldState& world);
     template <class Run>
     void account(Step& step, const Run& run);
+    void compare_with_plan(const Step& step) const;
 
     TermRequest request_;
     PlanOptions options_;                ///< with which the steps were planned

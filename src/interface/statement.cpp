@@ -1,6 +1,7 @@
 // Checking and planning a statement, on all ranks alike.
 #include "interface/statement.hpp"
 
+#include "base/checked.hpp"
 #include "base/instantiate.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
@@ -226,6 +227,16 @@ void Statement<T>::plan(std::int64_t free_bytes) {
         if (ready[i] == 0) term.prepared->make_ready(world_, free_bytes);
         if (kept[i] == 0 && term.prepared->list_bytes() <= max_kept_lists) world_.prepared().use(term.key) = term.prepared;
     }
+    if constexpr (is_checked_build) compare_plans();
+}
+
+/// @throws Error if the ranks have different plans: they would wait for messages that nobody sends
+template <class T>
+void Statement<T>::compare_plans() const {
+    if (world_.dry() || world_.size() == 1) return;
+    Digest digest;
+    for (const auto& term : terms_) digest.add(term.prepared->digest());
+    if (!world_.communicator().all_equal(digest.value())) throw Error("the ranks have different plans for " + text());
 }
 
 /// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for many, it

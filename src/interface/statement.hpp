@@ -41,6 +41,7 @@ private:
     void expect_runs(const Term<T>& term, PlannedTerm& planned);
     void agree_on_terms();
     void plan(std::int64_t free_bytes);
+    void compare_plans() const;
     std::shared_ptr<PreparedTerm> planned(const PlannedTerm& term, std::int64_t free_bytes) const;
     std::shared_ptr<PreparedTerm> kept_for(const PlannedTerm& term, std::int64_t runs) const;
     [[noreturn]] void refuse_differing() const;
