@@ -76,6 +76,7 @@ struct CompactTensor {
 };
 
 /// Removes empty slices; the order of slices and of nonzeros stays. Collective.
+/// @throws OutOfMemory on every rank, before anything is done, if the nonzeros without empty slices do not fit beside the tensor
 template <class T>
 CompactTensor<T> compacted(const SparseTensor<T>& tensor);
 

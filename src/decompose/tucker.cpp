@@ -162,10 +162,13 @@ private:
         return {std::move(values), std::move(vectors)};
     }
 
-    /// result = rows * transform (rows.columns x columns, column by column).
+    /// result = rows * transform (rows.columns x columns, column by column). Some rows at a time: BLAS makes a copy of them, on each thread
+    /// and as long as it gets (40 MB and more by some kernels of OpenBLAS).
     void multiply(RowMatrix<const T> rows, const std::vector<T>& transform, RowMatrix<T> result) const {
-        local::gemm<T>({result.columns, rows.rows, rows.columns}, T(1), {transform.data(), rows.columns, true},
-                       {rows.data, rows.columns, false}, T(0), {result.data, result.columns, false});
+        constexpr std::int64_t rows_at_once = 1 << 13;
+        for (std::int64_t begin = 0; begin < rows.rows; begin += rows_at_once)
+            local::gemm<T>({result.columns, std::min(rows_at_once, rows.rows - begin), rows.columns}, T(1), {transform.data(), rows.columns, true},
+                           {rows.row(begin), rows.columns, false}, T(0), {result.row(begin), result.columns, false});
     }
 
     /// The start: columns made orthonormal by the eigenvectors of their Gram matrix.

@@ -7,6 +7,7 @@
 #include "interface/check_labels.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
+#include "plan/estimate_cost.hpp"
 #include "plan/explain.hpp"
 #include "plan/step_memory.hpp"
 #include "plan/structure.hpp"
@@ -154,6 +155,8 @@ void PreparedTerm::build_lists(WorldState& world) {
             list_bytes_ += memory.lists;
             passing_bytes_ = std::max(passing_bytes_, memory.passing);
             seconds_ += step.plan.seconds(request_.element_bytes, options_.machine);
+            if (const auto* const movement = std::get_if<PlannedMovement>(&step.plan.work))
+                world.note_seconds(preparing_seconds(movement->spec, options_.machine));
         } else {
             step.run = run_of(step.plan.work, world);
             std::visit([&](const auto& run) { account(step, *run); }, step.run);

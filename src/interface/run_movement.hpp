@@ -3,6 +3,7 @@
 
 #include "arges/error.hpp"
 #include "interface/world_state.hpp"
+#include "plan/estimate_cost.hpp"
 #include "redistribute/exchange.hpp"
 
 #include <cstdint>
@@ -15,7 +16,10 @@ namespace arges {
 /// @throws OutOfMemory on every rank, before anything is moved if messages and lists are over the memory limit of one
 template <class T>
 void run_movement(WorldState& world, const ExchangeSpec& spec, const T* from, T* to, T alpha, T beta) {
-    if (world.dry()) return;
+    if (world.dry()) {
+        world.note_seconds(estimated_seconds(spec, sizeof(T), world.machine()) + preparing_seconds(spec, world.machine()));
+        return;
+    }
     Workspace workspace;
     std::optional<Exchange> exchange;
     std::int64_t buffers = 0, most = 0;

@@ -115,4 +115,16 @@ std::vector<std::int64_t> renumbered(const Communicator& comm, const SliceList& 
     return result;
 }
 
+MemoryTally renumbering_memory(std::int64_t ranks, std::int64_t count, std::int64_t length) {
+    constexpr std::int64_t number = sizeof(std::int64_t);
+    const auto known = std::min(count, length), part = ranks == 1 ? known : 2 * known;
+    MemoryTally tally;
+    tally.add(partition::counting_memory(count, length, true));
+    // What this rank asks for and what it is asked for, and the messages of either.
+    tally.pass(number * (2 * known + 2 * part));
+    tally.pass(number * (2 * known + count));
+    tally.hold(number * count - tally.held());
+    return tally;
+}
+
 }  // namespace arges

@@ -33,4 +33,7 @@ MemoryTally slice_list_memory(std::int64_t ranks, std::int64_t count, std::int64
 /// Example: with the list 3, 7, 8 the indices 8, 3 become 2, 0.
 std::vector<std::int64_t> renumbered(const Communicator& comm, const SliceList& list, std::span<const std::int64_t> indices);
 
+/// Memory of renumbered(), an upper bound as that of slice_list_memory(); what it holds at the end is the result. Pure.
+MemoryTally renumbering_memory(std::int64_t ranks, std::int64_t count, std::int64_t length);
+
 }  // namespace arges

@@ -7,6 +7,8 @@
 #include "interface/world_state.hpp"
 #include "topology/unfold.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <set>
 
@@ -31,7 +33,10 @@ WorldState& present(const std::shared_ptr<WorldState>& state) {
 constexpr double weight_on_node = 0.5;
 
 /// What `arges calibrate` has measured, else the defaults.
-MachineModel stored_machine() { return read_machine_model(machine_file_option()).value_or(MachineModel{}); }
+MachineModel stored_machine() {
+    const auto otherwise = default_machine(omp_get_max_threads());
+    return read_machine_model(machine_file_option(), otherwise).value_or(otherwise);
+}
 
 /// Text that tells layouts apart.
 std::string fingerprint(const Layout& layout) {

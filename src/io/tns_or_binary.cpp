@@ -1,6 +1,7 @@
 // Reading and writing sparse tensors in the form that the file or its name has.
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
+#include "base/memory_tally.hpp"
 #include "base/release.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/real_world.hpp"
@@ -92,6 +93,20 @@ void merge_duplicates(const InputFile& file, Duplicates duplicates, ReadNonzeros
                           std::to_string(merged.first) + " has; remove one, or have duplicates summed");
 }
 
+/// Memory of compacted() on a rank, an upper bound; what it holds at the end are the nonzeros and the maps. Pure.
+template <class T>
+MemoryTally compacting_memory(std::int64_t ranks, std::int64_t count, const std::vector<std::int64_t>& lengths) {
+    MemoryTally tally;
+    tally.hold(count * static_cast<std::int64_t>(sizeof(T)));
+    for (auto length : lengths) {
+        const auto list = slice_list_memory(ranks, count, length);
+        tally.add(list);
+        tally.add(renumbering_memory(ranks, count, length));
+        tally.hold(-list.held() / 2);  // the counts
+    }
+    return tally;
+}
+
 std::string name_of(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 }  // namespace
@@ -129,13 +144,19 @@ template <class T>
 CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
     const CollectiveCall call(ranks_of(tensor.world()), "compacted");
     const auto& state = state_of(tensor, "compacted");
+    const auto& old = state.local();
+    const auto& comm = state.comm();
+    const auto bytes = comm.maximum(compacting_memory<T>(comm.size(), old.count(), old.lengths).peak()), room = state.world->least_free_bytes();
+    if (bytes > room)
+        throw OutOfMemory(state.title() + ": to remove empty slices takes " + std::to_string(bytes) + " bytes on a rank, but the memory limit leaves " +
+                          std::to_string(room) + "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
     CompactTensor<T> result;
     sparse::Nonzeros<T> nonzeros;
-    state.comm().agree([&] { nonzeros = state.local(); });
-    for (std::size_t m = 0; m < nonzeros.indices.size(); ++m) {
-        auto slices = nonempty_slices(state.comm(), nonzeros.indices[m]);
-        nonzeros.indices[m] = renumbered(state.comm(), slices, nonzeros.indices[m]);
-        nonzeros.lengths[m] = slices.total();
+    comm.agree([&] { nonzeros.values = old.values; });
+    for (const auto& indices : old.indices) {
+        auto slices = nonempty_slices(comm, indices);
+        nonzeros.indices.push_back(renumbered(comm, slices, indices));
+        nonzeros.lengths.push_back(slices.total());
         result.maps.push_back(std::move(slices.mine));
     }
     result.tensor = SparseTensor<T>(tensor.world(), nonzeros.lengths, tensor.name());

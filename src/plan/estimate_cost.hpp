@@ -24,6 +24,9 @@ double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& m
 /// Seconds of a movement along lists, of elements that all change ranks.
 double estimated_seconds(const ExchangeSpec& movement, std::int64_t element_bytes, const MachineModel& machine);
 
+/// Seconds that the first run of a movement takes in addition: where groups are packed or unpacked, elements are looked up one by one.
+double preparing_seconds(const ExchangeSpec& movement, const MachineModel& machine);
+
 /// Fewest words that some rank must receive or send for an (m, n, k) product on P ranks when each operand is kept once, from
 /// the memory-independent bound for three-index terms (Al Daas et al., arXiv 2205.13407).
 double matmul_lower_bound_words(double m, double n, double k, double ranks);

@@ -56,8 +56,13 @@ std::string to_text(const MachineModel& machine) {
     return text;
 }
 
-MachineModel parse_machine_model(const std::string& text, const std::string& file) {
+MachineModel default_machine(int threads) {
     MachineModel machine;
+    machine.flops_per_second *= threads;
+    return machine;
+}
+
+MachineModel parse_machine_model(const std::string& text, const std::string& file, MachineModel machine) {
     std::set<std::string> seen;
     std::istringstream lines(text);
     int number = 0;
@@ -81,7 +86,7 @@ MachineModel parse_machine_model(const std::string& text, const std::string& fil
     return machine;
 }
 
-std::optional<MachineModel> read_machine_model(const std::string& file) {
+std::optional<MachineModel> read_machine_model(const std::string& file, const MachineModel& otherwise) {
     std::error_code unknown;
     if (!std::filesystem::exists(file, unknown) && !unknown) return std::nullopt;
     std::ifstream stream(file);
@@ -91,7 +96,7 @@ std::optional<MachineModel> read_machine_model(const std::string& file) {
     if (unknown || folder || !stream)
         throw InvalidArgument("machine constants in " + file +
                               ": the file cannot be read; make it readable, or let ARGES_MACHINE name another one");
-    return parse_machine_model(text, file);
+    return parse_machine_model(text, file, otherwise);
 }
 
 void write_machine_model(const std::string& file, const MachineModel& machine) {

@@ -21,14 +21,17 @@ struct MachineModel {
 /// Lines "name = value", one for each constant, with a comment on top.
 std::string to_text(const MachineModel& machine);
 
-/// Reads such lines; blank lines and what follows a # do not count, constants that are not named keep their defaults.
-/// @param file names the text in messages
-/// @throws InvalidArgument with file, line and cure for an unknown or repeated name, or a value that is not a positive number
-MachineModel parse_machine_model(const std::string& text, const std::string& file);
+/// The constants where nothing was measured: a rank of several threads multiplies as many times faster. Pure.
+MachineModel default_machine(int threads = 1);
 
-/// The constants that `file` holds; none if there is no such file.
+/// Reads such lines; blank lines and what follows a # do not count.
+/// @param file names the text in messages  @param machine has the constants that are not named
+/// @throws InvalidArgument with file, line and cure for an unknown or repeated name, or a value that is not a positive number
+MachineModel parse_machine_model(const std::string& text, const std::string& file, MachineModel machine = {});
+
+/// The constants that `file` holds, and those of `otherwise` where it names none; nothing if there is no such file.
 /// @throws InvalidArgument if it cannot be read, or as parse_machine_model() does
-std::optional<MachineModel> read_machine_model(const std::string& file);
+std::optional<MachineModel> read_machine_model(const std::string& file, const MachineModel& otherwise = {});
 
 /// Writes the file, and its folder where it is missing. It is written beside its place and renamed, so that a reader sees the old
 /// file or the new one.

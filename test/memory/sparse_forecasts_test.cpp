@@ -1,5 +1,6 @@
 // What steps on sparse tensors say that they take, against what they do take.
 #include "arges/cpd.hpp"
+#include "arges/sparse_io.hpp"
 #include "arges/tucker.hpp"
 #include "decompose/distribute.hpp"
 #include "decompose/slice_counts.hpp"
@@ -127,6 +128,33 @@ TEST_F(ForecastsOnRanks, CoverMergingAndLists) {
             expect_covered(list, slice_list_memory(comm().size(), x.count(), shape.lengths[m] * (m == 0 ? comm().size() : 1)).peak(),
                            "list of mode " + std::to_string(m) + ", " + shape.text(), 0);
         }
+    }
+}
+
+TEST_F(ForecastsOnRanks, RefuseToCompactInTooLittleMemory) {
+    const auto limit = world_.memory_limit();
+    for (const auto& shape : sizes()) {
+        SparseTensor<double> tensor(world_, shape.lengths, "X");
+        tensor.state()->replace(random_nonzeros(shape, 2 + static_cast<std::uint64_t>(comm().rank())), false);
+        const auto held = world_.memory_in_use();
+        world_.set_memory_limit(held);
+        std::int64_t wanted = 0;
+        const auto taken = most(most_held([&] {
+            try {
+                compacted(tensor);
+                ADD_FAILURE() << "not refused, " << shape.text();
+            } catch (const OutOfMemory& error) {
+                const std::string text = error.what();
+                EXPECT_NE(text.find("--memory"), std::string::npos) << text;
+                wanted = std::stoll(text.substr(text.find(" takes ") + 7));
+            }
+        }));
+        EXPECT_LE(taken, small_change) << shape.text();
+        world_.set_memory_limit(held + wanted);
+        CompactTensor<double> compact;
+        expect_covered(most(most_held([&] { compact = compacted(tensor); })), wanted, "compacting, " + shape.text(), 0.5);
+        EXPECT_EQ(compact.tensor.nonzeros(), tensor.nonzeros());
+        world_.set_memory_limit(limit);
     }
 }
 

@@ -52,6 +52,10 @@ TEST(MachineModel, TakesCommentsAndPartsOfTheConstants) {
     EXPECT_EQ(machine.cache_bytes, 1048576);
     EXPECT_EQ(machine.flops_per_second, MachineModel().flops_per_second);
     EXPECT_EQ(parse_machine_model("", "a file"), MachineModel());
+    EXPECT_EQ(default_machine(), MachineModel());
+    const auto four = default_machine(4);
+    EXPECT_EQ(four.flops_per_second, 4 * MachineModel().flops_per_second);
+    EXPECT_EQ(parse_machine_model("message_seconds = 1\n", "a file", four).flops_per_second, four.flops_per_second);
 }
 
 TEST(MachineModel, SaysWhatIsWrongWithAFile) {
