@@ -76,7 +76,6 @@ ProductNode ProductSteps::intermediate(const std::vector<ProductNode>& inputs, c
     auto spec = contraction(inputs);
     spec.output = {};
     spec.output.labels = kept_labels(members);
-    spec.output.name = "an intermediate for " + spec_.output.name;
     std::vector<std::int64_t> extents;
     for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
     product_.intermediates.push_back(new_layout(extents, raw_symmetry(spec)));
@@ -107,7 +106,6 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
         spec.output_is_free = spec_.output_is_free && shape.slots() == shape.order() && shape.order() > 0;
     } else {
         spec.output.labels = kept_labels(members);
-        spec.output.name = "an intermediate for " + spec_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
         spec.output.layout = new_layout(extents, Symmetry::none(static_cast<int>(extents.size())));

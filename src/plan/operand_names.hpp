@@ -1,0 +1,20 @@
+/// What the operands of a product's steps are called in explanations.
+#pragma once
+
+#include "plan/plan_product.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// Does the step make the part of a tensor that is symmetric or antisymmetric in its pairs (plan/pair_split)? Only such a movement goes
+/// to an intermediate.
+bool makes_part(const PlannedStep& step);
+
+/// Names by number: factors and output have their own, A+ and A- are the symmetric and the antisymmetric part of A, other
+/// intermediates are counted.
+std::map<int, std::string> operand_names(const std::vector<PlannedStep>& steps, const ProductSpec& spec);
+
+}  // namespace arges
