@@ -178,10 +178,12 @@ std::string shown_on_terminal(const F& call) {
     dup2(screen, STDERR_FILENO);
     call();
     dup2(before, STDERR_FILENO);
-    std::string text(4096, ' ');
-    fcntl(terminal, F_SETFL, O_NONBLOCK);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(terminal, text.data(), text.size()))));
-    for (const int file : {before, screen, terminal}) close(file);
+    close(before);
+    close(screen);  // then reading ends where the text ends
+    std::string text;
+    char piece[256];
+    for (ssize_t count; (count = read(terminal, piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(count));
+    close(terminal);
     return text;
 }
 
