@@ -272,6 +272,29 @@ TEST(ModelFolders, MayHaveBeenMadeByNumPy) {
     expect_refused(world, folder / "", "complex");
 }
 
+/// A writer that was killed left lists of rows without their names, as the other files.
+TEST(ModelFolders, WithListsOfRowsAreWholeUnderTemporaryNames) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto run = folder / "run";
+    const auto model = hollow_model<double>(world, {4, 1'000'000'000}, {3, 50}, 2, 8);
+    save_model(model, run);
+    const auto text = TemporaryFolder::read(run + "/description.json");
+    MPI_Barrier(world.communicator());
+    for (const std::string name : {"lambda.npy", "mode_1.npy", "mode_2.npy", "mode_2_rows.npy"}) {
+        const auto at = text.find(name + ".arges-part-");
+        ASSERT_NE(at, std::string::npos) << text;
+        if (world.rank() == 0) std::filesystem::rename(run + "/" + name, run + "/" + text.substr(at, text.find('"', at) - at));
+    }
+    MPI_Barrier(world.communicator());
+    expect_same_rows(load_model<double>(world, run), model);
+    EXPECT_FALSE(std::filesystem::exists(run + "/mode_2_rows.npy"));
+    MPI_Barrier(world.communicator());
+    save_model(model, run);
+    expect_same_rows(load_model<double>(world, run), model);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(run), {}), 5);
+}
+
 /// Lists of rows that do not fit to the factor or to the mode.
 TEST(ModelFolders, WithWrongListsOfRowsAreRefused) {
     const World world;
