@@ -29,7 +29,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 export MPI MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
-.PHONY: all lib arges tests examples bench check check-built check-examples run-tests run-checked run-checked-built \
+.PHONY: all lib arges tests examples bench check check-built check-docs check-examples run-tests run-checked run-checked-built \
         mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -114,6 +114,7 @@ check-built: lib tests arges examples
 	@scripts/check_headers.sh
 	@scripts/check_sizes.sh
 	@scripts/check_docs.sh
+	@scripts/check_fragments.sh
 	@scripts/check_examples.sh
 	+@scripts/check_install.sh
 	@scripts/check_launcher.sh
@@ -133,6 +134,9 @@ run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
 
 mutate: tests  ## plant the faults of test/mutations one at a time; tests must notice each
 	+@scripts/mutate.sh
+
+check-docs: docs  ## the documents: everything public has a text, all C++ compiles as it stands
+	@scripts/check_fragments.sh
 
 docs:  ## the reference manual, into build/docs
 	@scripts/check_docs.sh

@@ -35,18 +35,21 @@ int main(int argc, char** argv) {
         C["ij"] = A["ik"] * B["kj"];
 
         // Keys are linear, first index fastest. Any rank may read any element.
-        const std::int64_t index[] = {2, 4}, keys[] = {C.key(index)};
-        right &= check(world, "C(2,4)", C.read(keys)[0], 60);
-        right &= check(world, "sum of C", C.sum(), 4.0 * 6 * 15);
+        const double element = C.read({C.key({2, 4})})[0];  // 60
+        const double sum = C.sum();                         // 4 * 6 * 15 = 360
 
         // A scalar is a tensor without dimensions; a label that occurs twice in one factor is a diagonal.
         Tensor<double> s(world, {}), D(world, {3, 3});
         D["ij"] = C["ik"] * C["jk"];
         s[""] = D["ii"];
-        right &= check(world, "trace", s.scalar(), C.norm() * C.norm());
+        const double trace = s.scalar(), norm = C.norm();  // trace = norm * norm
 
         // Sums of products, numbers in front, +=; the tensor on the left may be on the right, too: C + 2 C - C.
         C["ij"] += 2.0 * C["ij"] - A["ik"] * B["kj"];
+
+        right &= check(world, "C(2,4)", element, 60);
+        right &= check(world, "sum of C", sum, 4.0 * 6 * 15);
+        right &= check(world, "trace", trace, norm * norm);
         right &= check(world, "sum of 2 C", C.sum(), 2 * 360);
     }
     MPI_Finalize();

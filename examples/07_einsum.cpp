@@ -3,12 +3,14 @@
 
 #include <cstdio>
 
+using namespace arges;
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int wrong = 0;
     {
-        const arges::World world;
-        arges::Tensor<double> X(world, {40, 30, 20}, "X"), A(world, {30, 6}, "A"), B(world, {20, 6}, "B"), O(world, {40, 6}, "O");
+        const World world;
+        Tensor<double> X(world, {40, 30, 20}, "X"), A(world, {30, 6}, "A"), B(world, {20, 6}, "B"), O(world, {40, 6}, "O");
         X.fill_random(1);
         A.fill_random(2);
         B.fill_random(3);

@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
         const auto factors = qr(V["abij->ai|bj"], {.checks = true});
         check("|V - Q R| / |V|", factors.checks.residual, 0, 1e-13);
 
-        // Eigenvalues of a chain of springs: 2 - 2 cos(pi k / (m + 1)).
+        // A chain of springs; its eigenvalues are 2 - 2 cos(pi k / (m + 1)).
         constexpr std::int64_t m = 50;
         Tensor<double> chain(world, {m, m}, "ij", "sym(i,j)", "chain");
         chain.fill([](Index i) { return i[0] == i[1] ? 2.0 : std::abs(i[0] - i[1]) == 1 ? -1.0 : 0.0; });
@@ -77,8 +77,9 @@ int main(int argc, char** argv) {
         mine.grid_columns = world.size();
         std::vector<double> array(static_cast<std::size_t>(mine.local_rows() * mine.local_columns()));
         mine.data = array.data();
-        to_block_cyclic(chain["i|j"], mine);
-        check("norm of the matrix in blocks", from_block_cyclic(mine).norm(), chain.norm(), 1e-12);
+        to_block_cyclic(chain["i|j"], mine);                  // from a tensor,
+        const Tensor<double> back = from_block_cyclic(mine);  // and to one
+        check("norm of the matrix in blocks", back.norm(), chain.norm(), 1e-12);
         cholesky(mine);  // in place: no copy
         check("L(0,0) squared", array.empty() ? 2 : world.rank() == 0 ? array[0] * array[0] : 2, 2, 1e-14);
     }

@@ -10,19 +10,17 @@
 
 using namespace arges;
 
-/// The field at a place and a time.
-double field(Index i) {
-    const double x = static_cast<double>(i[0]) / 96, y = static_cast<double>(i[1]) / 80, t = static_cast<double>(i[2]) / 120;
-    const double distance = std::hypot(x - 0.3, y - 0.6);
-    const double wave = std::sin(12 * distance - 9 * t) / (1 + 2 * distance);
-    const double pulse = std::exp(-60 * ((x - t) * (x - t) + (y - 0.4) * (y - 0.4)));
-    return wave + 0.5 * pulse;
-}
-
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     {
         const World world;
+        const auto field = [](Index i) {  // at a place and a time
+            const double x = static_cast<double>(i[0]) / 96, y = static_cast<double>(i[1]) / 80, t = static_cast<double>(i[2]) / 120;
+            const double distance = std::hypot(x - 0.3, y - 0.6);
+            const double wave = std::sin(12 * distance - 9 * t) / (1 + 2 * distance);
+            const double pulse = std::exp(-60 * ((x - t) * (x - t) + (y - 0.4) * (y - 0.4)));
+            return wave + 0.5 * pulse;
+        };
         Tensor<double> X(world, {96, 80, 120}, "X");
         X.fill(field);
 

@@ -10,23 +10,6 @@
 using namespace arges;
 using namespace arges::chemistry;
 
-/// <Phi_ij^ab| exp(-T2) H exp(T2) |0>, zero for the solution.
-TensorSet ccd_residuals(const SpinIntegrals& H, const TensorSet& amplitudes) {
-    const Tensor<double>& t = amplitudes["T2"];
-    Tensor<double> F_ae = H.f_vv, F_mi = H.f_oo, W_mnij = H.oooo, W_mbej = H.ovvo, R = t;
-    F_ae["ae"] -= 0.5 * t["afmn"] * H.oovv["mnef"];
-    F_mi["mi"] += 0.5 * t["efin"] * H.oovv["mnef"];
-    W_mnij["mnij"] += 0.5 * t["efij"] * H.oovv["mnef"];
-    W_mbej["mbej"] -= 0.5 * t["fbjn"] * H.oovv["mnef"];
-    R["abij"] = H.oovv["ijab"];
-    R["abij"] += antisymmetrized(t["aeij"] * F_ae["be"]);      // P(ab)
-    R["abij"] -= antisymmetrized(t["abim"] * F_mi["mj"]);      // P(ij)
-    R["abij"] += 0.5 * t["abmn"] * W_mnij["mnij"];
-    R["abij"] += 0.5 * t["efij"] * H.vvvv["abef"];             // the particle-particle ladder
-    R["abij"] += antisymmetrized(t["aeim"] * W_mbej["mbej"]);  // P(ij) P(ab)
-    return TensorSet({{"T2", R}});
-}
-
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool right = true;
@@ -38,7 +21,21 @@ int main(int argc, char** argv) {
         const SpinIntegrals H = build_integrals(data, reference, IntegralSet::coupled_cluster);
 
         AmplitudeEquations ccd{"CCD"};
-        ccd.residuals = [&](const TensorSet& t) { return ccd_residuals(H, t); };
+        ccd.residuals = [&](const TensorSet& amplitudes) {  // <Phi_ij^ab| exp(-T2) H exp(T2) |0>
+            const Tensor<double>& t = amplitudes["T2"];
+            Tensor<double> F_ae = H.f_vv, F_mi = H.f_oo, W_mnij = H.oooo, W_mbej = H.ovvo, R = t;
+            F_ae["ae"] -= 0.5 * t["afmn"] * H.oovv["mnef"];
+            F_mi["mi"] += 0.5 * t["efin"] * H.oovv["mnef"];
+            W_mnij["mnij"] += 0.5 * t["efij"] * H.oovv["mnef"];
+            W_mbej["mbej"] -= 0.5 * t["fbjn"] * H.oovv["mnef"];
+            R["abij"] = H.oovv["ijab"];
+            R["abij"] += antisymmetrized(t["aeij"] * F_ae["be"]);      // P(ab)
+            R["abij"] -= antisymmetrized(t["abim"] * F_mi["mj"]);      // P(ij)
+            R["abij"] += 0.5 * t["abmn"] * W_mnij["mnij"];
+            R["abij"] += 0.5 * t["efij"] * H.vvvv["abef"];             // the particle-particle ladder
+            R["abij"] += antisymmetrized(t["aeim"] * W_mbej["mbej"]);  // P(ij) P(ab)
+            return TensorSet({{"T2", R}});
+        };
         ccd.energy = [&](const TensorSet& t) { return double(0.25 * H.oovv["ijab"] * t["T2"]["abij"]); };
         ccd.divide = [&](Tensor<double>& R) { divide_by_denominators(R, H.occupied, H.virtuals); };
 

@@ -204,8 +204,9 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin =
 /// Files of a saved model: NumPy's .npy, or text with a row on each line.
 enum class ModelForm : std::uint8_t { npy, text };
 
-/// Writes a model into a directory: lambda, mode_1, mode_2, ... and description.json; rows of empty slices are zeros. The files
-/// appear under their names when all are complete, so that a model that was there before stays whole until then. Collective.
+/// Writes a model into a directory: lambda, mode_1, mode_2, ... and description.json; rows of empty slices are zeros. Of a mode of 100,000
+/// slices or more, of which fewer than half are not empty, mode_N has the rows of these only, and mode_N_rows their numbers, from 0. The
+/// files appear under their names when all are complete, so that a model that was there before stays whole until then. Collective.
 /// @throws InvalidArgument on every rank if a file cannot be written
 template <class T>
 void save_model(const CpModel<T>& model, const std::string& directory, ModelForm form = ModelForm::npy);

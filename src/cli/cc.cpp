@@ -182,16 +182,16 @@ void run(const CcCommand& command, const Console& console) {
     };
     StepLine steps(world);
     progress.triples = [&](double done) { done < 1 ? steps.show("(T)", done) : steps.show(""); };
-    if (!command.json) {
-        progress.planned = [&](const CcResult& result) {
-            print_plan(console.out, command, result, world);
-        };
-        progress.iteration = [&](const IterationReport& report) {
-            print_iteration(console.out, report);
-        };
-    }
+    progress.planned = [&](const CcResult& result) {
+        if (!command.json) print_plan(console.out, command, result, world);
+    };
+    progress.iteration = [&](const IterationReport& report) {
+        command.json ? steps.show(fmt::format("iteration {}, energy {:.8f}", report.iteration, report.energy))
+                     : print_iteration(console.out, report);
+    };
     const CcResult result =
         chemistry::run_coupled_cluster(world, command.file, command.options(), progress);
+    steps.show("");
     command.json ? print_json(console.out, result, false) : print_energies(console.out, result);
 }
 

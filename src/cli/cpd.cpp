@@ -17,6 +17,7 @@
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "interface/tensor_state.hpp"
+#include "io/matrix_files_kruskal.hpp"
 #include "io/tensor_reading.hpp"
 #include "partition/layers.hpp"
 #include "partition/rows.hpp"
@@ -107,6 +108,24 @@ void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
                        with_commas(result.volume_rows_max), with_commas(result.volume_rows_total));
 }
 
+/// Modes, from 1, of which the output has nonempty rows and their numbers only, and how many rows these are. Collective.
+template <class T>
+std::map<int, std::int64_t> listed_modes(const Communicator& comm, const CpModel<T>& model) {
+    std::map<int, std::int64_t> listed;
+    for (int m = 0; m < model.order(); ++m) {
+        const auto rows = comm.sum(static_cast<std::int64_t>(model.rows(m).size()));
+        if (io::is_listed(model.lengths()[static_cast<std::size_t>(m)], rows)) listed[m + 1] = rows;
+    }
+    return listed;
+}
+
+template <class T>
+void print_output(std::ostream& out, const CpdCommand& command, const CpModel<T>& model, const std::map<int, std::int64_t>& listed) {
+    for (const auto& [mode, rows] : listed)
+        out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n", command.output, mode,
+                           with_commas(rows), with_commas(model.lengths()[static_cast<std::size_t>(mode) - 1]), mode);
+}
+
 template <class T>
 void print_result(std::ostream& out, const CpdCommand& command, const CpResult<T>& result, std::int64_t peak, const MemoryForecast& forecast) {
     out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
@@ -118,8 +137,8 @@ void print_result(std::ostream& out, const CpdCommand& command, const CpResult<T
 }
 
 template <class T>
-void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result, std::int64_t peak,
-                const MemoryForecast& forecast) {
+void print_json(std::ostream& out, const CpdCommand& command, const Preparation& before, const CpResult<T>& result,
+                const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
     nlohmann::ordered_json object;
     object["fit"] = result.fit;
     object["iterations"] = result.iterations;
@@ -162,6 +181,8 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["peak_memory_bytes"] = peak;
     object["forecast_memory_bytes"] = forecast.bytes();
     object["lambda"] = result.model.lambda();
+    object["modes_without_empty_rows"] = nlohmann::json::array();
+    for (const auto& [mode, rows] : listed) object["modes_without_empty_rows"].push_back(mode);
     out << object.dump(2) << std::endl;
 }
 
@@ -217,7 +238,9 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
         print_warnings(console.err, {before.warnings.back()});
     }
     const auto peak = comm.maximum(peak_process_memory());
-    command.json ? print_json(console.out, command, before, result, peak, forecast) : print_result(console.out, command, result, peak, forecast);
+    const auto listed = command.output.empty() ? std::map<int, std::int64_t>{} : listed_modes(comm, result.model);
+    if (!command.json) print_output(console.out, command, result.model, listed);
+    command.json ? print_json(console.out, command, before, result, listed, peak, forecast) : print_result(console.out, command, result, peak, forecast);
     if (const auto signal = comm.maximum(noted_signal()); signal > 0)
         throw Interrupted{static_cast<int>(signal), factors_note(command.output, result.iterations)};
 }

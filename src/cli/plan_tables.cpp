@@ -78,7 +78,7 @@ std::string step_lines(std::size_t number, const StepReport& step) {
     if (const auto grid = grid_text(step); !grid.empty()) text += "  grid: " + grid + "\n";
     std::string parts;
     for (const auto& panel : step.panels) parts += fmt::format(" {}/{}", panel.label, panel.ranks);
-    if (!parts.empty()) text += "  in panels:" + parts + "\n";
+    if (!parts.empty()) text += "  in panels, for lack of memory:" + parts + "\n";
     parts.clear();
     for (const auto& product : step.chain) parts += (parts.empty() ? " " : "; ") + product;
     if (!parts.empty()) text += "  on each rank:" + parts + "\n";
@@ -177,6 +177,7 @@ std::string plan_tables(const PlanSummary& summary) {
                 "bytes per rank (inputs received, results sent) and lower bounds\n" +
                 steps_table(report) + "\nbytes of the busiest rank, and of all ranks" +
                 sampling_line(report) + "\n" + tensors_table(report) + "\n";
+    if (!report.reason.empty()) text += report.reason + "\n";
     for (std::size_t s = 0; s < report.steps.size(); ++s)
         text += step_lines(s + 1, report.steps[s]);
     text += fmt::format(
@@ -208,6 +209,7 @@ std::string plan_json(const PlanSummary& summary) {
     object["seconds"] = report.seconds;
     object["planning_seconds"] = summary.planning_seconds;
     object["reporting_seconds"] = summary.reporting_seconds;
+    if (!report.reason.empty()) object["reason"] = report.reason;
     object["steps"] = Json::array();
     for (const auto& step : report.steps) object["steps"].push_back(step_json(step));
     return object.dump(2) + "\n";

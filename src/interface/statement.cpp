@@ -301,6 +301,8 @@ std::string Statement<T>::explain() {
     const auto free_bytes = world_.free_bytes();
     look_up(free_bytes);
     std::string text;
+    if (aliased_) text += "note: " + output_.title() + " is on both sides, so it is copied first\n";
+    if (terms_.size() > 1) text += "note: " + std::to_string(terms_.size()) + " terms are computed one after the other and added up\n";
     for (auto& term : terms_) {
         if (!term.prepared) term.prepared = std::make_shared<PreparedTerm>(world_, term.request, free_bytes);
         text += term.prepared->explain(term.request);

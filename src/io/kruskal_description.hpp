@@ -16,12 +16,19 @@ struct KruskalDescription {
     std::vector<std::int64_t> lengths{};     ///< of the modes
     std::int64_t components = 0;
     bool single = false;                     ///< float32, else float64
-    std::vector<std::uint32_t> checksums{};  ///< file_checksum() of lambda, then of the factors by mode
+    std::vector<bool> is_listed{};           ///< by mode: the factor has nonempty rows only, and a file with their numbers
+    std::vector<std::uint32_t> checksums{};  ///< file_checksum() of the files, in the order of kruskal_file_names()
     std::vector<std::string> temporary{};    ///< names before their own, in the same order
 };
 
 /// Name of lambda (mode 0) or of the factor of a mode, counted from 1.
 std::string kruskal_file_name(int mode, MatrixForm form);
+
+/// Name of the file with the numbers of a factor's rows.
+std::string row_list_name(int mode, MatrixForm form);
+
+/// All names of a set: lambda, the factors by mode, the numbers of rows of those that are listed.
+std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, MatrixForm form);
 
 /// The text of the file.
 std::string to_text(const KruskalDescription& description);

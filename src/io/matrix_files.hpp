@@ -1,4 +1,5 @@
-/// Factor matrices and Kruskal tensors in files that NumPy and MATLAB read. Rows come from, and go to, any ranks.
+/// Factor matrices, Kruskal tensors and columns of row numbers (T = std::int64_t) in files that NumPy and MATLAB read. Rows come from, and
+/// go to, any ranks.
 #pragma once
 
 #include "io/parallel_file.hpp"
@@ -14,7 +15,7 @@ namespace arges::io {
 /// The form of a matrix in a file.
 enum class MatrixForm {
     text,  ///< .txt: a row on each line, numbers in their shortest exact form, separated by a blank
-    npy,   ///< .npy version 1.0: float32 or float64, row after row
+    npy,   ///< .npy version 1.0: float32, float64 or int64, row after row
 };
 
 struct MatrixShape {

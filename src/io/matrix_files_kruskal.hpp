@@ -1,9 +1,14 @@
-/// Kruskal tensors in a folder: lambda, mode_1 ... mode_N, and description.json.
+/// Kruskal tensors in a folder: lambda, mode_1 ... mode_N, and description.json. A factor of which most rows are empty is written without
+/// them, beside the numbers of those that are there (mode_1_rows).
 #pragma once
 
 #include "io/matrix_files.hpp"
 
 namespace arges::io {
+
+/// A factor of so many rows or more, of which fewer than half are given, is written with the list of their numbers.
+inline constexpr std::int64_t shortest_listed = 100'000;
+bool is_listed(std::int64_t length, std::int64_t given);
 
 /// This rank's rows of the factors, and the weights, which every rank has.
 template <class T>
@@ -20,6 +25,8 @@ struct KruskalShape {
     std::int64_t components = 0;
     std::int64_t weight_rows = 0;         ///< of the matrix of lambda: all components, or 1 with all of them
     std::vector<std::string> paths{};     ///< of lambda, then of the factors by mode
+    std::vector<std::string> row_lists{}; ///< by mode: the file with the numbers of the factor's rows, ascending; empty: it has all rows
+    std::vector<std::int64_t> rows{};     ///< by mode: of the factor's file
 };
 
 /// Writes all files, and makes the folder if there is none. The step from an older set of files to this one is a single

@@ -5,9 +5,7 @@
 
 namespace arges::io {
 
-std::string npy_header(MatrixShape shape, std::int64_t element_bytes) {
-    return npy_array_header({{'f', static_cast<int>(element_bytes)}, false, {shape.rows, shape.columns}});
-}
+std::string npy_header(MatrixShape shape, NumberType type) { return npy_array_header({type, false, {shape.rows, shape.columns}}); }
 
 NpyHeader read_npy_header(const InputFile& file) {
     const auto array = read_npy_array_header(file);

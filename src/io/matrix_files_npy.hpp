@@ -16,7 +16,7 @@ struct NpyHeader {
 };
 
 /// The bytes of a header, a multiple of 64.
-std::string npy_header(MatrixShape shape, std::int64_t element_bytes);
+std::string npy_header(MatrixShape shape, NumberType type);
 
 /// Reads a header and checks it against the size of the file. Local.
 /// @throws InvalidArgument if the file is damaged, or is another kind of array than a matrix of real numbers

@@ -218,6 +218,7 @@ std::vector<T> read_matrix(const Communicator& comm, const std::string& path, st
     return deliver(file, read_rows<T>(file), rows);
 }
 
+template std::vector<std::int64_t> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
 template std::vector<float> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
 template std::vector<double> read_matrix(const Communicator&, const std::string&, std::span<const std::int64_t>);
 

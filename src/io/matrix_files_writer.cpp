@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 namespace arges::io {
 
@@ -151,7 +152,7 @@ std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::
         throw Unsupported(path + ": a matrix of " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
                           " has more bytes than a .npy file can; decompose compacted() of the tensor");
     auto file = std::make_unique<OutputFile>(comm, path);
-    const auto header = npy_header(shape, sizeof(T));
+    const auto header = npy_header(shape, {std::is_integral_v<T> ? 'i' : 'f', sizeof(T)});
     comm.agree([&] {
         const auto data = static_cast<std::int64_t>(header.size());
         if (comm.rank() == 0) {
@@ -177,5 +178,6 @@ void write_matrix(const Communicator& comm, const std::string& path, MatrixShape
     template void write_matrix(const Communicator&, const std::string&, MatrixShape, const MatrixRows<T>&, MatrixForm);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+ARGES_INSTANTIATE(std::int64_t)
 
 }  // namespace arges::io

@@ -25,7 +25,7 @@ struct NumberType {
 /// The type of an element in memory.
 NumberType number_type_of(ElementType type);
 
-/// Numbers of a file as elements; complex ones need a complex T. `numbers` is changed where its bytes must be swapped.
+/// Numbers of a file as elements, or as std::int64_t; complex ones need a complex T. `numbers` is changed where its bytes must be swapped.
 template <class T>
 void convert_numbers(const NumberType& type, std::byte* numbers, std::int64_t count, T* elements);
 

@@ -80,6 +80,7 @@ ValueKind careful_value(std::string_view word, T& value) {
     const char* const end = word.data() + word.size();
     const auto [behind, code] = std::from_chars(word.data(), end, value);
     if (code == std::errc::invalid_argument || behind != end) return ValueKind::not_a_number;
+    if constexpr (std::is_integral_v<T>) return code == std::errc() ? ValueKind::fine : ValueKind::too_large;
     if (code == std::errc::result_out_of_range) {
         const std::string text(word);
         value = std::is_same_v<T, float> ? static_cast<T>(std::strtof(text.c_str(), nullptr))

@@ -41,7 +41,7 @@ std::string panels_text(const StepReport& step) {
     if (step.kind == StepKind::fused)
         return "  for lack of memory in " + std::to_string(count) + " slices of " + step.panels.front().label +
                "; what does not depend on it is repeated\n";
-    return "  recursive SUMMA in " + std::to_string(count) + " panels:" + parts + "\n";
+    return "  for lack of memory: recursive SUMMA in " + std::to_string(count) + " panels:" + parts + "\n";
 }
 
 std::string chain_text(const StepReport& step) {
@@ -58,9 +58,12 @@ std::string moved_text(const std::string& what, const StepReport& step, const Op
 
 std::string operand_text(const StepReport& step, const OperandReport& operand) {
     if (operand.stays) return "  " + pad(operand.name + " stays: " + operand.working, 34) + "\n";
+    std::string broken;
+    for (const auto& group : operand.broken) broken += " " + group;
     return moved_text(operand.is_result ? "result " + operand.working + " to " + operand.name
                                         : operand.name + " to " + operand.working,
-                      step, operand);
+                      step, operand) +
+           (broken.empty() ? "" : "    " + operand.name + " is unpacked: the product takes" + broken + " apart\n");
 }
 
 std::string movement_text(const StepReport& step) {
@@ -110,7 +113,7 @@ std::string explain(const StepReport& step) {
 }
 
 std::string explain(const PlanReport& report) {
-    std::string text;
+    std::string text = report.reason.empty() ? "" : "note: " + report.reason + "\n";
     for (const auto& step : report.steps) text += explain(step);
     return report.steps.size() > 1 ? text + total_text(report) : text;
 }

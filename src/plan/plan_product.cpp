@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/overloaded.hpp"
 #include "plan/estimate_cost.hpp"
+#include "plan/operand_names.hpp"
 #include "plan/product_order.hpp"
 #include "plan/product_steps.hpp"
 
@@ -236,17 +237,13 @@ double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& m
 }
 
 void set_names(std::vector<PlannedStep>& steps, const Product& spec) {
-    std::map<int, std::string> names{{output_operand, spec.output.name}};
-    for (std::size_t f = 0; f < spec.factors.size(); ++f) names[static_cast<int>(f)] = spec.factors[f].name;
+    const auto names = operand_names(steps, spec);
     const auto set = [&](auto& product, const PlannedStep& step) {
         product.label_names = spec.label_names;
-        product.output.name = names[step.output];
-        for (std::size_t i = 0; i < product.factors.size(); ++i) product.factors[i].name = names[step.inputs[i]];
+        product.output.name = names.at(step.output);
+        for (std::size_t i = 0; i < product.factors.size(); ++i) product.factors[i].name = names.at(step.inputs[i]);
     };
     for (auto& step : steps) {
-        // What is moved keeps its name, also if it is a part of the tensor.
-        if (step.output != output_operand)
-            names[step.output] = std::holds_alternative<PlannedMovement>(step.work) ? names[step.inputs[0]] : "an intermediate for " + spec.output.name;
         std::visit(Overloaded{[](PlannedMovement&) {}, [&](auto& product) { set(product.spec, step); }}, step.work);
     }
 }

@@ -5,8 +5,10 @@
 #include "base/saturate.hpp"
 #include "plan/count_bytes.hpp"
 #include "plan/estimate_cost.hpp"
+#include "plan/operand_names.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace arges {
 
@@ -34,6 +36,44 @@ std::string statement_text(const Spec& spec) {
         text += std::string(i == 0 ? " " : " * ") + (spec.factors[i].conjugated ? "conj " : "") + spec.factors[i].name + "[" +
                 label_text(spec.factors[i].labels, spec.label_names) + "]";
     return text + permutations_text(spec.terms.size());
+}
+
+/// The groups of related labels that the tensor is stored with, and that the product multiplies one by one.
+std::vector<std::string> broken_groups(const OperandSpec& tensor, const WorkingOperand& working, const std::vector<std::string>& names) {
+    const auto groups = [](const Layout& layout, const std::vector<int>& labels) {
+        std::vector<std::vector<int>> result;
+        for (int s = 0; s < layout.slots(); ++s) {
+            result.emplace_back();
+            for (int d : layout.slot_dimensions(s)) result.back().push_back(labels[static_cast<std::size_t>(d)]);
+            std::sort(result.back().begin(), result.back().end());
+        }
+        return result;
+    };
+    const auto kept = groups(working.layout, working.labels);
+    std::vector<std::string> broken;
+    for (const auto& group : groups(tensor.layout, tensor.labels))
+        if (std::adjacent_find(group.begin(), group.end()) == group.end() && group.size() > 1 && std::find(kept.begin(), kept.end(), group) == kept.end())
+            broken.push_back("(" + label_text(group, names) + ")");
+    return broken;
+}
+
+/// Why a product is computed in two parts, or by half: each factor of it keeps its elements when its pairs exchange their indices together.
+std::string reason_for_parts(const std::vector<PlannedStep>& steps, const std::map<int, std::string>& names) {
+    std::vector<std::string> whole, plus;
+    for (const auto& step : steps) {
+        const auto* const part = part_movement(step);
+        if (part == nullptr || is_antisymmetric_part(*part)) continue;
+        whole.push_back(names.at(step.inputs[0]));
+        plus.push_back(names.at(step.output));
+    }
+    if (whole.size() == 2)
+        return names.at(output_operand) + " is computed in two parts, " + plus[0] + " " + plus[1] + " and " + whole[0] + "- " + whole[1] +
+               "-, because " + whole[0] + " and " + whole[1] + " stay as they are when both of their pairs are exchanged: the parts that are symmetric (+) " +
+               "and antisymmetric (-) in each pair do not mix, and take a quarter of the products, with pairs packed";
+    for (const auto& step : steps)
+        if (const auto* const product = std::get_if<ContractionPlan>(&step.work); product != nullptr && product->rows && product->rows->once)
+            return "half of the products are computed, and their mirror image is added, because both factors stay as they are when their pairs are exchanged";
+    return "";
 }
 
 /// Builds the report of a step and keeps its counts.
@@ -91,11 +131,14 @@ public:
         finish(plan.cost, step);
     }
 
-    void add(const ExchangeSpec& movement, const std::vector<std::string>& names) {
+    void add(const PlannedStep& step, const PlannedMovement& planned, const std::map<int, std::string>& operands, const std::vector<std::string>& names) {
+        const auto& movement = planned.spec;
         report_.kind = StepKind::movement;
-        report_.statement = "move [" + label_text(movement.from_labels, names) + "] to [" +
-                            label_text(movement.to_labels, names) + "]" + permutations_text(movement.terms.size());
+        report_.statement = operands.at(step.output) + "[" + label_text(movement.to_labels, names) + "] <- " + (planned.conjugated ? "conj " : "") +
+                            operands.at(step.inputs[0]) + "[" + label_text(movement.from_labels, names) + "]" +
+                            (part_movement(step) != nullptr ? "" : permutations_text(movement.terms.size()));
         OperandReport operand;
+        operand.name = operands.at(step.inputs[0]);
         operand.at_rest = movement.from.to_string(names_of(movement.from_labels, names));
         operand.working = movement.to.to_string(names_of(movement.to_labels, names));
         count(operand, movement, false);
@@ -135,6 +178,7 @@ private:
         operand.working = working.layout.to_string(names_of(working.labels, names));
         operand.is_result = is_result;
         operand.stays = working.in_place;
+        if (!is_result) operand.broken = broken_groups(tensor, working, names);
         if (operand.stays)
             report_.operands.push_back(operand);
         else
@@ -172,9 +216,9 @@ private:
     std::int64_t element_bytes_;
 };
 
-StepReporter report_step(const PlannedStep& step, const Product& spec, const PlanOptions& options) {
+StepReporter report_step(const PlannedStep& step, const std::map<int, std::string>& names, const Product& spec, const PlanOptions& options) {
     StepReporter reporter(options.whole_grid(spec.output.layout).ranks(), spec.element_bytes, options);
-    std::visit(Overloaded{[&](const PlannedMovement& movement) { reporter.add(movement.spec, spec.label_names); },
+    std::visit(Overloaded{[&](const PlannedMovement& movement) { reporter.add(step, movement, names, spec.label_names); },
                           [&](const auto& product) { reporter.add(product); }},
                step.work);
     return reporter;
@@ -198,11 +242,13 @@ std::string to_string(StepKind kind) {
 
 PlanReport plan_report(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
     PlanReport report;
+    const auto names = operand_names(plan.steps, spec);
+    report.reason = reason_for_parts(plan.steps, names);
     report.ranks = options.whole_grid(spec.output.layout).ranks();
     ByteCount count(report.ranks, spec.element_bytes);
     std::int64_t held = 0, largest = 0;
     for (const auto& planned : plan.steps) {
-        auto reporter = report_step(planned, spec, options);
+        auto reporter = report_step(planned, names, spec, options);
         count.add(reporter.bytes());
         report.steps.push_back(reporter.take());
         const auto& step = report.steps.back();

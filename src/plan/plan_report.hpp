@@ -33,6 +33,7 @@ struct OperandReport {
     std::string name;
     std::string at_rest;  ///< layout of the tensor itself
     std::string working;  ///< layout that the step multiplies in, or for a movement the target's
+    std::vector<std::string> broken;  ///< groups that are stored as one but not multiplied as one: the tensor is unpacked for this step
     bool is_result = false;
     bool stays = false;  ///< it lies right: nothing moves
     std::int64_t most_sent = 0, most_received = 0, total = 0;
@@ -64,6 +65,7 @@ struct StepReport {
 /// A whole product.
 struct PlanReport {
     std::vector<StepReport> steps;
+    std::string reason;  ///< a sentence, if a product is computed in parts: why
     std::int64_t ranks = 1;
     std::int64_t bytes = 0, bytes_sent = 0, bytes_total = 0;  ///< as in StepReport, over all steps
     double bound_bytes = 0;  ///< the largest bound of a step: it holds for every way that computes these steps

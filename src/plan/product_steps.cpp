@@ -75,7 +75,6 @@ std::vector<int> ProductSteps::kept_labels(const std::vector<std::size_t>& membe
 ProductNode ProductSteps::intermediate(const std::vector<ProductNode>& inputs, const std::vector<std::size_t>& members) {
     auto spec = pairwise(inputs, {});
     spec.output.labels = kept_labels(members);
-    spec.output.name = "an intermediate for " + spec_.output.name;
     std::vector<std::int64_t> extents;
     for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
     product_.intermediates.push_back(new_layout(extents, raw_symmetry(spec)));
@@ -100,7 +99,6 @@ bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const
     } else {
         spec.output = {};
         spec.output.labels = kept_labels(members);
-        spec.output.name = "an intermediate for " + spec_.output.name;
         std::vector<std::int64_t> extents;
         for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
         spec.output.layout = new_layout(extents, Symmetry::none(static_cast<int>(extents.size())));

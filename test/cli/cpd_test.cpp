@@ -4,7 +4,13 @@
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
 
+#include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 
 namespace arges::test {
 namespace {
@@ -60,6 +66,30 @@ TEST(CpdProgram, SavesAndGoesOn) {
     EXPECT_GT(run("1", {"--start", second.c_str()}), wanted - 1e-9);
     const auto lambda = TemporaryFolder::read(second + "/lambda.txt");
     EXPECT_EQ(std::count(lambda.begin(), lambda.end(), '\n'), 3);
+}
+
+/// Seconds as indices: the factor has the rows of the seconds that occur, and says which. It is small, and a start.
+TEST(CpdProgram, SavesFactorsOfMostlyEmptyModesWithTheirRows) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto times = folder.write("times.tns", "1 1 1700000000 2\n2 2 1700086400 3\n1 2 1700000123 1\n"), out = folder / "out";
+    for (const char* form : {"npy", "text"}) {
+        const std::string ending = form == std::string("npy") ? ".npy" : ".txt";
+        const auto saved = run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--output", out.c_str(), "--output-form", form});
+        EXPECT_EQ(saved.code, 0) << saved.err;
+        EXPECT_NE(saved.out.find("mode_3 has 3 rows, those of 1,700,086,400 that are not empty; mode_3_rows has their numbers, from 0"), std::string::npos)
+            << saved.out;
+        EXPECT_LT(std::filesystem::file_size(out + "/mode_3" + ending), 200U);
+        EXPECT_TRUE(std::filesystem::exists(out + "/mode_3_rows" + ending));
+        if (ending == ".txt") {
+            EXPECT_EQ(TemporaryFolder::read(out + "/mode_3_rows.txt"), "1699999999\n1700000122\n1700086399\n");
+        }
+        const auto on = parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--start", out.c_str(), "--json"}));
+        const auto six = parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "6", "--tolerance", "0", "--json"}));
+        EXPECT_NEAR(on["fit"].get<double>(), six["fit"].get<double>(), 1e-9);
+    }
+    const auto object = parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "1", "--output", out.c_str(), "--json"}));
+    EXPECT_EQ(object["modes_without_empty_rows"], Json::parse("[3]"));
 }
 
 TEST(CpdProgram, ShowsItsIterations) {
@@ -138,6 +168,50 @@ TEST(CpdProgram, SaysWhyIterationsEnded) {
 }
 
 /// Negative values with factors that have none: a warning, and a model of zeros is not said to have converged.
+/// What a call writes to a terminal that is its standard error; no more than the 4 kB that a terminal holds unread.
+template <class F>
+std::string shown_on_terminal(const F& call) {
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    EXPECT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    const int screen = open(ptsname(terminal), O_RDWR | O_NOCTTY), before = dup(STDERR_FILENO);
+    EXPECT_TRUE(screen >= 0 && isatty(screen) != 0);
+    dup2(screen, STDERR_FILENO);
+    call();
+    dup2(before, STDERR_FILENO);
+    close(before);
+    close(screen);  // then reading ends where the text ends
+    std::string text;
+    char piece[256];
+    for (ssize_t count; (count = read(terminal, piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(count));
+    close(terminal);
+    return text;
+}
+
+/// With --json a terminal shows steps and iterations, on one line that is cleared at the end. Nothing else shows anything.
+TEST(CpdProgram, ShowsProgressWithJsonOnATerminalOnly) {
+    const World world;
+    for (const bool is_json : {true, false}) {
+        std::vector<const char*> words{"cpd", yago, "--rank", "2", "--iterations", "3", "--tolerance", "0"};
+        if (is_json) words.push_back("--json");
+        ProgramOutcome outcome;
+        const auto shown = shown_on_terminal([&] { outcome = run_program(words); });
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_TRUE(outcome.err.empty()) << outcome.err;
+        if (is_json) {
+            EXPECT_EQ(parsed(outcome)["iterations"], 3);
+        }
+        for (const char* text : {"reading test/data/yago-4d.tns.gz", "dealing out nonzeros"})
+            EXPECT_EQ(shown.find(text) != std::string::npos, world.rank() == 0) << shown;
+        for (const char* text : {"iteration 1, fit 0.", "iteration 3, fit 0."})
+            EXPECT_EQ(shown.find(text) != std::string::npos, is_json && world.rank() == 0) << shown;
+        EXPECT_EQ(shown.ends_with("\r\033[K"), world.rank() == 0) << shown;
+        testing::internal::CaptureStderr();
+        outcome = run_program(words);
+        EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+        EXPECT_TRUE(outcome.err.empty()) << outcome.err;
+    }
+}
+
 TEST(CpdProgram, WarnsOfNegativeValues) {
     const World world;
     const TemporaryFolder folder(world);

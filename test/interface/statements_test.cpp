@@ -159,6 +159,22 @@ TEST(Statements, AreExplainedInTheirOwnWords) {
     EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
 }
 
+/// Every tensor has a name, and what is not done at once, or not on packed elements, has a reason.
+TEST(Statements, AreExplainedWithReasons) {
+    const World world;
+    const Tensor<double> T(world, {6, 6, 5, 5}, "abij", "antisym(a,b) antisym(i,j)", "T"), x(world, {6, 5}, "x"), A(world, {6, 6}, "A");
+    Tensor<double> M(world, {6, 5}, "M"), R(world, {6, 6, 5, 5}, "abij", "antisym(a,b) antisym(i,j)", "R"), B(world, {6, 6}, "B");
+    const auto contains = [](const std::string& text, const std::string& part) { EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text; };
+    contains(explain(M["ai"], T["aeim"] * x["em"]), "T is unpacked: the product takes (ae) (im) apart");
+    contains(explain(R["abij"], antisymmetrized(R["aeij"] * A["be"])), "note: R is on both sides, so it is copied first");
+    contains(explain(B["ij"], A["ij"] + A["ji"]), "note: 2 terms are computed one after the other and added up");
+    contains(explain(B["ij"], A["ij"] + A["ji"]), "B[ij] <- A[ji]");
+    contains(explain(R["abij"], antisymmetrized(T["aeij"] * A["be"])), "R[abij] <- T[aeij] * A[be], summed over 2 permutations");
+    const auto two_steps = explain(R["abij"], T["efij"] * T["efmn"] * T["abmn"]);
+    contains(two_steps, "intermediate 1 for R[");
+    EXPECT_EQ(two_steps.find("[] "), std::string::npos) << two_steps;
+}
+
 TEST(Statements, TakeTensorsOfOrderSixteen) {
     const World world;
     const std::vector<std::int64_t> extents{2, 1, 2, 2, 1, 1, 2, 1, 1, 1, 2, 1, 1, 2, 1, 1};

@@ -2,6 +2,7 @@
 #include "io/matrix_files_kruskal.hpp"
 
 #include "io/sparse_files.hpp"
+#include "io/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 
@@ -70,6 +71,21 @@ TEST(MatrixFiles, RoundTripAsTextOfDoubles) { expect_round_trips<double>(MatrixF
 TEST(MatrixFiles, RoundTripAsTextOfFloats) { expect_round_trips<float>(MatrixForm::text, "a.txt"); }
 TEST(MatrixFiles, RoundTripAsNpyOfDoubles) { expect_round_trips<double>(MatrixForm::npy, "a.npy"); }
 TEST(MatrixFiles, RoundTripAsNpyOfFloats) { expect_round_trips<float>(MatrixForm::npy, "a.npy"); }
+
+TEST(MatrixFiles, RoundTripOfLargeWholeNumbers) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const Communicator comm(world.communicator());
+    const std::int64_t large = (std::int64_t{1} << 62) - 1;  // no double has this value
+    const auto first = 2 * world.rank();
+    const Numbers mine{large - first, first};
+    for (auto form : {MatrixForm::text, MatrixForm::npy}) {
+        io::write_matrix(comm, folder / "a", {2 * world.size(), 1}, io::MatrixRows<std::int64_t>::contiguous(first, mine, 1), form);
+        EXPECT_EQ(io::read_matrix<std::int64_t>(comm, folder / "a", Numbers{1, 0}), (Numbers{0, large}));
+        EXPECT_EQ(io::read_matrix<std::int64_t>(comm, folder / "a", Numbers{first}), (Numbers{large - first}));
+    }
+    EXPECT_NE(TemporaryFolder::read(folder / "a").find("'<i8'"), std::string::npos);
+}
 
 TEST(MatrixFiles, HaveTheBytesThatOthersRead) {
     const World world;

@@ -1,5 +1,6 @@
 // Reading sparse tensors from text: what is accepted, what is found, and in which order.
 #include "io/sparse_files.hpp"
+#include "io/temporary_folder.hpp"
 
 #include "base/saturate.hpp"
 #include "io/text_lines.hpp"
