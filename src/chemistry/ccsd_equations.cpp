@@ -28,7 +28,7 @@ struct Intermediates {
 Tensor<double> tau_of(const SpinIntegrals& V, const TensorSet& t, double factor) {
     const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
     Tensor<double> tau = V.spaces.tensor(V.oovv.world(), "abij", pairs_abij, "tau");
-    tau["abij"] = t2["abij"] + factor * canonical(t1["ai"] * t1["bj"] - t1["bi"] * t1["aj"]);
+    tau["abij"] = t2["abij"] + factor * (t1["ai"] * t1["bj"] - t1["bi"] * t1["aj"]);
     return tau;
 }
 

@@ -52,8 +52,8 @@ Tensor<double> fock_matrix(const Fcidump& data, const std::array<std::int64_t, 2
     };
     Tensor<double> F(world, {n, n}, "pq", "sym(p,q)",
                      std::string(spin == 0 ? "alpha" : "beta") + " Fock matrix");
-    F["pq"] = data.one(spin)["pq"] + canonical(g["pqkl"] * density(own)["kl"]);
-    F["pq"] += canonical((spin == 0 ? mixed["pqkl"] : mixed["klpq"]) * density(other)["kl"]);
+    F["pq"] = data.one(spin)["pq"] + g["pqkl"] * density(own)["kl"];
+    F["pq"] += (spin == 0 ? mixed["pqkl"] : mixed["klpq"]) * density(other)["kl"];
     // Of (pk|qk) only what is needed is unpacked.
     F["pq"] -= canonical(g.slice({0, 0, 0, 0}, {n, electrons[own], n, electrons[own]})["pkqk"]);
     return F;

@@ -48,7 +48,7 @@ private:
 RccsdEquations::RccsdEquations(const SpatialIntegrals& integrals, const TensorSet& t)
     : V(integrals), t1(t["T1"]), t2(t["T2"]), tau(t2) {
     tau.set_name("tau");
-    tau["abij"] += canonical(t1["ai"] * t1["bj"]);
+    tau["abij"] += t1["ai"] * t1["bj"];
     split.plus = zeros("abij", "sym(a,b) sym(i,j)", "tau+");
     split.plus["abij"] = 0.5 * symmetrized(tau["abij"]);
     split.minus = zeros("abij", "antisym(a,b) antisym(i,j)", "tau-");

@@ -47,7 +47,7 @@ Tensor<double> new_orbitals(const World& world, const SpinReference& spin) {
 /// h(p,q) over new orbitals.
 void transform(Tensor<double>& h, const Tensor<double>& C) {
     Tensor<double> result = h;
-    result["pq"] = canonical(C["tp"] * C["uq"] * h["tu"]);
+    result["pq"] = C["tp"] * C["uq"] * h["tu"];
     h = std::move(result);
 }
 
@@ -57,7 +57,7 @@ void transform(const Tensor<double>& g, const Tensor<double>& A, const Tensor<do
                Tensor<double>& result) {
     Tensor<double> half(g.world(), g.extents(), "pqvw", "sym(p,q) sym(v,w)",
                         "(pq|rs), pq transformed");
-    half["pqvw"] = canonical(A["tp"] * A["uq"] * g["tuvw"]);
+    half["pqvw"] = A["tp"] * A["uq"] * g["tuvw"];
     result["pqrs"] = canonical(B["vr"] * B["ws"] * half["pqvw"]);
 }
 
