@@ -99,21 +99,6 @@ double call_timeout_option() {
     return seconds_option("ARGES_CALL_TIMEOUT", is_checked_build ? 60 : 0);
 }
 
-#if defined(__GLIBC__) && !defined(ARGES_CHECKED) && (defined(__PIE__) || !defined(__PIC__))  // only programs may have such a section
-namespace {
-
-/// Threads that wait for others at the end of a parallel region look this often, for some ten microseconds, before they sleep. GCC's OpenMP looks 300,000
-/// times unless it is told, for milliseconds: beside another busy program that takes the time from the very threads that are waited for, and what has many
-/// short regions takes ten times as long. With 1,000, which it takes by itself where a process has more threads than cores, a quiet machine is as fast.
-void shorten_waits(int, char**, char**) {
-    if (std::getenv("OMP_WAIT_POLICY") == nullptr) setenv("GOMP_SPINCOUNT", "1000", 0);
-}
-/// OpenMP reads its settings before main() and before all constructors of the program.
-[[gnu::section(".preinit_array"), gnu::used]] void (*const before_libraries_start)(int, char**, char**) = shorten_waits;
-
-}  // namespace
-#endif
-
 double wait_notice_option() { return seconds_option("ARGES_WAIT_NOTICE", 60); }
 
 std::int64_t available_node_memory() {

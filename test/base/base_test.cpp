@@ -7,19 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <random>
 
 namespace arges::test {
 namespace {
-
-#if defined(__GLIBC__) && !defined(ARGES_CHECKED) && (defined(__PIE__) || !defined(__PIC__))
-TEST(Options, ThreadsDoNotKeepTheirCoresForLong) {
-    // Set before OpenMP was loaded, by the library, unless whoever started the tests has chosen.
-    EXPECT_TRUE(std::getenv("GOMP_SPINCOUNT") != nullptr || std::getenv("OMP_WAIT_POLICY") != nullptr);
-}
-#endif
 
 TEST(Math, CountsResidues) {
     EXPECT_EQ(ceil_div(5, 2), 3);
