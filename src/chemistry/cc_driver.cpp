@@ -28,7 +28,7 @@ constexpr std::pair<Method, const char*> method_names[] = {
 
 /// Code of MPI, BLAS and the kernels, and buffers that MPI and BLAS make, when they are first used
 /// (measured with MPICH and OpenBLAS: 2 to 3 MB).
-constexpr std::int64_t first_use_bytes = std::int64_t(4) << 20;
+constexpr std::int64_t first_use_bytes = std::int64_t(16) << 20;
 /// One part in so many of what a calculation takes is left unused by the C library's heap between
 /// blocks that come and go (measured: up to a tenth).
 constexpr std::int64_t heap_slack = 8;

@@ -213,7 +213,9 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
     if (!command.start.empty()) start = std::make_unique<const CpModel<T>>(load_model<T>(world, command.start));
     const auto form = command.output_form == "text" ? ModelForm::text : ModelForm::npy;
     command.cp.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
-        forecast.expect(command.file, std::max(before.reading_bytes, bytes + (command.save_every > 0 ? model_bytes : 0)));
+        // To be saved, a factor is packed and received with the numbers of its rows (io/matrix_files_writer).
+        const auto saving = command.output.empty() ? 0 : model_bytes + 2 * (model_bytes + model_bytes / command.cp.rank);
+        forecast.expect(command.file, std::max({before.reading_bytes, bytes + (command.save_every > 0 ? saving : 0), saving}));
         steps.show("");
         if (!command.json) console.out << (before.is_dense ? "\n" : forecast.text() + "\n\n") << std::flush;
         if (!before.is_dense) steps.show("making formats and factors");

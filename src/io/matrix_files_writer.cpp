@@ -1,11 +1,12 @@
 #include "arges/error.hpp"
 #include "base/saturate.hpp"
-#include "comm/values.hpp"
+#include "comm/communicator.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "io/matrix_files_npy.hpp"
 #include "io/tns_writer.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <type_traits>
@@ -50,33 +51,38 @@ Stretch<T> arranged(const Communicator& comm, const std::string& path, MatrixSha
     if (given != list.total())
         throw InvalidArgument(path + ": " + std::to_string(given) + " rows are given, but only " + std::to_string(list.total()) +
                               " different ones; each row must come from one rank");
-    const auto columns = static_cast<std::size_t>(shape.columns);
-    std::vector<std::vector<std::int64_t>> numbers(static_cast<std::size_t>(comm.size()));
-    std::vector<std::vector<T>> rows(numbers.size());
+    const auto columns = static_cast<std::size_t>(shape.columns), row_bytes = columns * sizeof(T);
+    // A row goes behind its number. Of what is packed, what is received and the stretch, two are in memory at a time.
+    std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(comm.size()));
     comm.agree([&] {
+        std::vector<std::size_t> counts(packed.size());
+        for (auto row : mine.rows) ++counts[list.owner(row)];
+        for (std::size_t r = 0; r < packed.size(); ++r) packed[r].reserve(counts[r] * (sizeof(std::int64_t) + row_bytes));
         for (std::size_t i = 0; i < mine.rows.size(); ++i) {
-            const auto to = list.owner(mine.rows[i]);
-            const auto* row = mine.values.data() + i * columns;
-            numbers[to].push_back(mine.rows[i]);
-            rows[to].insert(rows[to].end(), row, row + columns);
+            auto& to = packed[list.owner(mine.rows[i])];
+            const auto* const number = reinterpret_cast<const std::byte*>(&mine.rows[i]);
+            const auto* const row = reinterpret_cast<const std::byte*>(mine.values.data() + i * columns);
+            to.insert(to.end(), number, number + sizeof(std::int64_t));
+            to.insert(to.end(), row, row + row_bytes);
         }
     });
+    packed = comm.all_to_all(packed);
     Stretch<T> stretch;
     stretch.columns = shape.columns;
     const auto rank = static_cast<std::size_t>(comm.rank());
     stretch.begin = rank == 0 ? 0 : std::min(list.bounds[rank - 1], shape.rows);
-    stretch.end = rank + 1 == numbers.size() ? shape.rows : std::min(list.bounds[rank], shape.rows);
+    stretch.end = rank + 1 == packed.size() ? shape.rows : std::min(list.bounds[rank], shape.rows);
     comm.agree([&] {
         stretch.rows = list.mine;
         stretch.values.resize(stretch.rows.size() * columns);
+        for (const auto& from : packed)
+            for (std::size_t at = 0; at < from.size(); at += sizeof(std::int64_t) + row_bytes) {
+                std::int64_t number = 0;
+                std::memcpy(&number, from.data() + at, sizeof number);
+                const auto place = std::lower_bound(stretch.rows.begin(), stretch.rows.end(), number) - stretch.rows.begin();
+                std::memcpy(stretch.values.data() + static_cast<std::size_t>(place) * columns, from.data() + at + sizeof number, row_bytes);
+            }
     });
-    numbers = exchanged(comm, std::move(numbers));
-    rows = exchanged(comm, std::move(rows));
-    for (std::size_t r = 0; r < rows.size(); ++r)
-        for (std::size_t i = 0; i < numbers[r].size(); ++i) {
-            const auto place = std::lower_bound(stretch.rows.begin(), stretch.rows.end(), numbers[r][i]) - stretch.rows.begin();
-            std::copy_n(rows[r].data() + i * columns, columns, stretch.values.data() + static_cast<std::size_t>(place) * columns);
-        }
     return stretch;
 }
 
