@@ -1,5 +1,6 @@
 // Linear algebra, decompositions and files called with other arguments on one rank.
 #include "arges/arges.hpp"
+#include "interface/wrong_uses.hpp"
 #include "misuse/on_last.hpp"
 
 namespace arges::test {

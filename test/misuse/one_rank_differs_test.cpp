@@ -1,5 +1,6 @@
 // Collective calls in which one rank differs from the others: what may differ does no harm, anything else is an exception on every rank.
 #include "base/digest.hpp"
+#include "interface/wrong_uses.hpp"
 #include "misuse/on_last.hpp"
 
 #include <algorithm>
