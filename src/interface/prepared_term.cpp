@@ -12,6 +12,8 @@
 #include "plan/step_memory.hpp"
 #include "plan/structure.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 
 namespace arges {
@@ -62,6 +64,8 @@ StepRun run_of(const PlannedWork& work, const WorldState& world) {
                                  [&](const FusedPlan& plan) -> StepRun { return std::make_shared<FusedRun>(plan, world.exchange_communicator()); }},
                       work);
 }
+
+LocalProducts local_products() { return {local::max_workspace_bytes, omp_get_max_threads()}; }
 
 void clear_names(Product& spec) {
     for (auto& factor : spec.factors) factor.name.clear();
@@ -135,7 +139,7 @@ void PreparedTerm::account(Step& step, const Run& run) {
 
 /// What a step takes on this rank is no more than its plan says. @throws Error
 void PreparedTerm::compare_with_plan(const Step& step) const {
-    const auto planned = step_memory(step.plan, request_.element_bytes, local::max_workspace_bytes);
+    const auto planned = step_memory(step.plan, request_.element_bytes, local_products());
     const auto lists = std::visit([](const auto& run) { return run->list_bytes(); }, step.run);
     if (step.workspace > planned.workspace || lists > planned.lists + planned.passing)
         throw Error("a step takes " + std::to_string(step.workspace) + " bytes and lists of " + std::to_string(lists) + ", but its plan says " +
@@ -150,7 +154,7 @@ void PreparedTerm::build_lists(WorldState& world) {
     for (const auto& layout : intermediates_) held += Workspace::padded(saturated_product(layout->max_local_size(), request_.element_bytes));
     for (auto& step : steps_) {
         if (world.dry()) {
-            const auto memory = step_memory(step.plan, request_.element_bytes, local::max_workspace_bytes);
+            const auto memory = step_memory(step.plan, request_.element_bytes, local_products());
             step.workspace = memory.workspace;
             list_bytes_ += memory.lists;
             passing_bytes_ = std::max(passing_bytes_, memory.passing);

@@ -1,5 +1,6 @@
 #include "plan/step_memory.hpp"
 
+#include "base/math.hpp"
 #include "base/overloaded.hpp"
 #include "base/saturate.hpp"
 #include "plan/exchange_volume.hpp"
@@ -18,18 +19,21 @@ constexpr std::int64_t padding = 16 * 64;
 constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 
 /// The movements of a step.
-class Lists {
+class Movements {
 public:
-    Volume add(const ExchangeSpec& movement, bool are_kept) {
+    /// @param parts  into which the movement is cut; its lists are kept if it is whole
+    void add(const ExchangeSpec& movement, std::int64_t parts) {
         const auto bound = exchange_bound(movement);
-        (are_kept ? kept_ : passing_) += bound.list_bytes;
+        (parts == 1 ? kept_ : passing_) += bound.list_bytes;
         building_ = std::max(building_, bound.building_bytes);
-        return bound.volume;
+        messages_ = std::max(messages_, ceil_div(bound.volume.sent + bound.volume.received, parts));
     }
+    /// Elements of the largest messages that are there together.
+    std::int64_t messages() const { return messages_; }
     StepMemory memory(std::int64_t workspace, std::int64_t copied) const { return {workspace + padding, kept_, passing_ + std::max(building_, copied)}; }
 
 private:
-    std::int64_t kept_ = 0, passing_ = 0, building_ = 0;
+    std::int64_t kept_ = 0, passing_ = 0, building_ = 0, messages_ = 0;
 };
 
 /// What products on a rank copy of their operands.
@@ -62,46 +66,49 @@ std::int64_t copied_bytes(const ContractionPlan& plan, std::int64_t most) {
     return copies.bytes(most);
 }
 
-/// Bytes for arrays and messages: the planner's estimate is that of panels of equal size.
-std::int64_t workspace_bound(const ContractionPlan& plan) {
-    std::int64_t arrays = 0, most_moved = 0;
+/// The planner's estimate is that of panels of equal size, and of messages as long on one side as on the other.
+StepMemory memory_of(const ContractionPlan& plan, const LocalProducts& local) {
+    Movements movements;
+    const auto panels = panel_count(plan);
+    std::int64_t arrays = 0;
     for (auto o : {operand_a, operand_b, operand_c}) {
         if (plan.operand[o].in_place || !is_there(plan, o)) continue;
-        const bool cut = o != operand_c && !plan.panels.empty();
-        arrays += cut ? panel_layout(plan, o, panel_count(plan) - 1).max_local_size() + 1
-                      : plan.operand[o].layout.max_local_size();
-        most_moved = std::max(most_moved, plan.cost.words[o]);
+        const bool cut = o != operand_c && panels > 1;
+        movements.add(plan.movement(o), cut ? panels : 1);
+        arrays += cut ? panel_layout(plan, o, panels - 1).max_local_size() + 1 : plan.operand[o].layout.max_local_size();
     }
-    return (arrays + 2 * most_moved / panel_count(plan)) * plan.spec.element_bytes;
+    if (plan.rows) arrays += (local.threads - 1) * plan.operand[operand_c].layout.max_local_size();
+    const auto bound = (arrays + movements.messages()) * plan.spec.element_bytes;
+    return movements.memory(std::max(plan.cost.working_bytes, bound), copied_bytes(plan, local.most_copied));
 }
 
-StepMemory memory_of(const ContractionPlan& plan, std::int64_t most_copied) {
-    Lists lists;
-    for (auto o : {operand_a, operand_b, operand_c})
-        if (!plan.operand[o].in_place && is_there(plan, o)) lists.add(plan.movement(o), o == operand_c || plan.panels.empty());
-    return lists.memory(std::max(plan.cost.working_bytes, workspace_bound(plan)), copied_bytes(plan, most_copied));
-}
-
-StepMemory memory_of(const FusedPlan& plan, std::int64_t most_copied) {
-    Lists lists;
+/// The planner's estimate is that of messages as long on one side as on the other.
+StepMemory memory_of(const FusedPlan& plan, const LocalProducts& local) {
+    Movements movements;
     Copies copies;
+    std::int64_t estimated = 0;  // elements of messages
     for (const auto& input : plan.inputs) copies.add(input, 1, plan.spec.element_bytes);
     for (std::size_t i = 0; i <= plan.inputs.size(); ++i) {
-        if (!(i < plan.inputs.size() ? plan.inputs[i] : plan.result).in_place) lists.add(plan.movement(i), !plan.is_sliced(i));
-        if (i < plan.stay.size() && plan.stay[i]) lists.add(plan.movement(i), true);  // the way there has the same labels
+        if ((i < plan.inputs.size() ? plan.inputs[i] : plan.result).in_place) continue;
+        const auto slices = plan.is_sliced(i) ? plan.slices : 1;
+        movements.add(plan.movement(i), slices);
+        estimated = std::max(estimated, 2 * plan.words[i] / slices);
     }
-    return lists.memory(plan.cost.working_bytes, copies.bytes(most_copied));
+    const auto more = std::max<std::int64_t>(0, movements.messages() - estimated) * plan.spec.element_bytes;
+    for (std::size_t i = 0; i < plan.stay.size(); ++i)
+        if (plan.stay[i]) movements.add(plan.movement(i), 1);  // the way there has the same labels
+    return movements.memory(plan.cost.working_bytes + more, copies.bytes(local.most_copied));
 }
 
 }  // namespace
 
-StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, std::int64_t most_copied) {
+StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
     return std::visit(Overloaded{[&](const PlannedMovement& movement) {
-                                     Lists lists;
-                                     const auto volume = lists.add(movement.spec, true);
-                                     return lists.memory((volume.sent + volume.received) * element_bytes, 0);
+                                     Movements movements;
+                                     movements.add(movement.spec, 1);
+                                     return movements.memory(movements.messages() * element_bytes, 0);
                                  },
-                                 [&](const auto& product) { return memory_of(product, most_copied); }},
+                                 [&](const auto& product) { return memory_of(product, local); }},
                       step.work);
 }
 

@@ -15,7 +15,12 @@ struct StepMemory {
                                  ///< on a rank make of parts of their operands
 };
 
-/// @param most_copied  bytes that products on a rank copy at most, beside what BLAS copies
-StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, std::int64_t most_copied);
+/// What products on a rank do, which a plan does not say.
+struct LocalProducts {
+    std::int64_t most_copied = 0;  ///< bytes of operands that they copy at most, beside what BLAS copies
+    std::int64_t threads = 1;      ///< a product by rows has a copy of its result for each, at most
+};
+
+StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
 
 }  // namespace arges
