@@ -65,6 +65,14 @@ StepRun run_of(const PlannedWork& work, const WorldState& world) {
                       work);
 }
 
+/// Steps, without names, and their intermediates.
+PlannedProduct plan_of(const std::vector<PreparedTerm::Step>& steps, const std::vector<std::shared_ptr<const Layout>>& intermediates) {
+    PlannedProduct plan;
+    for (const auto& step : steps) plan.steps.push_back(step.plan);
+    for (const auto& layout : intermediates) plan.intermediates.push_back(*layout);
+    return plan;
+}
+
 LocalProducts local_products() { return {local::max_workspace_bytes, omp_get_max_threads()}; }
 
 void clear_names(Product& spec) {
@@ -97,12 +105,9 @@ void PreparedTerm::build(WorldState& world, std::int64_t memory) {
 }
 
 std::uint64_t PreparedTerm::digest() const {
-    PlannedProduct product;
-    for (const auto& step : steps_) product.steps.push_back(step.plan);
-    for (const auto& layout : intermediates_) product.intermediates.push_back(*layout);
     auto spec = product_of(request_, check_labels(request_));
     clear_names(spec);
-    return Digest().add(arges::explain(plan_report(product, spec, options_))).value();
+    return Digest().add(arges::explain(plan_report(plan_of(steps_, intermediates_), spec, options_))).value();
 }
 
 bool PreparedTerm::plans_like(const PreparedTerm& other) const {
@@ -207,22 +212,21 @@ void PreparedTerm::make_ready(WorldState& world, std::int64_t free_bytes) {
 std::int64_t PreparedTerm::plan_bytes() const { return static_cast<std::int64_t>(steps_.size()) * bytes_of_step; }
 
 std::vector<PlannedStep> PreparedTerm::named_steps(const TermRequest& names) const {
-    std::vector<PlannedStep> steps;
-    for (const auto& step : steps_) steps.push_back(step.plan);
+    auto steps = plan_of(steps_, intermediates_).steps;
     set_names(steps, product_of(names, check_labels(names)));
     return steps;
 }
 
 std::string PreparedTerm::explain(const TermRequest& names) const {
-    PlannedProduct product;
-    product.steps = named_steps(names);
-    for (const auto& layout : intermediates_) product.intermediates.push_back(*layout);
     const auto labels = check_labels(names);
+    const auto spec = product_of(names, labels);
+    auto plan = plan_of(steps_, intermediates_);
+    set_names(plan.steps, spec);
     const auto unusual = unusual_labels(names, labels);
     std::string notes;
     for (const auto& name : unusual.repeated) notes += "note: no factor has the label '" + name + "'; the result is repeated along it\n";
     for (const auto& name : unusual.summed) notes += "note: the label '" + name + "' occurs only once; it is summed over\n";
-    return notes + arges::explain(plan_report(product, product_of(names, labels), options_));
+    return notes + arges::explain(plan_report(plan, spec, options_));
 }
 
 }  // namespace arges

@@ -23,16 +23,6 @@ std::int64_t RankGrid::stride(int dimension) const {
     return product;
 }
 
-std::int64_t RankGrid::rank_at(std::span<const int> along, std::int64_t place) const {
-    std::int64_t rank = 0;
-    for (int d : along) {
-        const auto length = lengths[static_cast<std::size_t>(d)];
-        rank += place % length * stride(d);
-        place /= length;
-    }
-    return rank;
-}
-
 std::int64_t RankGrid::place_of(std::span<const int> along, std::int64_t rank) const {
     std::int64_t place = 0, places = 1;
     for (int d : along) {

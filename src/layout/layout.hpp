@@ -23,8 +23,6 @@ struct RankGrid {
     std::int64_t coordinate(std::int64_t rank, int dimension) const;
     /// Ranks that lie between neighbours along a dimension.
     std::int64_t stride(int dimension) const;
-    /// The rank at a place along some dimensions, the first fastest, and at 0 along the others: what the place adds to the number of a rank.
-    std::int64_t rank_at(std::span<const int> along, std::int64_t place) const;
     /// The place of a rank along some dimensions, the first fastest.
     std::int64_t place_of(std::span<const int> along, std::int64_t rank) const;
     bool operator==(const RankGrid&) const = default;

@@ -50,12 +50,7 @@ struct CopyChoice {
         }
     }
     /// The number of the copy that a source rank has.
-    std::int64_t number_of(const RankGrid& grid, std::int64_t rank) const {
-        std::int64_t number = 0;
-        for (auto t = torus.rbegin(); t != torus.rend(); ++t)
-            number = number * grid.lengths[static_cast<std::size_t>(*t)] + grid.coordinate(rank, *t);
-        return number;
-    }
+    std::int64_t number_of(const RankGrid& grid, std::int64_t rank) const { return grid.place_of(torus, rank); }
 };
 
 /// Builds the messages of one side from the components' groups.

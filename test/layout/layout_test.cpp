@@ -41,7 +41,6 @@ void check_layout(const Layout& layout, const Shape& shape) {
         for (int s = 0; s < layout.slots(); ++s) {
             same += layout.rank_at(layout.place(rank, s), s);
             EXPECT_EQ(layout.grid().place_of(layout.mapping(s).all(), rank), layout.place(rank, s));
-            EXPECT_EQ(layout.grid().rank_at(layout.mapping(s).all(), layout.place(rank, s)), layout.rank_at(layout.place(rank, s), s));
         }
         EXPECT_EQ(same, rank);
         EXPECT_EQ(layout.local_size(rank), product);
