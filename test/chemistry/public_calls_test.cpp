@@ -1,10 +1,10 @@
 // Public functions of chemistry with sets, tensors and worlds that do not fit: one of the library's exceptions, the same on every
 // rank. test/decompose/public_calls_test.cpp does this for the rest of the library.
 #include "arges/chemistry.hpp"
-#include "arges/error.hpp"
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 #include "comm/communicator.hpp"
+#include "support/public_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,10 +37,7 @@ struct Objects {
     std::string file;
 };
 
-struct Call {
-    const char* text;
-    void (*run)(Objects&);
-};
+using Call = test::PublicCall<Objects>;
 
 #define ARGES_CALL(...)                                                                                                            \
     {#__VA_ARGS__, [](Objects& objects) {                                                                                          \
@@ -48,19 +45,6 @@ struct Call {
                                  s, other, no_set, equations, none, options, file] = objects;                                      \
          (void)(__VA_ARGS__);                                                                                                      \
      }}
-
-/// "" if the call returns, else the exception.
-std::string outcome(const Call& call, Objects& objects) {
-    try {
-        call.run(objects);
-        return "";
-    } catch (const Error& error) {
-        return error.what();
-    } catch (const std::exception& error) {
-        ADD_FAILURE() << call.text << " throws an exception that is not of the library: " << error.what();
-        return std::string("foreign: ") + error.what();
-    }
-}
 
 void check_calls(bool works, const std::vector<Call>& calls) {
     const World world;

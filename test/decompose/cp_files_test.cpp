@@ -311,18 +311,17 @@ TEST(ModelFolders, WithWrongListsOfRowsAreRefused) {
     if (world.rank() == 0) std::filesystem::remove(run + "/description.json");
     with_list("1\n2\n70\n");
     EXPECT_EQ(load_model<double>(world, run).lengths(), (Numbers{71, 2}));
-    with_list("1\n2\n");
-    expect_refused(world, run, "mode_1_rows.txt: 2 x 1 numbers for 3 rows in mode_1.txt");
-    with_list("1\n1\n3\n");
-    expect_refused(world, run, "mode_1_rows.txt: number 2 is 1 after 1; the rows of a mode of 4 are counted from 0, in ascending order");
-    with_list("-1\n1\n3\n");
-    expect_refused(world, run, "mode_1_rows.txt: number 1 is -1");
-    with_list("1\n9\n3\n");
-    expect_refused(world, run, "mode_1_rows.txt: number 2 is 9");
-    with_list("1\n2\n2.5\n");
-    expect_refused(world, run, "mode_1_rows.txt, line 3: value '2.5' is not a number");
-    with_list("1\n2\n99999999999999999999\n");
-    expect_refused(world, run, "mode_1_rows.txt, line 3: value '99999999999999999999' is not finite or too large");
+    const std::pair<const char*, const char*> wrong[] = {
+        {"1\n2\n", "mode_1_rows.txt: 2 x 1 numbers for 3 rows in mode_1.txt"},
+        {"1\n1\n3\n", "mode_1_rows.txt: number 2 is 1 after 1; the rows of a mode of 4 are counted from 0, in ascending order"},
+        {"-1\n1\n3\n", "mode_1_rows.txt: number 1 is -1"},
+        {"1\n9\n3\n", "mode_1_rows.txt: number 2 is 9"},
+        {"1\n2\n2.5\n", "mode_1_rows.txt, line 3: value '2.5' is not a number"},
+        {"1\n2\n99999999999999999999\n", "mode_1_rows.txt, line 3: value '99999999999999999999' is not finite or too large"}};
+    for (const auto& [numbers, message] : wrong) {
+        with_list(numbers);
+        expect_refused(world, run, message);
+    }
 }
 
 TEST(ModelFolders, MayHaveBeenMadeByOthers) {

@@ -9,6 +9,7 @@
 #include "arges/tensor_io.hpp"
 #include "arges/tucker.hpp"
 #include "io/temporary_folder.hpp"
+#include "support/public_calls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,10 +77,7 @@ struct Objects {
 
 enum Answer { works, refuses };
 
-struct Call {
-    const char* text;
-    void (*run)(Objects&);
-};
+using Call = PublicCall<Objects>;
 
 #define ARGES_CALL(...)                                                                                                    \
     {#__VA_ARGS__, [](Objects& objects) {                                                                                  \
@@ -87,19 +85,6 @@ struct Call {
                                  no_tucker, cp, tucker_options, file, folder, stream] = objects;                           \
          (void)(__VA_ARGS__);                                                                                              \
      }}
-
-/// "" if the call returns, else the exception.
-std::string outcome(const Call& call, Objects& objects) {
-    try {
-        call.run(objects);
-        return "";
-    } catch (const Error& error) {
-        return error.what();
-    } catch (const std::exception& error) {
-        ADD_FAILURE() << call.text << " throws an exception that is not of the library: " << error.what();
-        return std::string("foreign: ") + error.what();
-    }
-}
 
 void check_calls(Answer answer, const std::vector<Call>& calls) {
     const World world;
