@@ -48,9 +48,25 @@ $(BUILD)/obj/test/%.o:     INCLUDES += -Itest
 $(BUILD)/obj/test/%.o:     CXXFLAGS += $(TEST_FLAGS)
 $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
 
+# What most files include is compiled once; examples see what a user sees.
+PRECOMPILED := $(BUILD)/precompiled/library.hpp
+$(BUILD)/obj/test/%.o:     PRECOMPILED := $(BUILD)/precompiled/test.hpp
+$(BUILD)/obj/examples/%.o: PRECOMPILED :=
+$(BUILD)/precompiled/library.hpp: src/base/precompiled.hpp
+$(BUILD)/precompiled/test.hpp:    test/support/precompiled.hpp src/base/precompiled.hpp
+$(BUILD)/precompiled/test.hpp.gch: INCLUDES += -Itest
+$(BUILD)/precompiled/test.hpp.gch: CXXFLAGS += $(TEST_FLAGS)
+$(BUILD)/precompiled/%.hpp:
+	@mkdir -p $(@D)
+	@cp $< $@
+$(BUILD)/precompiled/%.hpp.gch: $(BUILD)/precompiled/%.hpp $(BUILD)/command.stamp
+	$(COMPILE) -x c++-header -c $< -o $@
+$(call objects,$(wildcard src/*/*.cpp bench/*.cpp)): $(BUILD)/precompiled/library.hpp.gch
+$(call objects,$(wildcard test/*/*.cpp)): $(BUILD)/precompiled/test.hpp.gch
+
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
 	@mkdir -p $(@D)
-	$(COMPILE) -c $< -o $@
+	$(COMPILE) $(addprefix -Winvalid-pch -Wno-array-bounds -Wno-stringop-overflow -include ,$(PRECOMPILED)) -c $< -o $@
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
