@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The C++ of the documents compiles as docs/tutorial.md says: a block with a `main` is a program; the others of a section, one after the
 # other, go into the frame (the first block of that page) in place of its comment, and their #include lines to the top. Blocks
-# that name a file of src/ are quotations from the library. Run it by `make check-docs`.
+# that name a file of src/, or `quoted` behind their file, are quotations that compile there. Run it by `make check-docs`.
 set -uo pipefail
 export COMPILE="${MPICXX:?run this through make check-docs} ${MPI_CFLAGS-} -std=c++20 -Iinclude -fsyntax-only -Wall -Wno-unused -Werror"
 scratch=$(mktemp -d)
@@ -15,7 +15,7 @@ function finish_section() {
 }
 FNR == 1 { finish_section(); page = FILENAME; gsub("/", "_", page); section = 0 }
 /^## / && !inside { finish_section(); ++section }
-/^```cpp/ && $2 !~ /^src\// { inside = 1; all = code = "#line " FNR + 1 " \"" FILENAME "\"\n"; tops = ""; next }
+/^```cpp/ && $2 !~ /^src\// && $3 != "quoted" { inside = 1; all = code = "#line " FNR + 1 " \"" FILENAME "\"\n"; tops = ""; next }
 /^```/ && inside {
     inside = 0
     if (all ~ /int main\(/) print all > (scratch "/" page ".main" ++programs ".cpp")

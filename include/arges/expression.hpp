@@ -5,6 +5,9 @@
 /// What a statement replaces (beta = 0) is not read.
 #pragma once
 
+#include "arges/algebra.hpp"
+#include "arges/scalar.hpp"
+
 #include <complex>
 #include <initializer_list>
 #include <iosfwd>
@@ -19,7 +22,6 @@ namespace arges {
 template <class T>
 class Tensor;
 /// @cond
-template <class T>
 class TensorState;
 /// @endcond
 
@@ -52,26 +54,41 @@ enum class Projection {
 };
 
 /// One tensor of a product, with its labels.
-template <class T>
 struct Factor {
-    std::shared_ptr<TensorState<T>> tensor;  ///< the tensor, kept alive
-    Labels labels;                           ///< one label per dimension
-    bool conjugated = false;                 ///< use the complex conjugate
+    std::shared_ptr<TensorState> tensor;  ///< the tensor, kept alive
+    Labels labels;                        ///< one label per dimension
+    bool conjugated = false;              ///< use the complex conjugate
 };
 
 /// coefficient * product of factors.
-template <class T>
 struct Term {
-    T coefficient = T(1);                    ///< number in front
-    std::vector<Factor<T>> factors;          ///< empty: the term is a number
+    ElementValue coefficient{};                ///< number in front, of the expression's element type; none stands for one
+    std::vector<Factor> factors{};             ///< empty: the term is a number
     Projection projection = Projection::none;  ///< how it is fitted to the output's symmetry
-    std::vector<std::string> repeated{};     ///< labels of the output that it is meant not to depend on, see broadcast()
-    std::vector<std::string> summed{};       ///< labels that are meant to occur once, see sum()
+    std::vector<std::string> repeated{};       ///< labels of the output that it is meant not to depend on, see broadcast()
+    std::vector<std::string> summed{};         ///< labels that are meant to occur once, see sum()
 };
+
+/// The type of products of two element types: the one that holds the other's values. Where neither does (std::complex<float> times double) there is none.
+template <class A, class B>
+using product_type = std::conditional_t<is_lossless<A, B>, B, A>;
 
 /// What can be written in front of an expression with elements T.
 template <class N, class T>
-concept NumberFor = std::is_arithmetic_v<N> || std::is_same_v<N, T>;
+concept NumberFor = kernels::is_number<T> && (std::is_arithmetic_v<N> || std::is_same_v<N, T>);
+
+/// @cond
+namespace statements {
+
+Term multiplied(const Term& a, const Term& b, const ElementKernels& kernels);
+/// left = right + beta * left; a null beta stands for one.
+void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra);
+std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra);
+void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* result);
+void divide(const Factor& left, const std::vector<Term>& divisor);
+
+}  // namespace statements
+/// @endcond
 
 /// A sum of terms. Nothing is computed until it is assigned to an indexed tensor.
 template <class T>
@@ -80,26 +97,42 @@ public:
     /// An empty sum (zero).
     Expression() = default;
     /// A number.
-    Expression(T number) : terms_{Term<T>{number, {}, Projection::none}} {}  // NOLINT
+    Expression(T number) : terms_{Term{ElementValue::of(number)}} {}  // NOLINT
     /// A number of another type, as in 0.5 * A["ij"] where A is complex.
     template <class N>
-        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T>)
+        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T> && kernels::is_number<T>)
     Expression(N number) : Expression(static_cast<T>(number)) {}  // NOLINT
+    /// An expression in a type whose numbers T has, too, as in Z["ij"] = D["ij"] with real D and complex Z.
+    template <class S>
+        requires(!std::is_same_v<S, T> && is_lossless<S, T>)
+    Expression(const Expression<S>& other) : terms_(other.terms()) {  // NOLINT: implicit on purpose
+        for (auto& term : terms_)
+            if (const auto* number = static_cast<const S*>(std::as_const(term.coefficient).data())) term.coefficient = ElementValue::of(static_cast<T>(*number));
+    }
     /// One term.
-    explicit Expression(Term<T> term) : terms_{std::move(term)} {}
+    explicit Expression(Term term) : terms_{std::move(term)} {}
 
     /// The sum over all labels as a number, on every rank: `double e = A["ij"] * B["ij"];`. Collective, unless there are numbers only.
     /// @throws as a statement
     template <class S>
         requires std::is_same_v<S, T>
     operator S() const {  // NOLINT: implicit on purpose
-        return total();
+        S result{};
+        statements::total(terms_, element_kernels<T>(), &result);
+        return result;
     }
 
     /// The terms of the sum.
-    const std::vector<Term<T>>& terms() const { return terms_; }
+    const std::vector<Term>& terms() const { return terms_; }
     /// The terms, to be changed.
-    std::vector<Term<T>>& terms() { return terms_; }
+    std::vector<Term>& terms() { return terms_; }
+    /// Multiplies the coefficients.
+    void scale(T number) {
+        for (auto& term : terms_) {
+            const auto* own = static_cast<const T*>(std::as_const(term.coefficient).data());
+            term.coefficient = ElementValue::of(static_cast<T>(own == nullptr ? number : PlusTimes<T>::multiply(number, *own)));
+        }
+    }
 
     /// Sum.
     friend Expression operator+(Expression a, const Expression& b) {
@@ -107,15 +140,26 @@ public:
         return a;
     }
     /// Negation.
-    friend Expression operator-(Expression a) {
-        for (auto& term : a.terms_) term.coefficient = -term.coefficient;
+    friend Expression operator-(Expression a)
+        requires kernels::has_negative<T>
+    {
+        a.scale(PlusTimes<T>::negate(T(1)));
         return a;
     }
     /// Difference.
-    friend Expression operator-(Expression a, const Expression& b) { return std::move(a) + (-b); }
+    friend Expression operator-(const Expression& a, const Expression& b)
+        requires kernels::has_negative<T>
+    {
+        return a + (-b);
+    }
     /// Product; sums are multiplied out. A factor under antisymmetrized(), symmetrized() or canonical()
     /// can only be multiplied by a number.
-    friend Expression operator*(const Expression& a, const Expression& b) { return multiply(a, b); }
+    friend Expression operator*(const Expression& a, const Expression& b) {
+        Expression result;
+        for (const auto& x : a.terms_)
+            for (const auto& y : b.terms_) result.terms_.push_back(statements::multiplied(x, y, element_kernels<T>()));
+        return result;
+    }
     /// Sum with a number, which counts once for each element of the output.
     template <NumberFor<T> N>
     friend Expression operator+(const Expression& a, N number) { return a + Expression(number); }
@@ -131,7 +175,7 @@ public:
     /// Multiplication by a number.
     template <NumberFor<T> N>
     friend Expression operator*(N number, Expression a) {
-        for (auto& term : a.terms_) term.coefficient *= static_cast<T>(number);
+        a.scale(static_cast<T>(number));
         return a;
     }
     /// Multiplication by a number.
@@ -139,8 +183,12 @@ public:
     friend Expression operator*(Expression a, N number) { return number * std::move(a); }
     /// Division by a number.
     template <NumberFor<T> N>
+        requires(!std::is_integral_v<T>)
     friend Expression operator/(Expression a, N number) {
-        for (auto& term : a.terms_) term.coefficient /= static_cast<T>(number);
+        for (auto& term : a.terms_) {
+            const auto* own = static_cast<const T*>(std::as_const(term.coefficient).data());
+            term.coefficient = ElementValue::of((own == nullptr ? T(1) : *own) / static_cast<T>(number));
+        }
         return a;
     }
     /// @cond
@@ -153,10 +201,43 @@ public:
     /// @endcond
 
 private:
-    static Expression multiply(const Expression& a, const Expression& b);
-    T total() const;
-    std::vector<Term<T>> terms_;
+    std::vector<Term> terms_;
 };
+
+/// Product of tensors of two types, of the type that holds both: `Z["ij"] * D["jk"]` with complex Z and real D. Nothing is lost silently: there is no product of
+/// std::complex<float> and double.
+template <class A, class B>
+    requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>))
+Expression<product_type<A, B>> operator*(const Expression<A>& a, const Expression<B>& b) {
+    return Expression<product_type<A, B>>(a) * Expression<product_type<A, B>>(b);
+}
+/// Multiplication by a number of a wider type, as in `std::complex<double>(0, 1) * D["ij"]` with real D.
+template <class N, class T>
+    requires(!std::is_same_v<N, T> && !std::is_arithmetic_v<N> && is_lossless<T, N>)
+Expression<N> operator*(N number, const Expression<T>& a) {
+    return number * Expression<N>(a);
+}
+/// Likewise.
+template <class N, class T>
+    requires(!std::is_same_v<N, T> && !std::is_arithmetic_v<N> && is_lossless<T, N>)
+Expression<N> operator*(const Expression<T>& a, N number) {
+    return number * Expression<N>(a);
+}
+/// Sum of expressions of two types, of the type that holds both.
+template <class A, class B>
+    requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>))
+Expression<product_type<A, B>> operator+(const Expression<A>& a, const Expression<B>& b) {
+    return Expression<product_type<A, B>>(a) + Expression<product_type<A, B>>(b);
+}
+/// Likewise.
+template <class A, class B>
+    requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>))
+Expression<product_type<A, B>> operator-(const Expression<A>& a, const Expression<B>& b) {
+    return Expression<product_type<A, B>>(a) - Expression<product_type<A, B>>(b);
+}
+
+template <class T>
+class Mapping;
 
 /// A tensor with labels: a term of an expression, and the left-hand side of a statement.
 ///
@@ -166,43 +247,100 @@ template <class T>
 class IndexedTensor : public Expression<T> {
 public:
     /// Made by Tensor::operator[].
-    explicit IndexedTensor(Factor<T> factor) : Expression<T>(Term<T>{T(1), {std::move(factor)}, {}}) {}
+    explicit IndexedTensor(Factor factor) : Expression<T>(Term{.factors = {std::move(factor)}}) {}
     /// Copies the expression (not the tensor).
     IndexedTensor(const IndexedTensor&) = default;
 
     /// Replaces the elements that the labels name.
-    void operator=(const Expression<T>& right) { assign(right.terms().empty() ? Expression<T>(T(0)) : right, T(0)); }
+    void operator=(const Expression<T>& right) {
+        const auto& kernels = element_kernels<T>();
+        if (right.terms().empty())
+            statements::assign(factor(), {Term{.coefficient = ElementValue(kernels.zero, kernels.size)}}, kernels.zero, kernels);
+        else
+            statements::assign(factor(), right.terms(), kernels.zero, kernels);
+    }
     /// Replaces by another indexed tensor.
-    void operator=(const IndexedTensor& right) { assign(right, T(0)); }
+    void operator=(const IndexedTensor& right) { *this = static_cast<const Expression<T>&>(right); }
+    /// Replaces by a function of elements, see map().
+    void operator=(const Mapping<T>& right) { right.assign_to(factor(), false); }
+    /// Adds a function of elements, see map().
+    void operator+=(const Mapping<T>& right) { right.assign_to(factor(), true); }
     /// Adds.
-    void operator+=(const Expression<T>& right) { assign(right, T(1)); }
+    void operator+=(const Expression<T>& right) { statements::assign(factor(), right.terms(), nullptr, element_kernels<T>()); }
     /// Subtracts.
-    void operator-=(const Expression<T>& right) { assign(-right, T(1)); }
+    void operator-=(const Expression<T>& right)
+        requires kernels::has_negative<T>
+    {
+        *this += -right;
+    }
     /// Multiplies the elements that the labels name by a number; also by zero, so that NaN stays. Assign 0 to replace it.
-    void operator*=(T number) { assign(Expression<T>(), number); }
+    void operator*=(T number)
+        requires kernels::is_number<T>
+    {
+        assign(Expression<T>(), number);
+    }
 
     /// Divides the elements that the labels name by a number.
-    void operator/=(T number) { assign(Expression<T>(), T(1) / number); }
+    void operator/=(T number)
+        requires(kernels::is_number<T> && !std::is_integral_v<T>)
+    {
+        assign(Expression<T>(), T(1) / number);
+    }
     /// Divides each of this tensor's elements by the divisor's at the same indices: `T["abij"] /= e["i"] + e["j"] - f["a"] - f["b"]`. The divisor must have the
     /// symmetry of this tensor by structure, antisymmetric and hollow nodes counting as symmetric ones; it is held for the time of the call.
     /// Division by zero gives infinity or NaN.
     /// @throws InvalidArgument also if a label is repeated on the left
-    void operator/=(const Expression<T>& divisor) { divide_by(divisor); }
+    void operator/=(const Expression<T>& divisor)
+        requires(kernels::is_number<T> && !std::is_integral_v<T>)
+    {
+        statements::divide(factor(), divisor.terms());
+    }
     /// @cond
     void operator*=(const Expression<T>&) = delete;
     /// @endcond
 
     /// this = right + beta * this; where beta is zero and `right` has terms, the elements are replaced, and not read.
-    void assign(const Expression<T>& right, T beta);
+    void assign(const Expression<T>& right, T beta) { statements::assign(factor(), right.terms(), &beta, element_kernels<T>()); }
     /// The plan of `this = right + beta * this` as text: grid, bytes per step and rank, flops, padding, peak memory.
     /// Computes nothing and moves nothing. Local.
-    std::string explain(const Expression<T>& right, T beta = T(0)) const;
+    std::string explain(const Expression<T>& right, T beta) const { return statements::explain(factor(), right.terms(), &beta, element_kernels<T>()); }
+    /// Likewise of `this = right`. Local.
+    std::string explain(const Expression<T>& right) const {
+        return statements::explain(factor(), right.terms(), element_kernels<T>().zero, element_kernels<T>());
+    }
     /// The tensor and its labels.
-    const Factor<T>& factor() const { return this->terms()[0].factors[0]; }
+    const Factor& factor() const { return this->terms()[0].factors[0]; }
+};
+
+/// The left-hand side of a statement under an algebra of the user's; see over().
+template <class A>
+class AlgebraTarget {
+public:
+    using value_type = typename A::value_type;  ///< the element type
+    /// Made by over().
+    explicit AlgebraTarget(Factor factor) : factor_(std::move(factor)) {}
+    /// Replaces the elements that the labels name.
+    void operator=(const Expression<value_type>& right) { statements::assign(factor_, right.terms(), algebra_kernels<A>().zero, algebra_kernels<A>()); }
+    /// Adds to them, as the algebra adds.
+    void operator+=(const Expression<value_type>& right) { statements::assign(factor_, right.terms(), nullptr, algebra_kernels<A>()); }
+    /// The plan of the replacing statement as text. Local.
+    std::string explain(const Expression<value_type>& right) const {
+        return statements::explain(factor_, right.terms(), algebra_kernels<A>().zero, algebra_kernels<A>());
+    }
 
 private:
-    void divide_by(const Expression<T>& divisor);
+    Factor factor_;
 };
+
+/// Lets a statement use an algebra of the user's (algebra.hpp) in place of plus and times: `over<MinPlus>(d["j"]) += d["i"] * A["ij"]` are the shortest
+/// ways of one more step. Sums, products, and elements that symmetry makes zero are the algebra's. Right-hand sides have no numbers: in front of a term they would
+/// be read as elements.
+/// @throws InvalidArgument also for a number on the right, for a product under a monoid, and for an antisymmetric tensor unless the algebra is a ring
+template <class A>
+    requires Monoid<A>
+AlgebraTarget<A> over(const IndexedTensor<typename A::value_type>& target) {
+    return AlgebraTarget<A>(target.factor());
+}
 
 /// The signed sum of R over the distinct permutations of the output's antisymmetric groups (symmetric groups
 /// of the output: without sign). Permutations that R has as a symmetry by structure are not applied again, so
@@ -227,7 +365,15 @@ Expression<T> canonical(Expression<T> right) {
 }
 /// Complex conjugate of a term by term (numbers, too).
 template <class T>
-Expression<T> conj(Expression<T> right);
+Expression<T> conj(Expression<T> right) {
+    if constexpr (kernels::is_complex<T>) {
+        for (auto& term : right.terms()) {
+            if (const auto* number = static_cast<const T*>(std::as_const(term.coefficient).data())) term.coefficient = ElementValue::of(std::conj(*number));
+            for (auto& factor : term.factors) factor.conjugated = !factor.conjugated;
+        }
+    }
+    return right;
+}
 
 /// Says that the terms of an expression are repeated along labels of the output that none of their factors has:
 /// `R["abij"] = broadcast("j", V["abef"] * T["efi"])`. One rule for labels that may be mistyped: where a term is repeated along a label and sums over
@@ -264,7 +410,9 @@ Expression<T> conj(const IndexedTensor<T>& r) { return conj(Expression<T>(r)); }
 /// Collective; errors as for the statement.
 template <class T>
 void contract(std::type_identity_t<T> alpha, const Tensor<T>& A, const Labels& a, const Tensor<T>& B, const Labels& b,
-              std::type_identity_t<T> beta, Tensor<T>& C, const Labels& c);
+              std::type_identity_t<T> beta, Tensor<T>& C, const Labels& c) {
+    C[c].assign(Expression<T>(alpha) * (A[a] * B[b]), beta);
+}
 
 /// The plan of `target = right` as text; see IndexedTensor::explain().
 template <class T>

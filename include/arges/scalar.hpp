@@ -3,6 +3,8 @@
 #pragma once
 
 #include <complex>
+#include <limits>
+#include <type_traits>
 
 namespace arges {
 
@@ -20,5 +22,17 @@ struct RealOf<std::complex<T>> {
 /// Shorthand for RealOf.
 template <class T>
 using real_of = typename RealOf<T>::type;
+
+/// Numbers of one type that have the same value in another: float and double, integers and wider ones, real and complex.
+template <class From, class To>
+inline constexpr bool is_lossless = [] {
+    using F = real_of<From>;
+    using T = real_of<To>;
+    if constexpr (!std::is_arithmetic_v<F> || !std::is_arithmetic_v<T>)
+        return false;
+    else
+        return (std::is_same_v<From, F> || !std::is_same_v<To, T>) && (std::is_floating_point_v<T> || !std::is_floating_point_v<F>) &&
+               std::numeric_limits<F>::digits <= std::numeric_limits<T>::digits && (std::is_signed_v<T> || !std::is_signed_v<F>);
+}();
 
 }  // namespace arges

@@ -8,6 +8,7 @@
 #include "arges/world.hpp"
 
 #include <complex>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -20,6 +21,10 @@
 #include <vector>
 
 namespace arges {
+
+/// @cond
+class TensorState;
+/// @endcond
 
 /// Indices of one element.
 using Index = std::span<const std::int64_t>;
@@ -40,169 +45,297 @@ struct CanonicalKey {
     bool real = false;       ///< the element is real by symmetry
 };
 
+/// What tensors of all element types have: shape, symmetry, layout. Calls are local.
+class AnyTensor {
+public:
+    /// Number of dimensions.
+    int order() const;
+    /// Length of each dimension.
+    const std::vector<std::int64_t>& extents() const;
+    /// The symmetry tree.
+    const Symmetry& symmetry() const;
+    /// The world.
+    const World& world() const;
+    /// The name given at construction.
+    const std::string& name() const;
+    /// Changes the name.
+    void set_name(std::string name);
+    /// Elements of the full tensor.
+    std::int64_t size() const;
+    /// Elements stored over all ranks, each orbit of the symmetry once.
+    std::int64_t packed_size() const;
+    /// How dimensions lie on the torus, as text.
+    std::string layout_to_string() const;
+    /// Key of an index tuple.
+    /// @throws InvalidArgument if the tuple has the wrong length or is out of range
+    std::int64_t key(Index index) const;
+    /// Likewise, as in key({0, 1}).
+    std::int64_t key(std::initializer_list<std::int64_t> index) const { return key(Index(index.begin(), index.size())); }
+    /// The element that is stored for the orbit of an element: that which local_pairs() and for_each_local() show.
+    /// @throws as key()
+    CanonicalKey canonical_key(Index index) const;
+    /// Likewise, as in canonical_key({1, 0}).
+    CanonicalKey canonical_key(std::initializer_list<std::int64_t> index) const { return canonical_key(Index(index.begin(), index.size())); }
+    /// Index tuple of a key.
+    std::vector<std::int64_t> index(std::int64_t key) const;
+
+    /// @cond
+    const std::shared_ptr<TensorState>& state() const { return state_; }
+
+protected:
+    AnyTensor() = default;
+    explicit AnyTensor(std::shared_ptr<TensorState> state) : state_(std::move(state)) {}
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name);
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name);
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations, std::string name);
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry,
+              std::string name);
+    AnyTensor(const AnyTensor& other) { *this = other; }
+    AnyTensor(AnyTensor&& other) noexcept = default;
+    AnyTensor& operator=(const AnyTensor& other);
+    AnyTensor& operator=(AnyTensor&& other) noexcept = default;
+    ~AnyTensor() = default;
+
+    Factor labelled(const Labels& labels) const;
+    void fill_with(const void* value);
+    void for_each_element_here(const char* where, const std::function<void(Index, void*)>& f) const;
+    void keep_real();
+    const void* only_element() const;
+    std::shared_ptr<TensorState> converted(const ElementKernels& kernels) const;
+    std::pair<std::vector<std::int64_t>, std::vector<const void*>> pairs_here() const;
+    void write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance);
+    void accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha, const void* beta);
+    void read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t count)>& room) const;
+    void gather_all(const std::function<void*(std::int64_t count)>& room) const;
+    void gather_at(std::int64_t root, const std::function<void*(std::int64_t count)>& room) const;
+    std::shared_ptr<TensorState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
+    void write_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part, const void* alpha, const void* beta);
+    std::shared_ptr<TensorState> resymmetrized(const Symmetry& symmetry) const;
+    static std::shared_ptr<TensorState> transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source, const World& target);
+
+private:
+    std::shared_ptr<TensorState> state_;
+    /// @endcond
+};
+
+/// Types in which sums over elements are made and norms are told.
+template <class T>
+using norm_of = std::conditional_t<std::is_integral_v<T>, double, real_of<T>>;
+
 /// A tensor spread over the ranks of a world, stored packed by its symmetry. It stands for the full tensor: reading
 /// any element gives its value, sign included; sums, norms and extrema run over the full tensor.
 /// NaN is never hidden: where an element is NaN, sums, norms and extrema are NaN, and infinities of both signs add up to NaN.
-/// Element types: float, double, std::complex<float>, std::complex<double>.
+/// Element types: float, double, long double, std::complex<float>, std::complex<double>, std::int32_t, std::int64_t, bool, and any trivially copyable type of the
+/// user's. Integers wrap around; bool adds by "or" and multiplies by "and". Tensors of a user's type are stored, moved, read and written; statements that add or
+/// multiply their elements name an algebra, see over().
 ///
 /// Keys are linear indices into the full tensor, first index fastest: key = i0 + n0 * (i1 + n1 * (i2 + ...)).
 /// Copying copies the elements; moving does not. Calls are collective over the world unless marked local.
 template <class T>
-class Tensor {
+class Tensor : public AnyTensor {
 public:
     /// No tensor; assign one before use. Local.
-    Tensor();
+    Tensor() = default;
     /// Zeros.
     /// @param world    where the elements live
     /// @param extents  length of each dimension; 0 is allowed; none makes a scalar
     /// @param symmetry tree over the dimensions
     /// @param name     used in error messages
     /// @throws InvalidArgument if dimensions related by symmetry differ in extent, an extent is negative, the full
-    ///         tensor has more than 2^63 - 1 elements, or extents or symmetry differ between ranks; OutOfMemory if a rank's part
-    ///         is over the limit
-    Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry = {}, std::string name = "");
+    ///         tensor has more than 2^63 - 1 elements, extents or symmetry differ between ranks, or the tree is antisymmetric and elements
+    ///         have no negatives; OutOfMemory if a rank's part is over the limit
+    Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry = {}, std::string name = "")
+        : AnyTensor(element_kernels<T>(), world, std::move(extents), symmetry, std::move(name)) {}
     /// Zeros without symmetry, with a name.
     /// @throws InvalidArgument also for a name with a parenthesis: it is meant as a symmetry, which needs letters for the dimensions
-    Tensor(const World& world, std::vector<std::int64_t> extents, std::string name);
+    Tensor(const World& world, std::vector<std::int64_t> extents, std::string name)
+        : AnyTensor(element_kernels<T>(), world, std::move(extents), std::move(name)) {}
     /// Zeros, with the symmetry in Cyclops' vector form, e.g. {AS, NS, AS, NS}.
-    Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
-           std::string name = "");
+    Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations, std::string name = "")
+        : AnyTensor(element_kernels<T>(), world, std::move(extents), relations, std::move(name)) {}
     /// Zeros, with the symmetry as text over letters, e.g. Tensor<double>(w, {v,v,o,o}, "abij", "antisym(a,b) antisym(i,j)").
-    Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry,
-           std::string name = "");
-    /// Elements of a real tensor, with its symmetry. Collective.
-    template <class R>
-        requires(std::is_same_v<R, real_of<T>> && !std::is_same_v<R, T>)
-    explicit Tensor(const Tensor<R>& real) : Tensor(complex_from(real)) {}
-    Tensor(const Tensor& other);                  ///< Copies the elements, not the name. Collective, also for small tensors.
-    Tensor(Tensor&& other) noexcept;              ///< Leaves `other` without a tensor. Local.
-    Tensor& operator=(const Tensor& other);       ///< Replaces shape, symmetry, world and elements, and keeps its own name. Collective.
-    Tensor& operator=(Tensor&& other) noexcept;   ///< Likewise by moving. Local.
-    ~Tensor();
-
-    /// Number of dimensions. Local.
-    int order() const;
-    /// Length of each dimension. Local.
-    const std::vector<std::int64_t>& extents() const;
-    /// The symmetry tree. Local.
-    const Symmetry& symmetry() const;
-    /// The world. Local.
-    const World& world() const;
-    /// The name given at construction. Local.
-    const std::string& name() const;
-    /// Changes the name. Local.
-    void set_name(std::string name);
-    /// Elements of the full tensor. Local.
-    std::int64_t size() const;
-    /// Elements stored over all ranks, each orbit of the symmetry once. Local.
-    std::int64_t packed_size() const;
-    /// How dimensions lie on the torus, as text. Local.
-    std::string layout_to_string() const;
+    Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry, std::string name = "")
+        : AnyTensor(element_kernels<T>(), world, std::move(extents), names, symmetry, std::move(name)) {}
+    /// Elements of a tensor of another type whose values T has, too, with its symmetry. Collective.
+    template <class S>
+        requires(!std::is_same_v<S, T> && is_lossless<S, T>)
+    explicit Tensor(const Tensor<S>& other) : Tensor(other.template converted_to<T>()) {}
+    Tensor(const Tensor& other) = default;      ///< Copies the elements, not the name. Collective, also for small tensors.
+    Tensor(Tensor&& other) noexcept = default;  ///< Leaves `other` without a tensor. Local.
+    Tensor& operator=(const Tensor& other) = default;  ///< Replaces shape, symmetry, world and elements, and keeps its own name. Collective.
+    Tensor& operator=(Tensor&& other) noexcept = default;  ///< Likewise by moving. Local.
+    ~Tensor() = default;
 
     /// Labels the dimensions. Local; the statement that uses it is collective.
-    IndexedTensor<T> operator[](const Labels& labels) const;
+    IndexedTensor<T> operator[](const Labels& labels) const { return IndexedTensor<T>(labelled(labels)); }
 
     /// Sets every element (with antisymmetry: refused unless zero).
-    void fill(T value);
+    void fill(T value)
+        requires(!std::is_same_v<T, bool>)
+    {
+        fill_with(&value);
+    }
+    /// Likewise; a function is none.
+    template <std::same_as<bool> Value>
+        requires std::is_same_v<T, bool>
+    void fill(Value value) {
+        fill_with(&value);
+    }
     /// Likewise with a number of another type, as in fill(0) of a complex tensor.
     template <class N>
-        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T>)
+        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T> && kernels::is_number<T>)
     void fill(N value) {
         fill(static_cast<T>(value));
     }
     /// Sets each canonical element to f(indices); f must have the symmetry, and give the same on every rank. Imaginary parts are
     /// dropped where a hermitian node makes the element real.
-    void fill(const std::function<T(Index)>& f);
+    void fill(const std::function<T(Index)>& f) {
+        for_each_element_here("fill", [&](Index x, void* element) { *static_cast<T*>(element) = f(x); });
+        keep_real();
+    }
     /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types (the
     /// imaginary part is zero where a hermitian node makes the element real). Where low and high are equal, that value.
     /// @throws InvalidArgument unless low <= high, both finite
-    void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5);
+    void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5)
+        requires kernels::has_fractions<T>;
 
     /// Writes value by key; any rank may give any number of pairs. An element may be written several times, by keys that the symmetry relates too (sign and
-    /// conjugation considered), if the values agree: they differ by no more than 8 units in the last place of the larger one plus `tolerance`, or all are NaN. The one
-    /// of largest magnitude is then taken.
+    /// conjugation considered), if the values agree: they differ by no more than 8 units in the last place of the larger one plus `tolerance`, or all are NaN; integers
+    /// and elements of other types are the same. The one of largest magnitude is then taken.
     /// @throws InvalidArgument for a key out of range, contradictory values (with key, index, both values and their ranks), a value other than zero on the
     ///         diagonal of an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real; for a
     ///         tolerance that is negative or not a number
-    void write(std::span<const std::int64_t> keys, std::span<const T> values, real_of<T> tolerance = 0);
+    void write(std::span<const std::int64_t> keys, std::span<const T> values, double tolerance = 0) {
+        write_pairs(keys, values.data(), static_cast<std::int64_t>(values.size()), tolerance);
+    }
     /// A few pairs, as in write({A.key({0, 1})}, {2.5}).
     void write(std::initializer_list<std::int64_t> keys, std::initializer_list<T> values) {
         write(std::span(keys.begin(), keys.size()), std::span(values.begin(), values.size()));
     }
     /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0
     /// the element is replaced, and not read. Elements for which no rank gives a key are left as they are.
-    void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1), T beta = T(1));
+    void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1), T beta = T(1))
+        requires kernels::is_number<T>
+    {
+        accumulate_pairs(keys, values.data(), static_cast<std::int64_t>(values.size()), &alpha, &beta);
+    }
     /// Values of any elements, in the order of the keys given on this rank.
-    std::vector<T> read(std::span<const std::int64_t> keys) const;
+    std::vector<T> read(std::span<const std::int64_t> keys) const {
+        return received([&](const auto& room) { read_pairs(keys, room); });
+    }
     /// A few values, as in read({A.key({0, 1})}).
     std::vector<T> read(std::initializer_list<std::int64_t> keys) const { return read(std::span(keys.begin(), keys.size())); }
-    /// Key of an index tuple. Local.
-    /// @throws InvalidArgument if the tuple has the wrong length or is out of range
-    std::int64_t key(Index index) const;
-    /// Likewise, as in key({0, 1}). Local.
-    std::int64_t key(std::initializer_list<std::int64_t> index) const { return key(Index(index.begin(), index.size())); }
-    /// The element that is stored for the orbit of an element: that which local_pairs() and for_each_local() show. Local.
-    /// @throws as key()
-    CanonicalKey canonical_key(Index index) const;
-    /// Likewise, as in canonical_key({1, 0}). Local.
-    CanonicalKey canonical_key(std::initializer_list<std::int64_t> index) const { return canonical_key(Index(index.begin(), index.size())); }
-    /// Index tuple of a key. Local.
-    std::vector<std::int64_t> index(std::int64_t key) const;
     /// Keys and values of the elements that this rank stores, each orbit once over all ranks, by ascending key. Local.
-    std::pair<std::vector<std::int64_t>, std::vector<T>> local_pairs() const;
+    std::pair<std::vector<std::int64_t>, std::vector<T>> local_pairs() const {
+        const auto pairs = pairs_here();
+        std::pair<std::vector<std::int64_t>, std::vector<T>> result{pairs.first, {}};
+        result.second.reserve(pairs.second.size());
+        for (const void* element : pairs.second) result.second.push_back(*static_cast<const T*>(element));
+        return result;
+    }
     /// Calls f(indices, value) for each element that this rank stores, one of each orbit; f may change the value, and the other
     /// elements of the orbit change with it; an imaginary part is dropped where a hermitian node makes the element real. A tensor
     /// too small to be spread over all ranks is stored several times; f is called for every copy and must do the same to each.
     /// No communication. Local, but call it on all ranks.
-    void for_each_local(const std::function<void(Index, T&)>& f);
+    void for_each_local(const std::function<void(Index, T&)>& f) {
+        for_each_element_here("for_each_local", [&](Index x, void* element) { f(x, *static_cast<T*>(element)); });
+        keep_real();
+    }
     /// Read-only form. Local.
-    void for_each_local(const std::function<void(Index, const T&)>& f) const;
+    void for_each_local(const std::function<void(Index, const T&)>& f) const {
+        for_each_element_here("for_each_local", [&](Index x, const void* element) { f(x, *static_cast<const T*>(element)); });
+    }
 
     /// The full tensor in key order, on every rank.
-    std::vector<T> gather() const;
+    std::vector<T> gather() const {
+        return received([&](const auto& room) { gather_all(room); });
+    }
     /// The full tensor in key order on rank `root`, empty elsewhere.
-    std::vector<T> gather_to(std::int64_t root) const;
+    std::vector<T> gather_to(std::int64_t root) const {
+        return received([&](const auto& room) { gather_at(root, room); });
+    }
     /// Elements begin <= index < end of each dimension as a new tensor; it keeps the symmetry where related dimensions
     /// have the same range, else loses it there.
-    Tensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
+    Tensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const { return Tensor(sliced(begin, end)); }
     /// this[begin + x] = alpha * part[x] + beta * this[begin + x]; for beta = 0 elements are replaced, and not read. With symmetry
     /// among the dimensions written the same rules hold as for a statement: related dimensions need the same range and `part` the
     /// same symmetry, or ranges that do not overlap.
-    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha = T(1), T beta = T(0));
+    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha, T beta = T(0))
+        requires kernels::is_number<T>
+    {
+        write_slice(begin, part, &alpha, &beta);
+    }
+    /// Likewise with alpha = 1 and beta = 0.
+    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part) { write_slice(begin, part, nullptr, element_kernels<T>().zero); }
     /// Same elements with another symmetry tree. With a larger symmetry one element of each orbit is taken
     /// (canonical()); with a smaller one the tensor is unpacked.
-    Tensor with_symmetry(const Symmetry& symmetry) const;
+    Tensor with_symmetry(const Symmetry& symmetry) const { return Tensor(resymmetrized(symmetry)); }
 
     /// Sum over the full tensor.
-    T sum() const;
+    T sum() const
+        requires kernels::has_negative<T>;
     /// Sum of absolute values.
-    real_of<T> norm1() const;
+    norm_of<T> norm1() const
+        requires kernels::has_negative<T>;
     /// Square root of the sum of squared absolute values; squares may be too large or too small for their type.
-    real_of<T> norm() const;
+    norm_of<T> norm() const
+        requires kernels::has_negative<T>;
     /// Largest absolute value.
-    real_of<T> norm_max() const;
+    norm_of<T> norm_max() const
+        requires kernels::has_negative<T>;
     /// Sum over the full tensor of conj(this) * other; extents must agree, symmetries may differ.
-    T dot(const Tensor& other) const;
+    T dot(const Tensor& other) const
+        requires kernels::has_negative<T>;
     /// The only element of an order-0 tensor, on every rank.
-    T scalar() const;
+    T scalar() const {
+        const void* const element = only_element();
+        return *static_cast<const T*>(element != nullptr ? element : element_kernels<T>().zero);
+    }
     /// Largest element by absolute value, with its canonical indices; the first NaN by key if there is one.
-    Extremum<T> largest_magnitude() const;
+    Extremum<T> largest_magnitude() const
+        requires kernels::has_negative<T>;
     /// Smallest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
-    Extremum<T> minimum() const;
+    Extremum<T> minimum() const
+        requires kernels::has_negative<T>;
     /// Largest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
-    Extremum<T> maximum() const;
+    Extremum<T> maximum() const
+        requires kernels::has_negative<T>;
     /// Prints elements with |value| >= cutoff, and NaN, as "i j k value" lines in key order on rank 0's stream: those that are stored. With a symmetry the
     /// first line begins with # and says that they are one of each orbit.
-    void print(std::ostream& stream, real_of<T> cutoff = 0) const;
+    void print(std::ostream& stream, norm_of<T> cutoff = 0) const
+        requires kernels::is_number<T>;
 
     /// @cond
-    explicit Tensor(std::shared_ptr<TensorState<T>> state);
-    const std::shared_ptr<TensorState<T>>& state() const;
-    /// @endcond
+    explicit Tensor(std::shared_ptr<TensorState> state) : AnyTensor(std::move(state)) {}
+    template <class S>
+    Tensor<S> converted_to() const {
+        return Tensor<S>(converted(element_kernels<S>()));
+    }
+    static Tensor transferred_to(const World& meeting, const Tensor& source, const World& target) {
+        return Tensor(transferred(element_kernels<T>(), meeting, source, target));
+    }
 
 private:
-    static Tensor complex_from(const Tensor<real_of<T>>& real);
-    std::shared_ptr<TensorState<T>> state_;
+    /// What a call writes to the room that it asks for; bool has no array in a vector.
+    template <class Call>
+    static std::vector<T> received(Call&& call) {
+        if constexpr (std::is_same_v<T, bool>) {
+            std::vector<char> bytes;
+            call([&](std::int64_t count) -> void* {
+                bytes.resize(static_cast<std::size_t>(count), 0);
+                return bytes.data();
+            });
+            return {bytes.begin(), bytes.end()};
+        } else {
+            std::vector<T> result;
+            call([&](std::int64_t count) -> void* {
+                result.resize(static_cast<std::size_t>(count), *static_cast<const T*>(element_kernels<T>().zero));
+                return result.data();
+            });
+            return result;
+        }
+    }
+    /// @endcond
 };
 
 /// A copy of a tensor on another world. Collective over `meeting`, which holds the ranks of both worlds. On ranks outside the
@@ -210,7 +343,9 @@ private:
 /// default-constructed tensor. On dry runs all three worlds are such, and the copy has shape, symmetry and name.
 /// @throws InvalidArgument if no rank has the source, a rank of it is not in `meeting`, or only some of the worlds are dry runs
 template <class T>
-Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target);
+Tensor<T> transfer(const World& meeting, const Tensor<T>& source, const World& target) {
+    return Tensor<T>::transferred_to(meeting, source, target);
+}
 
 /// Complex conjugate of every element; keeps the symmetry. Collective.
 template <class T>
@@ -221,10 +356,5 @@ Tensor<T> real(const Tensor<std::complex<T>>& A);
 /// Imaginary part; a hermitian node becomes antisymmetric. Collective.
 template <class T>
 Tensor<T> imag(const Tensor<std::complex<T>>& A);
-
-extern template class Tensor<float>;
-extern template class Tensor<double>;
-extern template class Tensor<std::complex<float>>;
-extern template class Tensor<std::complex<double>>;
 
 }  // namespace arges

@@ -62,6 +62,16 @@ public:
     void zero() {
         if (count_ > 0) std::memset(static_cast<void*>(data()), 0, bytes());
     }
+    /// The same memory as elements of another type.
+    template <class U>
+    Buffer<U> reinterpreted() && {
+        Buffer<U> result;
+        result.count_ = static_cast<std::int64_t>(bytes() / sizeof(U));
+        result.data_ = {reinterpret_cast<U*>(data_.get()), {data_.get_deleter().bytes}};
+        static_cast<void>(data_.release());
+        count_ = 0;
+        return result;
+    }
     T* data() { return data_.get(); }
     const T* data() const { return data_.get(); }
     std::int64_t size() const { return count_; }
@@ -70,6 +80,8 @@ public:
     const T& operator[](std::int64_t i) const { return data_.get()[i]; }
 
 private:
+    template <class U>
+    friend class Buffer;
     static std::int64_t size_of(std::int64_t count) { return array_bytes(count, sizeof(T)); }
     struct Free {
         std::int64_t bytes = 0;

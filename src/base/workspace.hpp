@@ -19,16 +19,20 @@ public:
         block_ = Buffer<std::byte>(bytes);
     }
     /// An uninitialised array. @throws OutOfMemory
-    template <class T>
-    T* take(std::int64_t count) {
-        const auto bytes = padded(array_bytes(count, sizeof(T)));
+    std::byte* take(std::int64_t count, std::int64_t element_bytes) {
+        const auto bytes = padded(array_bytes(count, static_cast<std::size_t>(element_bytes)));
         if (overflow_.empty() && used_ + bytes <= block_.size()) {
-            auto* result = block_.data() + used_;
+            auto* const result = block_.data() + used_;
             used_ += bytes;
-            return reinterpret_cast<T*>(result);
+            return result;
         }
         overflow_.emplace_back(bytes);
-        return reinterpret_cast<T*>(overflow_.back().data());
+        return overflow_.back().data();
+    }
+    /// Likewise, of a type. @throws OutOfMemory
+    template <class T>
+    T* take(std::int64_t count) {
+        return reinterpret_cast<T*>(take(count, sizeof(T)));
     }
     /// A position to release to.
     struct Mark {

@@ -20,7 +20,7 @@ std::vector<double> local_terms(const Layout& layout, std::int64_t rank, int slo
 }
 
 /// A tensor without symmetry: row by row along the first dimension.
-void divide_rows(TensorState<double>& state, const std::vector<std::vector<double>>& terms) {
+void divide_rows(TensorState& state, const std::vector<std::vector<double>>& terms) {
     const Layout& layout = state.shape();
     std::vector<std::vector<double>> local;
     for (int s = 0; s < layout.slots(); ++s)
@@ -28,8 +28,9 @@ void divide_rows(TensorState<double>& state, const std::vector<std::vector<doubl
                                     terms[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]));
     const std::vector<double>& first = local[0];
     const auto length = static_cast<std::int64_t>(first.size());
-    const std::int64_t rows = state.data.size() / length;
-#pragma omp parallel for schedule(static) if (state.data.size() > 65536)
+    double* const all = elements_of<double>(state);
+    const std::int64_t rows = state.count() / length;
+#pragma omp parallel for schedule(static) if (state.count() > 65536)
     for (std::int64_t row = 0; row < rows; ++row) {
         double sum = 0;
         std::int64_t rest = row;
@@ -38,7 +39,7 @@ void divide_rows(TensorState<double>& state, const std::vector<std::vector<doubl
             sum += local[s][static_cast<std::size_t>(rest % n)];
             rest /= n;
         }
-        double* const elements = state.data.data() + row * length;
+        double* const elements = all + row * length;
         for (std::int64_t t = 0; t < length; ++t) elements[t] /= sum + first[static_cast<std::size_t>(t)];
     }
 }
@@ -46,17 +47,18 @@ void divide_rows(TensorState<double>& state, const std::vector<std::vector<doubl
 /// Divides each element by the sum over its dimensions of terms[dimension][index]. Threaded where the
 /// tensor has no symmetry.
 void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double>>& terms) {
-    TensorState<double>& state = *tensor.state();
-    if (tensor.world().is_dry_run() || state.data.size() == 0) return;
+    TensorState& state = *tensor.state();
+    if (tensor.world().is_dry_run() || state.count() == 0) return;
     const auto& slots = state.shape().symmetry().slots();
     if (tensor.order() > 0 && std::all_of(slots.begin(), slots.end(), [](const SymmetryNode& node) { return node.kind == NodeKind::leaf; })) {
         divide_rows(state, terms);
         return;
     }
+    double* const elements = elements_of<double>(state);
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         double sum = 0;
         for (std::size_t d = 0; d < x.size(); ++d) sum += terms[d][static_cast<std::size_t>(x[d])];
-        state.data[offset] /= sum;
+        elements[offset] /= sum;
     });
 }
 

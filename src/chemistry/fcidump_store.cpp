@@ -119,24 +119,27 @@ EntryStore::Found EntryStore::merge(const std::vector<Entry>& entries) {
 }
 
 void EntryStore::store(Group group, const std::vector<Entry>& entries, Found& found) {
-    TensorState<double>& state = *tensor(group).state();
+    TensorState& state = *tensor(group).state();
     const Layout& layout = state.shape();
     const bool counts = layout.is_first_copy(state.rank());
     std::optional<std::int64_t> contradiction;  // where the first one is
     const PairBatches batches(*state.world, static_cast<std::int64_t>(entries.size()), 0, 0, 3 * layout.copies() * 16, [] {});
     const ElementLocator locator(layout);
-    deliver_pairs<double>(
-        *state.world, layout, batches,
+    double* const elements = elements_of<double>(state);
+    deliver_pairs(
+        *state.world, layout, batches, sizeof(double),
         [&](std::int64_t i) { return locator.locate(element_of(entries[static_cast<std::size_t>(i)].code).data()); },
-        [&](std::int64_t i, const ElementLocation&) { return entries[static_cast<std::size_t>(i)].value; },
-        [&](const Packet<double>& packet) {
-            double& element = state.data[packet.offset];
+        [&](std::int64_t i, const ElementLocation&, std::byte* to) { copy_element(to, &entries[static_cast<std::size_t>(i)].value, sizeof(double)); },
+        [&](std::int64_t offset, const std::byte* bytes) {
+            double value = 0;
+            copy_element(&value, bytes, sizeof value);
+            double& element = elements[offset];
             if (element == unset) {
-                element = packet.value;
+                element = value;
                 counts_[group] += counts ? 1 : 0;
-            } else if (element != packet.value) {
-                if (!same_integral(element, packet.value) && !contradiction) contradiction = packet.offset;
-                element = kept_of(element, packet.value);
+            } else if (element != value) {
+                if (!same_integral(element, value) && !contradiction) contradiction = offset;
+                element = kept_of(element, value);
                 repeats_ += counts ? 1 : 0;
             }
         });
@@ -159,8 +162,8 @@ EntryStore::Found EntryStore::merge_small() {
 
 Fcidump& EntryStore::finish() {
     for (int group = 0; group < (data_.beta ? groups : one_beta); ++group) {
-        auto& elements = tensor(static_cast<Group>(group)).state()->data;
-        std::replace(elements.data(), elements.data() + elements.size(), unset, 0.0);
+        auto& state = *tensor(static_cast<Group>(group)).state();
+        std::replace(elements_of<double>(state), elements_of<double>(state) + state.count(), unset, 0.0);
     }
     data_.round_off_repeats = round_off_repeats();
     return data_;

@@ -78,7 +78,7 @@ template <class T>
 DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold)
     : CpOperator<T>(tensor.world().state()->communicator(), columns),
       place_(block_place(*tensor.state()->layout, tensor.world().rank())),
-      block_(whole_block<T>(tensor.state()->data.data(), place_)), local_(place_.sizes.size()),
+      block_(whole_block<T>(elements_of<T>(*tensor.state()), place_)), local_(place_.sizes.size()),
       is_old_(place_.sizes.size(), true), tree_(block_, columns) {
     const auto& comm = this->comm_;
     std::vector<std::vector<char>> used;

@@ -69,7 +69,7 @@ DistributedMatrix<T> spread_matrix(const Tensor<T>& tensor, int mode, bool trans
     if (place.count() == 0)
         for (std::int64_t j = 0; j < columns; ++j) std::fill_n(matrix.column(j), matrix.local_rows(), T(0));
     else
-        transposed ? fill_transposed(state.data.data(), at, matrix) : fill_straight(state.data.data(), at, matrix);
+        transposed ? fill_transposed(elements_of<T>(state), at, matrix) : fill_straight(elements_of<T>(state), at, matrix);
     return matrix;
 }
 

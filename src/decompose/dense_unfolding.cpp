@@ -79,7 +79,7 @@ void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::
 
 template <class T>
 Tensor<T> on_layout(const World& world, Layout layout, const std::string& name) {
-    return Tensor<T>(TensorState<T>::make(world, [&] { return world.state()->intern(std::move(layout)); }, name));
+    return Tensor<T>(TensorState::make<T>(world, [&] { return world.state()->intern(std::move(layout)); }, name));
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
     auto result = on_layout<T>(tensor.world(), std::move(layout), tensor.name());
     auto& to = *result.state();
     const auto spec = copy_between(from.shape(), to.shape());
-    run_movement(*to.world, spec, from.data.data(), to.data.data(), T(1), T(0));
+    run_movement(*to.world, *to.kernels, spec, from.bytes.data(), to.bytes.data(), nullptr, to.kernels->zero);
     return {std::move(result), exchange_volume(spec, to.rank()).sent * static_cast<std::int64_t>(sizeof(T))};
 }
 
@@ -176,7 +176,7 @@ double norm_squared(const Tensor<T>& tensor) {
     const auto& state = *tensor.state();
     const auto count = block_place(state.shape(), state.rank()).count();
     std::vector<double> sums(static_cast<std::size_t>(ceil_div(count, run)));
-    const T* const x = state.data.data();
+    const T* const x = elements_of<T>(state);
 #pragma omp parallel for schedule(static)
     for (std::int64_t begin = 0; begin < count; begin += run) {
         double sum = 0;
@@ -200,7 +200,7 @@ Gram mode_gram(const Tensor<T>& tensor, int mode) {
     state.world->agree([&] {
         lower.reserve(n * (n + 1) / 2);
         if (place.count() > 0)
-            gram = gram_of_block<T>(state.data.data(), MiddleMode(place.sizes, mode));
+            gram = gram_of_block<T>(elements_of<T>(state), MiddleMode(place.sizes, mode));
         else
             gram.assign(n * n, 0);
     });
@@ -233,7 +233,7 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
     auto result = on_layout<T>(
         tensor.world(), Layout(from.shape().grid(), std::move(extents), Symmetry::none(tensor.order()), std::move(mapping)),
         tensor.name());
-    if (from.data.size() == 0) return result;
+    if (from.count() == 0) return result;
     std::vector<std::int64_t> sizes;
     for (int s = 0; s < from.shape().slots(); ++s)
         sizes.push_back(from.shape().local_sizes(from.rank())[static_cast<std::size_t>(s)]);
@@ -242,7 +242,7 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
     f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * columns}};
     f.k = {{at.length, at.before, 1, 0}};
     f.n = {{columns, 0, at.length, at.before}};
-    local::contract<T>(f, T(1), from.data.data(), u.data(), T(0), result.state()->data.data());
+    local::contract<T>(f, T(1), elements_of<T>(from), u.data(), T(0), elements_of<T>(*result.state()));
     return result;
 }
 

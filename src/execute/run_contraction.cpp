@@ -1,10 +1,8 @@
 #include "execute/run_contraction.hpp"
 
-#include "arges/scalar.hpp"
+#include "base/element_at.hpp"
 #include "base/first_error.hpp"
-#include "base/instantiate.hpp"
 #include "layout/orbit_sizes.hpp"
-#include "local/contract.hpp"
 
 #include <omp.h>
 
@@ -57,14 +55,13 @@ int ContractionRun::slot_of(Operand o, std::size_t group) const {
     return static_cast<int>(std::find(list.begin(), list.end(), static_cast<int>(group)) - list.begin());
 }
 
-template <class T>
-void ContractionRun::bring_in(Operand o, std::int64_t panel, const T* tensor, Workspace& workspace, Working<T>& w) {
+void ContractionRun::bring_in(const ElementKernels& kernels, Operand o, std::int64_t panel, const void* tensor, Workspace& workspace, Working& w) {
     w.layout = plan_.panels.empty() ? plan_.operand[o].layout : panel_layout(plan_, o, panel);
     if (!plan_.operand[o].in_place) {
-        w.copy = workspace.take<T>(w.layout.local_size(rank_));
+        w.copy = workspace.take(w.layout.local_size(rank_), kernels.size);
         const bool conjugated = plan_.spec.factors[o].conjugated;
         if (exchange_[o]) {
-            exchange_[o]->run(tensor, w.copy, T(1), T(0), conjugated, workspace);
+            exchange_[o]->run(kernels, tensor, w.copy, nullptr, kernels.zero, conjugated, workspace);
         } else {
             std::optional<Exchange> exchange;
             agree(comm_, [&] {
@@ -72,7 +69,7 @@ void ContractionRun::bring_in(Operand o, std::int64_t panel, const T* tensor, Wo
                 movement.to = w.layout;
                 exchange.emplace(comm_, movement, rank_);
             });
-            exchange->run(tensor, w.copy, T(1), T(0), conjugated, workspace);
+            exchange->run(kernels, tensor, w.copy, nullptr, kernels.zero, conjugated, workspace);
         }
         w.array = w.copy;
         w.strides = w.layout.strides(rank_);
@@ -80,30 +77,26 @@ void ContractionRun::bring_in(Operand o, std::int64_t panel, const T* tensor, Wo
     }
     // The panel is a range of each slot of the tensor's own array.
     w.strides = plan_.operand[o].layout.strides(rank_);
-    w.array = tensor;
+    std::int64_t first = 0;
     for (int s = 0; s < w.layout.slots(); ++s) {
         const auto& slot = w.layout.slot(s);
         if (!slot.is_blocks())
-            w.array += count_residues(slot.begin(), w.layout.place(rank_, s), slot.places()) *
-                       w.strides[static_cast<std::size_t>(s)];
+            first += count_residues(slot.begin(), w.layout.place(rank_, s), slot.places()) * w.strides[static_cast<std::size_t>(s)];
     }
+    w.array = element_at(tensor, first, kernels.size);
 }
 
 /// Multiplies the working copy by the orbit size of each element of summed symmetric groups.
-template <class T>
-void ContractionRun::apply_weights(Operand o, Working<T>& w) const {
+void ContractionRun::apply_weights(const ElementKernels& kernels, Operand o, Working& w) const {
     const auto sizes = w.layout.local_sizes(rank_);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
         if (!groups_[g].needs_weights()) continue;
         const int s = slot_of(o, g);
-        const auto all = orbit_sizes(w.layout.slot(s), w.layout.place(rank_, s));
-        const std::vector<real_of<T>> weights(all.begin(), all.end());
-        local::scale_along<T>(sizes, w.strides, s, weights, w.copy);
+        kernels.scale_along(sizes, w.strides, s, orbit_sizes(w.layout.slot(s), w.layout.place(rank_, s)), w.copy);
     }
 }
 
-template <class T>
-void ContractionRun::multiply(const std::array<Working<T>, 2>& inputs, T alpha, T beta, T* c) const {
+void ContractionRun::multiply(const ElementKernels& kernels, const std::array<Working, 2>& inputs, const void* alpha, const void* beta, void* c) const {
     local::FoldedContraction fold;
     const auto& c_layout = plan_.operand[operand_c].layout;
     const auto c_strides = c_layout.strides(rank_);
@@ -125,9 +118,9 @@ void ContractionRun::multiply(const std::array<Working<T>, 2>& inputs, T alpha, 
         axes.push_back(axis);
     }
     if (plan_.unary())
-        local::reduce<T>(fold, alpha, inputs[0].array, beta, c);
+        kernels.reduce(fold, alpha, inputs[0].array, beta, c);
     else
-        local::contract<T>(fold, alpha, inputs[0].array, inputs[1].array, beta, c);
+        kernels.contract(fold, alpha, inputs[0].array, inputs[1].array, beta, c);
 }
 
 local::RowProduct ContractionRun::row_product() const {
@@ -172,48 +165,49 @@ std::int64_t ContractionRun::row_copies(const local::RowProduct& product) const 
     return local::row_product_threads(product, result, omp_get_max_threads()) - 1;
 }
 
-template <class T>
-void ContractionRun::multiply_by_rows(const std::array<Working<T>, 2>& inputs, T alpha, T* c, Workspace& workspace) const {
+void ContractionRun::multiply_by_rows(const ElementKernels& kernels, const std::array<Working, 2>& inputs, const void* alpha, void* c,
+                                      Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
     const auto result = plan_.operand[operand_c].layout.local_size(rank_);
     const auto product = row_product();
     const auto copies = row_copies(product);
-    T* const room = workspace.take<T>(copies * result);
+    std::byte* const room = workspace.take(copies * result, kernels.size);
     const auto stays = static_cast<std::size_t>(plan_.rows->operand);
-    std::fill(c, c + result, T(0));
-    local::multiply_rows<T>(product, alpha, inputs[stays].array, inputs[1 - stays].array, c, result, room, copies + 1);
+    kernels.fill(c, result, kernels.zero);
+    kernels.multiply_rows(product, alpha, inputs[stays].array, inputs[1 - stays].array, c, result, room, copies + 1);
 }
 
-template <class T>
-void ContractionRun::run(const OperandData<T>& data, T alpha, T beta, Workspace& workspace) {
+void ContractionRun::run(const ElementKernels& kernels, const OperandData& data, const void* alpha, const void* beta, Workspace& workspace) {
     const Workspace::Scope scope(workspace);
     FirstError error;
     const bool direct = plan_.operand[operand_c].in_place;
-    T* const result = direct ? data.c : workspace.take<T>(plan_.operand[operand_c].layout.local_size(rank_));
-    const T first_beta = direct ? beta : T(0);
+    void* const result = direct ? data.c : workspace.take(plan_.operand[operand_c].layout.local_size(rank_), kernels.size);
+    const void* const first_beta = direct ? beta : kernels.zero;
+    ElementValue weighted;
+    if (plan_.weight != 1) {
+        weighted = ElementValue(kernels.size);
+        kernels.multiple(plan_.weight, alpha != nullptr ? alpha : kernels.one, weighted.data());
+        alpha = weighted.data();
+    }
     const auto panels = panel_count(plan_);
     for (std::int64_t panel = 0; panel < panels; ++panel) {
         const Workspace::Scope panel_scope(workspace);
-        std::array<Working<T>, 2> inputs;
-        error.run([&] { bring_in(operand_a, panel, data.a, workspace, inputs[0]); });
-        if (!plan_.unary()) error.run([&] { bring_in(operand_b, panel, data.b, workspace, inputs[1]); });
+        std::array<Working, 2> inputs;
+        error.run([&] { bring_in(kernels, operand_a, panel, data.a, workspace, inputs[0]); });
+        if (!plan_.unary()) error.run([&] { bring_in(kernels, operand_b, panel, data.b, workspace, inputs[1]); });
         if (error.any()) continue;
         error.run([&] {
             if (plan_.weighted_operand >= 0)
-                apply_weights(static_cast<Operand>(plan_.weighted_operand),
+                apply_weights(kernels, static_cast<Operand>(plan_.weighted_operand),
                               inputs[static_cast<std::size_t>(plan_.weighted_operand)]);
-            const T weighted = alpha * static_cast<real_of<T>>(plan_.weight);
             if (plan_.rows)
-                multiply_by_rows(inputs, weighted, result, workspace);
+                multiply_by_rows(kernels, inputs, alpha, result, workspace);
             else
-                multiply(inputs, weighted, panel == 0 ? first_beta : T(1), result);
+                multiply(kernels, inputs, alpha, panel == 0 ? first_beta : nullptr, result);
         });
     }
-    if (!direct) error.run([&] { exchange_[operand_c]->run(result, data.c, T(1), beta, false, workspace); });
+    if (!direct) error.run([&] { exchange_[operand_c]->run(kernels, result, data.c, nullptr, beta, false, workspace); });
     error.rethrow();
 }
-
-#define ARGES_INSTANTIATE(T) template void ContractionRun::run(const OperandData<T>&, T, T, Workspace&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

@@ -1,6 +1,7 @@
 /// Runs the plan of a pairwise operation.
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "local/row_products.hpp"
@@ -13,11 +14,10 @@
 namespace arges {
 
 /// Arrays of the operands on this rank, in their tensors' own layouts. B is null with one input.
-template <class T>
 struct OperandData {
-    const T* a = nullptr;
-    const T* b = nullptr;
-    T* c = nullptr;
+    const void* a = nullptr;
+    const void* b = nullptr;
+    void* c = nullptr;
 };
 
 /// A plan made ready to run on one rank, again and again: its movements' lists are built once (per panel where it has panels).
@@ -28,8 +28,8 @@ public:
 
     /// C = alpha * (projection of A * B) + beta * C. Collective, as Exchange::run(): what fails on a rank is thrown there when
     /// all messages are delivered.
-    template <class T>
-    void run(const OperandData<T>& data, T alpha, T beta, Workspace& workspace);
+    /// @param alpha, beta  single elements; a null alpha stands for one
+    void run(const ElementKernels& kernels, const OperandData& data, const void* alpha, const void* beta, Workspace& workspace);
 
     const ContractionPlan& plan() const { return plan_; }
     /// Bytes of workspace that run() takes on this rank.
@@ -41,22 +41,17 @@ public:
 
 private:
     /// An input cut to the current panel.
-    template <class T>
     struct Working {
         Layout layout;
-        const T* array = nullptr;           // first element of the panel
-        T* copy = nullptr;                  // the same where it is a working copy
+        const std::byte* array = nullptr;   // first element of the panel
+        std::byte* copy = nullptr;          // the same where it is a working copy
         std::vector<std::int64_t> strides;  // of the slots
     };
 
-    template <class T>
-    void bring_in(Operand o, std::int64_t panel, const T* tensor, Workspace& workspace, Working<T>& w);
-    template <class T>
-    void apply_weights(Operand o, Working<T>& w) const;
-    template <class T>
-    void multiply(const std::array<Working<T>, 2>& inputs, T alpha, T beta, T* c) const;
-    template <class T>
-    void multiply_by_rows(const std::array<Working<T>, 2>& inputs, T alpha, T* c, Workspace& workspace) const;
+    void bring_in(const ElementKernels& kernels, Operand o, std::int64_t panel, const void* tensor, Workspace& workspace, Working& w);
+    void apply_weights(const ElementKernels& kernels, Operand o, Working& w) const;
+    void multiply(const ElementKernels& kernels, const std::array<Working, 2>& inputs, const void* alpha, const void* beta, void* c) const;
+    void multiply_by_rows(const ElementKernels& kernels, const std::array<Working, 2>& inputs, const void* alpha, void* c, Workspace& workspace) const;
     local::RowProduct row_product() const;
     std::int64_t row_copies(const local::RowProduct& product) const;
     int slot_of(Operand o, std::size_t group) const;

@@ -1,7 +1,6 @@
 #include "execute/run_fused.hpp"
 
-#include "base/instantiate.hpp"
-#include "local/contract.hpp"
+#include "base/element_at.hpp"
 
 #include <algorithm>
 
@@ -108,15 +107,15 @@ FusedRun::Block FusedRun::packed_block(const std::vector<int>& labels, std::int6
     return block;
 }
 
-template <class T>
-void FusedRun::multiply(const Piece<const T>& a, const Piece<const T>& b, T alpha, T beta, const Piece<T>& c, std::int64_t slice) const {
+void FusedRun::multiply(const ElementKernels& kernels, const Piece& a, const Piece& b, const void* alpha, const void* beta, const Block& c, void* result,
+                        std::int64_t slice) const {
     auto stride = [](const Block& block, int label) -> std::int64_t {
         const auto it = std::find(block.labels.begin(), block.labels.end(), label);
         return it == block.labels.end() ? -1 : block.strides[static_cast<std::size_t>(it - block.labels.begin())];
     };
     local::FoldedContraction fold;
     auto add = [&](int label) {
-        const auto in_a = stride(a.block, label), in_b = stride(b.block, label), in_c = stride(c.block, label);
+        const auto in_a = stride(a.block, label), in_b = stride(b.block, label), in_c = stride(c, label);
         const local::FoldAxis axis{plan_.local_extent(label, place(label), slice), std::max<std::int64_t>(in_a, 0),
                                    std::max<std::int64_t>(in_b, 0), std::max<std::int64_t>(in_c, 0)};
         auto& axes = in_c < 0 ? fold.k : in_a >= 0 && in_b >= 0 ? fold.batch : in_a >= 0 ? fold.m : fold.n;
@@ -125,7 +124,8 @@ void FusedRun::multiply(const Piece<const T>& a, const Piece<const T>& b, T alph
     for (int label : a.block.labels) add(label);
     for (int label : b.block.labels)
         if (stride(a.block, label) < 0) add(label);
-    local::contract<T>(fold, alpha, a.array + a.block.offset, b.array + b.block.offset, beta, c.array + c.block.offset);
+    kernels.contract(fold, alpha, element_at(a.array, a.block.offset, kernels.size), element_at(b.array, b.block.offset, kernels.size), beta,
+                     element_at(result, c.offset, kernels.size));
 }
 
 /// The movement of a slice; every rank throws if one cannot make its lists.
@@ -136,76 +136,71 @@ std::unique_ptr<Exchange> FusedRun::slice_exchange(std::size_t i, std::int64_t s
 }
 
 /// Copies an input, or its part in a slice, into the rank's block.
-template <class T>
-const T* FusedRun::bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace, FirstError& error) {
+const void* FusedRun::bring_in(const ElementKernels& kernels, std::size_t i, std::int64_t slice, const void* tensor, Workspace& workspace,
+                               FirstError& error) {
     if (operand(i).in_place) return tensor;
-    T* const copy = workspace.take<T>(elements(operand(i).labels, slice));
+    std::byte* const copy = workspace.take(elements(operand(i).labels, slice), kernels.size);
     const bool conjugated = plan_.spec.factors[i].conjugated;
     error.run([&] {
         if (exchange_[i])
-            exchange_[i]->run(tensor, copy, T(1), T(0), conjugated, workspace);
+            exchange_[i]->run(kernels, tensor, copy, nullptr, kernels.zero, conjugated, workspace);
         else
-            slice_exchange(i, slice)->run(tensor, copy, T(1), T(0), conjugated, workspace);
+            slice_exchange(i, slice)->run(kernels, tensor, copy, nullptr, kernels.zero, conjugated, workspace);
     });
     return copy;
 }
 
-template <class T>
-void FusedRun::run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, const std::vector<T*>& stay, Workspace& workspace) {
+void FusedRun::run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
+                   const std::vector<void*>& stay, Workspace& workspace) {
     const Workspace::Scope scope(workspace);
     FirstError error;
     const auto output = inputs.size();
     const bool direct = plan_.result.in_place, sliced_output = plan_.is_sliced(output);
-    std::vector<const T*> whole(inputs.size(), nullptr);
+    std::vector<const void*> whole(inputs.size(), nullptr);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (plan_.is_sliced(i)) continue;
-        whole[i] = bring_in(i, 0, inputs[i], workspace, error);
+        whole[i] = bring_in(kernels, i, 0, inputs[i], workspace, error);
         if (i < stay.size() && stay[i] != nullptr && stay_[i])
-            error.run([&] { stay_[i]->run(whole[i], stay[i], T(1), T(0), false, workspace); });
+            error.run([&] { stay_[i]->run(kernels, whole[i], stay[i], nullptr, kernels.zero, false, workspace); });
     }
-    T* result = c;
-    if (!direct && !sliced_output) result = workspace.take<T>(plan_.result.layout.local_size(rank_));
+    void* result = c;
+    if (!direct && !sliced_output) result = workspace.take(plan_.result.layout.local_size(rank_), kernels.size);
     for (std::int64_t slice = 0; slice < plan_.slices; ++slice) {
         const Workspace::Scope slice_scope(workspace);
         auto arrays = whole;
         for (std::size_t i = 0; i < inputs.size(); ++i)
-            if (plan_.is_sliced(i)) arrays[i] = bring_in(i, slice, inputs[i], workspace, error);
-        if (!direct && sliced_output) result = workspace.take<T>(elements(plan_.result.labels, slice));
+            if (plan_.is_sliced(i)) arrays[i] = bring_in(kernels, i, slice, inputs[i], workspace, error);
+        if (!direct && sliced_output) result = workspace.take(elements(plan_.result.labels, slice), kernels.size);
         const bool first = slice == 0 || sliced_output;
         if (!error.any())
             error.run([&] {
-                multiply_chain<T>(arrays, result, alpha, !first ? T(1) : direct ? beta : T(0), slice, workspace);
+                multiply_chain(kernels, arrays, result, alpha, !first ? nullptr : direct ? beta : kernels.zero, slice, workspace);
             });
         if (!direct && sliced_output)
             error.run([&] {
-                slice_exchange(output, slice)->run(result, c, T(1), slice == 0 ? beta : T(1), false, workspace);
+                slice_exchange(output, slice)->run(kernels, result, c, nullptr, slice == 0 ? beta : nullptr, false, workspace);
             });
     }
-    if (!direct && !sliced_output) error.run([&] { exchange_[output]->run(result, c, T(1), beta, false, workspace); });
+    if (!direct && !sliced_output) error.run([&] { exchange_[output]->run(kernels, result, c, nullptr, beta, false, workspace); });
     error.rethrow();
 }
 
 /// The products of one slice: result = alpha * (...) + beta * result.
-template <class T>
-void FusedRun::multiply_chain(const std::vector<const T*>& inputs, T* result, T alpha, T beta, std::int64_t slice,
-                              Workspace& workspace) const {
+void FusedRun::multiply_chain(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* result, const void* alpha, const void* beta,
+                              std::int64_t slice, Workspace& workspace) const {
     if (is_idle()) return;
-    std::vector<Piece<const T>> pieces;
+    std::vector<Piece> pieces;
     for (std::size_t i = 0; i < inputs.size(); ++i) pieces.push_back({block_of(i, slice), inputs[i]});
-    std::vector<T*> buffers;
-    for (auto size : buffer_elements(slice)) buffers.push_back(workspace.take<T>(size));
+    std::vector<void*> buffers;
+    for (auto size : buffer_elements(slice)) buffers.push_back(workspace.take(size, kernels.size));
     for (const auto& step : plan_.steps) {
         const bool last = step.buffer < 0;
-        const Piece<T> out = last ? Piece<T>{block_of(inputs.size(), slice), result}
-                                  : Piece<T>{packed_block(step.labels, slice), buffers[static_cast<std::size_t>(step.buffer)]};
-        multiply<T>(pieces[static_cast<std::size_t>(step.first)], pieces[static_cast<std::size_t>(step.second)],
-                    last ? alpha : T(1), last ? beta : T(0), out, slice);
-        pieces.push_back({out.block, out.array});
+        const auto block = last ? block_of(inputs.size(), slice) : packed_block(step.labels, slice);
+        void* const out = last ? result : buffers[static_cast<std::size_t>(step.buffer)];
+        multiply(kernels, pieces[static_cast<std::size_t>(step.first)], pieces[static_cast<std::size_t>(step.second)], last ? alpha : nullptr,
+                 last ? beta : kernels.zero, block, out, slice);
+        pieces.push_back({block, out});
     }
 }
-
-#define ARGES_INSTANTIATE(T) \
-    template void FusedRun::run(const std::vector<const T*>&, T*, T, T, const std::vector<T*>&, Workspace&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

@@ -1,6 +1,7 @@
 /// Runs the plan of a product of several tensors.
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "base/first_error.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
@@ -22,8 +23,9 @@ public:
     /// when all messages are delivered.
     /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts
     /// @param stay   for inputs that will lie as plan.stay says: where to write their elements; else null
-    template <class T>
-    void run(const std::vector<const T*>& inputs, T* c, T alpha, T beta, const std::vector<T*>& stay, Workspace& workspace);
+    /// @param alpha, beta  single elements; a null alpha stands for one
+    void run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
+             const std::vector<void*>& stay, Workspace& workspace);
 
     /// Bytes of workspace that run() takes on this rank.
     std::int64_t workspace_bytes() const;
@@ -39,10 +41,9 @@ private:
         std::vector<std::int64_t> strides;
         std::int64_t offset = 0;
     };
-    template <class T>
     struct Piece {
         Block block;
-        T* array = nullptr;
+        const void* array = nullptr;
     };
 
     const WorkingOperand& operand(std::size_t i) const;
@@ -54,13 +55,11 @@ private:
     std::unique_ptr<Exchange> slice_exchange(std::size_t i, std::int64_t slice) const;
     Block block_of(std::size_t i, std::int64_t slice) const;
     Block packed_block(const std::vector<int>& labels, std::int64_t slice) const;
-    template <class T>
-    const T* bring_in(std::size_t i, std::int64_t slice, const T* tensor, Workspace& workspace, FirstError& error);
-    template <class T>
-    void multiply_chain(const std::vector<const T*>& inputs, T* result, T alpha, T beta, std::int64_t slice,
-                        Workspace& workspace) const;
-    template <class T>
-    void multiply(const Piece<const T>& a, const Piece<const T>& b, T alpha, T beta, const Piece<T>& c, std::int64_t slice) const;
+    const void* bring_in(const ElementKernels& kernels, std::size_t i, std::int64_t slice, const void* tensor, Workspace& workspace, FirstError& error);
+    void multiply_chain(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* result, const void* alpha, const void* beta,
+                        std::int64_t slice, Workspace& workspace) const;
+    void multiply(const ElementKernels& kernels, const Piece& a, const Piece& b, const void* alpha, const void* beta, const Block& c, void* result,
+                  std::int64_t slice) const;
 
     FusedPlan plan_;
     const Communicator* comm_;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "base/element_at.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_set>
 #include <vector>
@@ -10,12 +12,11 @@
 namespace arges {
 
 /// Tells the first change of an element from later ones, and takes all changes back if need be. Local.
-template <class T>
 class ChangedElements {
 public:
     /// @param data      the elements, `size` of them
     /// @param expected  number of changes, about
-    ChangedElements(T* data, std::int64_t size, std::int64_t expected) : data_(data) {
+    ChangedElements(std::byte* data, std::int64_t element_bytes, std::int64_t size, std::int64_t expected) : data_(data), element_bytes_(element_bytes) {
         constexpr std::int64_t bits = 64;
         if (size / bits <= expected) seen_.resize(static_cast<std::size_t>(size / bits + 1), 0);
     }
@@ -38,29 +39,35 @@ public:
     /// Gives every element the value from before its first change.
     void undo() {
         for (auto chunk = before_.size(); chunk-- > 0; count_ = chunk_length)
-            while (count_-- > 0) data_[before_[chunk][count_].offset] = before_[chunk][count_].value;
+            while (count_-- > 0)
+                copy_element(element_at(data_, before_[chunk].offsets[count_], element_bytes_), element_at(before_[chunk].values.data(), count_, element_bytes_),
+                             element_bytes_);
         before_.clear();
     }
 
 private:
-    struct Kept {
-        std::int64_t offset;
-        T value;
+    struct Chunk {
+        Buffer<std::int64_t> offsets;
+        Buffer<std::byte> values;
     };
     static constexpr std::int64_t chunk_length = std::int64_t(1) << 15;
 
     void keep(std::int64_t offset) {
         if (before_.empty() || count_ == chunk_length) {
-            before_.emplace_back(chunk_length);
+            before_.push_back({Buffer<std::int64_t>(chunk_length), Buffer<std::byte>(chunk_length * element_bytes_)});
             count_ = 0;
         }
-        before_.back()[count_++] = {offset, data_[offset]};
+        auto& last = before_.back();
+        last.offsets[count_] = offset;
+        copy_element(element_at(last.values.data(), count_, element_bytes_), element_at(data_, offset, element_bytes_), element_bytes_);
+        ++count_;
     }
 
-    T* data_;
+    std::byte* data_;
+    std::int64_t element_bytes_;
     std::vector<std::uint64_t> seen_;       // a bit per element
     std::unordered_set<std::int64_t> few_;  // in its place where changes are few
-    std::vector<Buffer<Kept>> before_;
+    std::vector<Chunk> before_;
     std::int64_t count_ = 0;  // in the last chunk
 };
 

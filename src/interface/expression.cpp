@@ -2,7 +2,7 @@
 
 #include "arges/error.hpp"
 #include "arges/tensor.hpp"
-#include "base/instantiate.hpp"
+#include "base/element_at.hpp"
 #include "interface/statement.hpp"
 
 #include <string>
@@ -17,16 +17,14 @@ const char* checked(const char* text) {
 }
 
 /// A factor that was put together by hand may lack its tensor.
-template <class T>
-void check_tensor(const Factor<T>& factor) {
+void check_tensor(const Factor& factor) {
     if (!factor.tensor)
         throw InvalidArgument("[\"" + factor.labels.to_string() + "\"]: labels without a tensor; label one by Tensor::operator[]");
 }
 
-template <class T>
-void check_tensors(const Factor<T>& left, const Expression<T>& right) {
+void check_tensors(const Factor& left, const std::vector<Term>& right) {
     check_tensor(left);
-    for (const auto& term : right.terms())
+    for (const auto& term : right)
         for (const auto& factor : term.factors) check_tensor(factor);
 }
 
@@ -50,79 +48,57 @@ std::string Labels::to_string() const {
     return text;
 }
 
-template <class T>
-Expression<T> Expression<T>::multiply(const Expression& a, const Expression& b) {
-    Expression result;
-    for (const auto& x : a.terms_)
-        for (const auto& y : b.terms_) {
-            Term<T> term = x;
-            term.coefficient *= y.coefficient;
-            term.factors.insert(term.factors.end(), y.factors.begin(), y.factors.end());
-            term.repeated.insert(term.repeated.end(), y.repeated.begin(), y.repeated.end());
-            term.summed.insert(term.summed.end(), y.summed.begin(), y.summed.end());
-            for (const auto* side : {&x, &y}) {
-                const auto* other = side == &x ? &y : &x;
-                if (side->projection == Projection::none) continue;
-                if (!other->factors.empty())
-                    throw InvalidArgument(
-                        "antisymmetrized(...), symmetrized(...) and canonical(...) fit a right-hand side to the output; they can "
-                        "be multiplied by a number only, so put the whole product inside");
-                term.projection = side->projection;
-            }
-            result.terms_.push_back(std::move(term));
-        }
-    return result;
+namespace statements {
+
+Term multiplied(const Term& a, const Term& b, const ElementKernels& kernels) {
+    Term term = a;
+    if (a.coefficient.size() == 0) {
+        term.coefficient = b.coefficient;
+    } else if (b.coefficient.size() > 0) {
+        term.coefficient = ElementValue(kernels.size);
+        kernels.product(a.coefficient.data(), b.coefficient.data(), term.coefficient.data());
+    }
+    term.factors.insert(term.factors.end(), b.factors.begin(), b.factors.end());
+    term.repeated.insert(term.repeated.end(), b.repeated.begin(), b.repeated.end());
+    term.summed.insert(term.summed.end(), b.summed.begin(), b.summed.end());
+    for (const auto* side : {&a, &b}) {
+        const auto* other = side == &a ? &b : &a;
+        if (side->projection == Projection::none) continue;
+        if (!other->factors.empty())
+            throw InvalidArgument(
+                "antisymmetrized(...), symmetrized(...) and canonical(...) fit a right-hand side to the output; they can "
+                "be multiplied by a number only, so put the whole product inside");
+        term.projection = side->projection;
+    }
+    return term;
 }
 
-template <class T>
-T Expression<T>::total() const {
-    for (const auto& term : terms_)
+void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* result) {
+    for (const auto& term : terms)
         for (const auto& factor : term.factors) {
             check_tensor(factor);
-            const Tensor<T> result(factor.tensor->world_handle, {});
-            result[""] = *this;
-            return result.scalar();
+            const auto& state = *factor.tensor;
+            const auto layout = [&] { return new_layout(*state.world, {}, Symmetry::none(0)); };
+            const Factor sum{TensorState::make(kernels, state.world_handle, layout, ""), Labels(""), false};
+            assign(sum, terms, kernels.zero, kernels);
+            copy_element(result, sum.tensor->bytes.size() > 0 ? sum.tensor->bytes.data() : kernels.zero, kernels.size);
+            return;
         }
-    T sum(0);
-    for (const auto& term : terms_) sum += term.coefficient;
-    return sum;
+    copy_element(result, kernels.zero, kernels.size);
+    for (const auto& term : terms)
+        kernels.transfer_listed({.count = 1}, term.coefficient.size() > 0 ? term.coefficient.data() : kernels.one, result, nullptr, {.accumulate = true});
 }
 
-template <class T>
-Expression<T> conj(Expression<T> right) {
-    if constexpr (!std::is_same_v<T, real_of<T>>) {
-        for (auto& term : right.terms()) {
-            term.coefficient = std::conj(term.coefficient);
-            for (auto& factor : term.factors) factor.conjugated = !factor.conjugated;
-        }
-    }
-    return right;
+void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
+    check_tensors(left, right);
+    Statement(left, right, beta, algebra).run();
 }
 
-template <class T>
-void IndexedTensor<T>::assign(const Expression<T>& right, T beta) {
-    check_tensors(factor(), right);
-    Statement<T>(factor(), right, beta).run();
+std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
+    check_tensors(left, right);
+    return Statement(left, right, beta, algebra).explain();
 }
 
-template <class T>
-std::string IndexedTensor<T>::explain(const Expression<T>& right, T beta) const {
-    check_tensors(factor(), right);
-    return Statement<T>(factor(), right, beta).explain();
-}
-
-template <class T>
-void contract(std::type_identity_t<T> alpha, const Tensor<T>& A, const Labels& a, const Tensor<T>& B, const Labels& b,
-              std::type_identity_t<T> beta, Tensor<T>& C, const Labels& c) {
-    C[c].assign(Expression<T>(alpha) * (A[a] * B[b]), beta);
-}
-
-#define ARGES_INSTANTIATE(T)                                                                                   \
-    template class Expression<T>;                                                                              \
-    template class IndexedTensor<T>;                                                                           \
-    template Expression<T> conj(Expression<T>);                                                                \
-    template void contract(std::type_identity_t<T>, const Tensor<T>&, const Labels&, const Tensor<T>&, const Labels&, \
-                           std::type_identity_t<T>, Tensor<T>&, const Labels&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+}  // namespace statements
 
 }  // namespace arges

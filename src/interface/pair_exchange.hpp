@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/buffer.hpp"
+#include "base/element_at.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
 #include "interface/tensor_state.hpp"
@@ -16,11 +17,13 @@
 
 namespace arges {
 
-/// A value for an element of the rank that gets it.
-template <class T>
+/// A value for an element of the rank that gets it: its offset, and the bytes of the value behind.
 struct Packet {
     std::int64_t offset;
-    T value;
+
+    static std::int64_t bytes(std::int64_t element_bytes) { return static_cast<std::int64_t>(sizeof(Packet)) + (element_bytes + 7) / 8 * 8; }
+    std::byte* value() { return reinterpret_cast<std::byte*>(this + 1); }
+    const std::byte* value() const { return reinterpret_cast<const std::byte*>(this + 1); }
 };
 
 /// Batches of one call: all ranks make the same number of them.
@@ -64,18 +67,16 @@ private:
 constexpr std::size_t block_length = 512;
 
 /// Throws unless all keys are in the tensor.
-template <class T>
-void check_keys(const Tensor<T>& tensor, std::span<const std::int64_t> keys) {
+inline void check_keys(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
     const auto size = tensor.size();
     const auto wrong = std::find_if(keys.begin(), keys.end(), [size](auto key) { return key < 0 || key >= size; });
     if (wrong != keys.end()) tensor.index(*wrong);
 }
 
-/// Items of one batch, sorted by the rank that they go to; and those that come.
-template <class Item>
+/// Items of one batch, all of so many bytes (a multiple of 8), sorted by the rank that they go to; and those that come.
 class BatchExchange {
 public:
-    explicit BatchExchange(const WorldState& world) : world_(world), out_count_(ranks()), in_count_(ranks()) {}
+    BatchExchange(const WorldState& world, std::int64_t item_bytes) : world_(world), item_bytes_(item_bytes), out_count_(ranks()), in_count_(ranks()) {}
 
     /// Forgets the last batch.
     void clear() {
@@ -83,10 +84,13 @@ public:
         to_.clear();
         std::fill(out_count_.begin(), out_count_.end(), 0);
     }
-    void add(std::int64_t rank, const Item& item) {
-        items_.push_back(item);
+    /// Room for an item for a rank, valid until the next one is added.
+    std::byte* add(std::int64_t rank) {
+        const auto begin = items_.size();
+        items_.resize(begin + static_cast<std::size_t>(item_bytes_ / 8));
         to_.push_back(static_cast<std::int32_t>(rank));
         ++out_count_[static_cast<std::size_t>(rank)];
+        return reinterpret_cast<std::byte*>(items_.data() + begin);
     }
     /// Sorts what was added by rank, each rank's in the order in which it was added, and delivers it. Calls place(i, j) for the item that was
     /// i-th and is j-th now. Collective. @throws OutOfMemory on every rank
@@ -94,39 +98,41 @@ public:
     void exchange(F&& place) {
         in_count_ = world_.communicator().all_to_all_counts(out_count_);
         world_.agree([&] {
-            in_.reserve(total(in_count_));
-            out_.reserve(total(out_count_));
+            in_.reserve(total(in_count_) * item_bytes_);
+            out_.reserve(total(out_count_) * item_bytes_);
         });
         auto next = starts(out_count_);
-        for (std::size_t i = 0; i < items_.size(); ++i) {
+        for (std::size_t i = 0; i < to_.size(); ++i) {
             const auto j = next[static_cast<std::size_t>(to_[i])]++;
-            out_[j] = items_[i];
+            copy_element(element_at(out_.data(), j, item_bytes_), element_at(items_.data(), static_cast<std::int64_t>(i), item_bytes_), item_bytes_);
             place(i, j);
         }
-        world_.communicator().exchange(pieces(out_, out_count_), pieces(in_, in_count_));
+        world_.communicator().exchange(pieces(out_, out_count_, item_bytes_), pieces(in_, in_count_, item_bytes_));
     }
-    /// Sends an answer for each item that came; `answers` gets those for the items that were sent, in sorted order. Collective.
-    template <class Answer, class F>
-    void answer(Buffer<Answer>& answers, Buffer<Answer>& given, F&& f) {
-        world_.agree([&] {
-            given.reserve(total(in_count_));
-            answers.reserve(total(out_count_));
-        });
-        std::int64_t i = 0;
-        for_each_sender([&](std::span<const Item> items) {
-            for (const auto& item : items) given[i++] = f(item);
-        });
-        const auto own = starts(in_count_)[me()];
-        std::copy(given.data() + own, given.data() + own + in_count_[me()], answers.data() + starts(out_count_)[me()]);
-        world_.communicator().exchange(pieces(given, in_count_), pieces(answers, out_count_));
-    }
-    /// Calls f(items) for what each rank sent, by rank.
+    /// Sends an answer of so many bytes for each item that came; `answers` gets those for the items that were sent, in sorted order. Calls
+    /// f(item, answer) to make one. Collective.
     template <class F>
-    void for_each_sender(F&& f) {
+    void answer(Buffer<std::byte>& answers, Buffer<std::byte>& given, std::int64_t answer_bytes, F&& f) {
+        world_.agree([&] {
+            given.reserve(total(in_count_) * answer_bytes);
+            answers.reserve(total(out_count_) * answer_bytes);
+        });
+        std::byte* next = given.data();
+        for_each_item([&](const std::byte* item) {
+            f(item, next);
+            next += answer_bytes;
+        });
+        const auto own = element_at(given.data(), starts(in_count_)[me()], answer_bytes);
+        std::copy(own, own + in_count_[me()] * answer_bytes, element_at(answers.data(), starts(out_count_)[me()], answer_bytes));
+        world_.communicator().exchange(pieces(given, in_count_, answer_bytes), pieces(answers, out_count_, answer_bytes));
+    }
+    /// Calls f(item) for what each rank sent, by rank.
+    template <class F>
+    void for_each_item(F&& f) {
         const auto in = starts(in_count_), out = starts(out_count_);
         for (std::size_t r = 0; r < ranks(); ++r) {
-            const Item* const first = r == me() ? out_.data() + out[r] : in_.data() + in[r];
-            f(std::span<const Item>(first, static_cast<std::size_t>(in_count_[r])));
+            const auto* item = r == me() ? element_at(out_.data(), out[r], item_bytes_) : element_at(in_.data(), in[r], item_bytes_);
+            for (std::int64_t i = 0; i < in_count_[r]; ++i, item += item_bytes_) f(static_cast<const std::byte*>(item));
         }
     }
 
@@ -140,55 +146,63 @@ private:
     }
     static std::int64_t total(const std::vector<std::int64_t>& counts) { return starts(counts).back(); }
     /// The parts of an array for or from other ranks.
-    template <class V>
-    std::vector<Piece> pieces(Buffer<V>& values, const std::vector<std::int64_t>& counts) const {
+    std::vector<Piece> pieces(Buffer<std::byte>& values, const std::vector<std::int64_t>& counts, std::int64_t bytes) const {
         std::vector<Piece> result;
         const auto start = starts(counts);
         for (std::size_t r = 0; r < ranks(); ++r)
             if (r != me() && counts[r] > 0)
-                result.push_back({static_cast<std::int64_t>(r), reinterpret_cast<std::byte*>(values.data() + start[r]),
-                                  counts[r] * static_cast<std::int64_t>(sizeof(V))});
+                result.push_back({static_cast<std::int64_t>(r), element_at(values.data(), start[r], bytes), counts[r] * bytes});
         return result;
     }
 
     const WorldState& world_;
-    std::vector<Item> items_;
+    std::int64_t item_bytes_;
+    std::vector<std::uint64_t> items_;
     std::vector<std::int32_t> to_;
     std::vector<std::int64_t> out_count_, in_count_;
-    Buffer<Item> out_, in_;
+    Buffer<std::byte> out_, in_;
 };
 
 /// Brings values to the ranks that store their elements, and to those that hold copies.
-/// @param locate  locate(i) is the location of pair i and may throw, @param value value(i, location) the value as its representative has it
-/// @param take    take(packet) is called on the storing rank: by batch, in it by sending rank, of one rank in the order of its pairs
+/// @param locate  locate(i) is the location of pair i and may throw
+/// @param value   value(i, location, to) writes the value as its representative has it, and may throw
+/// @param take    take(offset, value) is called on the storing rank: by batch, in it by sending rank, of one rank in the order of its pairs
 /// Collective. @throws what a rank's function throws, on every rank; the others' packets are taken nevertheless
-template <class T, class Locate, class Value, class Take>
-void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatches& batches, Locate&& locate, Value&& value, Take&& take) {
+template <class Locate, class Value, class Take>
+void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatches& batches, std::int64_t element_bytes, Locate&& locate, Value&& value,
+                   Take&& take) {
     FirstError error;
     const auto copies = copy_offsets(layout);
     if (world.size() == 1) {
         // Where elements are is found for some pairs before the first one is taken: memory is then asked for many at once.
-        std::array<Packet<T>, block_length> block;
+        std::array<std::int64_t, block_length> offsets;
+        std::vector<std::uint64_t> values(block_length * static_cast<std::size_t>((element_bytes + 7) / 8));
+        const auto value_at = [&](std::size_t k) { return element_at(values.data(), static_cast<std::int64_t>(k), (element_bytes + 7) / 8 * 8); };
         for (auto i = batches.begin(0), end = batches.begin(batches.number()); i < end;) {
             std::size_t count = 0;
-            for (; i < end && count < block.size(); ++i) {
+            for (; i < end && count < block_length; ++i) {
                 const ElementLocation at = locate(i);
-                const T v = value(i, at);
-                if (!at.zero) block[count++] = {at.offset, v};
+                value(i, at, value_at(count));
+                if (!at.zero) offsets[count++] = at.offset;
             }
-            for (std::size_t k = 0; k < count; ++k) take(block[k]);
+            for (std::size_t k = 0; k < count; ++k) take(offsets[k], static_cast<const std::byte*>(value_at(k)));
         }
         return;
     }
-    BatchExchange<Packet<T>> packets(world);
+    BatchExchange packets(world, Packet::bytes(element_bytes));
+    std::vector<std::uint64_t> room(static_cast<std::size_t>((element_bytes + 7) / 8));
     for (std::int64_t b = 0; b < batches.number(); ++b) {
         packets.clear();
         if (!error.any()) {
             error.run([&] {
                 for (auto i = batches.begin(b), end = batches.end(b); i < end; ++i) {
                     const ElementLocation at = locate(i);
-                    const T v = value(i, at);
-                    for (std::size_t c = 0; c < copies.size() && !at.zero; ++c) packets.add(at.rank + copies[c], {at.offset, v});
+                    value(i, at, reinterpret_cast<std::byte*>(room.data()));
+                    for (std::size_t c = 0; c < copies.size() && !at.zero; ++c) {
+                        auto* const packet = reinterpret_cast<Packet*>(packets.add(at.rank + copies[c]));
+                        packet->offset = at.offset;
+                        copy_element(packet->value(), room.data(), element_bytes);
+                    }
                 }
             });
             if (error.any()) packets.clear();
@@ -196,8 +210,9 @@ void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatc
         packets.exchange([](std::size_t, std::int64_t) {});
         if (!error.any())
             error.run([&] {
-                packets.for_each_sender([&](std::span<const Packet<T>> arrived) {
-                    for (const auto& packet : arrived) take(packet);
+                packets.for_each_item([&](const std::byte* item) {
+                    const auto& packet = *reinterpret_cast<const Packet*>(item);
+                    take(packet.offset, packet.value());
                 });
             });
     }

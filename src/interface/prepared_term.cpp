@@ -38,6 +38,7 @@ Product product_of(const TermRequest& request, const CheckedLabels& labels) {
     spec.label_names = labels.names;
     spec.output_is_free = request.output_is_free;
     spec.complex = request.complex;
+    spec.is_field = request.is_field;
     spec.element_bytes = request.element_bytes;
     StructuralSum sum;
     auto& product = sum.products.emplace_back();

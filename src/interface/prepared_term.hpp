@@ -34,6 +34,7 @@ struct TermRequest {
     bool real_coefficient = true; ///< the coefficient is real
     bool number = false;          ///< the only factor stands for the number 1
     bool complex = false;
+    bool is_field = true;         ///< elements have halves and negatives: parts of operands may be formed
     std::int64_t element_bytes = 8;
     bool output_is_free = false;  ///< all of the output is replaced: it may take another layout
     std::int64_t expected_runs = 1;

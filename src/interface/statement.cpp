@@ -2,9 +2,9 @@
 #include "interface/statement.hpp"
 
 #include "base/checked.hpp"
-#include "base/instantiate.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
+#include "local/convert.hpp"
 
 #include <algorithm>
 #include <array>
@@ -29,6 +29,10 @@ void append(std::string& key, std::uint64_t number) {
     key.append(bytes.data(), bytes.size());
 }
 
+void add_element(Digest& digest, const void* element, std::int64_t element_bytes) {
+    digest.add(element == nullptr ? std::string() : std::string(static_cast<const char*>(element), static_cast<std::size_t>(element_bytes)));
+}
+
 /// The text that a plan of a product is found by.
 std::string key_for(std::string product, std::int64_t runs) {
     append(product, static_cast<std::uint64_t>(runs));
@@ -47,22 +51,23 @@ std::vector<std::uint64_t> identity_of(const TermRequest& request) {
     for (std::size_t f = 0; f < request.factors.size(); ++f) add(request.factors[f], labels.factors[f]);
     add(request.output, labels.output);
     std::uint64_t flags = static_cast<std::uint64_t>(request.projection);
-    for (const bool flag : {request.zero, request.real_coefficient, request.number, request.complex, request.output_is_free})
+    for (const bool flag : {request.zero, request.real_coefficient, request.number, request.complex, request.is_field, request.output_is_free})
         flags = flags << 1U | (flag ? 1U : 0U);
     numbers.push_back(flags);
     numbers.push_back(static_cast<std::uint64_t>(request.element_bytes));
     return numbers;
 }
 
-template <class T>
-std::string number_text(T number) {
+std::string number_text(std::complex<double> number) {
     std::ostringstream stream;
-    stream << number;
+    if (number.imag() == 0)
+        stream << number.real();
+    else
+        stream << number;
     return stream.str();
 }
 
-template <class T>
-std::string operand_text(const Factor<T>& factor) {
+std::string operand_text(const Factor& factor) {
     std::string extents;
     for (auto n : factor.tensor->shape().extents()) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
     return std::string(factor.conjugated ? "conj " : "") + factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"] (" +
@@ -71,26 +76,54 @@ std::string operand_text(const Factor<T>& factor) {
 
 }  // namespace
 
-template <class T>
-Statement<T>::Statement(const Factor<T>& left, const Expression<T>& right, T beta)
-    : left_(left), right_(right), beta_(beta), output_(*left.tensor), world_(*left.tensor->world) {}
+Statement::Statement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra)
+    : left_(left), right_(right), beta_(beta), kernels_(algebra), output_(*left.tensor), world_(*left.tensor->world) {}
+
+/// Refuses what the element types or the algebra do not have.
+void Statement::check_types(const Term& term) const {
+    const auto refuse = [&](const std::string& why) { throw InvalidArgument(output_.title() + " under " + kernels_.name + ": " + why); };
+    for (const auto& factor : term.factors)
+        if (is_converted(factor) && !local::can_convert(*factor.tensor->kernels->type, *kernels_.type))
+            refuse(factor.tensor->title() + " has elements of another type, " + factor.tensor->kernels->name + "; convert it first");
+    const bool named = &kernels_ != output_.kernels;
+    if (named && (term.coefficient.size() > 0 || term.factors.empty()))
+        refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");
+    if (!kernels_.has_product && term.factors.size() > 1)
+        refuse("it has no product; name an algebra that has one in over<...>()");
+    if (!kernels_.has_sum && (right_.size() > 1 || beta_ == nullptr))
+        refuse("it has no sum; name an algebra in over<...>()");
+    std::set<std::string> left(left_.labels.names().begin(), left_.labels.names().end());
+    for (const auto& factor : term.factors) {
+        if (!kernels_.has_sum)
+            for (const auto& label : factor.labels.names())
+                if (left.count(label) == 0) refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
+        if (!named || factor.tensor->world->group_mapping != GroupMapping::blocks || factor.tensor->shape().symmetry().trivial()) continue;
+        throw Unsupported(factor.tensor->title() + ": symmetric groups in blocks have padding, which is zero in sums of numbers only; use the packed way");
+    }
+    if (kernels_.has_negative) return;
+    for (const auto& factor : term.factors)
+        if (contains_kind(factor.tensor->shape().symmetry(), NodeKind::antisymmetric)) refuse(factor.tensor->title() + " is antisymmetric, which needs negatives");
+    if (contains_kind(output_.shape().symmetry(), NodeKind::antisymmetric)) refuse("an antisymmetric tensor needs negatives");
+}
 
 /// Checks the statement and finds out what identifies its terms.
-template <class T>
-void Statement<T>::check() {
-    for (const auto& term : right_.terms())
+void Statement::check() {
+    for (const auto& term : right_) {
+        check_types(term);
         for (const auto& factor : term.factors) {
             if (factor.tensor->world != left_.tensor->world)
                 throw InvalidArgument(output_.title() + " and " + factor.tensor->title() +
                                       " live on different worlds; use transfer() first");
             aliased_ = aliased_ || factor.tensor.get() == left_.tensor.get();
         }
-    if (std::imag(beta_) != 0 && contains_kind(output_.shape().symmetry(), NodeKind::hermitian))
+    }
+    if (number(beta_).imag() != 0 && contains_kind(output_.shape().symmetry(), NodeKind::hermitian))
         throw InvalidArgument(output_.title() + " is hermitian, but the number that it is multiplied by is not real; use a real "
                                                 "one, or a tensor without that symmetry");
-    digest_.add(beta_).add(world_.digest(output_.shape())).add(right_.terms().size());
-    if (right_.terms().empty()) digest_.add(check_labels(request_of_output()).output);
-    for (const auto& term : right_.terms()) {
+    digest_.add(std::string(kernels_.name)).add(world_.digest(output_.shape())).add(right_.size());
+    add_element(digest_, beta_, kernels_.size);
+    if (right_.empty()) digest_.add(check_labels(request_of_output()).output);
+    for (const auto& term : right_) {
         auto& planned = terms_.emplace_back();
         planned.request = request_for(term);
         identify(term, planned);
@@ -99,19 +132,17 @@ void Statement<T>::check() {
     check_symmetry();
 }
 
-template <class T>
-TermRequest Statement<T>::request_of_output() const {
+TermRequest Statement::request_of_output() const {
     TermRequest request;
     request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
     return request;
 }
 
-template <class T>
-TermRequest Statement<T>::request_for(const Term<T>& term) const {
+TermRequest Statement::request_for(const Term& term) const {
     auto request = request_of_output();
     for (const auto& f : term.factors) {
         const auto places = std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == f.tensor; });
-        const bool is_lasting = places == 1 && f.tensor != left_.tensor;
+        const bool is_lasting = places == 1 && f.tensor != left_.tensor && !is_converted(f);
         request.factors.push_back({f.tensor->layout, f.labels.names(), f.conjugated, f.tensor->title(), is_lasting});
     }
     if (term.factors.empty())
@@ -120,22 +151,23 @@ TermRequest Statement<T>::request_for(const Term<T>& term) const {
     request.projection = term.projection;
     request.repeated = term.repeated;
     request.summed = term.summed;
-    request.zero = term.coefficient == T(0);
-    request.real_coefficient = std::imag(term.coefficient) == 0;
+    const auto* const coefficient = term.coefficient.data();
+    request.zero = kernels_.is_zero(coefficient);
+    request.real_coefficient = number(coefficient).imag() == 0;
     request.number = term.factors.empty();
-    request.complex = !std::is_same_v<T, real_of<T>>;
-    request.element_bytes = sizeof(T);
+    request.complex = kernels_.is_complex;
+    request.is_field = kernels_.is_field;
+    request.element_bytes = kernels_.size;
     const auto& names = request.output.labels;
     const bool whole = std::set<std::string>(names.begin(), names.end()).size() == names.size();
-    request.output_is_free = whole && !aliased_ && beta_ == T(0) && right_.terms().size() == 1 && !term.factors.empty();
+    request.output_is_free = whole && !aliased_ && kernels_.is_zero(beta_) && right_.size() == 1 && !term.factors.empty();
     return request;
 }
 
 /// Where the tensor of a factor is first in the right-hand side, counted in factors: the same number for the same tensor.
-template <class T>
-std::size_t Statement<T>::first_place(const Factor<T>& factor) const {
+std::size_t Statement::first_place(const Factor& factor) const {
     std::size_t place = 0;
-    for (const auto& term : right_.terms())
+    for (const auto& term : right_)
         for (const auto& other : term.factors) {
             if (other.tensor == factor.tensor) return place;
             ++place;
@@ -145,11 +177,11 @@ std::size_t Statement<T>::first_place(const Factor<T>& factor) const {
 
 /// The text that a plan is found by, which holds nothing that may differ between ranks but the addresses of layouts, and the digest by
 /// which ranks are compared.
-template <class T>
-void Statement<T>::identify(const Term<T>& term, PlannedTerm& planned) {
+void Statement::identify(const Term& term, PlannedTerm& planned) {
     const auto& request = planned.request;
     const auto numbers = identity_of(request);
-    digest_.add(numbers).add(term.coefficient);
+    digest_.add(numbers);
+    add_element(digest_, term.coefficient.data(), kernels_.size);
     for (auto number : numbers) append(planned.product, number);
     const auto add = [&](const PlannedOperand& operand) {
         append(planned.product, reinterpret_cast<std::uintptr_t>(operand.layout.get()));
@@ -157,13 +189,13 @@ void Statement<T>::identify(const Term<T>& term, PlannedTerm& planned) {
     };
     for (const auto& factor : request.factors) add(factor);
     add(request.output);
-    for (const auto& factor : term.factors) digest_.add(first_place(factor)).add(factor.tensor == left_.tensor);
+    for (const auto& factor : term.factors)
+        digest_.add(first_place(factor)).add(factor.tensor == left_.tensor).add(std::string(factor.tensor->kernels->type->name()));
 }
 
 /// A term is planned for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for
 /// the sake of later runs halves that, so that statements that want it elsewhere do not move it to and fro.
-template <class T>
-void Statement<T>::expect_runs(const Term<T>& term, PlannedTerm& planned) {
+void Statement::expect_runs(const Term& term, PlannedTerm& planned) {
     int moves = 0;
     planned.history = planned.product;
     for (const auto& factor : term.factors) {
@@ -180,8 +212,7 @@ void Statement<T>::expect_runs(const Term<T>& term, PlannedTerm& planned) {
 }
 
 /// Takes the plans that are kept, if they fit.
-template <class T>
-void Statement<T>::look_up(std::int64_t free_bytes) {
+void Statement::look_up(std::int64_t free_bytes) {
     for (auto& term : terms_) {
         const auto* kept = world_.prepared().find(term.key);
         if (kept != nullptr && (*kept)->working_bytes() <= free_bytes) term.prepared = *kept;
@@ -189,8 +220,7 @@ void Statement<T>::look_up(std::int64_t free_bytes) {
 }
 
 /// Checks the statement on all ranks, and that it is the same there, with one message; plans what is not planned yet.
-template <class T>
-void Statement<T>::agree_on_terms() {
+void Statement::agree_on_terms() {
     enum : std::size_t { least_digest, inverted_digest, free_bytes, all_kept, workspace, count };
     std::array<std::int64_t, count> values{};
     const auto own_digest = [&] { return static_cast<std::int64_t>(digest_.value()); };
@@ -208,8 +238,7 @@ void Statement<T>::agree_on_terms() {
 }
 
 /// Plans the terms that not every rank has a plan of, makes them ready to run and keeps them for the next time.
-template <class T>
-void Statement<T>::plan(std::int64_t free_bytes) {
+void Statement::plan(std::int64_t free_bytes) {
     std::vector<std::int64_t> kept(terms_.size()), ready(terms_.size());
     std::ranges::transform(terms_, kept.begin(), [](const auto& term) { return term.prepared ? 1 : 0; });
     world_.agree([] {}, kept);
@@ -231,8 +260,7 @@ void Statement<T>::plan(std::int64_t free_bytes) {
 }
 
 /// @throws Error if the ranks have different plans: they would wait for messages that nobody sends
-template <class T>
-void Statement<T>::compare_plans() const {
+void Statement::compare_plans() const {
     if (world_.dry() || world_.size() == 1) return;
     Digest digest;
     for (const auto& term : terms_) digest.add(term.prepared->digest());
@@ -241,8 +269,7 @@ void Statement<T>::compare_plans() const {
 
 /// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for many, it
 /// is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best between them.
-template <class T>
-std::shared_ptr<PreparedTerm> Statement<T>::planned(const PlannedTerm& term, std::int64_t free_bytes) const {
+std::shared_ptr<PreparedTerm> Statement::planned(const PlannedTerm& term, std::int64_t free_bytes) const {
     const auto expected = term.request.expected_runs;
     auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
     if (before && before->working_bytes() > free_bytes) before = nullptr;
@@ -256,14 +283,12 @@ std::shared_ptr<PreparedTerm> Statement<T>::planned(const PlannedTerm& term, std
     return before && before->plans_like(*prepared) ? before : prepared;
 }
 
-template <class T>
-std::shared_ptr<PreparedTerm> Statement<T>::kept_for(const PlannedTerm& term, std::int64_t runs) const {
+std::shared_ptr<PreparedTerm> Statement::kept_for(const PlannedTerm& term, std::int64_t runs) const {
     const auto* kept = world_.prepared().find(key_for(term.product, runs));
     return kept != nullptr ? *kept : nullptr;
 }
 
-template <class T>
-void Statement<T>::refuse_differing() const {
+void Statement::refuse_differing() const {
     const auto mine = text();
     std::vector<std::int64_t> lengths;
     const auto all = gathered(world_.communicator(), std::vector<char>(mine.begin(), mine.end()), &lengths);
@@ -283,20 +308,18 @@ void Statement<T>::refuse_differing() const {
 }
 
 /// The statement for a message.
-template <class T>
-std::string Statement<T>::text() const {
+std::string Statement::text() const {
     auto text = operand_text(left_) + " = ";
-    if (beta_ != T(0)) text += number_text(beta_) + " * itself + ";
-    for (std::size_t i = 0; i < right_.terms().size(); ++i) {
-        const auto& term = right_.terms()[i];
-        text += (i > 0 ? " + " : "") + number_text(term.coefficient);
+    if (!kernels_.is_zero(beta_)) text += number_text(number(beta_)) + " * itself + ";
+    for (std::size_t i = 0; i < right_.size(); ++i) {
+        const auto& term = right_[i];
+        text += (i > 0 ? " + " : "") + number_text(number(term.coefficient.data()));
         for (const auto& factor : term.factors) text += " * " + operand_text(factor);
     }
     return text;
 }
 
-template <class T>
-std::string Statement<T>::explain() {
+std::string Statement::explain() {
     check();
     const auto free_bytes = world_.free_bytes();
     look_up(free_bytes);
@@ -309,13 +332,5 @@ std::string Statement<T>::explain() {
     }
     return text;
 }
-
-#define ARGES_INSTANTIATE(T)                                                             \
-    template Statement<T>::Statement(const Factor<T>&, const Expression<T>&, T);         \
-    template void Statement<T>::agree_on_terms();                                        \
-    template TermRequest Statement<T>::request_of_output() const;                        \
-    template std::size_t Statement<T>::first_place(const Factor<T>&) const;              \
-    template std::string Statement<T>::explain();
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

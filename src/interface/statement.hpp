@@ -8,16 +8,18 @@
 #include "interface/tensor_state.hpp"
 #include "plan/structural_sum.hpp"
 
+#include <complex>
 #include <string>
 #include <vector>
 
 namespace arges {
 
 /// run() checks and plans every term, and allocates, before it changes anything.
-template <class T>
 class Statement {
 public:
-    Statement(const Factor<T>& left, const Expression<T>& right, T beta);
+    /// @param beta     null stands for one
+    /// @param algebra  of all elements
+    Statement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra);
     /// Executes all terms. Collective.
     void run();
     /// The plans as text: those that are kept, or new ones, which are not kept. Local.
@@ -32,13 +34,14 @@ private:
     };
 
     void check();
+    void check_types(const Term& term) const;
     void check_symmetry();
     StructuralSum structure() const;
     void look_up(std::int64_t free_bytes);
-    TermRequest request_for(const Term<T>& term) const;
-    std::size_t first_place(const Factor<T>& factor) const;
-    void identify(const Term<T>& term, PlannedTerm& planned);
-    void expect_runs(const Term<T>& term, PlannedTerm& planned);
+    TermRequest request_for(const Term& term) const;
+    std::size_t first_place(const Factor& factor) const;
+    void identify(const Term& term, PlannedTerm& planned);
+    void expect_runs(const Term& term, PlannedTerm& planned);
     void agree_on_terms();
     void plan(std::int64_t free_bytes);
     void compare_plans() const;
@@ -48,23 +51,28 @@ private:
     std::string text() const;
     void find_new_places();
     void move_to_new_places();
-    void run_term(std::size_t i, T beta, const Buffer<T>& snapshot, FirstError& error);
+    void run_term(std::size_t i, const void* beta, const Buffer<std::byte>& snapshot, FirstError& error);
     void scale_only();
     std::int64_t touched_bytes(std::int64_t working) const;
     TermRequest request_of_output() const;
+    bool is_converted(const Factor& factor) const { return *factor.tensor->kernels->type != *kernels_.type; }
+    std::int64_t converted_bytes(const Term& term) const;
+    /// The value of a coefficient, about; of no coefficient, one.
+    std::complex<double> number(const void* element) const { return element == nullptr ? 1 : kernels_.as_number(element); }
 
     /// A tensor that lies elsewhere after the statement.
     struct NewPlace {
-        TensorState<T>* tensor;
+        TensorState* tensor;
         std::shared_ptr<const Layout> layout;
-        Buffer<T> elements;
+        Buffer<std::byte> elements;
         std::size_t term, factor;  ///< the one that writes them
     };
 
-    const Factor<T>& left_;
-    const Expression<T>& right_;
-    T beta_;
-    TensorState<T>& output_;
+    const Factor& left_;
+    const std::vector<Term>& right_;
+    const void* beta_;
+    const ElementKernels& kernels_;
+    TensorState& output_;
     WorldState& world_;
     bool aliased_ = false;
     Digest digest_;  ///< of everything that must be the same on all ranks

@@ -1,12 +1,13 @@
 // Running a statement that is planned.
 #include "base/first_error.hpp"
-#include "base/instantiate.hpp"
 #include "base/overloaded.hpp"
+#include "base/saturate.hpp"
 #include "base/stopwatch.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/statement.hpp"
 #include "interface/trace.hpp"
+#include "local/convert.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,34 +21,34 @@ constexpr std::int64_t small_statement = std::int64_t{64} << 10;
 
 }  // namespace
 
-template <class T>
-void Statement<T>::scale_only() {
-    if (beta_ == T(1)) return;
+void Statement::scale_only() {
+    if (beta_ == nullptr || kernels_.is_one(beta_)) return;
     const auto labels = check_labels(request_of_output());
     ExchangeSpec spec;
     spec.to = *output_.layout;
     spec.to_labels = labels.output;
     spec.label_extents = labels.extents;
     spec.terms = {spec.identity()};
-    scale_named(spec, world_.rank(), output_.data.data(), beta_);
+    scale_named(kernels_, spec, world_.rank(), output_.bytes.data(), beta_);
 }
 
-template <class T>
-void Statement<T>::run() {
+void Statement::run() {
     const CollectiveCall call(world_.exchange_communicator(), "a statement");
     const Stopwatch watch;
     agree_on_terms();
     std::int64_t working = 0, from_workspace = 0, planned = 0, passing = 0;
-    for (const auto& term : terms_) {
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+        const auto& term = terms_[i];
+        const auto converted = converted_bytes(right_[i]);
         ++world_.runs().use(term.history);
         if (world_.prepared().find(term.key) != nullptr) world_.prepared().use(term.key);
-        working = std::max(working, term.prepared->working_bytes());
-        from_workspace = std::max(from_workspace, term.prepared->workspace_bytes());
+        working = std::max(working, term.prepared->working_bytes() + converted);
+        from_workspace = std::max(from_workspace, term.prepared->workspace_bytes() + converted);
         planned += term.prepared->planned_bytes();
         passing = std::max(passing, term.prepared->passing_bytes());
         world_.note_seconds(term.prepared->seconds());
     }
-    const auto snapshot_bytes = aliased_ ? static_cast<std::int64_t>(output_.data.bytes()) : 0;
+    const auto snapshot_bytes = aliased_ ? output_.bytes.size() : 0;
     world_.note_working(working + snapshot_bytes, from_workspace, passing);
     world_.report() = {0, planned, working + snapshot_bytes, 0, 0};
     find_new_places();
@@ -56,16 +57,16 @@ void Statement<T>::run() {
         return;
     }
     const auto before = world_.communicator().traffic();
-    Buffer<T> snapshot;
-    if (aliased_) world_.agree([&] { snapshot = output_.data.copy(); });
+    Buffer<std::byte> snapshot;
+    if (aliased_) world_.agree([&] { snapshot = output_.bytes.copy(); });
     if (from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!new_places_.empty())
         world_.agree([&] {
-            for (auto& place : new_places_) place.elements = Buffer<T>(place.layout->local_size(world_.rank()));
+            for (auto& place : new_places_) place.elements = Buffer<std::byte>(place.layout->local_size(world_.rank()) * place.tensor->kernels->size);
         });
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
-    for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : T(1), snapshot, error);
+    for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : nullptr, snapshot, error);
     if (touched_bytes(working) > small_statement)
         world_.agree([&] { error.rethrow(); });
     else
@@ -79,20 +80,26 @@ void Statement<T>::run() {
     if (world_.trace()) world_.trace()->write();
 }
 
+/// Bytes of the operands of a term that have another type than the output, in its type, on the busiest rank.
+std::int64_t Statement::converted_bytes(const Term& term) const {
+    std::int64_t sum = 0;
+    for (const auto& factor : term.factors)
+        if (is_converted(factor)) sum += Workspace::padded(saturated_product(factor.tensor->shape().max_local_size(), kernels_.size));
+    return sum;
+}
+
 /// Bytes of the tensors of the statement on a rank, at most, and of what it works with: the same on all ranks.
-template <class T>
-std::int64_t Statement<T>::touched_bytes(std::int64_t working) const {
+std::int64_t Statement::touched_bytes(std::int64_t working) const {
     std::int64_t elements = output_.shape().max_local_size();
-    for (const auto& term : right_.terms())
+    for (const auto& term : right_)
         for (const auto& factor : term.factors) elements += factor.tensor->shape().max_local_size();
-    return working + elements * static_cast<std::int64_t>(sizeof(T));
+    return working + elements * kernels_.size;
 }
 
 /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
-template <class T>
-void Statement<T>::find_new_places() {
+void Statement::find_new_places() {
     new_places_.clear();
-    auto add = [&](TensorState<T>& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term, std::size_t factor) {
+    auto add = [&](TensorState& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term, std::size_t factor) {
         const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
         if (!layout || layout == tensor.layout || known) return;
         new_places_.push_back({&tensor, layout, {}, term, factor});
@@ -101,47 +108,56 @@ void Statement<T>::find_new_places() {
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         const auto& prepared = *terms_[i].prepared;
         add(output_, prepared.new_output_layout(), i, 0);
-        const auto& factors = right_.terms()[i].factors;
+        const auto& factors = right_[i].factors;
         for (std::size_t f = 0; f < factors.size(); ++f)
             if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared.stay()[f], i, f);
     }
 }
 
-template <class T>
-void Statement<T>::move_to_new_places() {
+void Statement::move_to_new_places() {
     for (auto& place : new_places_) place.tensor->relocate(std::move(place.layout), std::move(place.elements));
     new_places_.clear();
 }
 
-template <class T>
-void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot, FirstError& error) {
-    const auto& term = right_.terms()[i];
+void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte>& snapshot, FirstError& error) {
+    const auto& term = right_[i];
     const auto& prepared = *terms_[i].prepared;
     auto& workspace = world_.workspace();
     const Workspace::Scope scope(workspace);
-    const T one = T(1);
-    std::vector<T*> arrays, stay;
+    std::vector<void*> arrays, stay;
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& tensor = term.factors[f].tensor;
         const auto place = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) {
             return p.tensor == tensor.get() && p.term == i && p.factor == f && p.tensor != &output_;
         });
         stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
-        arrays.push_back(const_cast<T*>(tensor.get() == left_.tensor.get() ? snapshot.data() : tensor->data.data()));
+        void* elements = const_cast<std::byte*>(tensor.get() == left_.tensor.get() ? snapshot.data() : tensor->bytes.data());
+        if (is_converted(term.factors[f])) {
+            auto* const converted = workspace.take(tensor->count(), kernels_.size);
+            local::convert_elements(*tensor->kernels->type, *kernels_.type, elements, converted, tensor->count());
+            elements = converted;
+        }
+        arrays.push_back(elements);
     }
-    if (term.factors.empty()) arrays.push_back(const_cast<T*>(&one));
-    for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take<T>(layout->local_size(world_.rank())));
+    if (term.factors.empty()) arrays.push_back(const_cast<void*>(kernels_.one));
+    for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take(layout->local_size(world_.rank()), kernels_.size));
     const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
     const bool moves = relocated != new_places_.end();
     for (std::size_t s = 0; s < prepared.steps().size(); ++s) {
         const auto& step = prepared.steps()[s];
         const auto& plan = step.plan;
         const bool final = plan.output == output_operand;
-        const T alpha = static_cast<real_of<T>>(plan.factor) * (final ? term.coefficient : T(1));
-        const T step_beta = final ? std::exchange(beta, T(1)) : T(0);
-        T* const out = final ? (moves ? relocated->elements.data() : output_.data.data()) : arrays[static_cast<std::size_t>(plan.output)];
-        std::vector<const T*> inputs;
-        std::vector<T*> input_stays;
+        const void* alpha = final ? term.coefficient.data() : nullptr;
+        ElementValue product;
+        if (plan.factor != 1) {
+            product = ElementValue(kernels_.size);
+            kernels_.multiple(plan.factor, alpha != nullptr ? alpha : kernels_.one, product.data());
+            alpha = product.data();
+        }
+        const void* const step_beta = final ? std::exchange(beta, nullptr) : kernels_.zero;
+        void* const out = final ? (moves ? relocated->elements.data() : output_.bytes.data()) : arrays[static_cast<std::size_t>(plan.output)];
+        std::vector<const void*> inputs;
+        std::vector<void*> input_stays;
         for (int n : plan.inputs) {
             const auto number = static_cast<std::size_t>(n);
             inputs.push_back(arrays[number]);
@@ -150,25 +166,16 @@ void Statement<T>::run_term(std::size_t i, T beta, const Buffer<T>& snapshot, Fi
         StepTrace trace(world_, prepared, terms_[i].request, s);
         error.run([&] {
             std::visit(Overloaded{[&](const std::shared_ptr<Exchange>& run) {
-                                      run->run(inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated, workspace);
+                                      run->run(kernels_, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated, workspace);
                                   },
                                   [&](const std::shared_ptr<ContractionRun>& run) {
-                                      run->run(OperandData<T>{inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
+                                      run->run(kernels_, {inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
                                   },
-                                  [&](const std::shared_ptr<FusedRun>& run) { run->run(inputs, out, alpha, step_beta, input_stays, workspace); }},
+                                  [&](const std::shared_ptr<FusedRun>& run) { run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace); }},
                        step.run);
         });
         trace.finish();
     }
 }
-
-#define ARGES_INSTANTIATE(T)                                                             \
-    template void Statement<T>::run();                                                   \
-    template void Statement<T>::scale_only();                                            \
-    template std::int64_t Statement<T>::touched_bytes(std::int64_t) const;               \
-    template void Statement<T>::find_new_places();                                       \
-    template void Statement<T>::move_to_new_places();                                    \
-    template void Statement<T>::run_term(std::size_t, T, const Buffer<T>&, FirstError&);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

@@ -1,5 +1,4 @@
 // Whether the right-hand side of a statement has the symmetry of the output.
-#include "base/instantiate.hpp"
 #include "interface/statement.hpp"
 #include "plan/required_symmetry.hpp"
 
@@ -8,10 +7,9 @@
 namespace arges {
 
 /// The terms that are assigned as they are. Labels with one name are one label of the sum.
-template <class T>
-StructuralSum Statement<T>::structure() const {
+StructuralSum Statement::structure() const {
     StructuralSum sum;
-    sum.complex = !std::is_same_v<T, real_of<T>>;
+    sum.complex = kernels_.is_complex;
     std::map<std::string, int> numbers;
     const auto numbered = [&](const std::vector<std::string>& names) {
         std::vector<int> result;
@@ -24,10 +22,10 @@ StructuralSum Statement<T>::structure() const {
     };
     sum.output = {output_.shape().symmetry(), numbered(left_.labels.names())};
     sum.output.name = output_.title();
-    for (const auto& term : right_.terms()) {
+    for (const auto& term : right_) {
         if (term.projection != Projection::none) continue;
         auto& product = sum.products.emplace_back();
-        product.coefficient = term.coefficient;
+        product.coefficient = number(term.coefficient.data());
         for (const auto& f : term.factors)
             product.factors.push_back({f.tensor->shape().symmetry(), numbered(f.labels.names()), first_place(f), f.conjugated, f.tensor->title()});
     }
@@ -36,16 +34,15 @@ StructuralSum Statement<T>::structure() const {
 }
 
 /// Terms without projection must have the symmetry together; what was found is kept by all that it depends on.
-template <class T>
-void Statement<T>::check_symmetry() {
+void Statement::check_symmetry() {
     if (output_.shape().symmetry().trivial()) return;
     std::string key;
     const auto append = [&](const auto& number) { key.append(reinterpret_cast<const char*>(&number), sizeof number); };
     for (std::size_t i = 0; i < terms_.size(); ++i) {
-        const auto& term = right_.terms()[i];
+        const auto& term = right_[i];
         if (term.projection != Projection::none) continue;
         key += terms_[i].product;
-        append(term.coefficient);
+        append(number(term.coefficient.data()));
         for (const auto& factor : term.factors) append(first_place(factor));
     }
     if (key.empty() || world_.symmetric_sums().find(key) != nullptr) return;
@@ -53,10 +50,5 @@ void Statement<T>::check_symmetry() {
     require_symmetry(sum);
     world_.symmetric_sums().use(key) = true;
 }
-
-#define ARGES_INSTANTIATE(T)                                   \
-    template StructuralSum Statement<T>::structure() const;    \
-    template void Statement<T>::check_symmetry();
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

@@ -1,6 +1,6 @@
 #include "arges/tensor.hpp"
 
-#include "base/instantiate.hpp"
+#include "base/element_at.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
@@ -67,27 +67,32 @@ std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<st
     return world.intern(grid == world.grid() ? spread_layout(world.grids(), extents, symmetry) : default_layout(grid, extents, symmetry));
 }
 
-template <class T>
-TensorState<T>::TensorState(World handle, std::shared_ptr<const Layout> shape, std::string title)
-    : world_handle(std::move(handle)), world(world_handle.state()), layout(std::move(shape)), name(std::move(title)) {
+TensorState::TensorState(const ElementKernels& element, World handle, std::shared_ptr<const Layout> shape, std::string title)
+    : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), layout(std::move(shape)), name(std::move(title)) {
+    if (!element.has_negative && contains_kind(layout->symmetry(), NodeKind::antisymmetric))
+        throw InvalidArgument((name.empty() ? "tensor" : name) + ": elements of type " + element.name +
+                              " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
     const auto elements = layout->max_local_size();
-    constexpr auto most = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(sizeof(T));
-    const auto bytes = std::min(elements, most) * static_cast<std::int64_t>(sizeof(T));
+    const auto needed = std::min(elements, std::numeric_limits<std::int64_t>::max() / element.size) * element.size;
     const auto left = world->memory_limit() - world->memory_in_use();
-    world->make_room(bytes);
-    if (bytes > left)
-        throw OutOfMemory((name.empty() ? "tensor" : name) + ": " + std::to_string(bytes) + " bytes per rank on top of " +
+    world->make_room(needed);
+    if (needed > left)
+        throw OutOfMemory((name.empty() ? "tensor" : name) + ": " + std::to_string(needed) + " bytes per rank on top of " +
                           std::to_string(world->memory_in_use()) + " in use are over the limit of " +
                           std::to_string(world->memory_limit()) +
                           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-    if (!world->dry()) data = Buffer<T>::zeros(layout->local_size(rank()));
-    held_ = bytes;
+    if (!world->dry()) {
+        const auto local = layout->local_size(rank());
+        const auto* const zero = static_cast<const unsigned char*>(element.zero);
+        bytes = Buffer<std::byte>::zeros(static_cast<std::int64_t>(array_bytes(local, static_cast<std::size_t>(element.size))));
+        if (std::any_of(zero, zero + element.size, [](unsigned char byte) { return byte != 0; })) element.fill(bytes.data(), local, zero);
+    }
+    held_ = needed;
     world->hold(held_);
 }
 
-template <class T>
-std::shared_ptr<TensorState<T>> TensorState<T>::make(const World& world, const std::function<std::shared_ptr<const Layout>()>& layout,
-                                                     std::string name) {
+std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, const World& world,
+                                               const std::function<std::shared_ptr<const Layout>()>& layout, std::string name) {
     world.size();  // refuses World::outside()
     auto& state = *world.state();
     const CollectiveCall call(state.exchange_communicator(), "Tensor");
@@ -95,8 +100,8 @@ std::shared_ptr<TensorState<T>> TensorState<T>::make(const World& world, const s
     std::array<std::int64_t, 2> ends{};
     state.agree(
         [&] {
-            made = std::make_shared<TensorState>(world, layout(), std::move(name));
-            const auto digest = static_cast<std::int64_t>(Digest().add(state.digest(*made->layout)).add(sizeof(T)).value());
+            made = std::make_shared<TensorState>(kernels, world, layout(), std::move(name));
+            const auto digest = static_cast<std::int64_t>(Digest().add(state.digest(*made->layout)).add(std::string(kernels.type->name())).value());
             ends = {digest, ~digest};
         },
         ends);
@@ -105,64 +110,42 @@ std::shared_ptr<TensorState<T>> TensorState<T>::make(const World& world, const s
     return made;
 }
 
-template <class T>
-void TensorState<T>::keep_real() {
-    if constexpr (!std::is_same_v<T, real_of<T>>) {
-        if (!contains_kind(shape().symmetry(), NodeKind::hermitian) || world->dry() || shape().grid().is_idle(rank())) return;
-        const auto strides = shape().strides(rank()), sizes = shape().local_sizes(rank());
-        const auto elements = shape().local_size(rank());
-        for (int s = 0; s < shape().slots() && elements > 0; ++s) {
-            const auto stride = strides[static_cast<std::size_t>(s)], round = stride * sizes[static_cast<std::size_t>(s)];
-            for (auto index : real_indices(shape().slot(s), shape().place(rank(), s)))
-                for (std::int64_t outer = index * stride; outer < elements; outer += round)
-                    for (std::int64_t i = outer; i < outer + stride; ++i) data[i] = data[i].real();
-        }
+void TensorState::keep_real() {
+    if (!kernels->is_complex || !contains_kind(shape().symmetry(), NodeKind::hermitian) || world->dry() || shape().grid().is_idle(rank())) return;
+    const auto strides = shape().strides(rank()), sizes = shape().local_sizes(rank());
+    const auto elements = shape().local_size(rank());
+    for (int s = 0; s < shape().slots() && elements > 0; ++s) {
+        const auto stride = strides[static_cast<std::size_t>(s)], round = stride * sizes[static_cast<std::size_t>(s)];
+        for (auto index : real_indices(shape().slot(s), shape().place(rank(), s)))
+            for (std::int64_t outer = index * stride; outer < elements; outer += round)
+                kernels->make_real(element_at(bytes.data(), outer, kernels->size), stride);
     }
 }
 
-template <class T>
-TensorState<T>& state_of(const Tensor<T>& tensor, const char* where) {
+TensorState& state_of(const AnyTensor& tensor, const char* where) {
     if (!tensor.state())
         throw InvalidArgument(std::string(where) + ": the tensor has no shape yet (default-constructed or moved from); "
                                                    "construct it with a world and extents");
     return *tensor.state();
 }
 
-template <class T>
-Tensor<T>::Tensor() = default;
-template <class T>
-Tensor<T>::~Tensor() = default;
-template <class T>
-Tensor<T>::Tensor(Tensor&& other) noexcept = default;
-template <class T>
-Tensor<T>& Tensor<T>::operator=(Tensor&& other) noexcept = default;
-template <class T>
-Tensor<T>::Tensor(std::shared_ptr<TensorState<T>> state) : state_(std::move(state)) {}
-template <class T>
-const std::shared_ptr<TensorState<T>>& Tensor<T>::state() const {
-    return state_;
+AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name) {
+    state_ = TensorState::make(
+        kernels, world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, symmetry, name)); }, name);
 }
 
-template <class T>
-Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name) {
-    state_ = TensorState<T>::make(
-        world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, symmetry, name)); }, name);
-}
-
-template <class T>
-Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::string name) {
+AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name) {
     const auto layout = [&] {
         if (name.find('(') != std::string::npos)
             throw InvalidArgument("Tensor: \"" + name + "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the dimensions "
                                   "too, e.g. Tensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\"), and a name without parentheses");
         return new_layout(*world.state(), extents, checked_shape(extents, Symmetry(), name));
     };
-    state_ = TensorState<T>::make(world, layout, name);
+    state_ = TensorState::make(kernels, world, layout, name);
 }
 
-template <class T>
-Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
-                  std::string name) {
+AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
+                     std::string name) {
     const auto layout = [&] {
         if (relations.size() != extents.size())
             throw InvalidArgument((name.empty() ? "tensor" : name) + ": a symmetry vector of " + std::to_string(relations.size()) +
@@ -170,12 +153,11 @@ Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, const s
                                   "; give one entry per dimension");
         return new_layout(*world.state(), extents, checked_shape(extents, Symmetry::from_relations(relations), name));
     };
-    state_ = TensorState<T>::make(world, layout, name);
+    state_ = TensorState::make(kernels, world, layout, name);
 }
 
-template <class T>
-Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::string_view names,
-                  std::string_view symmetry, std::string name) {
+AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string_view names,
+                     std::string_view symmetry, std::string name) {
     const auto layout = [&] {
         if (names.size() != extents.size())
             throw InvalidArgument((name.empty() ? "tensor" : name) + ": " + std::to_string(names.size()) + " letters in \"" +
@@ -183,70 +165,53 @@ Tensor<T>::Tensor(const World& world, std::vector<std::int64_t> extents, std::st
                                   "; give one letter per dimension");
         return new_layout(*world.state(), extents, checked_shape(extents, Symmetry::parse(names, symmetry), name));
     };
-    state_ = TensorState<T>::make(world, layout, name);
+    state_ = TensorState::make(kernels, world, layout, name);
 }
 
-template <class T>
-Tensor<T>::Tensor(const Tensor& other) {
-    *this = other;
-}
-
-template <class T>
-Tensor<T>& Tensor<T>::operator=(const Tensor& other) {
+AnyTensor& AnyTensor::operator=(const AnyTensor& other) {
     if (this == &other) return *this;
     if (!other.state_) {
         state_.reset();
         return *this;
     }
     const auto& from = *other.state_;
-    auto copy = TensorState<T>::make(from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
-    if (from.data.size() > 0)
-        std::memcpy(static_cast<void*>(copy->data.data()), from.data.data(), from.data.bytes());
+    auto copy = TensorState::make(*from.kernels, from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
+    if (from.bytes.size() > 0) std::memcpy(copy->bytes.data(), from.bytes.data(), from.bytes.bytes());
     state_ = std::move(copy);
     return *this;
 }
 
-template <class T>
-int Tensor<T>::order() const {
+int AnyTensor::order() const {
     return state_of(*this, "order").shape().order();
 }
-template <class T>
-const std::vector<std::int64_t>& Tensor<T>::extents() const {
+const std::vector<std::int64_t>& AnyTensor::extents() const {
     return state_of(*this, "extents").shape().extents();
 }
-template <class T>
-const Symmetry& Tensor<T>::symmetry() const {
+const Symmetry& AnyTensor::symmetry() const {
     return state_of(*this, "symmetry").shape().symmetry();
 }
-template <class T>
-const World& Tensor<T>::world() const {
+const World& AnyTensor::world() const {
     return state_of(*this, "world").world_handle;
 }
-template <class T>
-const std::string& Tensor<T>::name() const {
+const std::string& AnyTensor::name() const {
     return state_of(*this, "name").name;
 }
-template <class T>
-void Tensor<T>::set_name(std::string name) {
+void AnyTensor::set_name(std::string name) {
     state_of(*this, "set_name").name = std::move(name);
 }
-template <class T>
-std::int64_t Tensor<T>::size() const {
+std::int64_t AnyTensor::size() const {
     return state_of(*this, "size").shape().full_size();
 }
-template <class T>
-std::int64_t Tensor<T>::packed_size() const {
+std::int64_t AnyTensor::packed_size() const {
     return state_of(*this, "packed_size").shape().packed_size();
 }
 
-template <class T>
-std::string Tensor<T>::layout_to_string() const {
+std::string AnyTensor::layout_to_string() const {
     const auto& state = state_of(*this, "layout_to_string");
     return state.title() + " " + extents_text(state.shape().extents()) + ": " + state.shape().to_string();
 }
 
-template <class T>
-std::int64_t Tensor<T>::key(Index index) const {
+std::int64_t AnyTensor::key(Index index) const {
     const auto& state = state_of(*this, "key");
     const auto& n = state.shape().extents();
     if (index.size() != n.size())
@@ -262,8 +227,7 @@ std::int64_t Tensor<T>::key(Index index) const {
     return key;
 }
 
-template <class T>
-CanonicalKey Tensor<T>::canonical_key(Index index) const {
+CanonicalKey AnyTensor::canonical_key(Index index) const {
     key(index);
     CanonicalKey result;
     std::vector<std::int64_t> sorted(index.begin(), index.end()), tuple;
@@ -283,8 +247,7 @@ CanonicalKey Tensor<T>::canonical_key(Index index) const {
     return result;
 }
 
-template <class T>
-std::vector<std::int64_t> Tensor<T>::index(std::int64_t key) const {
+std::vector<std::int64_t> AnyTensor::index(std::int64_t key) const {
     const auto& state = state_of(*this, "index");
     if (key < 0 || key >= state.shape().full_size())
         throw InvalidArgument(state.title() + ": key " + std::to_string(key) + " is out of range; the tensor has " +
@@ -297,16 +260,17 @@ std::vector<std::int64_t> Tensor<T>::index(std::int64_t key) const {
     return result;
 }
 
-template <class T>
-IndexedTensor<T> Tensor<T>::operator[](const Labels& labels) const {
+Factor AnyTensor::labelled(const Labels& labels) const {
     state_of(*this, "indexing");
-    return IndexedTensor<T>(Factor<T>{state_, labels, false});
+    return {state_, labels, false};
 }
 
-#define ARGES_INSTANTIATE(T)     \
-    template class TensorState<T>; \
-    template class Tensor<T>;      \
-    template TensorState<T>& state_of(const Tensor<T>&, const char*);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+const void* AnyTensor::only_element() const {
+    const auto& state = state_of(*this, "scalar");
+    if (order() != 0)
+        throw InvalidArgument(state.title() + ": scalar() of a tensor of order " + std::to_string(order()) +
+                              "; sum its labels into a tensor of order 0 first");
+    return state.bytes.data();
+}
 
 }  // namespace arges

@@ -1,6 +1,5 @@
 // Key-value input and output of tensors, and gathering.
-#include "base/instantiate.hpp"
-#include "base/related_value.hpp"
+#include "base/element_at.hpp"
 #include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
@@ -11,85 +10,110 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <optional>
 #include <span>
-#include <sstream>
-#include <type_traits>
 #include <utility>
 
 namespace arges {
 
 namespace {
 
-/// True for values that differ by rounding and a tolerance at most, and for two NaN.
-template <class T>
-bool do_agree(T a, T b, real_of<T> tolerance) {
-    constexpr auto rounding = 8 * std::numeric_limits<real_of<T>>::epsilon();
-    const bool both_nan = a != a && b != b;
-    const auto difference = std::abs(a - b);
-    return a == b || both_nan || (std::isfinite(difference) && difference <= rounding * std::max(std::abs(a), std::abs(b)) + tolerance);
+/// Bit 0 negates, bit 1 conjugates.
+std::uint8_t factor_of(const ElementLocation& at) { return static_cast<std::uint8_t>((at.negative ? 1 : 0) + (at.conjugate ? 2 : 0)); }
+
+/// to = alpha * the value of an element from that of its representative, or the other way round; a null alpha stands for one.
+void relate(const ElementKernels& kernels, std::uint8_t factor, const void* value, const void* alpha, void* to) {
+    if (factor == 0 && alpha == nullptr)
+        copy_element(to, value, kernels.size);
+    else
+        kernels.transfer_listed({.count = 1, .factor = factor}, value, to, alpha, {});
 }
 
+/// Pairs that the caller has given on this rank.
+struct GivenPairs {
+    std::span<const std::int64_t> keys;
+    const void* values;
+    std::int64_t count;  ///< of the values
+
+    const std::byte* value(std::int64_t i, std::int64_t element_bytes) const { return element_at(values, i, element_bytes); }
+};
+
 /// A pair as a rank has given it, and the value of the element that is stored.
-template <class T>
 struct GivenPair {
     std::int64_t key, rank;
-    T value, stored;
+    ElementValue value, stored;
 };
 
 /// Two pairs of this rank for an element that do not agree, or one, or none.
-template <class T>
-std::vector<GivenPair<T>> pairs_for(const TensorState<T>& state, const ElementLocation& element, std::span<const std::int64_t> keys,
-                                    std::span<const T> values, real_of<T> tolerance) {
+std::vector<GivenPair> pairs_for(const TensorState& state, const ElementLocation& element, const GivenPairs& given, double tolerance) {
+    const auto& kernels = *state.kernels;
     ElementLocator locator(state.shape());
-    std::vector<GivenPair<T>> result;
-    for (std::size_t i = 0; i < keys.size() && result.size() < 2; ++i) {
-        const auto at = locator.locate_key(keys[i]);
+    std::vector<GivenPair> result;
+    for (std::size_t i = 0; i < given.keys.size() && result.size() < 2; ++i) {
+        const auto at = locator.locate_key(given.keys[i]);
         if (at.zero || at.rank != element.rank || at.offset != element.offset) continue;
-        const auto stored = related_value(at.negative, at.conjugate, values[i]);
-        if (result.empty() || !do_agree(result[0].stored, stored, tolerance)) result.push_back({keys[i], state.rank(), values[i], stored});
+        const auto* const value = given.value(static_cast<std::int64_t>(i), kernels.size);
+        ElementValue stored(kernels.size);
+        relate(kernels, factor_of(at), value, nullptr, stored.data());
+        if (result.empty() || !kernels.agree(std::as_const(result[0].stored).data(), stored.data(), tolerance))
+            result.push_back({given.keys[i], state.rank(), ElementValue(value, kernels.size), stored});
     }
     return result;
 }
 
+/// The pairs of all ranks. Collective.
+std::vector<GivenPair> all_pairs(const Communicator& comm, const std::vector<GivenPair>& mine, std::int64_t element_bytes) {
+    std::vector<std::int64_t> numbers;
+    std::vector<std::byte> values;
+    for (const auto& pair : mine) {
+        numbers.insert(numbers.end(), {pair.key, pair.rank});
+        for (const auto* value : {&pair.value, &pair.stored}) {
+            const auto* const bytes = static_cast<const std::byte*>(value->data());
+            values.insert(values.end(), bytes, bytes + element_bytes);
+        }
+    }
+    numbers = gathered(comm, numbers);
+    values = gathered(comm, values);
+    std::vector<GivenPair> result;
+    for (std::int64_t p = 0; 2 * p < static_cast<std::int64_t>(numbers.size()); ++p)
+        result.push_back({numbers[static_cast<std::size_t>(2 * p)], numbers[static_cast<std::size_t>(2 * p + 1)],
+                          ElementValue(element_at(values.data(), 2 * p, element_bytes), element_bytes),
+                          ElementValue(element_at(values.data(), 2 * p + 1, element_bytes), element_bytes)});
+    return result;
+}
+
 /// Says which pairs contradict each other. Collective.
-template <class T>
-[[noreturn]] void refuse_contradiction(const Tensor<T>& tensor, const TensorState<T>& state, std::int64_t key, std::span<const std::int64_t> keys,
-                                       std::span<const T> values, real_of<T> tolerance) {
-    const auto& comm = state.world->communicator();
-    std::vector<GivenPair<T>> mine;
+[[noreturn]] void refuse_contradiction(const AnyTensor& tensor, const TensorState& state, std::int64_t key, const GivenPairs& given, double tolerance) {
+    const auto& kernels = *state.kernels;
+    std::vector<GivenPair> mine;
     state.world->agree([&] {
         ElementLocator locator(state.shape());
-        mine = pairs_for(state, locator.locate_key(key), keys, values, tolerance);
+        mine = pairs_for(state, locator.locate_key(key), given, tolerance);
     });
-    const auto all = gathered(comm, mine);
+    const auto all = all_pairs(state.world->communicator(), mine, kernels.size);
     std::size_t other = all.size() > 1 ? 1 : 0;
-    while (other + 1 < all.size() && do_agree(all[0].stored, all[other].stored, tolerance)) ++other;
-    std::ostringstream text;
-    text.precision(std::numeric_limits<real_of<T>>::max_digits10);
-    const auto add = [&](const GivenPair<T>& pair) {
-        text << pair.value << " from rank " << pair.rank << " by key " << pair.key << " (index ";
+    while (other + 1 < all.size() && kernels.agree(all[0].stored.data(), all[other].stored.data(), tolerance)) ++other;
+    std::string text = state.title() + ": one element gets two values, ";
+    const auto add = [&](const GivenPair& pair) {
+        text += kernels.text(pair.value.data()) + " from rank " + std::to_string(pair.rank) + " by key " + std::to_string(pair.key) + " (index ";
         const auto index = tensor.index(pair.key);
-        for (std::size_t d = 0; d < index.size(); ++d) text << (d > 0 ? "," : "") << index[d];
-        text << ")";
+        for (std::size_t d = 0; d < index.size(); ++d) text += (d > 0 ? "," : "") + std::to_string(index[d]);
+        text += ")";
     };
-    text << state.title() << ": one element gets two values, ";
     add(all[0]);
-    text << " and ";
+    text += " and ";
     add(all[other]);
-    const bool changes = all[0].stored != all[0].value || all[other].stored != all[other].value;
-    text << (all[0].key == all[other].key ? "" : ", keys that the symmetry relates") << (changes ? " with a sign or conjugation" : "")
-         << "; write it once, or give write() a tolerance if the difference does not matter";
-    throw InvalidArgument(text.str());
+    const auto is_changed = [&](const GivenPair& pair) { return std::memcmp(pair.stored.data(), pair.value.data(), static_cast<std::size_t>(kernels.size)) != 0; };
+    text += all[0].key == all[other].key ? "" : ", keys that the symmetry relates";
+    text += is_changed(all[0]) || is_changed(all[other]) ? " with a sign or conjugation" : "";
+    throw InvalidArgument(text + "; write it once, or give write() a tolerance if the difference does not matter");
 }
 
 /// Refuses a value that symmetry does not allow for an element that is zero, or else real.
-template <class T>
-void check_allowed(const TensorState<T>& state, const ElementLocation& at, std::int64_t key, T value) {
-    const bool fine = at.zero ? value == T(0) : !at.real || std::imag(value) == 0;
+void check_allowed(const TensorState& state, const ElementLocation& at, std::int64_t key, const void* value) {
+    const bool fine = at.zero ? state.kernels->is_zero(value) : !at.real || state.kernels->as_number(value).imag() == 0;
     if (fine) return;
     throw InvalidArgument(state.title() + ": key " + std::to_string(key) +
                           (at.zero ? " is on a diagonal that is zero by symmetry, but its value is not zero"
@@ -100,54 +124,39 @@ void check_allowed(const TensorState<T>& state, const ElementLocation& at, std::
 /// Elements that gather_to() reads at a time.
 constexpr std::int64_t gathered_at_once = std::int64_t{1} << 18;
 
-/// Sorts pairs by their keys.
-template <class T>
-void sort_pairs(std::vector<std::int64_t>& keys, std::vector<T>& values) {
-    if (std::is_sorted(keys.begin(), keys.end())) return;
-    std::vector<std::size_t> order(keys.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
-    const auto arrange = [&](auto& list) {
-        std::remove_reference_t<decltype(list)> arranged;
-        arranged.reserve(order.size());
-        for (auto i : order) arranged.push_back(list[i]);
-        list = std::move(arranged);
-    };
-    arrange(keys);
-    arrange(values);
-}
-
 /// Changes the elements of the pairs: change(element, value, first) with the element, alpha times a pair's value as its representative
 /// has it, and whether it is the first change of the element in this call. If a rank throws, all throw and nothing has changed. Collective.
-template <class T, class Change>
-void change_elements(const Tensor<T>& tensor, TensorState<T>& state, std::span<const std::int64_t> keys, std::span<const T> values, T alpha,
-                     Change&& change) {
+template <class Change>
+void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPairs& given, const void* alpha, Change&& change) {
     auto& world = *state.world;
-    constexpr std::int64_t packet_bytes = sizeof(Packet<T>);
+    const auto& kernels = *state.kernels;
+    const auto packet_bytes = Packet::bytes(kernels.size);
     const auto& layout = state.shape();
-    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), layout.copies() * packet_bytes,
+    const PairBatches batches(world, static_cast<std::int64_t>(given.keys.size()), layout.copies() * packet_bytes,
                               layout.max_local_size() * packet_bytes, 3 * layout.copies() * packet_bytes, [&] {
-        if (keys.size() != values.size())
-            throw InvalidArgument(state.title() + ": " + std::to_string(keys.size()) + " keys but " + std::to_string(values.size()) +
+        if (static_cast<std::int64_t>(given.keys.size()) != given.count)
+            throw InvalidArgument(state.title() + ": " + std::to_string(given.keys.size()) + " keys but " + std::to_string(given.count) +
                                   " values; give one value per key");
-        check_keys(tensor, keys);
+        check_keys(tensor, given.keys);
     });
     std::optional<ElementLocator> locator;
-    std::optional<ChangedElements<T>> changed;
+    std::optional<ChangedElements> changed;
     world.agree([&] {
         locator.emplace(layout);
-        changed.emplace(state.data.data(), state.data.size(), batches.most() * layout.copies());
+        changed.emplace(state.bytes.data(), kernels.size, state.count(), batches.most() * layout.copies());
     });
+    if (alpha != nullptr && kernels.is_one(alpha)) alpha = nullptr;
     try {
-        deliver_pairs<T>(
-            world, layout, batches, [&](std::int64_t i) { return locator->locate_key(keys[static_cast<std::size_t>(i)]); },
-            [&](std::int64_t i, const ElementLocation& at) {
-                const T given = values[static_cast<std::size_t>(i)];
-                const T value = alpha == T(1) ? given : alpha * given;
-                if (at.zero || at.real) check_allowed(state, at, keys[static_cast<std::size_t>(i)], value);
-                return related_value(at.negative, at.conjugate, value);
+        deliver_pairs(
+            world, layout, batches, kernels.size, [&](std::int64_t i) { return locator->locate_key(given.keys[static_cast<std::size_t>(i)]); },
+            [&](std::int64_t i, const ElementLocation& at, std::byte* to) {
+                relate(kernels, 0, given.value(i, kernels.size), alpha, to);
+                if (at.zero || at.real) check_allowed(state, at, given.keys[static_cast<std::size_t>(i)], to);
+                if (const auto factor = factor_of(at); factor != 0) relate(kernels, factor, to, nullptr, to);
             },
-            [&](const Packet<T>& packet) { change(state.data[packet.offset], packet.value, changed->first(packet.offset)); });
+            [&](std::int64_t offset, const std::byte* value) {
+                change(element_at(state.bytes.data(), offset, kernels.size), value, changed->first(offset));
+            });
     } catch (...) {
         changed->undo();
         throw;
@@ -158,19 +167,18 @@ void change_elements(const Tensor<T>& tensor, TensorState<T>& state, std::span<c
 constexpr std::int64_t bytes_of_question = 3 * 8 + 4 + 16;
 
 /// Asks the ranks that store the elements, or the copy on this rank. Collective.
-template <class T>
-void read_from_ranks(const TensorState<T>& state, ElementLocator& locator, const PairBatches& batches, std::span<const std::int64_t> keys,
-                     std::vector<T>& result) {
+void read_from_ranks(const TensorState& state, ElementLocator& locator, const PairBatches& batches, std::span<const std::int64_t> keys, void* result) {
     struct Asked {
         std::int64_t number;
-        bool negative, conjugate;
+        std::uint8_t factor;
     };
     const auto& world = *state.world;
+    const auto& kernels = *state.kernels;
     const auto copies = copy_offsets(state.shape());
     std::vector<Asked> asked;
     std::vector<std::int64_t> place;  // of a question in the order of the ranks that answer
-    BatchExchange<std::int64_t> offsets(world);
-    Buffer<T> answers, given;
+    BatchExchange offsets(world, sizeof(std::int64_t));
+    Buffer<std::byte> answers, given;
     for (std::int64_t b = 0; b < batches.number(); ++b) {
         world.agree([&] {
             offsets.clear();
@@ -179,35 +187,44 @@ void read_from_ranks(const TensorState<T>& state, ElementLocator& locator, const
                 auto at = locator.locate_key(keys[static_cast<std::size_t>(i)]);
                 if (at.zero) continue;
                 if (copies.size() > 1 && std::find(copies.begin(), copies.end(), world.rank() - at.rank) != copies.end()) at.rank = world.rank();
-                offsets.add(at.rank, at.offset);
-                asked.push_back({i, at.negative, at.conjugate});
+                copy_element(offsets.add(at.rank), &at.offset, sizeof at.offset);
+                asked.push_back({i, factor_of(at)});
             }
             place.resize(asked.size());
         });
         offsets.exchange([&](std::size_t i, std::int64_t j) { place[i] = j; });
-        offsets.answer(answers, given, [&](std::int64_t offset) { return state.data[offset]; });
+        offsets.answer(answers, given, kernels.size, [&](const std::byte* item, std::byte* answer) {
+            std::int64_t offset = 0;
+            std::memcpy(&offset, item, sizeof offset);
+            copy_element(answer, element_at(state.bytes.data(), offset, kernels.size), kernels.size);
+        });
         for (std::size_t i = 0; i < asked.size(); ++i)
-            result[static_cast<std::size_t>(asked[i].number)] = related_value(asked[i].negative, asked[i].conjugate, answers[place[i]]);
+            relate(kernels, asked[i].factor, element_at(answers.data(), place[i], kernels.size), nullptr, element_at(result, asked[i].number, kernels.size));
     }
+}
+
+std::string bytes_of(const void* element, std::int64_t element_bytes) {
+    return element == nullptr ? std::string() : std::string(static_cast<const char*>(element), static_cast<std::size_t>(element_bytes));
 }
 
 }  // namespace
 
-template <class T>
-void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> values, real_of<T> tolerance) {
+void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance) {
     auto& state = state_of(*this, "write");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::write", tolerance);
     if (!(tolerance >= 0)) throw InvalidArgument(state.title() + ": write() with a tolerance of " + std::to_string(tolerance) + "; give zero or a positive number");
     if (state.world->dry()) return;
+    const auto& kernels = *state.kernels;
+    const GivenPairs given{keys, values, count};
     constexpr auto none = std::numeric_limits<std::int64_t>::max();
     std::int64_t contradiction = none;  // offset of the element
     try {
-        change_elements(*this, state, keys, values, T(1), [&](T& element, T value, bool first) {
-            if (!first && !do_agree(element, value, tolerance)) {
-                contradiction = &element - state.data.data();
+        change_elements(*this, state, given, nullptr, [&](std::byte* element, const std::byte* value, bool first) {
+            if (!first && !kernels.agree(element, value, tolerance)) {
+                contradiction = (element - state.bytes.data()) / kernels.size;
                 throw InvalidArgument(state.title() + ": two values for one element");
             }
-            if (first || std::abs(value) > std::abs(element)) element = value;
+            if (first || kernels.is_larger(value, element)) copy_element(element, value, kernels.size);
         });
     } catch (const InvalidArgument&) {
         std::int64_t own = none;
@@ -217,136 +234,118 @@ void Tensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> val
             });
         const auto least = state.world->communicator().minimum(own);
         if (least == none) throw;
-        refuse_contradiction<T>(*this, state, least, keys, values, tolerance);
+        refuse_contradiction(*this, state, least, given, tolerance);
     }
 }
 
-template <class T>
-void Tensor<T>::accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha, T beta) {
+void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha, const void* beta) {
     auto& state = state_of(*this, "accumulate");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::accumulate", beta);
-    if (std::imag(beta) != 0 && contains_kind(symmetry(), NodeKind::hermitian))
+    const auto& kernels = *state.kernels;
+    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::accumulate", bytes_of(beta, kernels.size));
+    if (kernels.as_number(beta).imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
         throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
-    change_elements(*this, state, keys, values, alpha, [beta](T& element, T value, bool first) {
-        if (first) element = beta == T(0) ? T(0) : beta * element;
-        element += value;
+    const bool clears = kernels.is_zero(beta), scales = !clears && !kernels.is_one(beta);
+    change_elements(*this, state, {keys, values, count}, alpha, [&](std::byte* element, const std::byte* value, bool first) {
+        if (first && clears) return copy_element(element, value, kernels.size);
+        if (first && scales) kernels.scale(element, 1, beta);
+        kernels.transfer_listed({.count = 1}, value, element, nullptr, {.accumulate = true});
     });
 }
 
-template <class T>
-std::vector<T> Tensor<T>::read(std::span<const std::int64_t> keys) const {
+void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "read");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::read");
     auto& world = *state.world;
-    if (world.dry()) return std::vector<T>(keys.size(), T(0));
-    const auto& layout = state.shape();
-    std::vector<T> result;
-    std::optional<ElementLocator> locator;
-    const PairBatches batches(world, static_cast<std::int64_t>(keys.size()), sizeof(T), std::numeric_limits<std::int64_t>::max(), bytes_of_question + 2 * sizeof(T), [&] {
-        check_keys(*this, keys);
-        result.resize(keys.size(), T(0));
-        locator.emplace(layout);
-    });
-    if (world.size() == 1) {
-        std::array<ElementLocation, block_length> block;
-        for (std::size_t begin = 0; begin < keys.size(); begin += block.size()) {
-            const auto count = std::min(block.size(), keys.size() - begin);
-            for (std::size_t i = 0; i < count; ++i) block[i] = locator->locate_key(keys[begin + i]);
-            for (std::size_t i = 0; i < count; ++i)
-                if (!block[i].zero) result[begin + i] = related_value(block[i].negative, block[i].conjugate, state.data[block[i].offset]);
-        }
-        return result;
+    const auto& kernels = *state.kernels;
+    const auto count = static_cast<std::int64_t>(keys.size());
+    void* result = nullptr;
+    if (world.dry()) {
+        result = room(count);
+        return;
     }
-    read_from_ranks(state, *locator, batches, keys, result);
-    return result;
-}
-
-template <class T>
-std::pair<std::vector<std::int64_t>, std::vector<T>> Tensor<T>::local_pairs() const {
-    const auto& state = state_of(*this, "local_pairs");
-    std::pair<std::vector<std::int64_t>, std::vector<T>> result;
-    if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return result;
-    auto& [keys, values] = result;
-    keys.reserve(static_cast<std::size_t>(state.data.size()));
-    values.reserve(static_cast<std::size_t>(state.data.size()));
-    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        keys.push_back(key(x));
-        values.push_back(state.data[offset]);
+    std::optional<ElementLocator> locator;
+    const PairBatches batches(world, count, kernels.size, std::numeric_limits<std::int64_t>::max(), bytes_of_question + 2 * kernels.size, [&] {
+        check_keys(*this, keys);
+        result = room(count);
+        locator.emplace(state.shape());
     });
-    sort_pairs(keys, values);
+    if (world.size() > 1) return read_from_ranks(state, *locator, batches, keys, result);
+    std::array<ElementLocation, block_length> block;
+    for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(block_length)) {
+        const auto length = std::min(static_cast<std::int64_t>(block_length), count - begin);
+        for (std::int64_t i = 0; i < length; ++i) block[static_cast<std::size_t>(i)] = locator->locate_key(keys[static_cast<std::size_t>(begin + i)]);
+        for (std::int64_t i = 0; i < length; ++i) {
+            const auto& at = block[static_cast<std::size_t>(i)];
+            if (!at.zero) relate(kernels, factor_of(at), element_at(state.bytes.data(), at.offset, kernels.size), nullptr, element_at(result, begin + i, kernels.size));
+        }
+    }
+}
+
+std::pair<std::vector<std::int64_t>, std::vector<const void*>> AnyTensor::pairs_here() const {
+    const auto& state = state_of(*this, "local_pairs");
+    if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return {};
+    std::vector<std::pair<std::int64_t, const void*>> pairs;
+    pairs.reserve(static_cast<std::size_t>(state.count()));
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        pairs.emplace_back(key(x), element_at(state.bytes.data(), offset, state.kernels->size));
+    });
+    const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+    if (!std::is_sorted(pairs.begin(), pairs.end(), by_key)) std::sort(pairs.begin(), pairs.end(), by_key);
+    std::pair<std::vector<std::int64_t>, std::vector<const void*>> result;
+    result.first.reserve(pairs.size());
+    result.second.reserve(pairs.size());
+    for (const auto& [place, element] : pairs) {
+        result.first.push_back(place);
+        result.second.push_back(element);
+    }
     return result;
 }
 
-template <class T>
-void Tensor<T>::for_each_local(const std::function<void(Index, T&)>& f) {
-    auto& state = state_of(*this, "for_each_local");
+void AnyTensor::for_each_element_here(const char* where, const std::function<void(Index, void*)>& f) const {
+    auto& state = state_of(*this, where);
     if (state.world->dry()) return;
-    for_each_element(state.shape(), state.rank(),
-                     [&](std::int64_t offset, const std::vector<std::int64_t>& x) { f(x, state.data[offset]); });
-    state.keep_real();
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+        f(x, element_at(state.bytes.data(), offset, state.kernels->size));
+    });
 }
 
-template <class T>
-void Tensor<T>::for_each_local(const std::function<void(Index, const T&)>& f) const {
-    const auto& state = state_of(*this, "for_each_local");
-    if (state.world->dry()) return;
-    for_each_element(state.shape(), state.rank(),
-                     [&](std::int64_t offset, const std::vector<std::int64_t>& x) { f(x, state.data[offset]); });
-}
-
-template <class T>
-std::vector<T> Tensor<T>::gather() const {
+void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "gather");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::gather");
-    if (state.world->dry()) return {};
-    std::vector<T> full;
+    if (state.world->dry()) return;
+    void* full = nullptr;
     state.world->agree([&] {
-        state.world->require_free(saturated_product(size(), static_cast<std::int64_t>(sizeof(T))), state.title() + ": gather");
-        full.resize(static_cast<std::size_t>(size()));
+        state.world->require_free(saturated_product(size(), state.kernels->size), state.title() + ": gather");
+        full = room(size());
     });
     const Layout whole(state.world->grid(), extents(), Symmetry::none(order()), std::vector<SlotMapping>(static_cast<std::size_t>(order())));
-    move_elements(*state.world, state.shape(), state.data.data(), whole, full.data());
-    return full;
+    move_elements(*state.world, *state.kernels, state.shape(), state.bytes.data(), whole, full);
 }
 
-template <class T>
-std::vector<T> Tensor<T>::gather_to(std::int64_t root) const {
+void AnyTensor::gather_at(std::int64_t root, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "gather_to");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::gather_to", root);
     if (root < 0 || root >= state.world->size())
         throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " +
                               std::to_string(state.world->size()) + "; ranks run from 0");
-    if (state.world->dry()) return {};
+    if (state.world->dry()) return;
     const auto& world = *state.world;
     const auto is_root = world.rank() == root;
-    std::vector<T> full;
+    void* full = nullptr;
     std::vector<std::int64_t> keys;
     world.agree([&] {
         if (!is_root) return;
-        world.require_free(saturated_product(size(), static_cast<std::int64_t>(sizeof(T))), state.title() + ": gather_to");
-        full.reserve(static_cast<std::size_t>(size()));
+        world.require_free(saturated_product(size(), state.kernels->size), state.title() + ": gather_to");
+        full = room(size());
     });
     for (std::int64_t begin = 0; begin < size(); begin += gathered_at_once) {
         world.agree([&] {
             keys.resize(is_root ? static_cast<std::size_t>(std::min(gathered_at_once, size() - begin)) : 0);
             std::iota(keys.begin(), keys.end(), begin);
         });
-        const auto part = read(keys);
-        full.insert(full.end(), part.begin(), part.end());
+        read_pairs(keys, [&](std::int64_t) -> void* { return is_root ? element_at(full, begin, state.kernels->size) : nullptr; });
     }
-    return full;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                  \
-    template void Tensor<T>::write(std::span<const std::int64_t>, std::span<const T>, real_of<T>);            \
-    template void Tensor<T>::accumulate(std::span<const std::int64_t>, std::span<const T>, T, T);             \
-    template std::vector<T> Tensor<T>::read(std::span<const std::int64_t>) const;                             \
-    template std::pair<std::vector<std::int64_t>, std::vector<T>> Tensor<T>::local_pairs() const;             \
-    template void Tensor<T>::for_each_local(const std::function<void(Index, T&)>&);                           \
-    template void Tensor<T>::for_each_local(const std::function<void(Index, const T&)>&) const;               \
-    template std::vector<T> Tensor<T>::gather() const;                                                        \
-    template std::vector<T> Tensor<T>::gather_to(std::int64_t) const;
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

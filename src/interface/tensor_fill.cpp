@@ -1,4 +1,5 @@
 // Filling tensors.
+#include "base/element_at.hpp"
 #include "base/instantiate.hpp"
 #include "base/splitmix.hpp"
 #include "interface/tensor_state.hpp"
@@ -54,37 +55,32 @@ private:
 
 }  // namespace
 
-template <class T>
-void Tensor<T>::fill(T value) {
+void AnyTensor::fill_with(const void* value) {
     auto& state = state_of(*this, "fill");
-    if (value != T(0))
+    const auto& kernels = *state.kernels;
+    if (!kernels.is_zero(value))
         if (contains_kind(symmetry(), NodeKind::antisymmetric) || contains_kind(symmetry(), NodeKind::hollow))
             throw InvalidArgument(state.title() + ": a constant other than zero does not have the symmetry " +
                                   symmetry().to_string() + "; fill by a function, or write keys");
-    if constexpr (!std::is_same_v<T, real_of<T>>)
-        if (value.imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
-            throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
+    if (kernels.as_number(value).imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
+        throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
     if (state.world->dry()) return;
     bool padded = false;
     for (int s = 0; s < state.shape().slots(); ++s) padded = padded || state.shape().slot(s).is_blocks();
     if (!padded)
-        std::fill(state.data.data(), state.data.data() + state.data.size(), value);
+        kernels.fill(state.bytes.data(), state.count(), value);
     else
-        for_each_element(state.shape(), state.rank(),
-                         [&](std::int64_t offset, const std::vector<std::int64_t>&) { state.data[offset] = value; });
+        for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
+            copy_element(element_at(state.bytes.data(), offset, kernels.size), value, kernels.size);
+        });
 }
 
-template <class T>
-void Tensor<T>::fill(const std::function<T(Index)>& f) {
-    auto& state = state_of(*this, "fill");
-    if (state.world->dry()) return;
-    for_each_element(state.shape(), state.rank(),
-                     [&](std::int64_t offset, const std::vector<std::int64_t>& x) { state.data[offset] = f(x); });
-    state.keep_real();
-}
+void AnyTensor::keep_real() { state_->keep_real(); }
 
 template <class T>
-void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high) {
+void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
+    requires kernels::has_fractions<T>
+{
     auto& state = state_of(*this, "fill_random");
     if (!(low <= high))
         throw InvalidArgument(state.title() + ": fill_random needs low <= high");
@@ -92,6 +88,7 @@ void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
         throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
     if (state.world->dry()) return;
     const Canonicalizer canonical(state.shape());
+    T* const elements = elements_of<T>(state);
     const real_of<T> last = low < high ? std::nextafter(high, low) : high;  // what rounding up must not pass
     const bool is_wide = !std::isfinite(high - low);
     auto value = [&](std::uint64_t n) {
@@ -108,14 +105,12 @@ void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
             v = T(value(2 * n), c.real ? 0 : value(2 * n + 1));
             if (c.conjugate) v = std::conj(v);
         }
-        state.data[offset] = c.negative ? -v : v;
+        elements[offset] = c.negative ? -v : v;
     });
 }
 
-#define ARGES_INSTANTIATE(T)                                               \
-    template void Tensor<T>::fill(T);                                      \
-    template void Tensor<T>::fill(const std::function<T(Index)>&);         \
-    template void Tensor<T>::fill_random(std::uint64_t, real_of<T>, real_of<T>);
+#define ARGES_INSTANTIATE(T) template void Tensor<T>::fill_random(std::uint64_t, real_of<T>, real_of<T>);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+template void Tensor<long double>::fill_random(std::uint64_t, long double, long double);
 
 }  // namespace arges

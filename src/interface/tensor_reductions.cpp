@@ -5,11 +5,11 @@
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/orbit_sizes.hpp"
-#include "local/scalar.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <ostream>
@@ -18,6 +18,15 @@
 namespace arges {
 
 namespace {
+
+/// sum + weight * value
+template <class Sum>
+Sum weighted(Sum sum, double weight, Sum value) {
+    if constexpr (std::is_integral_v<Sum>)
+        return PlusTimes<Sum>::add(sum, PlusTimes<Sum>::multiply(static_cast<Sum>(weight), value));
+    else
+        return sum + static_cast<real_of<Sum>>(weight) * value;
+}
 
 /// Sums weights[i] * f(offset + i * stride); eight sums take turns, so that no addition waits for the
 /// one before it.
@@ -28,64 +37,83 @@ auto weighted_row(std::span<const double> weights, std::int64_t offset, std::int
     std::array<Sum, width> sums{};
     std::size_t i = 0;
     auto add = [&](Sum& sum, std::size_t at) {
-        if (weights[at] != 0) sum += weights[at] * f(offset + static_cast<std::int64_t>(at) * stride);
+        if (weights[at] != 0) sum = weighted(sum, weights[at], f(offset + static_cast<std::int64_t>(at) * stride));
     };
     for (; i + width <= weights.size(); i += width)
         for (std::size_t k = 0; k < width; ++k) add(sums[k], i + k);
     for (; i < weights.size(); ++i) add(sums[i % width], i);
-    return std::accumulate(sums.begin(), sums.end(), Sum{});
+    return std::accumulate(sums.begin(), sums.end(), Sum{}, [](Sum a, Sum b) { return PlusTimes<Sum>::add(a, b); });
 }
 
-/// Sums weight * f(offset) over the elements of a rank; the fastest slot is the inner loop.
-template <class F>
-auto weighted_sum(const Layout& layout, std::int64_t rank, F&& f) {
-    using Sum = decltype(f(std::int64_t{0}));
+/// Sums over the elements of a rank; row(weights, offset, stride) is the sum along the fastest slot.
+template <class Sum>
+Sum weighted_sum(const Layout& layout, std::int64_t rank, const std::function<Sum(std::span<const double>, std::int64_t, std::int64_t)>& row) {
     if (layout.local_size(rank) == 0) return Sum{};
     std::vector<std::vector<double>> weights;
     for (int s = 0; s < layout.slots(); ++s) weights.push_back(orbit_sizes(layout.slot(s), layout.place(rank, s)));
     const auto strides = layout.strides(rank);
+    const std::vector<double> one{1};
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> Sum {
-        if (s < 0) return f(offset);
+        if (s < 0) return row(one, offset, 1);
         const auto& w = weights[static_cast<std::size_t>(s)];
-        if (s == 0) return weighted_row(w, offset, strides[0], f);
+        if (s == 0) return row(w, offset, strides[0]);
         Sum sum{};
         for (std::size_t i = 0; i < w.size(); ++i)
             if (w[i] != 0)
-                sum += w[i] * self(self, s - 1, offset + static_cast<std::int64_t>(i) * strides[static_cast<std::size_t>(s)]);
+                sum = weighted(sum, w[i], self(self, s - 1, offset + static_cast<std::int64_t>(i) * strides[static_cast<std::size_t>(s)]));
         return sum;
     };
     return walk(walk, layout.slots() - 1, 0);
 }
 
-/// Sum over ranks, each copy once, with double precision.
-template <class T, class F>
-std::complex<double> global_sum(const TensorState<T>& state, F&& f) {
-    if (state.world->dry()) return 0;
-    std::complex<double> local = 0;
-    if (state.shape().is_first_copy(state.rank())) local = weighted_sum(state.shape(), state.rank(), f);
-    double parts[2] = {local.real(), local.imag()};
-    state.world->communicator().sum(parts, 2);
-    return {parts[0], parts[1]};
+/// The type in which values are summed: with double precision at least; integers as they are, wrapping around.
+template <class T>
+using SumOf = std::conditional_t<std::is_integral_v<T>, std::int64_t,
+                                std::conditional_t<std::is_same_v<T, long double>, long double,
+                                                   std::conditional_t<kernels::is_complex<T>, std::complex<double>, double>>>;
+
+template <class T>
+SumOf<T> widened(T value) {
+    return static_cast<SumOf<T>>(value);
 }
 
-/// A value with double precision, in which it is summed.
-template <class T>
-auto widened(T value) {
-    if constexpr (std::is_same_v<T, real_of<T>>)
-        return static_cast<double>(value);
-    else
-        return std::complex<double>(value);
+/// Sum over ranks in their order, each copy once.
+template <class F>
+auto global_sum(const TensorState& state, F&& f) {
+    using Sum = decltype(f(std::int64_t{0}));
+    if (state.world->dry()) return Sum{};
+    Sum local{};
+    if (state.shape().is_first_copy(state.rank()))
+        local = weighted_sum<Sum>(state.shape(), state.rank(), [&](std::span<const double> weights, std::int64_t offset, std::int64_t stride) {
+            return weighted_row(weights, offset, stride, f);
+        });
+    const auto parts = gathered(state.world->communicator(), std::vector<Sum>{local});
+    return std::accumulate(parts.begin(), parts.end(), Sum{}, [](Sum a, Sum b) { return PlusTimes<Sum>::add(a, b); });
 }
 
 /// Absolute value; NaN where a part is NaN, also beside an infinite one.
 template <class T>
-real_of<T> magnitude(T value) {
-    const bool is_nan = value != value;
-    return is_nan ? std::numeric_limits<real_of<T>>::quiet_NaN() : std::abs(value);
+norm_of<T> magnitude(T value) {
+    if constexpr (std::is_integral_v<T>) {
+        return std::abs(static_cast<double>(value));
+    } else {
+        const bool is_nan = value != value;
+        return is_nan ? std::numeric_limits<norm_of<T>>::quiet_NaN() : std::abs(value);
+    }
+}
+
+/// Is the magnitude of a larger? The least integer has a larger one than any other.
+template <class T>
+bool is_larger(T a, T b) {
+    if constexpr (std::is_integral_v<T>)
+        return (a > 0 ? -a : a) < (b > 0 ? -b : b);
+    else
+        return std::abs(a) > std::abs(b);
 }
 
 /// value * 2^exponent, without overflow on the way.
 inline double times_power(double value, int exponent) { return std::ldexp(value, exponent); }
+inline long double times_power(long double value, int exponent) { return std::ldexp(value, exponent); }
 inline std::complex<double> times_power(std::complex<double> value, int exponent) {
     return {std::ldexp(value.real(), exponent), std::ldexp(value.imag(), exponent)};
 }
@@ -93,23 +121,32 @@ inline std::complex<double> times_power(std::complex<double> value, int exponent
 /// What z and its conjugate add up to, halved: the imaginary part is zero, or NaN where it is not finite.
 template <class V>
 V without_imaginary(V value) {
-    if constexpr (std::is_same_v<V, double>)
-        return value;
-    else
+    if constexpr (kernels::is_complex<V>)
         return {value.real(), value.imag() - value.imag()};
+    else
+        return value;
+}
+
+/// Square of the absolute value.
+template <class V>
+auto square(V value) {
+    if constexpr (std::is_integral_v<V>)
+        return static_cast<double>(value) * static_cast<double>(value);
+    else
+        return std::norm(value);
 }
 
 template <class T>
-T narrowed(std::complex<double> value) {
-    if constexpr (std::is_same_v<T, real_of<T>>)
-        return static_cast<T>(value.real());
-    else
+T narrowed(SumOf<T> value) {
+    if constexpr (kernels::is_complex<T>)
         return T(static_cast<real_of<T>>(value.real()), static_cast<real_of<T>>(value.imag()));
+    else
+        return static_cast<T>(value);
 }
 
 /// The best element over all ranks by a measure of its value; NaN is better than all others, ties go to the smallest key.
 template <class T, class Better>
-Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Better&& better) {
+Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&& better) {
     struct Candidate {
         std::int64_t key = -1;
         T value{};
@@ -127,7 +164,7 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState<T>& state, Bette
             best = c;
     };
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        consider({tensor.key(x), state.data[offset]});
+        consider({tensor.key(x), elements_of<T>(state)[offset]});
     });
     const auto all = gathered(state.world->communicator(), std::vector<Candidate>{best});
     for (const auto& c : all) consider(c);
@@ -148,17 +185,16 @@ bool change_sign(const SymmetryNode& node, std::vector<std::int64_t>& index) {
 
 /// Smallest or largest element of the full tensor: a stored element, its negative, or a zero that symmetry puts on a diagonal.
 template <class T>
-Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState<T>& state, bool largest) {
-    if constexpr (!std::is_same_v<T, real_of<T>>) {
+Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState& state, bool largest) {
+    if constexpr (kernels::is_complex<T>) {
         throw Unsupported(state.title() + ": complex numbers have no order; use largest_magnitude(), or real() and imag()");
     } else {
         const bool signs = contains_kind(tensor.symmetry(), NodeKind::antisymmetric);
         auto better = [&](T a, T b) { return largest ? a > b : a < b; };
-        auto larger = [&](T a, T b) { return std::abs(a) > std::abs(b); };
-        auto best = signs ? extremum(tensor, state, larger) : extremum(tensor, state, better);
-        if (std::isnan(best.value)) return best;
+                auto best = signs ? extremum(tensor, state, is_larger<T>) : extremum(tensor, state, better);
+        if (best.value != best.value) return best;
         if (signs && best.value != 0 && (best.value > 0) != largest) {
-            best.value = -best.value;
+            best.value = PlusTimes<T>::negate(best.value);
             for (const auto& slot : tensor.symmetry().slots())
                 if (change_sign(slot, best.index)) break;
         }
@@ -172,48 +208,61 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState<T>& state
 }  // namespace
 
 template <class T>
-T Tensor<T>::sum() const {
+T Tensor<T>::sum() const
+    requires kernels::has_negative<T>
+{
     const auto& state = state_of(*this, "sum");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::sum");
+    const T* const elements = elements_of<T>(state);
     // Elements of opposite sign cancel, unless they are not finite.
     if (contains_kind(symmetry(), NodeKind::antisymmetric))
-        return narrowed<T>(global_sum(state, [&](std::int64_t i) { return widened(state.data[i]) - widened(state.data[i]); }));
+        return narrowed<T>(global_sum(state, [&](std::int64_t i) { return widened(elements[i]) - widened(elements[i]); }));
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
     return narrowed<T>(global_sum(state, [&](std::int64_t i) {
-        const auto v = widened(state.data[i]);
+        const auto v = widened(elements[i]);
         return real_sum ? without_imaginary(v) : v;
     }));
 }
 
 template <class T>
-real_of<T> Tensor<T>::norm1() const {
+norm_of<T> Tensor<T>::norm1() const
+    requires kernels::has_negative<T>
+{
     const auto& state = state_of(*this, "norm1");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm1");
-    return narrowed<real_of<T>>(
-        global_sum(state, [&](std::int64_t i) { return static_cast<double>(magnitude(state.data[i])); }));
+    const T* const elements = elements_of<T>(state);
+    return static_cast<norm_of<T>>(global_sum(state, [&](std::int64_t i) { return static_cast<SumOf<norm_of<T>>>(magnitude(elements[i])); }));
 }
 
 template <class T>
-real_of<T> Tensor<T>::norm() const {
+norm_of<T> Tensor<T>::norm() const
+    requires kernels::has_negative<T>
+{
     const auto& state = state_of(*this, "norm");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm");
-    const double squares = global_sum(state, [&](std::int64_t i) { return std::norm(widened(state.data[i])); }).real();
-    if (state.world->dry() || !must_be_scaled(squares)) return static_cast<real_of<T>>(std::sqrt(squares));
-    const auto largest = static_cast<double>(norm_max());
-    if (largest == 0 || !std::isfinite(largest)) return static_cast<real_of<T>>(largest);
-    const int exponent = std::ilogb(largest);
-    const double scaled =
-        global_sum(state, [&](std::int64_t i) { return std::norm(times_power(widened(state.data[i]), -exponent)); }).real();
-    return static_cast<real_of<T>>(std::ldexp(std::sqrt(scaled), exponent));
+    const T* const elements = elements_of<T>(state);
+    const auto squares = global_sum(state, [&](std::int64_t i) { return square(widened(elements[i])); });
+    if (std::is_integral_v<T> || state.world->dry() || !must_be_scaled(static_cast<double>(squares))) return static_cast<norm_of<T>>(std::sqrt(squares));
+    if constexpr (!std::is_integral_v<T>) {
+        const auto largest = static_cast<SumOf<real_of<T>>>(norm_max());
+        if (largest == 0 || !std::isfinite(largest)) return static_cast<real_of<T>>(largest);
+        const int exponent = std::ilogb(largest);
+        const auto scaled = global_sum(state, [&](std::int64_t i) { return square(times_power(widened(elements[i]), -exponent)); });
+        return static_cast<real_of<T>>(std::ldexp(std::sqrt(scaled), exponent));
+    }
 }
 
 template <class T>
-real_of<T> Tensor<T>::norm_max() const {
+norm_of<T> Tensor<T>::norm_max() const
+    requires kernels::has_negative<T>
+{
     return magnitude(largest_magnitude().value);
 }
 
 template <class T>
-T Tensor<T>::dot(const Tensor& other) const {
+T Tensor<T>::dot(const Tensor& other) const
+    requires kernels::has_negative<T>
+{
     const auto& a = state_of(*this, "dot");
     const auto& b = state_of(other, "dot");
     const CollectiveCall call(a.world->exchange_communicator(), "Tensor::dot", b.world->digest(b.shape()));
@@ -228,40 +277,42 @@ T Tensor<T>::dot(const Tensor& other) const {
         return result.scalar();
     }
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
+    const T *const first = elements_of<T>(a), *const second = elements_of<T>(b);
     return narrowed<T>(global_sum(a, [&](std::int64_t i) {
-        const auto v = local::conjugate(widened(a.data[i])) * widened(b.data[i]);
+        auto left = widened(first[i]);
+        if constexpr (kernels::is_complex<T>) left = std::conj(left);
+        const auto v = PlusTimes<SumOf<T>>::multiply(left, widened(second[i]));
         return real_sum ? without_imaginary(v) : v;
     }));
 }
 
 template <class T>
-T Tensor<T>::scalar() const {
-    const auto& state = state_of(*this, "scalar");
-    if (order() != 0)
-        throw InvalidArgument(state.title() + ": scalar() of a tensor of order " + std::to_string(order()) +
-                              "; sum its labels into a tensor of order 0 first");
-    return state.world->dry() ? T(0) : state.data[0];
-}
-
-template <class T>
-Extremum<T> Tensor<T>::largest_magnitude() const {
-    auto best = extremum(*this, state_of(*this, "largest_magnitude"), [](T a, T b) { return std::abs(a) > std::abs(b); });
+Extremum<T> Tensor<T>::largest_magnitude() const
+    requires kernels::has_negative<T>
+{
+    auto best = extremum(*this, state_of(*this, "largest_magnitude"), is_larger<T>);
     if (best.index.empty() && size() > 0) best.index.resize(extents().size(), 0);  // all elements are zero by symmetry
     return best;
 }
 
 template <class T>
-Extremum<T> Tensor<T>::minimum() const {
+Extremum<T> Tensor<T>::minimum() const
+    requires kernels::has_negative<T>
+{
     return signed_extremum(*this, state_of(*this, "minimum"), false);
 }
 
 template <class T>
-Extremum<T> Tensor<T>::maximum() const {
+Extremum<T> Tensor<T>::maximum() const
+    requires kernels::has_negative<T>
+{
     return signed_extremum(*this, state_of(*this, "maximum"), true);
 }
 
 template <class T>
-void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
+void Tensor<T>::print(std::ostream& stream, norm_of<T> cutoff) const
+    requires kernels::is_number<T>
+{
     const auto& state = state_of(*this, "print");
     const CollectiveCall call(state.world->exchange_communicator(), "Tensor::print");
     if (state.world->dry()) return;
@@ -273,7 +324,7 @@ void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
     state.world->agree([&] {
         if (!state.shape().is_first_copy(state.rank())) return;
         for_each_local([&](Index x, const T& value) {
-            if (!(std::abs(value) < cutoff)) lines.push_back({key(x), value});
+            if (!(magnitude(value) < cutoff)) lines.push_back({key(x), value});
         });
     });
     lines = gathered_on(state.world->communicator(), 0, lines);
@@ -288,17 +339,20 @@ void Tensor<T>::print(std::ostream& stream, real_of<T> cutoff) const {
     });
 }
 
-#define ARGES_INSTANTIATE(T)                                        \
-    template T Tensor<T>::sum() const;                              \
-    template real_of<T> Tensor<T>::norm1() const;                   \
-    template real_of<T> Tensor<T>::norm() const;                    \
-    template real_of<T> Tensor<T>::norm_max() const;                \
-    template T Tensor<T>::dot(const Tensor&) const;                 \
-    template T Tensor<T>::scalar() const;                           \
-    template Extremum<T> Tensor<T>::largest_magnitude() const;      \
-    template Extremum<T> Tensor<T>::minimum() const;                \
-    template Extremum<T> Tensor<T>::maximum() const;                \
-    template void Tensor<T>::print(std::ostream&, real_of<T>) const;
+#define ARGES_INSTANTIATE(T)                                  \
+    template T Tensor<T>::sum() const;                        \
+    template norm_of<T> Tensor<T>::norm1() const;             \
+    template norm_of<T> Tensor<T>::norm() const;              \
+    template norm_of<T> Tensor<T>::norm_max() const;          \
+    template T Tensor<T>::dot(const Tensor&) const;           \
+    template Extremum<T> Tensor<T>::largest_magnitude() const; \
+    template Extremum<T> Tensor<T>::minimum() const;          \
+    template Extremum<T> Tensor<T>::maximum() const;          \
+    template void Tensor<T>::print(std::ostream&, norm_of<T>) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+ARGES_INSTANTIATE(long double)
+ARGES_INSTANTIATE(std::int32_t)
+ARGES_INSTANTIATE(std::int64_t)
+template void Tensor<bool>::print(std::ostream&, double) const;
 
 }  // namespace arges

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,48 +15,64 @@
 
 namespace arges {
 
-/// Shape, layout and local elements of one tensor.
-template <class T>
+/// Shape, layout and local elements of one tensor, whose type is known at run time.
 class TensorState {
 public:
     /// Zeros. Local; make() is the way to all ranks' state. @throws OutOfMemory
-    TensorState(World world, std::shared_ptr<const Layout> layout, std::string name);
+    TensorState(const ElementKernels& kernels, World world, std::shared_ptr<const Layout> layout, std::string name);
     /// Zeros in the layout that the function gives. Collective. @throws what the function throws, OutOfMemory, or InvalidArgument if the
-    /// layout is not the same on all ranks: on every rank
-    static std::shared_ptr<TensorState> make(const World& world, const std::function<std::shared_ptr<const Layout>()>& layout,
-                                             std::string name);
+    /// layout or the element type is not the same on all ranks: on every rank
+    static std::shared_ptr<TensorState> make(const ElementKernels& kernels, const World& world,
+                                             const std::function<std::shared_ptr<const Layout>()>& layout, std::string name);
+    /// Likewise for elements of a type.
+    template <class T>
+    static std::shared_ptr<TensorState> make(const World& world, const std::function<std::shared_ptr<const Layout>()>& layout, std::string name) {
+        return make(element_kernels<T>(), world, layout, std::move(name));
+    }
     ~TensorState() { world->hold(-held_); }
     TensorState(const TensorState&) = delete;
     TensorState& operator=(const TensorState&) = delete;
 
     /// Takes over elements that lie in another layout. The account is the same on all ranks. Local.
-    void relocate(std::shared_ptr<const Layout> where, Buffer<T> elements) {
-        const auto bytes = where->max_local_size() * static_cast<std::int64_t>(sizeof(T));
-        world->hold(bytes - held_);
-        held_ = bytes;
+    void relocate(std::shared_ptr<const Layout> where, Buffer<std::byte> elements) {
+        const auto needed = where->max_local_size() * kernels->size;
+        world->hold(needed - held_);
+        held_ = needed;
         layout = std::move(where);
-        data = std::move(elements);
+        bytes = std::move(elements);
     }
     /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
     void keep_real();
     const Layout& shape() const { return *layout; }
     std::int64_t rank() const { return world->rank(); }
+    /// Elements on this rank; none in a dry run.
+    std::int64_t count() const { return bytes.size() / kernels->size; }
     /// Name for messages.
     std::string title() const { return name.empty() ? "tensor" : name; }
-    /// Calls f(offset, indices, orbit size) for each element stored on this rank.
-    template <class F>
-    void for_each(F&& f) const;
 
+    const ElementKernels* kernels;  // of the element type, under plus-times if that is defined
     World world_handle;
     std::shared_ptr<WorldState> world;
     std::shared_ptr<const Layout> layout;
     std::string name;
-    Buffer<T> data;  // empty in a dry run
-    int moves = 0;   // how often it was moved for the sake of later runs of a statement
+    Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
+    int moves = 0;            // how often it was moved for the sake of later runs of a statement
 
 private:
     std::int64_t held_ = 0;
 };
+
+/// The elements on this rank. Their type must be T.
+template <class T>
+T* elements_of(TensorState& state) {
+    assert(*state.kernels->type == typeid(T));
+    return reinterpret_cast<T*>(state.bytes.data());
+}
+template <class T>
+const T* elements_of(const TensorState& state) {
+    assert(*state.kernels->type == typeid(T));
+    return reinterpret_cast<const T*>(state.bytes.data());
+}
 
 /// Calls f(offset, indices) for each element that `rank` stores under a layout.
 template <class F>
@@ -109,7 +126,6 @@ std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<st
 Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name);
 
 /// The tensor's state. @throws InvalidArgument if there is none
-template <class T>
-TensorState<T>& state_of(const Tensor<T>& tensor, const char* where);
+TensorState& state_of(const AnyTensor& tensor, const char* where);
 
 }  // namespace arges

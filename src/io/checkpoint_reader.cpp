@@ -75,7 +75,7 @@ struct CheckpointReader::State {
         return stored;
     }
     template <class T>
-    void load(const StoredTensor& stored, TensorState<T>& to) const;
+    void load(const StoredTensor& stored, TensorState& to) const;
 
     World world;
     InputFile file;
@@ -84,7 +84,7 @@ struct CheckpointReader::State {
 };
 
 template <class T>
-void CheckpointReader::State::load(const StoredTensor& stored, TensorState<T>& to) const {
+void CheckpointReader::State::load(const StoredTensor& stored, TensorState& to) const {
     RunningChecksum sum;
     SlabExchange(SlotOrder::first_fastest).load<T>(to, [&](const Slab<T>& slab) {
         const auto bytes = static_cast<std::size_t>(slab.count) * sizeof(T);
@@ -123,7 +123,7 @@ Tensor<T> CheckpointReader::read(const std::string& name) const {
     const StoredTensor* stored = nullptr;
     opened(state_).file.comm().agree([&] { stored = &opened(state_).find_of_type<T>(name); });
     Tensor<T> tensor(opened(state_).world, stored->shape.extents, stored->shape.symmetry, name);
-    opened(state_).load(*stored, state_of(tensor, "CheckpointReader::read"));
+    opened(state_).load<T>(*stored, state_of(tensor, "CheckpointReader::read"));
     return tensor;
 }
 
@@ -146,7 +146,7 @@ void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) con
                                   stored->shape.symmetry.to_string() + ", and the tensor to read into " +
                                   tensor.symmetry().to_string() + "; use read(), then with_symmetry()");
     });
-    s.load(*stored, state_of(tensor, "CheckpointReader::read_into"));
+    s.load<T>(*stored, state_of(tensor, "CheckpointReader::read_into"));
 }
 
 template <class V>

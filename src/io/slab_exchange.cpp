@@ -18,11 +18,10 @@ bool has_blocks(const Layout& layout) {
 }
 
 /// The same tensor with its groups dealt out by packed index. Zeros. Collective.
-template <class T>
-std::unique_ptr<TensorState<T>> without_blocks(const TensorState<T>& tensor) {
+std::unique_ptr<TensorState> without_blocks(const TensorState& tensor) {
     const auto& shape = tensor.shape();
     auto layout = tensor.world->intern(default_layout(shape.grid(), shape.extents(), shape.symmetry()));
-    return std::make_unique<TensorState<T>>(tensor.world_handle, std::move(layout), tensor.name);
+    return std::make_unique<TensorState>(*tensor.kernels, tensor.world_handle, std::move(layout), tensor.name);
 }
 
 /// The slabs of all ranks, round after round, and the buffers of this rank.
@@ -30,7 +29,7 @@ template <class T>
 class Rounds {
 public:
     /// Collective.
-    Rounds(const TensorState<T>& tensor, SlotOrder order, std::int64_t slab_bytes)
+    Rounds(const TensorState& tensor, SlotOrder order, std::int64_t slab_bytes)
         : comm_(tensor.world->communicator()),
           order_(tensor.shape(), order),
           limit_(std::max<std::int64_t>(1, slab_bytes / static_cast<std::int64_t>(sizeof(T)))),
@@ -242,39 +241,39 @@ void Rounds<T>::scatter(T* local) {
 }  // namespace
 
 template <class T>
-void SlabExchange::store(const TensorState<T>& tensor, const std::function<void(const Slab<const T>&)>& take) const {
+void SlabExchange::store(const TensorState& tensor, const std::function<void(const Slab<const T>&)>& take) const {
     if (has_blocks(tensor.shape())) {
         const auto packed = without_blocks(tensor);
-        move_elements(*tensor.world, tensor.shape(), tensor.data.data(), packed->shape(), packed->data.data());
-        store(*packed, take);
+        move_elements(*tensor.world, *tensor.kernels, tensor.shape(), tensor.bytes.data(), packed->shape(), packed->bytes.data());
+        store<T>(*packed, take);
         return;
     }
     Rounds<T> rounds(tensor, order_, slab_bytes_);
     while (rounds.next()) {
-        const auto slab = rounds.gather(tensor.data.data());
+        const auto slab = rounds.gather(elements_of<T>(tensor));
         rounds.comm().agree([&] { take(slab); });
     }
 }
 
 template <class T>
-void SlabExchange::load(TensorState<T>& tensor, const std::function<void(const Slab<T>&)>& give) const {
+void SlabExchange::load(TensorState& tensor, const std::function<void(const Slab<T>&)>& give) const {
     if (has_blocks(tensor.shape())) {
         const auto packed = without_blocks(tensor);
-        load(*packed, give);
-        move_elements(*tensor.world, packed->shape(), packed->data.data(), tensor.shape(), tensor.data.data());
+        load<T>(*packed, give);
+        move_elements(*tensor.world, *tensor.kernels, packed->shape(), packed->bytes.data(), tensor.shape(), tensor.bytes.data());
         return;
     }
     Rounds<T> rounds(tensor, order_, slab_bytes_);
     while (rounds.next()) {
         rounds.comm().agree([&] { give(rounds.slab()); });
-        rounds.scatter(tensor.data.data());
+        rounds.scatter(elements_of<T>(tensor));
     }
     tensor.keep_real();
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                          \
-    template void SlabExchange::store(const TensorState<T>&, const std::function<void(const Slab<const T>&)>&) const; \
-    template void SlabExchange::load(TensorState<T>&, const std::function<void(const Slab<T>&)>&) const;
+    template void SlabExchange::store(const TensorState&, const std::function<void(const Slab<const T>&)>&) const; \
+    template void SlabExchange::load(TensorState&, const std::function<void(const Slab<T>&)>&) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges::io

@@ -44,10 +44,10 @@ public:
     /// Calls take(slab) for this rank's slabs by ascending position, as often on each rank: the last ones may be empty.
     /// Collective, so that `take` may be; what it throws on one rank is thrown on all.
     template <class T>
-    void store(const TensorState<T>& tensor, const std::function<void(const Slab<const T>&)>& take) const;
+    void store(const TensorState& tensor, const std::function<void(const Slab<const T>&)>& take) const;
     /// Calls give(slab) likewise, which fills in the values, and moves them to the tensor. Collective.
     template <class T>
-    void load(TensorState<T>& tensor, const std::function<void(const Slab<T>&)>& give) const;
+    void load(TensorState& tensor, const std::function<void(const Slab<T>&)>& give) const;
 
 private:
     SlotOrder order_;

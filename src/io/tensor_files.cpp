@@ -112,7 +112,7 @@ std::int64_t buffer_bytes(const Description& found, std::int64_t ranks, std::int
 
 /// Reads an array that is stored in C or Fortran order into a tensor without symmetry. Collective.
 template <class T>
-void load_array(const InputFile& file, const Description& found, TensorState<T>& tensor) {
+void load_array(const InputFile& file, const Description& found, TensorState& tensor) {
     std::optional<ArrayReader> reader;
     file.comm().agree([&] { reader.emplace(file, found.array); });
     const auto slab_bytes = SlabExchange::slab_bytes_within(tensor.world->least_free_bytes());
@@ -131,7 +131,7 @@ Tensor<T> read_array(const World& world, const InputFile& file, const Descriptio
         throw InvalidArgument(file.path() + ": the array is of " + found.array.type.name() +
                               ", but the tensor is real; read it as a tensor of complex numbers, or save its real part");
     Tensor<T> tensor(world, found.array.extents, name);
-    load_array(file, found, state_of(tensor, "read_tensor"));
+    load_array<T>(file, found, state_of(tensor, "read_tensor"));
     return tensor;
 }
 

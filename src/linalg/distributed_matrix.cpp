@@ -138,7 +138,7 @@ void check_finite(const DistributedMatrix<T>& matrix, Part part, const std::stri
 }
 
 template <class T>
-const TensorState<T>& unpacked(const std::shared_ptr<TensorState<T>>& tensor, Tensor<T>& copy) {
+const TensorState& unpacked(const std::shared_ptr<TensorState>& tensor, Tensor<T>& copy) {
     const auto& layout = tensor->shape();
     bool plain = layout.slots() == layout.order();
     for (int s = 0; s < layout.slots() && plain; ++s)
@@ -149,14 +149,14 @@ const TensorState<T>& unpacked(const std::shared_ptr<TensorState<T>>& tensor, Te
 }
 
 template <class T>
-DistributedMatrix<T> load(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint,
+DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint,
                           Part part, std::int64_t least_rows) {
     DistributedMatrix<T> matrix(tensor.world, layout, labels.text, least_rows);
     {
         const MatrixExchange exchange(tensor.world->exchange_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels,
                                       layout, matrix.distance(), tensor.rank());
         reserve_buffers(*tensor.world, exchange, sizeof(T), labels.text);
-        exchange.gather(tensor.data.data(), matrix.data(), adjoint, tensor.world->workspace());
+        exchange.gather(elements_of<T>(tensor), matrix.data(), adjoint, tensor.world->workspace());
     }
     check_finite(matrix, part, labels.text);
     return matrix;
@@ -172,7 +172,7 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     const MatrixExchange exchange(state.exchange_communicator(), *layout, adjoint ? labels.flipped() : labels, matrix.layout(),
                                   matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
-    auto result = TensorState<T>::make(world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
+    auto result = TensorState::make<T>(world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
     Buffer<T> elements;
     if (exchange.is_identity()) elements = matrix.release();
     const bool adopted = elements.size() > 0;
@@ -188,18 +188,18 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
         // A matrix that is adopted sends and receives nothing.
         if (!adopted) exchange.scatter(matrix.data(), elements.data(), adjoint, state.workspace());
     }
-    result->relocate(layout, std::move(elements));
+    result->relocate(layout, std::move(elements).template reinterpreted<std::byte>());
     return Tensor<T>(std::move(result));
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                         \
     template class DistributedMatrix<T>;                                                                             \
-    template DistributedMatrix<T> load(const TensorState<T>&, const Matricization&, const MatrixLayout&, bool, Part, \
+    template DistributedMatrix<T> load(const TensorState&, const Matricization&, const MatrixLayout&, bool, Part, \
                                        std::int64_t);                                                                \
     template Tensor<T> store(const World&, DistributedMatrix<T>&&, const std::vector<std::int64_t>&,                 \
                              const std::vector<std::int64_t>&, const std::string&, bool);                            \
     template void check_finite(const DistributedMatrix<T>&, Part, const std::string&);                               \
-    template const TensorState<T>& unpacked(const std::shared_ptr<TensorState<T>>&, Tensor<T>&);
+    template const TensorState& unpacked(const std::shared_ptr<TensorState>&, Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges::linalg

@@ -103,7 +103,7 @@ enum class Part : std::uint8_t { all, lower, upper };
 /// Collective.
 /// @throws InvalidArgument on every rank if an element of the part is infinite or not a number
 template <class T>
-DistributedMatrix<T> load(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout,
+DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout,
                           bool adjoint = false, Part part = Part::all, std::int64_t least_rows = 0);
 
 /// A new tensor with the extents of rows, then columns (with `adjoint`: of the adjoint matrix), and the elements of a matrix,
@@ -118,6 +118,6 @@ void check_finite(const DistributedMatrix<T>& matrix, Part part, const std::stri
 
 /// A tensor without symmetry, each dimension a slot by itself: the given one or an unpacked copy in `unpacked`. Collective.
 template <class T>
-const TensorState<T>& unpacked(const std::shared_ptr<TensorState<T>>& tensor, Tensor<T>& copy);
+const TensorState& unpacked(const std::shared_ptr<TensorState>& tensor, Tensor<T>& copy);
 
 }  // namespace arges::linalg

@@ -89,8 +89,8 @@ EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options) {
     const auto& tensor = a.plain();
     auto layout = choose_layout(n, n, a.world().size(), options.grid);
     if (layout.single()) layout = on_one_rank(n, n);
-    auto matrix = load(tensor, labels, layout, false, known ? Part::lower : Part::all);
-    if (!known) check_symmetric(matrix, load(tensor, labels, layout, true), labels.text);
+    auto matrix = load<T>(tensor, labels, layout, false, known ? Part::lower : Part::all);
+    if (!known) check_symmetric(matrix, load<T>(tensor, labels, layout, true), labels.text);
     EighResult<T> result;
     const auto count = options.count.value_or(n - options.first);
     if (options.vectors) {

@@ -37,20 +37,20 @@ public:
                 ": the world is a dry run, which has no elements; plan by statements, or use a world of real ranks");
     }
     /// Without symmetry. Collective.
-    const TensorState<T>& plain() { return unpacked(pointer_, copy_); }
+    const TensorState& plain() { return unpacked(pointer_, copy_); }
     /// With symmetry, if there is any.
     Tensor<T> tensor() const { return Tensor<T>(pointer_); }
     const World& world() const { return state.world_handle; }
 
-    const TensorState<T>& state;
+    const TensorState& state;
     Matricization labels;
 
 private:
-    static const TensorState<T>& checked(const IndexedTensor<T>& A, const std::string& what) {
+    static const TensorState& checked(const IndexedTensor<T>& A, const std::string& what) {
         if (!A.factor().tensor) throw InvalidArgument(what + ": labels without a tensor; label one by Tensor::operator[]");
         return *A.factor().tensor;
     }
-    std::shared_ptr<TensorState<T>> pointer_;
+    std::shared_ptr<TensorState> pointer_;
     Tensor<T> copy_;
 };
 

@@ -74,7 +74,7 @@ Placement choose_placement(const Layout& tensor, const Matricization& labels, st
 template <class T>
 DistributedMatrix<T> moved(DistributedMatrix<T>&& matrix, const World& world, const MatrixLayout& layout) {
     const auto tensor = store(world, std::move(matrix), {matrix.rows()}, {matrix.columns()}, "matrix");
-    return load(*tensor.state(), parse_matricization("i|j", tensor.extents(), "matrix"), layout);
+    return load<T>(*tensor.state(), parse_matricization("i|j", tensor.extents(), "matrix"), layout);
 }
 
 #define ARGES_INSTANTIATE(T) template DistributedMatrix<T> moved(DistributedMatrix<T>&&, const World&, const MatrixLayout&);

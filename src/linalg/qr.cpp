@@ -14,9 +14,9 @@ using namespace linalg;
 namespace {
 
 template <class T>
-QrResult<T> by_tall_qr(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout) {
+QrResult<T> by_tall_qr(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout) {
     const auto m = labels.rows.size, n = labels.columns.size, k = std::min(m, n);
-    auto matrix = load(tensor, labels, layout, false, Part::all, TallQr<T>::least_rows(n, layout));
+    auto matrix = load<T>(tensor, labels, layout, false, Part::all, TallQr<T>::least_rows(n, layout));
     TallQr<T> tall(matrix);
     QrResult<T> result;
     DistributedMatrix<T> R(tensor.world, on_one_rank(k, n, layout.ranks[0]), tall.take_r(), labels.text);
@@ -28,9 +28,9 @@ QrResult<T> by_tall_qr(const TensorState<T>& tensor, const Matricization& labels
 }
 
 template <class T>
-QrResult<T> by_scalapack(const TensorState<T>& tensor, const Matricization& labels, const MatrixLayout& layout) {
+QrResult<T> by_scalapack(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout) {
     const auto m = labels.rows.size, n = labels.columns.size, k = std::min(m, n);
-    auto A = load(tensor, labels, layout);
+    auto A = load<T>(tensor, labels, layout);
     DistributedMatrix<T> R(tensor.world, layout.resized(k, n), labels.text);
     qr_on_grid(A, R);
     QrResult<T> result;
@@ -48,7 +48,7 @@ QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options) {
     Operand<T> a(A, "qr");
     const auto placement = choose_placement(a.plain().shape(), a.labels, a.world().size(), options.grid, Purpose::qr);
     auto result =
-        placement.tall ? by_tall_qr(a.plain(), a.labels, placement.layout) : by_scalapack(a.plain(), a.labels, placement.layout);
+        placement.tall ? by_tall_qr<T>(a.plain(), a.labels, placement.layout) : by_scalapack<T>(a.plain(), a.labels, placement.layout);
     if (options.checks) {
         result.checks.residual = residual<T>(A, a.labels, result.Q, nullptr, result.R);
         result.checks.orthogonality = orthogonality(result.Q);

@@ -30,7 +30,7 @@ Tensor<T> cholesky(const IndexedTensor<T>& A, const MatrixGrid& grid) {
     Operand<T> a(A, "cholesky");
     check_square(a.labels, "cholesky");
     const auto n = a.labels.rows.size;
-    auto matrix = load(a.plain(), a.labels, layout_for(n, n, a.world().size(), grid), false, Part::lower);
+    auto matrix = load<T>(a.plain(), a.labels, layout_for(n, n, a.world().size(), grid), false, Part::lower);
     cholesky_dense(matrix, "cholesky: " + a.labels.text);
     matrix.clear_above_diagonal();
     return store(a.world(), std::move(matrix), a.labels.rows.extents, a.labels.columns.extents, "L");
@@ -44,9 +44,9 @@ Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, c
     check_square(a.labels, "solve_positive");
     const auto n = a.labels.rows.size, count = b.labels.columns.size;
     b.labels.rows = matched(b.labels.rows, a.labels.rows, b.labels.text, a.labels.text);
-    auto matrix = load(a.plain(), a.labels, layout_for(n, count, a.world().size(), grid), false, Part::lower);
+    auto matrix = load<T>(a.plain(), a.labels, layout_for(n, count, a.world().size(), grid), false, Part::lower);
     cholesky_dense(matrix, "solve_positive: " + a.labels.text);
-    auto X = load(b.plain(), b.labels, beside(matrix.layout(), n, count));
+    auto X = load<T>(b.plain(), b.labels, beside(matrix.layout(), n, count));
     TriangularOptions step;
     solve_triangular_dense(matrix, X, step, a.labels.text);
     step.operation = Operation::adjoint;
@@ -67,8 +67,8 @@ Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B,
     known = matched(known, left ? op.rows : op.columns, b.labels.text, a.labels.text);
     const auto n = a.labels.rows.size, count = left ? b.labels.columns.size : b.labels.rows.size;
     const auto part = options.triangle == Triangle::lower ? Part::lower : Part::upper;
-    const auto matrix = load(a.plain(), a.labels, layout_for(n, count, a.world().size(), options.grid), false, part);
-    auto X = load(b.plain(), b.labels, left ? beside(matrix.layout(), n, count) : beside(matrix.layout(), count, n));
+    const auto matrix = load<T>(a.plain(), a.labels, layout_for(n, count, a.world().size(), options.grid), false, part);
+    auto X = load<T>(b.plain(), b.labels, left ? beside(matrix.layout(), n, count) : beside(matrix.layout(), count, n));
     solve_triangular_dense(matrix, X, options, "solve_triangular: " + a.labels.text);
     return left ? store(a.world(), std::move(X), op.columns.extents, b.labels.columns.extents, "X")
                 : store(a.world(), std::move(X), b.labels.rows.extents, op.rows.extents, "X");

@@ -37,7 +37,7 @@ DenseSvd<T> by_tall_qr(const World& world, DistributedMatrix<T>& A, const SvdCut
 }
 
 template <class T>
-SvdResult<T> exact(const TensorState<T>& tensor, const Matricization& labels, const SvdOptions& options) {
+SvdResult<T> exact(const TensorState& tensor, const Matricization& labels, const SvdOptions& options) {
     const auto m = labels.rows.size, n = labels.columns.size;
     const bool wide = m < n;  // then of the adjoint: A^H = V S U^H
     const auto& world = tensor.world_handle;
@@ -45,7 +45,7 @@ SvdResult<T> exact(const TensorState<T>& tensor, const Matricization& labels, co
         choose_placement(tensor.shape(), wide ? labels.flipped() : labels, world.size(), options.grid, Purpose::svd);
     const bool tall = placement.tall && static_cast<double>(std::max(m, n)) >= tall_ratio * static_cast<double>(std::min(m, n)) &&
                       std::min(m, n) > 0;
-    auto A = load(tensor, labels, placement.layout, wide, Part::all,
+    auto A = load<T>(tensor, labels, placement.layout, wide, Part::all,
                   tall ? TallQr<T>::least_rows(std::min(m, n), placement.layout) : 0);
     const SvdCut cut{options.rank, options.tolerance, options.absolute_tolerance};
     const bool U = wide ? options.right : options.left, Vh = wide ? options.left : options.right;
@@ -87,7 +87,7 @@ SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options) {
     const auto& labels = a.labels;
     check_options(options, labels.text);
     const bool randomized = options.method == SvdMethod::randomized && std::min(labels.rows.size, labels.columns.size) > 0;
-    auto result = randomized ? randomized_svd(a.tensor(), labels, options) : exact(a.plain(), labels, options);
+    auto result = randomized ? randomized_svd(a.tensor(), labels, options) : exact<T>(a.plain(), labels, options);
     if (options.checks) {
         if (options.left && options.right) result.checks.residual = residual(A, labels, result.U, &result.s, result.Vh);
         if (options.left) result.checks.orthogonality = orthogonality(result.U);

@@ -1,30 +1,13 @@
 /// Contraction of two strided operands on one rank.
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "local/scalar.hpp"
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace arges::local {
-
-/// An axis of the iteration space with its stride in each operand (0 and unused where the operand
-/// lacks it).
-struct FoldAxis {
-    std::int64_t size = 1;
-    std::int64_t stride_a = 0;
-    std::int64_t stride_b = 0;
-    std::int64_t stride_c = 0;
-};
-
-/// The axes of a contraction, grouped by the operands that have them.
-struct FoldedContraction {
-    std::vector<FoldAxis> m;      ///< in A and C
-    std::vector<FoldAxis> n;      ///< in B and C
-    std::vector<FoldAxis> k;      ///< in A and B, summed over
-    std::vector<FoldAxis> batch;  ///< in A, B and C
-};
 
 /// Copies of operands that contract() makes stay below this at any time.
 inline constexpr std::int64_t max_workspace_bytes = 32 << 20;

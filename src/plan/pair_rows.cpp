@@ -120,7 +120,7 @@ std::optional<ContractionPlan> plan_for(const Product& spec, const std::vector<I
 
 std::optional<ContractionPlan> plan_by_rows(const Product& spec, const PlanOptions& options,
                                             const std::optional<LabelTerm>& mirror) {
-    if (spec.factors.size() != 2) return std::nullopt;
+    if (spec.factors.size() != 2 || !spec.is_field) return std::nullopt;
     const auto groups = index_groups(spec);
     std::optional<ContractionPlan> best;
     for (const auto stays : {operand_a, operand_b}) {

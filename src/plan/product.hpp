@@ -30,6 +30,7 @@ struct Product {
     std::vector<LabelTerm> terms;          ///< projection onto the output's symmetry; the identity comes first
     bool output_is_free = false;           ///< the output may take any layout: all of it is replaced
     bool complex = false;
+    bool is_field = true;                  ///< elements have halves and negatives: parts of operands may be formed
     bool coefficient_inside = false;       ///< terms conjugate and the coefficient is complex: it must be applied before the movement
     std::int64_t element_bytes = 8;
 
@@ -46,6 +47,7 @@ inline Product product_over_labels_of(const Product& product, std::vector<Operan
     part.label_names = product.label_names;
     part.terms = {identity_term(product.label_extents.size())};
     part.complex = product.complex;
+    part.is_field = product.is_field;
     part.element_bytes = product.element_bytes;
     return part;
 }

@@ -148,7 +148,7 @@ void ProductSteps::suit_consumer(int id, std::size_t input, FusedPlan& consumer)
 
 void ProductSteps::finish() {
     if (nodes_.empty()) return;
-    if (nodes_.size() == 2)
+    if (nodes_.size() == 2 && spec_.is_field)
         if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels)) return multiply_joint_pair(*pairs);
     const auto& labels = nodes_[0].spec.labels;
     const bool nothing_summed = std::all_of(labels.begin(), labels.end(), [&](int l) { return in_output(l); });

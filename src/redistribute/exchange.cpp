@@ -1,10 +1,9 @@
 #include "redistribute/exchange.hpp"
 
 #include "base/first_error.hpp"
-#include "base/instantiate.hpp"
-#include "base/related_value.hpp"
+#include "base/element_at.hpp"
 #include "plan/exchange_loops.hpp"
-#include "redistribute/split_pair.hpp"
+#include "plan/pair_split.hpp"
 #include "redistribute/unpack_pair.hpp"
 
 #include <algorithm>
@@ -32,19 +31,28 @@ ExchangeSpec naming(const ExchangeSpec& spec) {
     return result;
 }
 
-/// Calls f(offset) for each element of the target that the labels name.
-template <class F>
-void for_each_named(const ExchangeSpec& spec, std::int64_t rank, F&& f) {
+/// to = alpha * from on the elements of the target that the labels name; `from` is the target itself, or a single element for all of them.
+void transfer_named(const ElementKernels& kernels, const ExchangeSpec& spec, std::int64_t rank, const void* from, bool is_single, void* to, const void* alpha) {
     const ExchangeLists lists(naming(spec), rank);
+    std::vector<std::int64_t> zeros;
     for (const auto& m : lists.receives()) {
         if (m.peer != rank) continue;
-        std::vector<std::size_t> digit(m.groups.size(), 0);
-        for (std::int64_t i = 0; i < m.count; ++i) {
-            std::int64_t at = 0;
-            for (std::size_t g = 0; g < digit.size(); ++g) at += m.groups[g]->to[digit[g]];
-            f(at);
-            for (std::size_t g = 0; g < digit.size() && ++digit[g] == m.groups[g]->to.size(); ++g) digit[g] = 0;
+        std::vector<local::TransferAxis> axes;
+        std::int64_t first = 0;
+        for (const auto* group : m.groups) {
+            auto& axis = axes.emplace_back(local::TransferAxis{.count = group->count()});
+            if (group->progression) {
+                first += group->progression->to;
+                axis.to_stride = group->progression->to_stride;
+                axis.from_stride = is_single ? 0 : axis.to_stride;
+                continue;
+            }
+            if (is_single && zeros.size() < group->to.size()) zeros.resize(group->to.size(), 0);
+            axis.to = group->to.data();
         }
+        for (auto& axis : axes)
+            if (axis.to != nullptr) axis.from = is_single ? zeros.data() : axis.to;
+        kernels.transfer(axes, is_single ? from : element_at(from, first, kernels.size), element_at(to, first, kernels.size), alpha, {});
     }
 }
 
@@ -126,8 +134,8 @@ Exchange::MessageAxes Exchange::axes(const ExchangeMessage& message, bool pack, 
     return result;
 }
 
-template <Exchange::Step step, class T>
-void Exchange::loop(const ExchangeMessage& message, const T* from, T* to, T alpha, local::TransferMode mode) const {
+void Exchange::loop(Step step, const ElementKernels& kernels, const ExchangeMessage& message, const void* from, void* to, const void* alpha,
+                    local::TransferMode mode) const {
     const auto& loops = *lists_.loops();
     const auto& group = *message.groups[0];
     const auto from_place = step == Step::unpack ? group.peer : loops.from_place(rank_);
@@ -137,30 +145,17 @@ void Exchange::loop(const ExchangeMessage& message, const T* from, T* to, T alph
     const auto run_part = [&](std::size_t p) {
         auto at = group.part_begin[p];  // in the message
         loops.for_each_run(parts[p], from_place, to_place, [&](const ExchangeRun& run) {
-            const T* const source = step == Step::unpack ? from + at : from + run.from;
-            T* const target = step == Step::pack ? to + at : to + run.to;
+            local::ListedTransfer list{.count = run.count};
+            const auto source = element_at(from, step == Step::unpack ? at : run.from, kernels.size);
+            const auto target = element_at(to, step == Step::pack ? at : run.to, kernels.size);
             at += run.count;
-            const auto read = [&](std::int64_t i) { return step == Step::unpack ? source[i] : source[run.from_offsets[i]]; };
-            if constexpr (step == Step::pack) {
-                for (std::int64_t i = 0; i < run.count; ++i) target[i] = read(i);
-                return;
+            if (step != Step::unpack) list.from = run.from_offsets;
+            if (step != Step::pack) {
+                list.to = run.to_offsets;
+                list.factors = run.factors;
+                list.factor = run.factor;
             }
-            auto factor = run.factor;
-            if (mode.conjugate) factor ^= 2;
-            if (run.factors == nullptr && (factor & 2) == 0) {
-                const T scale = (factor & 1) != 0 ? -alpha : alpha;
-                if (mode.accumulate)
-                    for (std::int64_t i = 0; i < run.count; ++i) target[run.to_offsets[i]] += scale * read(i);
-                else
-                    for (std::int64_t i = 0; i < run.count; ++i) target[run.to_offsets[i]] = scale * read(i);
-                return;
-            }
-            for (std::int64_t i = 0; i < run.count; ++i) {
-                const auto bits = static_cast<std::uint8_t>(run.factors != nullptr ? factor ^ run.factors[i] : factor);
-                const T value = alpha * related_value(bits, read(i));
-                T& element = target[run.to_offsets[i]];
-                element = mode.accumulate ? element + value : value;
-            }
+            kernels.transfer_listed(list, source, target, alpha, mode);
         });
     };
     // Parts of different terms may have the same targets: one term after the other.
@@ -174,63 +169,63 @@ void Exchange::loop(const ExchangeMessage& message, const T* from, T* to, T alph
     error.rethrow();
 }
 
-template <class T>
-void Exchange::prepare_target(T* to, T beta, bool& accumulate) const {
+void Exchange::prepare_target(const ElementKernels& kernels, void* to, const void* beta, bool& accumulate) const {
     const auto local = spec_.to.local_size(rank_);
     if (lists_.pattern()) {
-        if (beta == T(0))
-            for_each_named(spec_, rank_, [&](std::int64_t at) { to[at] = T(0); });
+        if (kernels.is_zero(beta))
+            transfer_named(kernels, spec_, rank_, kernels.zero, true, to, nullptr);
         else
-            scale_named(spec_, rank_, to, beta);
+            scale_named(kernels, spec_, rank_, to, beta);
         return;
     }
-    if (beta == T(0)) {
+    if (kernels.is_zero(beta)) {
         if (lists_.single_source() && lists_.written() == local)
             accumulate = false;
         else
-            std::fill(to, to + local, T(0));
-    } else if (beta != T(1)) {
-        for (std::int64_t i = 0; i < local; ++i) to[i] *= beta;
+            kernels.fill(to, local, kernels.zero);
+    } else if (!kernels.is_one(beta)) {
+        kernels.scale(to, local, beta);
     }
 }
 
-template <class T>
-void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) {
+void Exchange::run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate, Workspace& workspace) {
     const Workspace::Scope scope(workspace);
-    T* const send = workspace.take<T>(volume().sent);
-    T* const receive = workspace.take<T>(volume().received);
+    const auto bytes = kernels.size;
+    std::byte* const send = workspace.take(volume().sent, bytes);
+    std::byte* const receive = workspace.take(volume().received, bytes);
     FirstError error;
     std::int64_t offset = 0;
     error.run([&] {
         auto m = pack_.begin();
         for (const auto& message : lists_.sends()) {
+            const auto target = element_at(send, offset, bytes);
             if (lists_.loops() != nullptr) {
-                loop<Step::pack>(message, from, send + offset, T(1), {});
+                loop(Step::pack, kernels, message, from, target, nullptr, {});
             } else {
-                local::transfer<T>(m->axes, from + m->from, send + offset, T(1), {});
+                kernels.transfer(m->axes, element_at(from, m->from, bytes), target, nullptr, {});
                 ++m;
             }
             offset += message.count;
         }
     });
     PendingExchange pending;
-    if (comm_ != nullptr)
-        pending = comm_->start(pieces(lists_.sends(), reinterpret_cast<std::byte*>(send), sizeof(T)),
-                               pieces(lists_.receives(), reinterpret_cast<std::byte*>(receive), sizeof(T)));
+    if (comm_ != nullptr) pending = comm_->start(pieces(lists_.sends(), send, bytes), pieces(lists_.receives(), receive, bytes));
     bool accumulate = true;
     error.run([&] {
-        prepare_target(to, beta, accumulate);
-        if (lists_.split() != nullptr) split_pair(*lists_.split(), from, to, alpha, conjugate);
-        if (lists_.pair() != nullptr) unpack_pair(*lists_.pair(), from, to, alpha, conjugate, accumulate);
+        prepare_target(kernels, to, beta, accumulate);
+        if (lists_.split() != nullptr) kernels.split_pair(*lists_.split(), from, to, alpha, conjugate);
+        if (lists_.pair() != nullptr) unpack_pair(kernels, *lists_.pair(), from, to, alpha, conjugate, accumulate);
     });
-    const auto transfer = [&](const MessageAxes& m, const T* source, T* target) {
-        local::transfer<T>(m.axes, source + m.from, target + m.to, (m.factor & 1) != 0 ? -alpha : alpha, {conjugate != ((m.factor & 2) != 0), accumulate});
+    ElementValue negative(kernels.size);
+    if (kernels.has_negative) kernels.multiple(-1, alpha != nullptr ? alpha : kernels.one, negative.data());
+    const auto transfer = [&](const MessageAxes& m, const void* source) {
+        kernels.transfer(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, bytes), (m.factor & 1) != 0 ? negative.data() : alpha,
+                         {conjugate != ((m.factor & 2) != 0), accumulate});
     };
     auto take_own = [&] {
         for (const auto& message : lists_.receives())
-            if (lists_.loops() != nullptr && message.peer == rank_) loop<Step::direct>(message, from, to, alpha, {conjugate, accumulate});
-        if (direct_)
-            transfer(*direct_, from, to);
+            if (lists_.loops() != nullptr && message.peer == rank_) loop(Step::direct, kernels, message, from, to, alpha, {conjugate, accumulate});
+        if (direct_) transfer(*direct_, from);
     };
     if (!same_order_) error.run(take_own);
     if (comm_ != nullptr) comm_->finish(pending);
@@ -242,24 +237,19 @@ void Exchange::run(const T* from, T* to, T alpha, T beta, bool conjugate, Worksp
             if (same_order_) take_own();
             continue;
         }
+        const auto source = element_at(receive, offset, bytes);
         if (lists_.loops() != nullptr) {
-            loop<Step::unpack>(message, receive + offset, to, alpha, {conjugate, accumulate});
+            loop(Step::unpack, kernels, message, source, to, alpha, {conjugate, accumulate});
         } else {
-            transfer(*m, receive + offset, to);
+            transfer(*m, source);
             ++m;
         }
         offset += message.count;
     }
 }
 
-template <class T>
-void scale_named(const ExchangeSpec& spec, std::int64_t rank, T* to, T beta) {
-    if (beta != T(1)) for_each_named(spec, rank, [&](std::int64_t at) { to[at] *= beta; });
+void scale_named(const ElementKernels& kernels, const ExchangeSpec& spec, std::int64_t rank, void* to, const void* beta) {
+    if (!kernels.is_one(beta)) transfer_named(kernels, spec, rank, to, false, to, beta);
 }
-
-#define ARGES_INSTANTIATE(T)                                                          \
-    template void Exchange::run(const T*, T*, T, T, bool, Workspace&);                \
-    template void scale_named(const ExchangeSpec&, std::int64_t, T*, T);
-ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges

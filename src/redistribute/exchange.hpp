@@ -2,6 +2,7 @@
 /// (cyclops-2012, section 4.3, generalised to unpacking, packing, symmetrisation, gathering and reduction).
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "local/transfer.hpp"
@@ -31,8 +32,13 @@ public:
     /// to = alpha * (sum over terms of from) + beta * to on the elements that the target's labels name; `from` and `to` must not
     /// overlap. Collective: the messages of all ranks are delivered also where a rank's own work fails, whose exception comes
     /// behind them and leaves `to` undefined; callers let all ranks know of it.
+    /// @param alpha, beta  single elements
+    void run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate, Workspace& workspace);
+    /// Likewise for elements of a type.
     template <class T>
-    void run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace);
+    void run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) {
+        run(element_kernels<T>(), from, to, &alpha, &beta, conjugate, workspace);
+    }
 
     Volume volume() const { return lists_.volume(); }
     /// Elements of workspace that run() takes.
@@ -48,14 +54,13 @@ private:
         std::int64_t count = 0;
         std::uint8_t factor = 0;  // of all elements
     };
-    template <class T>
-    void prepare_target(T* to, T beta, bool& accumulate) const;
+    void prepare_target(const ElementKernels& kernels, void* to, const void* beta, bool& accumulate) const;
     MessageAxes axes(const ExchangeMessage& message, bool pack, bool unpack);
     /// What to do with the elements of a message.
     enum class Step { pack, unpack, direct };
     /// Goes through the loops of a message.
-    template <Step step, class T>
-    void loop(const ExchangeMessage& message, const T* from, T* to, T alpha, local::TransferMode mode) const;
+    void loop(Step step, const ElementKernels& kernels, const ExchangeMessage& message, const void* from, void* to, const void* alpha,
+              local::TransferMode mode) const;
     std::vector<Piece> pieces(const std::vector<ExchangeMessage>& messages, std::byte* buffer,
                               std::int64_t element_bytes) const;
 
@@ -70,7 +75,6 @@ private:
 };
 
 /// to *= beta on the elements that labels (a slice or a diagonal) name, also for beta = 0, where NaN stays; local.
-template <class T>
-void scale_named(const ExchangeSpec& spec, std::int64_t rank, T* to, T beta);
+void scale_named(const ElementKernels& kernels, const ExchangeSpec& spec, std::int64_t rank, void* to, const void* beta);
 
 }  // namespace arges

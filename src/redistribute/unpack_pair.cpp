@@ -16,6 +16,9 @@ std::uint8_t factor_of(const EntryGroup& group, std::int64_t i) {
     return group.factor.empty() ? std::uint8_t{0} : group.factor[static_cast<std::size_t>(i)];
 }
 
+/// What elements with the children exchanged have in addition.
+std::uint8_t factor_above(NodeKind kind) { return kind == NodeKind::antisymmetric ? 1 : kind == NodeKind::hermitian ? 2 : 0; }
+
 /// One row: e1 is fixed, e0 runs over a tile.
 template <class T, bool Plain>
 class Row {
@@ -85,11 +88,35 @@ void unpack(const PairUnpack& pair, const Row<T, Plain>& row, const T* from, T* 
 
 }  // namespace
 
+void unpack_pair(const ElementKernels& kernels, const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate) {
+    if (kernels.unpack_pair != nullptr) return kernels.unpack_pair(pair, from, to, alpha, conjugate, accumulate);
+    const auto& rows = pair.child[0];
+    const auto& columns = pair.child[1];
+    const auto first_of = [&](std::int64_t larger) { return pair.strict ? larger * (larger - 1) / 2 : larger * (larger + 1) / 2; };
+    std::vector<std::int64_t> sources, targets;
+    std::vector<std::uint8_t> factors;
+    for (std::int64_t e1 = 0; e1 < columns.count(); ++e1) {
+        sources.clear();
+        targets.clear();
+        factors.clear();
+        const auto c1 = columns.from[static_cast<std::size_t>(e1)];
+        for (std::int64_t e0 = 0; e0 < rows.count(); ++e0) {
+            const auto c0 = rows.from[static_cast<std::size_t>(e0)];
+            if (pair.strict && c0 == c1) continue;
+            sources.push_back(first_of(std::max(c0, c1)) + std::min(c0, c1));
+            targets.push_back(columns.to[static_cast<std::size_t>(e1)] + rows.to[static_cast<std::size_t>(e0)]);
+            factors.push_back(static_cast<std::uint8_t>(factor_of(rows, e0) ^ factor_of(columns, e1) ^ (c0 > c1 ? factor_above(pair.kind) : 0)));
+        }
+        kernels.transfer_listed({.count = static_cast<std::int64_t>(sources.size()), .from = sources.data(), .to = targets.data(), .factors = factors.data()},
+                                from, to, alpha, {conjugate, accumulate});
+    }
+}
+
 template <class T>
 void unpack_pair(const PairUnpack& pair, const T* from, T* to, T alpha, bool conjugate, bool accumulate) {
     std::vector<std::int64_t> triangle;
     for (auto c : pair.child[0].from) triangle.push_back(pair.strict ? c * (c - 1) / 2 : c * (c + 1) / 2);
-    const std::uint8_t upper = pair.kind == NodeKind::antisymmetric ? 1 : pair.kind == NodeKind::hermitian ? 2 : 0;
+    const std::uint8_t upper = factor_above(pair.kind);
     const std::uint8_t both = conjugate ? 2 : 0;
     if (upper == 0 && both == 0 && pair.child[0].factor.empty() && pair.child[1].factor.empty())
         unpack(pair, Row<T, true>(pair, triangle, upper, both), from, to, alpha, accumulate);

@@ -129,8 +129,8 @@ Fcidump random_data(const World& world, std::int64_t orbitals, std::int64_t elec
     data.core_energy = unit_interval(splitmix(seed)) - 0.5;
     const auto fill = [&](Tensor<double>& tensor) {
         tensor.fill_random(seed++);
-        auto& elements = tensor.state()->data;
-        std::replace_if(elements.data(), elements.data() + elements.size(), [](double value) { return std::abs(value) < 0.05; }, 0.0);
+        double* const elements = elements_of<double>(*tensor.state());
+        std::replace_if(elements, elements + tensor.state()->count(), [](double value) { return std::abs(value) < 0.05; }, 0.0);
     };
     fill(data.one_electron);
     fill(data.two_electron);

@@ -69,7 +69,8 @@ protected:
         for (int repeat = 0; repeat < 2; ++repeat) {
             auto c = before;
             const auto sent = comm_.traffic().bytes_sent;
-            run.run<double>({inputs[0].data(), inputs.size() > 1 ? inputs[1].data() : nullptr, c.data()}, 2.0, -1.0, workspace);
+            const double alpha = 2, beta = -1;
+            run.run(element_kernels<double>(), {inputs[0].data(), inputs.size() > 1 ? inputs[1].data() : nullptr, c.data()}, &alpha, &beta, workspace);
             EXPECT_EQ(comm_.traffic().bytes_sent - sent, planned * 8);
             for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i] + 0.0, expected[i] + 0.0) << "offset " << i;
         }

@@ -53,7 +53,7 @@ protected:
             return result;
         };
         std::vector<std::vector<double>> inputs;
-        std::vector<const double*> pointers;
+        std::vector<const void*> pointers;
         for (std::size_t f = 0; f < network.values.size(); ++f) inputs.push_back(local(plan.spec.factors[f].layout, network.values[f]));
         for (const auto& input : inputs) pointers.push_back(input.data());
         auto expected = network.reference();
@@ -63,15 +63,16 @@ protected:
         Workspace workspace;
         workspace.reserve(run.workspace_bytes());
         std::vector<std::vector<double>> kept;
-        std::vector<double*> stay;
+        std::vector<void*> stay;
         for (std::size_t f = 0; f < inputs.size(); ++f) {
             const bool stays = f < plan.stay.size() && plan.stay[f];
             kept.emplace_back(stays ? static_cast<std::size_t>(plan.stay[f]->local_size(comm_.rank())) : 0, 99.0);
-            stay.push_back(stays && !kept.back().empty() ? kept.back().data() : nullptr);
+            stay.push_back(stays && !kept.back().empty() ? static_cast<void*>(kept.back().data()) : nullptr);
         }
         auto c = local(plan.spec.output.layout, before);
         const auto sent = comm_.traffic().bytes_sent;
-        run.run<double>(pointers, c.data(), 2.0, -1.0, stay, workspace);
+        const double alpha = 2, beta = -1;
+        run.run(element_kernels<double>(), pointers, c.data(), &alpha, &beta, stay, workspace);
         EXPECT_EQ(comm_.traffic().bytes_sent - sent, run.volume().sent * 8);
         for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i] + 0.0, wanted[i] + 0.0) << "offset " << i;
         for (std::size_t f = 0; f < inputs.size(); ++f)

@@ -18,7 +18,7 @@ TEST(ChangedElements, TellFirstChangesAndTakeAllBack) {
                 for (auto& value : data) value = static_cast<double>(random() % 1000);
                 const auto original = data;
                 std::set<std::int64_t> known;
-                ChangedElements<double> changed(data.data(), size, expected);
+                ChangedElements changed(reinterpret_cast<std::byte*>(data.data()), sizeof(double), size, expected);
                 for (std::int64_t c = 0; c < changes; ++c) {
                     const auto offset = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(size));
                     ASSERT_EQ(changed.first(offset), known.insert(offset).second);

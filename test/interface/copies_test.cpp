@@ -18,7 +18,7 @@ std::int64_t differing_copies(const Tensor<double>& tensor) {
     const auto& layout = state.shape();
     const auto& comm = state.world->communicator();
     const auto local = layout.grid().is_idle(state.rank()) ? 0 : layout.local_size(state.rank());
-    const auto all = from_bytes<double>(comm.all_gather(to_bytes(std::vector<double>(state.data.data(), state.data.data() + local))));
+    const auto all = from_bytes<double>(comm.all_gather(to_bytes(std::vector<double>(elements_of<double>(state), elements_of<double>(state) + local))));
     std::map<std::vector<std::int64_t>, std::int64_t> first;
     std::int64_t offset = 0, differing = 0;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r) {

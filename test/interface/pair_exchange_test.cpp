@@ -28,26 +28,26 @@ std::vector<Item> items_of(std::int64_t rank, std::int64_t ranks, std::uint64_t 
 TEST(BatchExchange, DeliversByRankInOrderAndBringsAnswersBack) {
     const World world;
     const auto me = world.rank(), ranks = world.size();
-    BatchExchange<Item> exchange(*world.state());
+    BatchExchange exchange(*world.state(), sizeof(Item));
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         exchange.clear();
         const auto mine = items_of(me, ranks, seed);
-        for (const auto& item : mine) exchange.add(item.to, item);
+        for (const auto& item : mine) *reinterpret_cast<Item*>(exchange.add(item.to)) = item;
         std::vector<std::int64_t> place(mine.size(), -1);
         exchange.exchange([&](std::size_t i, std::int64_t j) { place.at(i) = j; });
-        std::int64_t sender = 0;
-        exchange.for_each_sender([&](std::span<const Item> arrived) {
-            std::vector<Item> expected;
+        std::vector<Item> arrived, expected;
+        exchange.for_each_item([&](const std::byte* item) { arrived.push_back(*reinterpret_cast<const Item*>(item)); });
+        for (std::int64_t sender = 0; sender < ranks; ++sender)
             for (const auto& item : items_of(sender, ranks, seed))
                 if (item.to == me) expected.push_back(item);
-            EXPECT_EQ(std::vector<Item>(arrived.begin(), arrived.end()), expected) << "from " << sender;
-            ++sender;
+        EXPECT_EQ(arrived, expected);
+        Buffer<std::byte> answers, given;
+        exchange.answer(answers, given, sizeof(std::int64_t), [](const std::byte* bytes, std::byte* answer) {
+            const auto& item = *reinterpret_cast<const Item*>(bytes);
+            *reinterpret_cast<std::int64_t*>(answer) = 1000000 * item.to + 1000 * item.from + item.number;
         });
-        EXPECT_EQ(sender, ranks);
-        Buffer<std::int64_t> answers, given;
-        exchange.answer(answers, given, [](const Item& item) { return 1000000 * item.to + 1000 * item.from + item.number; });
         for (std::size_t i = 0; i < mine.size(); ++i)
-            EXPECT_EQ(answers[place[i]], 1000000 * mine[i].to + 1000 * me + mine[i].number);
+            EXPECT_EQ(reinterpret_cast<const std::int64_t*>(answers.data())[place[i]], 1000000 * mine[i].to + 1000 * me + mine[i].number);
     }
 }
 
@@ -76,22 +76,23 @@ TEST(DeliverPairs, BringsEachPairToAllRanksThatStoreItsElement) {
         EXPECT_EQ(batches.end(batches.number() - 1), count(me));
         EXPECT_EQ(batches.number() > 1, trial == 0 && ranks > 1);
         ElementLocator locator(layout);
-        std::vector<Packet<double>> got, expected;
-        deliver_pairs<double>(
-            *world.state(), layout, batches, [&](std::int64_t i) { return locator.locate_key(key_of(me, i, size)); },
-            [&](std::int64_t i, const ElementLocation& at) { return at.negative ? -value_of(me, i) : value_of(me, i); },
-            [&](const Packet<double>& packet) { got.push_back(packet); });
+        std::vector<std::pair<std::int64_t, double>> got, expected;
+        deliver_pairs(
+            *world.state(), layout, batches, sizeof(double), [&](std::int64_t i) { return locator.locate_key(key_of(me, i, size)); },
+            [&](std::int64_t i, const ElementLocation& at, std::byte* to) {
+                *reinterpret_cast<double*>(to) = at.negative ? -value_of(me, i) : value_of(me, i);
+            },
+            [&](std::int64_t offset, const std::byte* value) { got.emplace_back(offset, *reinterpret_cast<const double*>(value)); });
         const auto copies = copy_offsets(layout);
         for (std::int64_t b = 0; b < batches.number(); ++b)
             for (std::int64_t r = 0; r < ranks; ++r)
                 for (auto i = std::min(count(r), b * length); i < std::min(count(r), (b + 1) * length); ++i) {
                     const auto at = locator.locate_key(key_of(r, i, size));
                     if (at.zero || std::count(copies.begin(), copies.end(), me - at.rank) == 0) continue;
-                    expected.push_back({at.offset, at.negative ? -value_of(r, i) : value_of(r, i)});
+                    expected.emplace_back(at.offset, at.negative ? -value_of(r, i) : value_of(r, i));
                 }
         ASSERT_EQ(got.size(), expected.size());
-        for (std::size_t i = 0; i < got.size(); ++i)
-            ASSERT_TRUE(got[i].offset == expected[i].offset && got[i].value == expected[i].value) << i;
+        for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], expected[i]) << i;
     }
 }
 
@@ -102,13 +103,13 @@ TEST(DeliverPairs, ThrowsOnEveryRankWhatOneFindsWrong) {
     const PairBatches batches(*world.state(), 10, 0, 0, 0, [] {});
     ElementLocator locator(layout);
     const auto deliver = [&] {
-        deliver_pairs<double>(
-            *world.state(), layout, batches,
+        deliver_pairs(
+            *world.state(), layout, batches, sizeof(double),
             [&](std::int64_t i) {
                 if (world.rank() == world.size() - 1 && i == 7) throw InvalidArgument("pair 7");
                 return locator.locate_key(i);
             },
-            [](std::int64_t, const ElementLocation&) { return 1.0; }, [](const Packet<double>&) {});
+            [](std::int64_t, const ElementLocation&, std::byte* to) { *reinterpret_cast<double*>(to) = 1; }, [](std::int64_t, const std::byte*) {});
     };
     EXPECT_THROW(deliver(), InvalidArgument);
     EXPECT_THROW(PairBatches(*world.state(), 1, 0, 0, 0, [&] {

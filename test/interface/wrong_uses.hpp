@@ -121,9 +121,8 @@ inline std::vector<std::byte> contents(const Scene& s) {
     std::vector<std::byte> all;
     auto add = [&](const auto& tensor) {
         if (!tensor.state()) return;
-        const auto& data = tensor.state()->data;
-        const auto* first = reinterpret_cast<const std::byte*>(data.data());
-        all.insert(all.end(), first, first + data.bytes());
+        const auto& bytes = tensor.state()->bytes;
+        all.insert(all.end(), bytes.data(), bytes.data() + bytes.size());
     };
     for (const auto* t : {&s.M, &s.N, &s.S, &s.A, &s.H, &s.E, &s.S3, &s.v, &s.x, &s.F, &s.D}) add(*t);
     for (const auto* t : {&s.Q, &s.Z, &s.W}) add(*t);

@@ -26,9 +26,8 @@ using Numbers = std::vector<std::int64_t>;
 /// The bytes of what a rank holds.
 template <class T>
 std::vector<std::byte> local_bytes(const Tensor<T>& tensor) {
-    const auto& data = tensor.state()->data;
-    const auto* first = reinterpret_cast<const std::byte*>(data.data());
-    return {first, first + data.bytes()};
+    const auto& bytes = tensor.state()->bytes;
+    return {bytes.data(), bytes.data() + bytes.size()};
 }
 
 bool in_blocks(const World& world) { return world.state()->group_mapping == GroupMapping::blocks; }

@@ -19,7 +19,8 @@ protected:
     World world_;
     Tensor<double> A_{world_, {160, 150, 170}, "A"};
     const std::int64_t bytes_ = A_.size() * 8;  // 33 MB
-    const std::int64_t local_bytes_ = A_.state()->shape().max_local_size() * 8;
+    const TensorState& state_ = *A_.state();
+    const std::int64_t local_bytes_ = state_.shape().max_local_size() * 8;
 };
 
 TEST_F(TensorMemory, GatheringOnARankTakesLittleMoreThanTheResult) {

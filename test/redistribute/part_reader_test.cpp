@@ -39,8 +39,8 @@ TEST_P(PartsOfTensors, are_read_by_the_ranks_that_want_them) {
     const std::vector<std::int64_t> extents = GetParam();
     Tensor<double> tensor(world, extents);
     tensor.fill([](Index x) { return value_at(x); });
-    const TensorState<double>& state = *tensor.state();
-    const PartReader<double> reader(state.world->exchange_communicator(), state.shape(), state.rank(), state.data.data());
+    const TensorState& state = *tensor.state();
+    const PartReader<double> reader(state.world->exchange_communicator(), state.shape(), state.rank(), elements_of<double>(state));
 
     std::mt19937_64 random(41 + static_cast<std::uint64_t>(world.rank()));
     const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end)); };
@@ -76,13 +76,13 @@ INSTANTIATE_TEST_SUITE_P(Extents, PartsOfTensors,
 TEST(PartsInPlace, on_one_rank_lie_where_they_are) {
     const World world;
     Tensor<double> tensor(world, {4, 3, 5});
-    const TensorState<double>& state = *tensor.state();
-    const PartReader<double> reader(state.world->exchange_communicator(), state.shape(), state.rank(), state.data.data());
+    const TensorState& state = *tensor.state();
+    const PartReader<double> reader(state.world->exchange_communicator(), state.shape(), state.rank(), elements_of<double>(state));
     EXPECT_EQ(reader.in_place({{1, 0, 2}, {3, 3, 3}}), nullptr);
     EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 2, 4}}), nullptr);
     if (world.size() > 1) return;
-    EXPECT_EQ(reader.in_place({{0, 0, 2}, {4, 3, 4}}), state.data.data() + 24);
-    EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 3, 3}}), state.data.data() + 28);
+    EXPECT_EQ(reader.in_place({{0, 0, 2}, {4, 3, 4}}), elements_of<double>(state) + 24);
+    EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 3, 3}}), elements_of<double>(state) + 28);
 }
 
 }  // namespace

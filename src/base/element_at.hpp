@@ -1,0 +1,28 @@
+/// Elements whose type is known at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace arges {
+
+/// The address of an element of an array.
+inline const std::byte* element_at(const void* array, std::int64_t offset, std::int64_t element_bytes) {
+    return static_cast<const std::byte*>(array) + offset * element_bytes;
+}
+inline std::byte* element_at(void* array, std::int64_t offset, std::int64_t element_bytes) {
+    return static_cast<std::byte*>(array) + offset * element_bytes;
+}
+
+/// Copies one element.
+inline void copy_element(void* to, const void* from, std::int64_t element_bytes) {
+    switch (element_bytes) {
+        case 4: std::memcpy(to, from, 4); break;
+        case 8: std::memcpy(to, from, 8); break;
+        case 16: std::memcpy(to, from, 16); break;
+        default: std::memcpy(to, from, static_cast<std::size_t>(element_bytes));
+    }
+}
+
+}  // namespace arges

@@ -1,0 +1,266 @@
+// Functions of elements in statements, on packed storage: operands are brought to where the output's elements are stored, and the function is called once for each.
+#include "arges/element_functions.hpp"
+
+#include "arges/error.hpp"
+#include "base/element_at.hpp"
+#include "base/first_error.hpp"
+#include "base/saturate.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/run_movement.hpp"
+#include "interface/tensor_state.hpp"
+#include "symmetry/permutation_group.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// Elements for which the function is called at a time.
+constexpr std::int64_t block_length = 4096;
+
+/// What the values of the operands and of the result take on where two children of a node of the output are exchanged: bit 0 negates, bit 1 conjugates.
+struct Exchanged {
+    std::vector<int> operands;
+    int result = 0;
+    bool operator<(const Exchanged& other) const { return std::tie(operands, result) < std::tie(other.operands, other.result); }
+    bool changes_nothing() const { return result == 0 && std::all_of(operands.begin(), operands.end(), [](auto factor) { return factor == 0; }); }
+};
+
+std::string text_of(const Factor& factor) { return factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"]"; }
+
+/// The tree that stores the same elements, without signs and conjugates.
+SymmetryNode stored(const SymmetryNode& node) {
+    auto result = node;
+    if (node.kind == NodeKind::antisymmetric) result.kind = NodeKind::hollow;
+    if (node.kind == NodeKind::hermitian) result.kind = NodeKind::symmetric;
+    for (auto& child : result.children) child = stored(child);
+    return result;
+}
+
+/// The exchanges of neighbouring children: they generate the group of a node.
+void generators(const SymmetryNode& node, int order, std::vector<SignedPermutation>& result) {
+    for (const auto& child : node.children) generators(child, order, result);
+    for (std::size_t i = 0; i + 1 < node.children.size() && node.kind != NodeKind::product; ++i)
+        result.push_back(group_of(SymmetryNode{node.kind, -1, {node.children[i], node.children[i + 1]}}, order).back());
+}
+
+class ElementFunction {
+public:
+    ElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const statements::BulkFunction& f)
+        : left_(left), operands_(operands), output_(*left.tensor), world_(*output_.world), kernels_(result), f_(f) {}
+
+    void run(bool accumulate) {
+        world_.agree([&] { check(); });
+        const auto layout = layout_of_output();
+        std::vector<std::shared_ptr<TensorState>> moved;
+        std::vector<const void*> inputs;
+        for (const auto& operand : operands_) {
+            auto& state = *operand.tensor;
+            if (state.layout == output_.layout && operand.labels.names() == left_.labels.names()) {
+                inputs.push_back(state.bytes.data());
+                continue;
+            }
+            moved.push_back(TensorState::make(*state.kernels, state.world_handle, [&] { return layout; }, state.name));
+            run_movement(world_, *state.kernels, movement(state, operand.labels.names(), *layout), state.bytes.data(), moved.back()->bytes.data(), nullptr,
+                         state.kernels->zero);
+            inputs.push_back(moved.back()->bytes.data());
+        }
+        if (world_.dry()) return;
+        Buffer<std::byte> results;
+        world_.agree([&] {
+            const auto bytes = saturated_product(output_.shape().max_local_size(), kernels_.size);
+            world_.require_free(bytes, output_.title() + ": a function of elements");
+            world_.note_working(bytes);
+            results = Buffer<std::byte>(output_.bytes.size());
+            compute(inputs, results);
+        });
+        commit(results, accumulate);
+    }
+
+private:
+    void check() {
+        const auto& names = left_.labels.names();
+        const std::set<std::string> known(names.begin(), names.end());
+        if (known.size() < names.size()) throw InvalidArgument(text_of(left_) + " = map(...): a label is repeated; give each dimension a label of its own");
+        if (static_cast<int>(names.size()) != output_.shape().order())
+            throw InvalidArgument(text_of(left_) + " = map(...): " + std::to_string(names.size()) + " labels for a tensor of order " + std::to_string(output_.shape().order()));
+        for (const auto& operand : operands_) check(operand, known);
+        for (const auto& slot : output_.shape().symmetry().slots()) generators(slot, output_.shape().order(), exchanges_);
+        for (const auto& exchange : exchanges_) {
+            Exchanged values{{}, factor_of(exchange)};
+            for (const auto& operand : operands_) values.operands.push_back(factor_of(operand, exchange));
+            if (!values.changes_nothing()) compared_.insert(std::move(values));
+        }
+    }
+
+    void check(const Factor& operand, const std::set<std::string>& known) const {
+        const auto& state = *operand.tensor;
+        if (state.world != output_.world) throw InvalidArgument(output_.title() + " and " + state.title() + " live on different worlds; use transfer() first");
+        const auto& labels = operand.labels.names();
+        if (static_cast<int>(labels.size()) != state.shape().order())
+            throw InvalidArgument(text_of(operand) + " in map(...): " + std::to_string(labels.size()) + " labels for a tensor of order " +
+                                  std::to_string(state.shape().order()));
+        for (std::size_t d = 0; d < labels.size(); ++d) {
+            if (known.count(labels[d]) == 0)
+                throw InvalidArgument(text_of(operand) + " in map(...): the output has no label '" + labels[d] + "'; sum over it in a statement before");
+            const auto place = place_of(labels[d]);
+            if (state.shape().extents()[d] != output_.shape().extents()[place])
+                throw InvalidArgument(text_of(operand) + " in map(...): the label '" + labels[d] + "' has extents " + std::to_string(state.shape().extents()[d]) + " and " +
+                                      std::to_string(output_.shape().extents()[place]) + "; a label has one extent");
+            if (operand.conjugated) throw InvalidArgument(text_of(operand) + " in map(...) is conjugated; let the function conjugate it");
+        }
+    }
+
+    std::size_t place_of(const std::string& label) const {
+        const auto& names = left_.labels.names();
+        return static_cast<std::size_t>(std::find(names.begin(), names.end(), label) - names.begin());
+    }
+
+    static std::uint8_t factor_of(const SignedPermutation& g) { return static_cast<std::uint8_t>((g.negative ? 1 : 0) + (g.conjugate ? 2 : 0)); }
+
+    /// What an operand's values take on under an exchange of the output's dimensions. @throws InvalidArgument if it does not have it
+    std::uint8_t factor_of(const Factor& operand, const SignedPermutation& exchange) const {
+        const auto& labels = operand.labels.names();
+        SignedPermutation own{std::vector<int>(labels.size()), false, false};
+        for (std::size_t d = 0; d < labels.size(); ++d) {
+            const auto& image = left_.labels.names()[static_cast<std::size_t>(exchange.image[place_of(labels[d])])];
+            const auto found = std::find(labels.begin(), labels.end(), image);
+            own.image[d] = found == labels.end() ? -1 : static_cast<int>(found - labels.begin());
+        }
+        const bool is_whole = std::find(own.image.begin(), own.image.end(), -1) == own.image.end() &&
+                              std::set<std::string>(labels.begin(), labels.end()).size() == labels.size();
+        bool identity = is_whole;
+        for (std::size_t d = 0; identity && d < own.image.size(); ++d) identity = own.image[d] == static_cast<int>(d);
+        if (identity) return 0;
+        if (!is_whole || !contains(operand.tensor->shape().symmetry(), own))
+            throw InvalidArgument(text_of(operand) + " in map(...) does not have the symmetry " + output_.shape().symmetry().to_string() + " of the output " +
+                                  text_of(left_) + "; make a tensor with that symmetry, or an output without");
+        return factor_of(own);
+    }
+
+    std::shared_ptr<const Layout> layout_of_output() const {
+        const auto& shape = output_.shape();
+        std::vector<SymmetryNode> slots;
+        for (const auto& slot : shape.symmetry().slots()) slots.push_back(stored(slot));
+        std::vector<SlotMapping> mapping;
+        for (int s = 0; s < shape.slots(); ++s) mapping.push_back(shape.mapping(s));
+        return world_.intern(Layout(shape.grid(), shape.extents(), Symmetry(shape.order(), product(std::move(slots))), std::move(mapping)));
+    }
+
+    ExchangeSpec movement(const TensorState& from, const std::vector<std::string>& labels, const Layout& to) const {
+        ExchangeSpec spec;
+        spec.from = from.shape();
+        spec.to = to;
+        for (const auto& label : labels) spec.from_labels.push_back(static_cast<int>(place_of(label)));
+        for (int d = 0; d < to.order(); ++d) spec.to_labels.push_back(d);
+        spec.label_extents = to.extents();
+        spec.terms = {spec.identity()};
+        return spec;
+    }
+
+    void compute(const std::vector<const void*>& inputs, Buffer<std::byte>& results) const {
+        const auto count = output_.count();
+        FirstError error;
+#pragma omp parallel for schedule(static) if (count > 65536)
+        for (std::int64_t begin = 0; begin < count; begin += block_length)
+            error.run([&] {
+                const auto length = std::min(block_length, count - begin);
+                std::vector<const void*> block;
+                for (std::size_t i = 0; i < inputs.size(); ++i) block.push_back(element_at(inputs[i], begin, operands_[i].tensor->kernels->size));
+                std::byte* const to = element_at(results.data(), begin, kernels_.size);
+                f_(block, to, length);
+                for (const auto& values : compared_) compare(values, block, to, length);
+            });
+        error.rethrow();
+    }
+
+    /// The function of exchanged operands must be what the output says. Elements of padding are compared, too: they are functions of zeros.
+    void compare(const Exchanged& values, const std::vector<const void*>& block, const std::byte* results, std::int64_t length) const {
+        std::vector<Buffer<std::byte>> changed;
+        auto inputs = block;
+        const auto with_factor = [&](const ElementKernels& kernels, std::uint8_t factor, const void* from) {
+            auto& buffer = changed.emplace_back(length * kernels.size);
+            kernels.transfer_listed({.count = length, .factor = factor}, from, buffer.data(), nullptr, {});
+            return buffer.data();
+        };
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if (values.operands[i] != 0) inputs[i] = with_factor(*operands_[i].tensor->kernels, values.operands[i], block[i]);
+        const auto* const expected = values.result == 0 ? results : with_factor(kernels_, values.result, results);
+        Buffer<std::byte> found(length * kernels_.size);
+        f_(inputs, found.data(), length);
+        for (std::int64_t i = 0; i < length; ++i)
+            if (!kernels_.agree(element_at(found.data(), i, kernels_.size), element_at(expected, i, kernels_.size), 0))
+                throw InvalidArgument(text_of(left_) + " = map(...): the function's result does not have the symmetry " + output_.shape().symmetry().to_string() +
+                                      " of the output: where indices are exchanged it is " + kernels_.text(element_at(found.data(), i, kernels_.size)) + " in place of " +
+                                      kernels_.text(element_at(expected, i, kernels_.size)) + "; use an output without that symmetry");
+    }
+
+    /// Puts the results where they belong; padding stays zero.
+    void commit(const Buffer<std::byte>& results, bool accumulate) {
+        const auto bytes = kernels_.size;
+        bool padded = false;
+        for (int s = 0; s < output_.shape().slots(); ++s) padded = padded || output_.shape().slot(s).is_blocks();
+        if (!padded) {
+            kernels_.transfer_listed({.count = output_.count()}, results.data(), output_.bytes.data(), nullptr, {.accumulate = accumulate});
+            return;
+        }
+        for_each_element(output_.shape(), output_.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
+            kernels_.transfer_listed({.count = 1}, element_at(results.data(), offset, bytes), element_at(output_.bytes.data(), offset, bytes), nullptr,
+                                     {.accumulate = accumulate});
+        });
+    }
+
+    const Factor& left_;
+    const std::vector<Factor>& operands_;
+    TensorState& output_;
+    WorldState& world_;
+    const ElementKernels& kernels_;
+    const statements::BulkFunction& f_;
+    std::vector<SignedPermutation> exchanges_;
+    std::set<Exchanged> compared_;
+};
+
+}  // namespace
+
+void statements::apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f, bool accumulate) {
+    if (!left.tensor || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return !factor.tensor; }))
+        throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
+    Digest digest;
+    digest.add(left.labels.names().size()).add(left.tensor->world->digest(left.tensor->shape())).add(operands.size());
+    for (const auto& operand : operands)
+        digest.add(operand.labels.names().size()).add(operand.tensor->world->digest(operand.tensor->shape())).add(std::string(operand.tensor->kernels->name));
+    const CollectiveCall call(left.tensor->world->exchange_communicator(), "map", digest.value(), accumulate);
+    ElementFunction(left, operands, result, f).run(accumulate);
+}
+
+void statements::divide(const Factor& factor, const std::vector<Term>& divisor) {
+    if (!factor.tensor) throw InvalidArgument("elementwise division: labels without a tensor; label one by Tensor::operator[]");
+    auto& state = *factor.tensor;
+    const auto& kernels = *state.kernels;
+    const CollectiveCall call(state.world->exchange_communicator(), "elementwise division");
+    const auto& names = factor.labels.names();
+    if (std::set<std::string>(names.begin(), names.end()).size() < names.size())
+        throw InvalidArgument(text_of(factor) + " /= ...: a label is repeated; give each dimension a label of its own");
+    // Where the tensor is zero by symmetry nothing is stored; the divisor need not vanish there.
+    const auto without_zeros = [](auto&& self, const SymmetryNode& node) -> SymmetryNode {
+        auto result = node;
+        if (node.kind == NodeKind::antisymmetric || node.kind == NodeKind::hollow) result.kind = NodeKind::symmetric;
+        for (auto& child : result.children) child = self(self, child);
+        return result;
+    };
+    std::vector<SymmetryNode> slots;
+    for (const auto& slot : state.shape().symmetry().slots()) slots.push_back(without_zeros(without_zeros, slot));
+    const Symmetry symmetry(state.shape().order(), product(std::move(slots)));
+    const auto whole = TensorState::make(
+        kernels, state.world_handle, [&] { return new_layout(*state.world, state.shape().extents(), symmetry); }, "the divisor of " + state.title());
+    assign({whole, factor.labels, false}, divisor, kernels.zero, kernels);
+    const auto quotient = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
+        std::memcpy(results, inputs[0], static_cast<std::size_t>(count * kernels.size));
+        kernels.divide(results, inputs[1], count);
+    };
+    apply(factor, {factor, {whole, factor.labels, false}}, kernels, quotient, false);
+}
+
+}  // namespace arges
