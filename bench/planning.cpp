@@ -96,13 +96,9 @@ Evaluations evaluate(const World& world, const Case& c, int evaluations) {
 std::vector<ExchangeSpec> movements(const PlannedStep& step) {
     std::vector<ExchangeSpec> result;
     std::visit(Overloaded{[&](const PlannedMovement& movement) { result.push_back(movement.spec); },
-                          [&](const ContractionPlan& plan) {
-                              for (auto o : {operand_a, operand_b, operand_c})
-                                  if (!plan.operand[o].in_place && !(o == operand_b && plan.unary())) result.push_back(plan.movement(o));
-                          },
-                          [&](const FusedPlan& plan) {
-                              for (std::size_t i = 0; i <= plan.inputs.size(); ++i)
-                                  if (!(i < plan.inputs.size() ? plan.inputs[i] : plan.result).in_place) result.push_back(plan.movement(i));
+                          [&](const ProductPlan& plan) {
+                              for (std::size_t o = 0; o < plan.operands.size(); ++o)
+                                  if (!plan.operands[o].in_place) result.push_back(plan.movement(o));
                           }},
                step.work);
     return result;

@@ -14,7 +14,7 @@ cp -R include/arges "$root/include/arges"
 install -m 644 "$BUILD/libarges.a" "$root/lib/"
 if [ -f "$BUILD/arges" ]; then
     mkdir -p "$root/bin"
-    install -m 755 "$BUILD/arges" "$root/bin/"
+    install -s -m 755 "$BUILD/arges" "$root/bin/"  # lines for debuggers stay with the build
 fi
 
 # `mpicxx -show` prints the compiler line behind the wrapper (MPICH, Open MPI and their kin).

@@ -77,8 +77,8 @@ std::string step_lines(std::size_t number, const StepReport& step) {
     auto text = fmt::format("step {}: {}\n", number, step.statement);
     if (const auto grid = grid_text(step); !grid.empty()) text += "  grid: " + grid + "\n";
     std::string parts;
-    for (const auto& panel : step.panels) parts += fmt::format(" {}/{}", panel.label, panel.ranks);
-    if (!parts.empty()) text += "  in panels, for lack of memory:" + parts + "\n";
+    for (const auto& window : step.windows) parts += fmt::format(" {}/{}", window.label, window.count);
+    if (!parts.empty()) text += "  in ranges, for lack of memory:" + parts + "\n";
     parts.clear();
     for (const auto& product : step.chain) parts += (parts.empty() ? " " : "; ") + product;
     if (!parts.empty()) text += "  on each rank:" + parts + "\n";
@@ -143,7 +143,7 @@ Json step_json(const StepReport& step) {
     object["working_ranks"] = step.working_ranks;
     object["repetition"] = step.repetition;
     if (!step.rows_of.empty()) object["rows_of"] = step.rows_of;
-    if (!step.panels.empty()) object["panels"] = parts_json(step.panels);
+    for (const auto& window : step.windows) object["windows"][window.label] = window.count;
     if (!step.chain.empty()) object["chain"] = step.chain;
     object["operands"] = Json::array();
     for (const auto& operand : step.operands) object["operands"].push_back(operand_json(operand));

@@ -61,8 +61,7 @@ StepRun run_of(const PlannedWork& work, const WorldState& world) {
     return std::visit(Overloaded{[&](const PlannedMovement& movement) -> StepRun {
                                      return std::make_shared<Exchange>(world.exchange_communicator(), movement.spec, world.rank());
                                  },
-                                 [&](const ContractionPlan& plan) -> StepRun { return std::make_shared<ContractionRun>(plan, world.exchange_communicator()); },
-                                 [&](const FusedPlan& plan) -> StepRun { return std::make_shared<FusedRun>(plan, world.exchange_communicator()); }},
+                                 [&](const ProductPlan& plan) -> StepRun { return std::make_shared<ProductRun>(plan, world.exchange_communicator()); }},
                       work);
 }
 
@@ -122,12 +121,12 @@ void PreparedTerm::note_new_layouts(WorldState& world) {
     output_layout_ = nullptr;
     stay_.assign(request_.factors.size(), nullptr);
     for (const auto& step : steps_) {
-        const auto* const fused = step.plan.fused();
-        if (fused == nullptr || !tensors_may_move_) continue;
-        if (step.plan.output == output_operand && fused->spec.output_is_free) output_layout_ = world.intern(fused->spec.output.layout);
-        for (std::size_t i = 0; i < fused->stay.size(); ++i) {
+        const auto* const product = step.plan.product();
+        if (product == nullptr || !tensors_may_move_) continue;
+        if (step.plan.output == output_operand && product->spec.output_is_free) output_layout_ = world.intern(product->spec.output.layout);
+        for (std::size_t i = 0; i < product->stay.size(); ++i) {
             const auto factor = static_cast<std::size_t>(step.plan.inputs[i]);
-            if (factor < stay_.size() && fused->stay[i]) stay_[factor] = world.intern(*fused->stay[i]);
+            if (factor < stay_.size() && product->stay[i]) stay_[factor] = world.intern(*product->stay[i]);
         }
     }
 }

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "arges/expression.hpp"
-#include "execute/run_contraction.hpp"
-#include "execute/run_fused.hpp"
+#include "execute/run_product.hpp"
 #include "interface/world_state.hpp"
 #include "plan/plan_product.hpp"
 #include "redistribute/exchange.hpp"
@@ -41,7 +40,7 @@ struct TermRequest {
 };
 
 /// What runs a step, in the order of PlannedWork.
-using StepRun = std::variant<std::shared_ptr<Exchange>, std::shared_ptr<ContractionRun>, std::shared_ptr<FusedRun>>;
+using StepRun = std::variant<std::shared_ptr<Exchange>, std::shared_ptr<ProductRun>>;
 
 /// Steps of a product (plan/plan_product.hpp), made ready to run.
 class PreparedTerm {

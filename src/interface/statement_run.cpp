@@ -110,7 +110,7 @@ void Statement::find_new_places() {
         add(output_, prepared.new_output_layout(), i, 0);
         const auto& factors = right_[i].factors;
         for (std::size_t f = 0; f < factors.size(); ++f)
-            if (factors[f].tensor.get() != left_.tensor.get()) add(*factors[f].tensor, prepared.stay()[f], i, f);
+            if (factors[f].tensor.get() != left_.tensor.get() && !is_converted(factors[f])) add(*factors[f].tensor, prepared.stay()[f], i, f);
     }
 }
 
@@ -168,10 +168,7 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
             std::visit(Overloaded{[&](const std::shared_ptr<Exchange>& run) {
                                       run->run(kernels_, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated, workspace);
                                   },
-                                  [&](const std::shared_ptr<ContractionRun>& run) {
-                                      run->run(kernels_, {inputs[0], inputs.size() > 1 ? inputs[1] : nullptr, out}, alpha, step_beta, workspace);
-                                  },
-                                  [&](const std::shared_ptr<FusedRun>& run) { run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace); }},
+                                  [&](const std::shared_ptr<ProductRun>& run) { run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace); }},
                        step.run);
         });
         trace.finish();

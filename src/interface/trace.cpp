@@ -116,21 +116,13 @@ void add_to_grid(std::string& grid, const std::string& label, std::int64_t ranks
     if (ranks > 1) grid += (grid.empty() ? "" : " ") + label + "=" + std::to_string(ranks);
 }
 
-std::string grid_text(const FusedPlan& plan) {
+std::string grid_text(const ProductPlan& plan) {
     std::string grid;
-    const auto& names = plan.spec.label_names;
-    for (std::size_t l = 0; l < names.size(); ++l) add_to_grid(grid, names[l], plan.places(static_cast<int>(l)));
-    return grid;
-}
-
-std::string grid_text(const ContractionPlan& plan) {
-    std::string grid;
-    const auto groups = plan.groups();
-    for (std::size_t g = 0; g < plan.group_places.size(); ++g) {
+    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
         std::vector<std::string> labels;
-        for (int l : groups[g].labels) labels.push_back(plan.spec.label_names[static_cast<std::size_t>(l)]);
+        for (int l : plan.axes[a].labels) labels.push_back(plan.spec.label_names[static_cast<std::size_t>(l)]);
         const auto text = Labels(labels).to_string();
-        add_to_grid(grid, labels.size() == 1 ? text : "(" + text + ")", plan.group_places[g]);
+        add_to_grid(grid, labels.size() == 1 ? text : "(" + text + ")", plan.places[a]);
     }
     return grid;
 }
@@ -142,15 +134,10 @@ StepRecord describe(const PreparedTerm::Step& step, const PlannedStep& named, co
                               record.statement = movement_text(named, movement, request);
                               record.kind = to_string(StepKind::movement);
                           },
-                          [&](const ContractionPlan& plan) {
+                          [&](const ProductPlan& plan) {
                               record.statement = statement_text(plan.spec);
-                              record.kind = to_string(plan.rows ? StepKind::rows : StepKind::pairwise);
+                              record.kind = to_string(kind_of(plan));
                               if (!plan.rows) record.grid = grid_text(plan);
-                          },
-                          [&](const FusedPlan& plan) {
-                              record.statement = statement_text(plan.spec);
-                              record.kind = to_string(StepKind::fused);
-                              record.grid = grid_text(plan);
                           }},
                named.work);
     record.planned_bytes = std::visit([](const auto& run) { return run->volume().sent; }, step.run) * request.element_bytes;

@@ -26,12 +26,12 @@ ByteCount::ByteCount(std::int64_t ranks, std::int64_t element_bytes) : all_ranks
     moved_.resize(ranks_.size());
 }
 
-std::vector<Volume> ByteCount::add(const ExchangeSpec& movement, bool of_result) {
+std::vector<Volume> ByteCount::add(const ExchangeSpec& movement, bool of_result, std::int64_t times) {
     std::vector<Volume> result;
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
         auto volume = exchange_volume(movement, ranks_[i]);
-        volume.sent = saturated_product(volume.sent, element_bytes_);
-        volume.received = saturated_product(volume.received, element_bytes_);
+        volume.sent = saturated_product(volume.sent, element_bytes_ * times);
+        volume.received = saturated_product(volume.received, element_bytes_ * times);
         needed_[i] = saturated_sum(needed_[i], of_result ? volume.sent : volume.received);
         add_to(moved_[i], volume);
         result.push_back(volume);

@@ -13,8 +13,8 @@ class ByteCount {
 public:
     ByteCount(std::int64_t ranks, std::int64_t element_bytes);
 
-    /// Counts a movement. @return what each counted rank sends and receives, in bytes
-    std::vector<Volume> add(const ExchangeSpec& movement, bool of_result);
+    /// Counts a movement that is made so many times. @return what each counted rank sends and receives, in bytes
+    std::vector<Volume> add(const ExchangeSpec& movement, bool of_result, std::int64_t times = 1);
     /// Adds the counts of another step on the same ranks.
     void add(const ByteCount& other);
 

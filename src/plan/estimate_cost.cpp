@@ -10,22 +10,21 @@ namespace arges {
 namespace {
 
 /// Products of the busiest rank where a pair node is read by rows.
-double row_products(const ContractionPlan& plan, const std::vector<IndexGroup>& groups) {
+double row_products(const ProductPlan& plan) {
     double columns = 1;
-    for (const auto& g : groups)
-        if (!g.in(plan.rows->operand)) columns *= static_cast<double>(g.size);
-    return columns * static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size()) * (plan.rows->once ? 1 : 2);
+    for (const auto& axis : plan.axes)
+        if (!axis.in(plan.rows->operand)) columns *= static_cast<double>(axis.size);
+    return columns * static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * (plan.rows->once ? 1 : 2);
 }
 
-/// Seconds of the local product.
-double multiply_seconds(const ContractionPlan& plan, const std::vector<IndexGroup>& groups, const MachineModel& machine) {
-    if (!plan.rows) return plan.cost.flops / machine.flops_per_second;
+/// Seconds of the local product over rows.
+double row_seconds(const ProductPlan& plan, const MachineModel& machine) {
     // Small matrix products where both factors of a child are needed at once, else matrix times vector.
     bool matrices = true;
     for (const auto& child : plan.rows->factors)
         matrices = matrices && child.size() == 2 &&
-                   groups[static_cast<std::size_t>(child[0])].is_contracted() != groups[static_cast<std::size_t>(child[1])].is_contracted();
-    const auto read = static_cast<double>(plan.operand[plan.rows->operand].layout.max_local_size()) *
+                   plan.axes[static_cast<std::size_t>(child[0])].is_contracted() != plan.axes[static_cast<std::size_t>(child[1])].is_contracted();
+    const auto read = static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) *
                       static_cast<double>(plan.spec.element_bytes);
     return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
 }
@@ -39,12 +38,6 @@ double written_elements(const ExchangeSpec& movement) {
         written = std::min(written, slice / static_cast<double>(movement.to.grid().ranks()));
     }
     return written * static_cast<double>(movement.terms.size());
-}
-
-double useful_products(const std::vector<IndexGroup>& groups) {
-    double product = 1;
-    for (const auto& g : groups) product *= static_cast<double>(g.size);
-    return product;
 }
 
 }  // namespace
@@ -90,35 +83,65 @@ double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& m
     return std::max(weight, 0.01);
 }
 
-void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options, const WorkingSizes& sizes) {
+CostModel::CostModel(const ProductPlan& unmapped) {
+    for (const auto& operand : unmapped.operands) operands_.push_back(operand.axes);
+    for (const auto& step : unmapped.chain) {
+        LocalSpace space{unmapped.axes_of_node(step.first), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
+        if (step.second != LocalProduct::no_second) space.second = unmapped.axes_of_node(step.second);
+        for (int a : space.second)
+            if (std::find(space.all.begin(), space.all.end(), a) == space.all.end()) space.all.push_back(a);
+        double products = 1;
+        for (int a : space.all) products *= static_cast<double>(unmapped.axes[static_cast<std::size_t>(a)].size);
+        useful_products_ += products;
+        spaces_.push_back(std::move(space));
+    }
+}
+
+double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const {
     const auto& machine = options.machine;
+    const auto bytes = static_cast<double>(plan.spec.element_bytes);
+    const double per_product = plan.spec.factors.size() == 1 ? plan.spec.flops_per_product() / 2 : plan.spec.flops_per_product();
     auto& cost = plan.cost;
     cost = {};
-    const auto bytes = static_cast<double>(plan.spec.element_bytes);
-    const double products = plan.rows ? row_products(plan, groups) : sizes.products;
-    const double per_product = plan.unary() ? plan.spec.flops_per_product() / 2 : plan.spec.flops_per_product();
-    cost.flops = products * per_product;
-    cost.useful_flops = useful_products(groups) * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
-    const auto panels = static_cast<double>(panel_count(plan));
-    double moved = 0, copied = 0, buffers = 0, working = 0;
-    for (auto o : {operand_a, operand_b, operand_c}) {
-        if (!sizes.moves[o]) continue;
-        const double words = sizes.words[o], block = sizes.block[o];
-        const bool cut = o != operand_c && std::any_of(plan.panels.begin(), plan.panels.end(), [&](const auto& level) {
-            return groups[static_cast<std::size_t>(level.group)].in(o);
-        });
+    cost.words.assign(plan.operands.size(), 0);
+    // Indices of an axis on a rank, in one window.
+    auto length = sizes.length;
+    for (const auto& window : plan.windows) {
+        auto& cut = length[static_cast<std::size_t>(window.axis)];
+        cut = std::ceil(cut / static_cast<double>(window.count));
+    }
+    const auto block = [&](const std::vector<int>& axes, const std::vector<double>& lengths) {
+        double product = 1;
+        for (int a : axes) product *= lengths[static_cast<std::size_t>(a)];
+        return product;
+    };
+    const auto runs = static_cast<double>(plan.window_count());
+    double products = 0, traffic = 0, working = 0;
+    for (const auto& space : spaces_) {
+        products += runs * block(space.all, length);
+        traffic += runs * (block(space.first, length) + (space.second.empty() ? 0 : block(space.second, length)) + block(space.result, length));
+        if (space.has_buffer) working += block(space.result, length);
+    }
+    cost.flops = (plan.rows ? row_products(plan) : products) * per_product;
+    cost.useful_flops = useful_products_ * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
+    double moved = 0, copied = 0, messages = 0;
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+        if (plan.operands[o].in_place) continue;
+        const auto repetitions = static_cast<double>(plan.repetitions(o));
+        const double words = sizes.words[o] * repetitions;
         cost.words[o] = static_cast<std::int64_t>(words);
         moved += words;
-        copied += 2 * block + 2 * words;
-        const double share = cut ? 1 / panels : 1;
-        working += block * share;
-        buffers = std::max(buffers, 2 * words * share);
+        copied += 2 * block(operands_[o], sizes.length) * repetitions + 2 * words;
+        working += block(operands_[o], length);
+        messages = std::max(messages, 2 * sizes.words[o] / static_cast<double>(plan.parts(o)));
     }
-    cost.working_bytes = saturated((working + buffers) * bytes);
-    cost.seconds = multiply_seconds(plan, groups, machine) +
-                   moved * bytes * link_weight(options, plan.group_mapping) / machine.bytes_per_second +
-                   copied * bytes / machine.copied_bytes_per_second +
-                   (moved > 0 ? panels * machine.message_seconds : 0);
+    const bool whole = plan.grid == options.whole_grid(plan.spec.output.layout);
+    cost.working_bytes = saturated((working + messages) * bytes);
+    const double multiplying = plan.rows ? row_seconds(plan, machine)
+                                         : std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second));
+    cost.seconds = multiplying + moved * bytes * (whole ? link_weight(options, plan.mapping) : 1) / machine.bytes_per_second +
+                   copied * bytes / machine.copied_bytes_per_second + (moved > 0 ? runs * machine.message_seconds : 0);
+    return (working + messages) * bytes;
 }
 
 }  // namespace arges

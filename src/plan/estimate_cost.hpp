@@ -1,22 +1,35 @@
 /// Modelled time and memory of a plan, fast enough for a search over thousands of grids.
 #pragma once
 
-#include "plan/contraction_plan.hpp"
+#include "plan/product_plan.hpp"
 
-#include <array>
+#include <vector>
 
 namespace arges {
 
 /// What the cost of a plan depends on beside its description.
 struct WorkingSizes {
-    double products = 1;             ///< of the busiest rank, where the operands are dense arrays over their groups
-    std::array<bool, 3> moves{};     ///< by operand: it is not used in place
-    std::array<double, 3> block{};   ///< elements of the busiest rank's working copy
-    std::array<double, 3> words{};   ///< see MovedWords
+    std::vector<double> length;  ///< by axis: indices of the busiest rank
+    std::vector<double> words;   ///< by operand, see MovedWords; none in place
 };
 
-/// Fills plan.cost; needs no working operands in the plan unless pairs are read by rows.
-void estimate_cost(ContractionPlan& plan, const std::vector<IndexGroup>& groups, const PlanOptions& options, const WorkingSizes& sizes);
+/// Estimates plans of one product.
+class CostModel {
+public:
+    /// @param unmapped see unmapped_plan()
+    explicit CostModel(const ProductPlan& unmapped);
+    /// Fills plan.cost; needs no working layouts unless pairs are read by rows. @return the working bytes, also where they are too many for an integer
+    double estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const;
+
+private:
+    struct LocalSpace {
+        std::vector<int> all, first, second, result;  // axes
+        bool has_buffer;
+    };
+    std::vector<LocalSpace> spaces_;
+    std::vector<std::vector<int>> operands_;
+    double useful_products_ = 0;
+};
 
 /// Relative cost of a byte on the slowest torus dimension that a plan's mappings use.
 double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings);

@@ -30,18 +30,18 @@ std::string grid_text(const StepReport& step) {
     return text + "\n";
 }
 
-std::string panels_text(const StepReport& step) {
-    std::int64_t count = 1;
-    std::string parts;
-    for (const auto& panel : step.panels) {
-        count *= panel.ranks;
-        parts += " " + panel.label + "/" + std::to_string(panel.ranks);
+std::string windows_text(const StepReport& step) {
+    std::int64_t panels = 1, slices = 1;
+    std::string summed, free;
+    for (const auto& window : step.windows) {
+        (window.is_summed && step.kind != StepKind::fused ? panels : slices) *= window.count;
+        auto& text = window.is_summed && step.kind != StepKind::fused ? summed : free;
+        text += " " + window.label + "/" + std::to_string(window.count);
     }
-    if (step.panels.empty()) return "";
-    if (step.kind == StepKind::fused)
-        return "  for lack of memory in " + std::to_string(count) + " slices of " + step.panels.front().label +
-               "; what does not depend on it is repeated\n";
-    return "  for lack of memory: recursive SUMMA in " + std::to_string(count) + " panels:" + parts + "\n";
+    std::string text;
+    if (panels > 1) text += "  for lack of memory: recursive SUMMA in " + std::to_string(panels) + " panels:" + summed + "\n";
+    if (slices > 1) text += "  for lack of memory in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
+    return text;
 }
 
 std::string chain_text(const StepReport& step) {
@@ -103,7 +103,7 @@ std::string total_text(const PlanReport& report) {
 
 std::string explain(const StepReport& step) {
     if (step.kind == StepKind::movement) return movement_text(step);
-    auto text = step.statement + "\n" + grid_text(step) + panels_text(step) + chain_text(step) + "  bytes per rank (busiest):\n";
+    auto text = step.statement + "\n" + grid_text(step) + windows_text(step) + chain_text(step) + "  bytes per rank (busiest):\n";
     for (const auto& operand : step.operands) text += operand_text(step, operand);
     text += flops_text(step.flops, step.useful_flops, step.ranks);
     text += "  working memory per rank " + with_commas(step.working_bytes) + " bytes\n";
@@ -118,12 +118,6 @@ std::string explain(const PlanReport& report) {
     return report.steps.size() > 1 ? text + total_text(report) : text;
 }
 
-std::string explain(const ContractionPlan& plan) {
-    return explain(step_report(plan, {}));
-}
-
-std::string explain(const FusedPlan& plan) {
-    return explain(step_report(plan, {}));
-}
+std::string explain(const ProductPlan& plan) { return explain(step_report(plan, {})); }
 
 }  // namespace arges

@@ -13,5 +13,6 @@ std::string explain(const PlanReport& report);
 
 /// One step.
 std::string explain(const StepReport& step);
+std::string explain(const ProductPlan& plan);
 
 }  // namespace arges

@@ -1,7 +1,7 @@
 /// Elements that a rank lacks of a working layout, estimated from sizes and from the overlap of present and wanted layouts. Pure.
 #pragma once
 
-#include "plan/contraction_plan.hpp"
+#include "plan/product_plan.hpp"
 
 #include <cstdint>
 #include <span>

@@ -31,7 +31,7 @@ public:
 
     PlannedProduct plan() {
         auto result = best();
-        // Only fused products take account of later runs, for the sake of tensors that stay where they are put.
+        // Only products on a grid take account of later runs, for the sake of tensors that stay where they are put.
         result.for_any_runs = order_.empty() || std::none_of(spec_.factors.begin(), spec_.factors.end(), [](const auto& f) { return f.is_lasting; });
         return result;
     }
@@ -41,14 +41,25 @@ private:
         ProductSteps start(spec_, options_);
         start.sum_lonely_labels();
         nodes_ = start.nodes();
-        if (nodes_.size() < 2 || (nodes_.size() == 2 && has_symmetry())) {
+        if (nodes_.size() < 2) {
             start.finish();
             return start.take();
         }
-        order_ = product_order(nodes_, spec_, options_);
-        if (has_symmetry()) return pairwise_or_fused();
-        if (auto fused = fused_product(best_fusion())) return *std::move(fused);
-        return pairwise();
+        order_ = nodes_.size() == 2 ? PairOrder{{0, 1}} : product_order(nodes_, spec_, options_);
+        const Fusion separate(order_.size(), false);
+        const auto fusion = best_fusion();
+        if (std::count(fusion.begin(), fusion.end() - 1, true) == 0) return fused_product(separate);
+        std::optional<PlannedProduct> fused;
+        try {
+            fused = fused_product(fusion);
+            if (!has_symmetry()) return *std::move(fused);
+        } catch (const OutOfMemory&) {
+            return fused_product(separate);
+        }
+        // What stays packed depends on what runs together, of which the quick estimate knows little.
+        auto pairs = fused_product(separate);
+        const auto seconds = [&](const PlannedProduct& plan) { return plan.seconds(spec_.element_bytes, options_.machine); };
+        return seconds(*fused) < seconds(pairs) ? *std::move(fused) : pairs;
     }
 
     static constexpr std::size_t max_enumerated_edges = 6;
@@ -58,29 +69,6 @@ private:
     bool has_symmetry() const {
         auto symmetric = [](const OperandSpec& o) { return o.layout.slots() != o.layout.order(); };
         return symmetric(spec_.output) || std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) { return symmetric(n.spec); });
-    }
-
-    /// Packed groups survive pairwise products only; fused ones read and write dense blocks.
-    PlannedProduct pairwise_or_fused() const {
-        auto pairs = pairwise();
-        const auto fused = fused_product(Fusion(order_.size(), true));
-        if (fused && fused->seconds(spec_.element_bytes, options_.machine) < pairs.seconds(spec_.element_bytes, options_.machine)) return *fused;
-        return pairs;
-    }
-
-    PlannedProduct pairwise() const {
-        ProductSteps steps(spec_, options_);
-        steps.sum_lonely_labels();
-        std::vector<int> id_of;
-        for (const auto& node : steps.nodes()) id_of.push_back(node.id);
-        for (std::size_t s = 0; s + 1 < order_.size(); ++s) {
-            const auto a = position(steps, id_of[static_cast<std::size_t>(order_[s][0])]);
-            const auto b = position(steps, id_of[static_cast<std::size_t>(order_[s][1])]);
-            steps.multiply_pair(a, b);
-            id_of.push_back(steps.nodes()[std::min(a, b)].id);
-        }
-        steps.finish();
-        return steps.take();
     }
 
     static std::size_t position(const ProductSteps& steps, int id) {
@@ -123,7 +111,8 @@ private:
         return group;
     }
 
-    std::optional<PlannedProduct> fused_product(const Fusion& inside) const {
+    /// @throws OutOfMemory
+    PlannedProduct fused_product(const Fusion& inside) const {
         ProductSteps steps(spec_, options_);
         steps.sum_lonely_labels();
         std::map<int, int> id_of;
@@ -131,7 +120,7 @@ private:
         for (const auto& group : groups_of(inside)) {
             std::vector<std::size_t> members;
             for (int m : group.members) members.push_back(position(steps, id_of.at(m)));
-            if (!steps.multiply_fused(members, group.order)) return std::nullopt;
+            steps.multiply(members, group.order);
             if (!steps.nodes().empty()) id_of[group.result] = steps.nodes()[*std::min_element(members.begin(), members.end())].id;
         }
         return steps.take();
@@ -142,7 +131,7 @@ private:
     Fusion best_fusion() {
         const std::size_t edges = order_.size() - 1;
         Fusion best(order_.size(), true);
-        if (edges == 0 || grid().ranks() == 1) return best;
+        if (edges == 0 || (grid().ranks() == 1 && !has_symmetry())) return best;
         double best_seconds = estimate(best);
         auto consider = [&](const Fusion& fusion) {
             const double seconds = estimate(fusion);
@@ -210,7 +199,10 @@ private:
         std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(), std::back_inserter(result.labels));
         std::vector<std::int64_t> extents;
         for (int l : result.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-        result.layout = options_.new_layout(spec_.output.layout, extents, Symmetry::none(static_cast<int>(extents.size())));
+        const auto& pair = order_[static_cast<std::size_t>(node) - inputs];
+        auto product = product_over_labels_of(spec_, {operand(pair[0]), operand(pair[1])}, {});
+        product.output.labels = result.labels;
+        result.layout = options_.new_layout(spec_.output.layout, extents, raw_symmetry(axes_of(product), result.labels));
         return result;
     }
 
@@ -226,7 +218,7 @@ private:
 
 double PlannedStep::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
     return std::visit(Overloaded{[&](const PlannedMovement& movement) { return estimated_seconds(movement.spec, element_bytes, machine); },
-                                 [](const auto& product) { return product.cost.seconds; }},
+                                 [](const ProductPlan& product) { return product.cost.seconds; }},
                       work);
 }
 
@@ -244,19 +236,19 @@ void set_names(std::vector<PlannedStep>& steps, const Product& spec) {
         for (std::size_t i = 0; i < product.factors.size(); ++i) product.factors[i].name = names.at(step.inputs[i]);
     };
     for (auto& step : steps) {
-        std::visit(Overloaded{[](PlannedMovement&) {}, [&](auto& product) { set(product.spec, step); }}, step.work);
+        std::visit(Overloaded{[](PlannedMovement&) {}, [&](ProductPlan& product) { set(product.spec, step); }}, step.work);
     }
 }
 
 Product settled(const PlannedProduct& plan, Product spec) {
     for (const auto& step : plan.steps) {
-        const auto* const fused = step.fused();
-        if (fused == nullptr) continue;
-        for (std::size_t i = 0; i < fused->stay.size(); ++i) {
+        const auto* const product = step.product();
+        if (product == nullptr) continue;
+        for (std::size_t i = 0; i < product->stay.size(); ++i) {
             const auto factor = static_cast<std::size_t>(step.inputs[i]);
-            if (factor < spec.factors.size() && fused->stay[i]) spec.factors[factor].layout = *fused->stay[i];
+            if (factor < spec.factors.size() && product->stay[i]) spec.factors[factor].layout = *product->stay[i];
         }
-        if (step.output == output_operand) spec.output.layout = fused->spec.output.layout;
+        if (step.output == output_operand) spec.output.layout = product->spec.output.layout;
     }
     return spec;
 }

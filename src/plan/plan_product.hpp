@@ -2,8 +2,7 @@
 /// intermediates lie. Pure.
 #pragma once
 
-#include "plan/contraction_plan.hpp"
-#include "plan/fused_plan.hpp"
+#include "plan/product_plan.hpp"
 
 #include <variant>
 #include <vector>
@@ -20,8 +19,8 @@ struct PlannedMovement {
     bool operator==(const PlannedMovement&) const = default;
 };
 
-/// What a step is: a movement, a pairwise product over packed groups, or a product of several tensors on one grid.
-using PlannedWork = std::variant<PlannedMovement, ContractionPlan, FusedPlan>;
+/// What a step is: a movement, or a product of tensors on one grid.
+using PlannedWork = std::variant<PlannedMovement, ProductPlan>;
 
 /// A step of a product. Operands are numbered: the factors, then intermediates.
 struct PlannedStep {
@@ -31,7 +30,7 @@ struct PlannedStep {
     double factor = 1;  ///< number in front
 
     /// Null if the step is something else.
-    const FusedPlan* fused() const { return std::get_if<FusedPlan>(&work); }
+    const ProductPlan* product() const { return std::get_if<ProductPlan>(&work); }
     double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
     bool operator==(const PlannedStep&) const = default;
 };

@@ -28,9 +28,8 @@ std::string permutations_text(std::size_t terms) {
     return terms > 1 ? ", summed over " + std::to_string(terms) + " permutations" : "";
 }
 
-/// C[ij] <- A[ik] * B[kj], of a contraction or a fused product.
-template <class Spec>
-std::string statement_text(const Spec& spec) {
+/// C[ij] <- A[ik] * B[kj]
+std::string statement_text(const Product& spec) {
     auto text = spec.output.name + "[" + label_text(spec.output.labels, spec.label_names) + "] <-";
     for (std::size_t i = 0; i < spec.factors.size(); ++i)
         text += std::string(i == 0 ? " " : " * ") + (spec.factors[i].conjugated ? "conj " : "") + spec.factors[i].name + "[" +
@@ -71,7 +70,7 @@ std::string reason_for_parts(const std::vector<PlannedStep>& steps, const std::m
                "-, because " + whole[0] + " and " + whole[1] + " stay as they are when both of their pairs are exchanged: the parts that are symmetric (+) " +
                "and antisymmetric (-) in each pair do not mix, and take a quarter of the products, with pairs packed";
     for (const auto& step : steps)
-        if (const auto* const product = std::get_if<ContractionPlan>(&step.work); product != nullptr && product->rows && product->rows->once)
+        if (const auto* const product = step.product(); product != nullptr && product->rows && product->rows->once)
             return "half of the products are computed, and their mirror image is added, because both factors stay as they are when their pairs are exchanged";
     return "";
 }
@@ -85,50 +84,23 @@ public:
         report_.counted_ranks = count_.counted_ranks();
     }
 
-    void add(const ContractionPlan& plan) {
-        const auto groups = plan.groups();
-        report_.kind = plan.rows ? StepKind::rows : StepKind::pairwise;
+    void add(const ProductPlan& plan) {
+        report_.kind = kind_of(plan);
         report_.statement = statement_text(plan.spec);
         const auto step = bounded_step(plan);
         if (plan.rows)
             report_.rows_of = plan.spec.factors[plan.rows->operand].name;
         else
             add_grid(plan, step.labels);
-        for (const auto& level : plan.panels)
-            report_.panels.push_back({step.labels[static_cast<std::size_t>(level.group)], level.count, 1});
-        for (auto o : {operand_a, operand_b, operand_c})
-            if (o != operand_b || !plan.unary())
-                add_operand(o == operand_c ? plan.spec.output : plan.spec.factors[o], plan.operand[o], o == operand_c,
-                            plan.spec.label_names, [&] { return plan.movement(o); });
-        finish(plan.cost, step);
-    }
-
-    void add(const FusedPlan& plan) {
-        const auto& names = plan.spec.label_names;
-        report_.kind = StepKind::fused;
-        report_.statement = statement_text(plan.spec);
-        const auto step = bounded_step(plan);
-        std::int64_t used = 1;
-        for (std::size_t l = 0; l < names.size(); ++l) {
-            const auto label = static_cast<int>(l);
-            const bool present = std::any_of(plan.spec.factors.begin(), plan.spec.factors.end(), [&](const auto& input) {
-                return std::count(input.labels.begin(), input.labels.end(), label) > 0;
-            });
-            if (!present) continue;
-            report_.grid.push_back({names[l], plan.places(label), 1});
-            used *= plan.places(label);
+        for (const auto& window : plan.windows) {
+            const auto a = static_cast<std::size_t>(window.axis);
+            report_.windows.push_back({step.labels[a], window.count, plan.axes[a].is_contracted()});
         }
-        report_.working_ranks = plan.grid.ranks();
-        report_.repetition = report_.working_ranks / used;
-        if (plan.slices > 1)
-            report_.panels.push_back({names[static_cast<std::size_t>(plan.sliced_label)], plan.slices, 1});
-        add_chain(plan);
-        for (std::size_t i = 0; i <= plan.inputs.size(); ++i) {
-            const bool out = i == plan.inputs.size();
-            add_operand(out ? plan.spec.output : plan.spec.factors[i], out ? plan.result : plan.inputs[i], out, names,
-                        [&] { return plan.movement(i); });
-        }
-        finish(plan.cost, step);
+        if (report_.kind == StepKind::fused) add_chain(plan);
+        for (std::size_t o = 0; o < plan.operands.size(); ++o)
+            add_operand(plan.tensor(o), plan.operands[o], o == plan.result(), plan.spec.label_names, [&] { return plan.movement(o); }, plan.repetitions(o));
+        report_.bounds = step_bounds(step, options_);
+        set_cost(plan.cost);
     }
 
     void add(const PlannedStep& step, const PlannedMovement& planned, const std::map<int, std::string>& operands, const std::vector<std::string>& names) {
@@ -151,27 +123,38 @@ public:
     const ByteCount& bytes() const { return count_; }
 
 private:
-    void add_grid(const ContractionPlan& plan, const std::vector<std::string>& labels) {
+    void add_grid(const ProductPlan& plan, const std::vector<std::string>& labels) {
         std::int64_t used = 1;
-        for (std::size_t g = 0; g < labels.size(); ++g) {
-            GridPart part{labels[g], plan.group_places[g], 1};
-            for (auto v : plan.group_mapping[g].virtual_factor) part.virtual_blocks *= v;
+        for (std::size_t a = 0; a < labels.size(); ++a) {
+            GridPart part{labels[a], plan.places[a], 1};
+            for (auto v : plan.mapping[a].virtual_factor) part.virtual_blocks *= v;
             report_.grid.push_back(part);
             used *= part.ranks;
         }
-        report_.repetition = report_.ranks / used;
+        report_.working_ranks = plan.grid.ranks();
+        report_.repetition = report_.working_ranks / used;
     }
 
-    void add_chain(const FusedPlan& plan) {
-        const auto& names = plan.spec.label_names;
-        for (const auto& step : plan.steps)
-            report_.chain.push_back(label_text(plan.labels_of(step.first), names) + "," + label_text(plan.labels_of(step.second), names) +
-                                    "->" + label_text(step.labels, names));
+    /// The labels of a node of the chain.
+    static std::string node_text(const ProductPlan& plan, int node) {
+        std::vector<int> labels;
+        for (int a : plan.axes_of_node(node)) {
+            const auto& axis = plan.axes[static_cast<std::size_t>(a)].labels;
+            labels.insert(labels.end(), axis.begin(), axis.end());
+        }
+        return label_text(labels, plan.spec.label_names);
+    }
+
+    void add_chain(const ProductPlan& plan) {
+        for (std::size_t s = 0; s < plan.chain.size(); ++s) {
+            const auto& step = plan.chain[s];
+            report_.chain.push_back(node_text(plan, step.first) + "," + node_text(plan, step.second) + "->" + node_text(plan, static_cast<int>(plan.result() + s)));
+        }
     }
 
     template <class Movement>
     void add_operand(const OperandSpec& tensor, const WorkingOperand& working, bool is_result,
-                     const std::vector<std::string>& names, const Movement& movement) {
+                     const std::vector<std::string>& names, const Movement& movement, std::int64_t repetitions) {
         OperandReport operand;
         operand.name = tensor.name;
         operand.at_rest = tensor.layout.to_string(names_of(tensor.labels, names));
@@ -182,22 +165,17 @@ private:
         if (operand.stays)
             report_.operands.push_back(operand);
         else
-            count(operand, movement(), is_result);
+            count(operand, movement(), is_result, repetitions);
     }
 
-    void count(OperandReport operand, const ExchangeSpec& movement, bool is_result) {
-        const auto volumes = count_.add(movement, is_result);
+    void count(OperandReport operand, const ExchangeSpec& movement, bool is_result, std::int64_t repetitions = 1) {
+        const auto volumes = count_.add(movement, is_result, repetitions);
         for (const auto& v : volumes) {
             operand.most_sent = std::max(operand.most_sent, v.sent);
             operand.most_received = std::max(operand.most_received, v.received);
         }
         operand.total = count_.total(volumes);
         report_.operands.push_back(operand);
-    }
-
-    void finish(const PlanCost& cost, const BoundedStep& step) {
-        report_.bounds = step_bounds(step, options_);
-        set_cost(cost);
     }
 
     void set_cost(const PlanCost& cost) {
@@ -219,12 +197,14 @@ private:
 StepReporter report_step(const PlannedStep& step, const std::map<int, std::string>& names, const Product& spec, const PlanOptions& options) {
     StepReporter reporter(options.whole_grid(spec.output.layout).ranks(), spec.element_bytes, options);
     std::visit(Overloaded{[&](const PlannedMovement& movement) { reporter.add(step, movement, names, spec.label_names); },
-                          [&](const auto& product) { reporter.add(product); }},
+                          [&](const ProductPlan& product) { reporter.add(product); }},
                step.work);
     return reporter;
 }
 
 }  // namespace
+
+StepKind kind_of(const ProductPlan& plan) { return plan.rows ? StepKind::rows : plan.chain.size() > 1 ? StepKind::fused : StepKind::pairwise; }
 
 std::string to_string(StepKind kind) {
     switch (kind) {
@@ -273,13 +253,7 @@ PlanReport plan_report(const PlannedProduct& plan, const Product& spec, const Pl
     return report;
 }
 
-StepReport step_report(const ContractionPlan& plan, const PlanOptions& options) {
-    StepReporter reporter(options.whole_grid(plan.spec.output.layout).ranks(), plan.spec.element_bytes, options);
-    reporter.add(plan);
-    return reporter.take();
-}
-
-StepReport step_report(const FusedPlan& plan, const PlanOptions& options) {
+StepReport step_report(const ProductPlan& plan, const PlanOptions& options) {
     StepReporter reporter(options.whole_grid(plan.spec.output.layout).ranks(), plan.spec.element_bytes, options);
     reporter.add(plan);
     return reporter.take();

@@ -13,19 +13,27 @@ namespace arges {
 /// How a step is computed.
 enum class StepKind : std::uint8_t {
     movement,  ///< elements change their layout
-    pairwise,  ///< one product over packed groups
+    pairwise,  ///< one product of two factors, or a sum of one
     rows,      ///< a product that reads a pair node by rows where it lies
     fused      ///< a chain of products on one grid
 };
 
 /// "movement", "pairwise", "rows" or "fused".
 std::string to_string(StepKind kind);
+StepKind kind_of(const ProductPlan& plan);
 
-/// The ranks along a label or a packed group.
+/// The ranks along an axis: a label or a packed group.
 struct GridPart {
     std::string label;
     std::int64_t ranks = 1;
     std::int64_t virtual_blocks = 1;
+};
+
+/// An axis that is worked on in ranges.
+struct WindowReport {
+    std::string label;
+    std::int64_t count = 1;
+    bool is_summed = false;
 };
 
 /// What happens to one tensor of a step. Bytes of the busiest rank, and of all ranks.
@@ -44,11 +52,11 @@ struct StepReport {
     std::string statement;  ///< C[ij] <- A[ik] * B[kj]
     StepKind kind = StepKind::pairwise;
     std::int64_t ranks = 1;
-    std::vector<GridPart> grid;      ///< every group or label; empty for a movement
+    std::vector<GridPart> grid;      ///< every axis; empty for a movement
     std::int64_t working_ranks = 1;  ///< the others are idle
     std::int64_t repetition = 1;     ///< so many ranks do the same work
     std::string rows_of;             ///< the tensor that is read by rows
-    std::vector<GridPart> panels;    ///< a summed group and the number of its windows
+    std::vector<WindowReport> windows;
     std::vector<std::string> chain;  ///< products on each rank, for fused steps: ij,jk->ik
     std::vector<OperandReport> operands;
     std::int64_t counted_ranks = 1;  ///< bytes are from so many ranks, evenly chosen
@@ -79,8 +87,7 @@ struct PlanReport {
 /// The report of a plan. `options` are those that it was planned with.
 PlanReport plan_report(const PlannedProduct& plan, const Product& spec, const PlanOptions& options);
 
-/// Reports of single steps.
-StepReport step_report(const ContractionPlan& plan, const PlanOptions& options);
-StepReport step_report(const FusedPlan& plan, const PlanOptions& options);
+/// The report of a single step.
+StepReport step_report(const ProductPlan& plan, const PlanOptions& options);
 
 }  // namespace arges

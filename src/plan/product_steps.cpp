@@ -1,6 +1,6 @@
 #include "plan/product_steps.hpp"
 
-#include "plan/estimate_cost.hpp"
+#include "arges/error.hpp"
 #include "plan/pair_rows.hpp"
 
 #include <algorithm>
@@ -10,13 +10,11 @@ namespace arges {
 
 namespace {
 
-/// The symmetry that the raw result keeps by structure.
-Symmetry raw_symmetry(const Product& spec) {
-    std::vector<SymmetryNode> slots;
-    const auto& labels = spec.output.labels;
-    for (const auto& g : index_groups(spec))
-        if (g.in(operand_c)) slots.push_back(with_positions(*g.tree[operand_c], labels));
-    return Symmetry(static_cast<int>(labels.size()), product(slots));
+std::string bytes_text(double bytes) {
+    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (; bytes >= 10240 && unit < 4; ++unit) bytes /= 1024;
+    return std::to_string(static_cast<std::int64_t>(bytes)) + " " + units[unit];
 }
 
 }  // namespace
@@ -44,7 +42,7 @@ void ProductSteps::sum_lonely_labels() {
                 shared = shared || (m != n && std::count(nodes_[m].spec.labels.begin(), nodes_[m].spec.labels.end(), l) > 0);
             lonely = lonely || !shared;
         }
-        if (lonely) replace({n}, intermediate({nodes_[n]}, {n}));
+        if (lonely) replace({n}, intermediate({n}, {}));
     }
 }
 
@@ -53,10 +51,6 @@ void ProductSteps::replace(const std::vector<std::size_t>& members, ProductNode 
     std::sort(sorted.begin(), sorted.end());
     nodes_[sorted[0]] = std::move(node);
     for (std::size_t i = sorted.size(); i-- > 1;) nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(sorted[i]));
-}
-
-void ProductSteps::multiply_pair(std::size_t a, std::size_t b) {
-    replace({a, b}, intermediate({nodes_[a], nodes_[b]}, {a, b}));
 }
 
 /// Labels of the members that the output or another node has, by first appearance.
@@ -72,72 +66,68 @@ std::vector<int> ProductSteps::kept_labels(const std::vector<std::size_t>& membe
     return result;
 }
 
-ProductNode ProductSteps::intermediate(const std::vector<ProductNode>& inputs, const std::vector<std::size_t>& members) {
-    auto spec = pairwise(inputs, {});
+/// Plans the product of nodes to an intermediate.
+ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, const PairOrder& order) {
+    std::vector<ProductNode> inputs;
+    for (auto m : members) inputs.push_back(nodes_[m]);
+    auto spec = product_of(inputs);
     spec.output.labels = kept_labels(members);
     std::vector<std::int64_t> extents;
     for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-    product_.intermediates.push_back(new_layout(extents, raw_symmetry(spec)));
-    spec.output.layout = product_.intermediates.back();
+    spec.output.layout = new_layout(extents, raw_symmetry(axes_of(spec), spec.output.labels));
+    spec.output_is_free = options_.group_mapping == GroupMapping::packed;
+    auto plan = planned(spec, order);
+    spec.output.layout = plan.spec.output.layout;
+    for (std::size_t i = 0; i < inputs.size(); ++i) suit_consumer(inputs[i].id, i, plan);
+    product_.intermediates.push_back(spec.output.layout);
     const int id = next_id_++;
-    push_contraction(spec, inputs, id);
+    push_product(std::move(plan), inputs, id);
     return {id, spec.output};
 }
 
-bool ProductSteps::multiply_fused(const std::vector<std::size_t>& members, const PairOrder& order) {
-    auto spec = product_over_labels_of(spec_, {}, spec_.output);
-    std::vector<int> ids;
-    for (auto m : members) {
-        spec.factors.push_back(nodes_[m].spec);
-        ids.push_back(nodes_[m].id);
-    }
-    const bool last = members.size() == nodes_.size();
-    if (last) {
-        spec.terms = spec_.terms;
-        const auto& shape = spec_.output.layout;
-        spec.output_is_free = spec_.output_is_free && shape.slots() == shape.order() && shape.order() > 0;
-    } else {
-        spec.output = {};
-        spec.output.labels = kept_labels(members);
-        std::vector<std::int64_t> extents;
-        for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
-        spec.output.layout = new_layout(extents, Symmetry::none(static_cast<int>(extents.size())));
-        spec.output_is_free = true;
-    }
-    auto plan = plan_fused(spec, order, options_);
-    if (!plan) return false;
-    for (std::size_t i = 0; i < ids.size(); ++i) suit_consumer(ids[i], i, *plan);
-    PlannedStep step;
-    step.inputs = ids;
-    if (!last) {
-        spec.output.layout = plan->spec.output.layout;
-        product_.intermediates.push_back(spec.output.layout);
-        step.output = next_id_++;
-        replace(members, {step.output, spec.output});
-    }
-    step.work = *std::move(plan);
-    product_.steps.push_back(std::move(step));
-    if (last) nodes_.clear();
-    return true;
+void ProductSteps::multiply(const std::vector<std::size_t>& members, const PairOrder& order) {
+    if (members.size() < nodes_.size()) return replace(members, intermediate(members, order));
+    if (members.size() == 2 && spec_.is_field)
+        if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels)) {
+            multiply_joint_pair(*pairs);
+            nodes_.clear();
+            return;
+        }
+    auto plan = planned(last_product(nodes_), order);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) suit_consumer(nodes_[i].id, i, plan);
+    push_product(std::move(plan), nodes_, output_operand);
+    nodes_.clear();
+}
+
+/// The fastest of the plans on a grid and of those that read a pair node by rows.
+ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order) const {
+    auto by_rows = plan_by_rows(spec, options_);
+    std::int64_t least = 0;
+    auto plan = plan_on_grid(spec, order, options_, least);
+    if (plan && (!by_rows || plan->cost.seconds <= by_rows->cost.seconds * (1 - 1e-9))) return *std::move(plan);
+    if (by_rows) return *std::move(by_rows);
+    throw OutOfMemory("contraction to " + spec_.output.name + ": needs at least " + bytes_text(static_cast<double>(least)) +
+                      " of working memory per rank, but the limit leaves " + bytes_text(static_cast<double>(std::max<std::int64_t>(0, options_.memory_limit))) +
+                      "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
 /// Lets the producer of an intermediate scatter it to where the consumer gathers it with the fewest bytes, if that is faster for both
 /// together. `input` is the intermediate's place among the consumer's inputs.
-void ProductSteps::suit_consumer(int id, std::size_t input, FusedPlan& consumer) {
+void ProductSteps::suit_consumer(int id, std::size_t input, ProductPlan& consumer) {
     const auto producer = std::find_if(product_.steps.begin(), product_.steps.end(), [&](const auto& s) { return s.output == id; });
-    const auto* const before_it = producer == product_.steps.end() ? nullptr : producer->fused();
-    if (before_it == nullptr || consumer.slices > 1 || !consumer.stay[input]) return;
+    const auto* const before_it = producer == product_.steps.end() ? nullptr : producer->product();
+    if (before_it == nullptr || before_it->rows || consumer.rows || !consumer.windows.empty() || !consumer.stay[input]) return;
     auto make = before_it->spec;
     make.output.layout = *consumer.stay[input];
     make.output_is_free = false;
     auto use = consumer.spec;
     use.factors[input].layout = *consumer.stay[input];
     use.output_is_free = false;
-    auto making = fused_with_mapping(make, before_it->order, before_it->grid, before_it->label_mapping, options_);
-    auto using_it = fused_with_mapping(use, consumer.order, consumer.grid, consumer.label_mapping, options_);
+    auto making = plan_with_mapping(make, before_it->order, before_it->grid, before_it->mapping, options_);
+    auto using_it = plan_with_mapping(use, consumer.order, consumer.grid, consumer.mapping, options_);
     const double before = before_it->cost.seconds + consumer.cost.seconds;
     const bool fits = std::max(making.cost.working_bytes, using_it.cost.working_bytes) <= options_.memory_limit;
-    if (!fits || before_it->slices > 1 || making.cost.seconds + using_it.cost.seconds >= before) return;
+    if (!fits || !before_it->windows.empty() || making.cost.seconds + using_it.cost.seconds >= before) return;
     product_.intermediates[static_cast<std::size_t>(id) - spec_.factors.size()] = make.output.layout;
     making.stay = before_it->stay;
     using_it.stay = consumer.stay;
@@ -148,14 +138,13 @@ void ProductSteps::suit_consumer(int id, std::size_t input, FusedPlan& consumer)
 
 void ProductSteps::finish() {
     if (nodes_.empty()) return;
-    if (nodes_.size() == 2 && spec_.is_field)
-        if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels)) return multiply_joint_pair(*pairs);
     const auto& labels = nodes_[0].spec.labels;
     const bool nothing_summed = std::all_of(labels.begin(), labels.end(), [&](int l) { return in_output(l); });
-    if (nodes_.size() == 1 && nothing_summed && !spec_.coefficient_inside)
+    if (nothing_summed && !spec_.coefficient_inside)
         push_movement(nodes_[0], output_operand, spec_.output);
     else
-        push_contraction(last_product(nodes_), nodes_, output_operand);
+        push_product(planned(last_product(nodes_), {}), nodes_, output_operand);
+    nodes_.clear();
 }
 
 /// Either R = A+ B+ + A- B-, see joint_pair(), or half of the products of an operand that stays, and their mirror image.
@@ -168,17 +157,16 @@ void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) 
     auto by_rows = plan_by_rows(last_product(nodes_), options_, mirror);
     if (!by_rows || by_rows->cost.seconds >= seconds) return;
     product_ = before;
-    PlannedStep step;
-    step.inputs = {nodes_[0].id, nodes_[1].id};
-    step.work = *std::move(by_rows);
-    product_.steps.push_back(std::move(step));
+    push_product(*std::move(by_rows), nodes_, output_operand);
 }
 
 void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {
     for (const bool symmetric : {true, false}) {
         std::vector<ProductNode> parts;
         for (std::size_t o = 0; o < 2; ++o) parts.push_back(part_of(nodes_[o], pairs[o], symmetric));
-        push_contraction(last_product(parts), parts, output_operand);
+        auto spec = last_product(parts);
+        spec.output_is_free = false;  // two steps write to it
+        push_product(planned(spec, {{0, 1}}), parts, output_operand);
     }
 }
 
@@ -195,23 +183,25 @@ ProductNode ProductSteps::part_of(const ProductNode& whole, const PairOperand& p
     return part;
 }
 
-Product ProductSteps::pairwise(const std::vector<ProductNode>& inputs, OperandSpec output) const {
+Product ProductSteps::product_of(const std::vector<ProductNode>& inputs) const {
     std::vector<OperandSpec> factors;
     for (const auto& input : inputs) factors.push_back(input.spec);
-    return product_over_labels_of(spec_, std::move(factors), std::move(output));
+    return product_over_labels_of(spec_, std::move(factors), {});
 }
 
 Product ProductSteps::last_product(const std::vector<ProductNode>& inputs) const {
-    auto result = pairwise(inputs, spec_.output);
+    auto result = product_of(inputs);
+    result.output = spec_.output;
+    result.output_is_free = spec_.output_is_free;
     result.terms = spec_.terms;
     return result;
 }
 
-void ProductSteps::push_contraction(const Product& spec, const std::vector<ProductNode>& inputs, int output) {
+void ProductSteps::push_product(ProductPlan plan, const std::vector<ProductNode>& inputs, int output) {
     PlannedStep step;
     for (const auto& input : inputs) step.inputs.push_back(input.id);
     step.output = output;
-    step.work = plan_contraction(spec, options_);
+    step.work = std::move(plan);
     product_.steps.push_back(std::move(step));
 }
 

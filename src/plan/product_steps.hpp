@@ -23,13 +23,11 @@ public:
     const std::vector<ProductNode>& nodes() const { return nodes_; }
     /// A label that one factor alone has and that the output lacks is summed first.
     void sum_lonely_labels();
-    /// Multiplies two nodes into an intermediate, which takes the first of their places.
-    void multiply_pair(std::size_t a, std::size_t b);
     /// Multiplies several nodes in the given order (step s makes node members.size() + s) on one grid. The result is an
-    /// intermediate, or the output if these are all nodes that are left.
-    /// @return false, and nothing changed, if no grid fits into the memory limit
-    bool multiply_fused(const std::vector<std::size_t>& members, const PairOrder& order);
-    /// The last step: one or two nodes to the output.
+    /// intermediate, which takes the first of their places, or the output if these are all nodes that are left.
+    /// @throws OutOfMemory with the need and the limit if no grid fits into the memory limit
+    void multiply(const std::vector<std::size_t>& members, const PairOrder& order);
+    /// The last step where one node is left, if one is: it is summed or moved to the output.
     void finish();
 
     PlannedProduct take() { return std::move(product_); }
@@ -37,16 +35,17 @@ public:
 private:
     bool in_output(int label) const;
     std::vector<int> kept_labels(const std::vector<std::size_t>& members) const;
-    /// One or two nodes to an intermediate.
-    Product pairwise(const std::vector<ProductNode>& inputs, OperandSpec output) const;
-    /// One or two nodes to the output, projected as it wants.
+    /// The product of nodes, to an intermediate.
+    Product product_of(const std::vector<ProductNode>& inputs) const;
+    /// The product of nodes, to the output and projected as it wants.
     Product last_product(const std::vector<ProductNode>& inputs) const;
-    ProductNode intermediate(const std::vector<ProductNode>& inputs, const std::vector<std::size_t>& members);
-    void suit_consumer(int id, std::size_t input, FusedPlan& consumer);
+    ProductPlan planned(const Product& spec, const PairOrder& order) const;
+    ProductNode intermediate(const std::vector<std::size_t>& members, const PairOrder& order);
+    void suit_consumer(int id, std::size_t input, ProductPlan& consumer);
     void multiply_joint_pair(const std::array<PairOperand, 2>& pairs);
     void multiply_parts(const std::array<PairOperand, 2>& pairs);
     ProductNode part_of(const ProductNode& whole, const PairOperand& pair, bool symmetric);
-    void push_contraction(const Product& spec, const std::vector<ProductNode>& inputs, int output);
+    void push_product(ProductPlan plan, const std::vector<ProductNode>& inputs, int output);
     void push_movement(const ProductNode& from, int output, const OperandSpec& to);
     Layout new_layout(const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const;
     void replace(const std::vector<std::size_t>& members, ProductNode node);

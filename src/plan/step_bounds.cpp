@@ -36,83 +36,54 @@ void add_tensor(BoundedStep& step, const OperandSpec& tensor, std::vector<int> m
     step.share = std::max(0.0, step.share - (1 - filled));
 }
 
-std::vector<int> distinct_sorted(std::vector<int> labels) {
-    std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
-    return labels;
-}
-
-/// The space over single labels: those of the inputs, and of the output what the inputs have.
-BoundedStep over_labels(const std::vector<OperandSpec>& inputs, const OperandSpec& output,
-                        const std::vector<std::int64_t>& extents, const std::vector<std::string>& names) {
-    BoundedStep step;
-    step.space.extents.assign(extents.begin(), extents.end());
-    step.labels = names;
-    std::vector<int> present;
-    for (const auto& input : inputs) {
-        add_tensor(step, input, distinct_sorted(input.labels), orbit(input.layout),
-                   static_cast<double>(input.layout.full_size()));
-        present.insert(present.end(), input.labels.begin(), input.labels.end());
-    }
-    auto result = distinct_sorted(output.labels);
-    std::erase_if(result, [&](int l) { return std::count(present.begin(), present.end(), l) == 0; });
-    add_tensor(step, output, result, orbit(output.layout), static_cast<double>(output.layout.full_size()));
-    step.ranks = static_cast<double>(output.layout.grid().ranks());
-    return step;
-}
-
-std::string group_label(const IndexGroup& group, const std::vector<std::string>& names) {
+std::string axis_text(const Axis& axis, const std::vector<std::string>& names) {
     std::vector<std::string> labels;
-    for (int l : group.labels) labels.push_back(names[static_cast<std::size_t>(l)]);
+    for (int l : axis.labels) labels.push_back(names[static_cast<std::size_t>(l)]);
     const auto text = Labels(labels).to_string();
     return labels.size() == 1 ? text : "(" + text + ")";
 }
 
-/// Elements of the orbits of an operand that its groups do not keep packed.
-double broken_orbit(const Layout& layout, const std::vector<IndexGroup>& groups, Operand o) {
+/// Elements of the orbits of an operand that its axes do not keep packed.
+double broken_orbit(const Layout& layout, const std::vector<Axis>& axes, std::size_t o) {
     double size = orbit(layout);
-    for (const auto& g : groups)
-        if (g.tree[o]) size /= static_cast<double>(group_size(*g.tree[o]));
+    for (const auto& axis : axes)
+        if (axis.in(o)) size /= static_cast<double>(group_size(*axis.tree[o]));
     return std::max(1.0, size);
+}
+
+BoundedStep over_axes(const Product& spec, const std::vector<Axis>& axes) {
+    BoundedStep step;
+    step.element_bytes = spec.element_bytes;
+    for (const auto& axis : axes) {
+        step.space.extents.push_back(static_cast<double>(axis.size));
+        step.labels.push_back(axis_text(axis, spec.label_names));
+    }
+    for (std::size_t o = 0; o <= spec.factors.size(); ++o) {
+        std::vector<int> members;
+        double places = 1;
+        for (std::size_t a = 0; a < axes.size(); ++a)
+            if (axes[a].in(o)) {
+                members.push_back(static_cast<int>(a));
+                places *= static_cast<double>(axes[a].size);
+            }
+        const auto& tensor = o < spec.factors.size() ? spec.factors[o] : spec.output;
+        add_tensor(step, tensor, std::move(members), broken_orbit(tensor.layout, axes, o), places);
+    }
+    return step;
 }
 
 }  // namespace
 
-BoundedStep bounded_step(const ContractionPlan& plan) {
-    const auto groups = plan.groups();
-    BoundedStep step;
+BoundedStep bounded_step(const ProductPlan& plan) {
+    auto step = over_axes(plan.spec, plan.axes);
     step.ranks = static_cast<double>(plan.grid.ranks());
-    step.element_bytes = plan.spec.element_bytes;
-    for (const auto& g : groups) {
-        step.space.extents.push_back(static_cast<double>(g.size));
-        step.labels.push_back(group_label(g, plan.spec.label_names));
-    }
-    for (auto o : {operand_a, operand_b, operand_c}) {
-        if (o == operand_b && plan.unary()) continue;
-        std::vector<int> members;
-        double places = 1;
-        for (std::size_t g = 0; g < groups.size(); ++g)
-            if (groups[g].in(o)) {
-                members.push_back(static_cast<int>(g));
-                places *= static_cast<double>(groups[g].size);
-            }
-        const auto& tensor = o == operand_c ? plan.spec.output : plan.spec.factors[o];
-        add_tensor(step, tensor, members, broken_orbit(tensor.layout, groups, o), places);
-    }
     if (plan.rows && plan.rows->once) step.share /= 2;
     return step;
 }
 
-BoundedStep bounded_step(const FusedPlan& plan) {
-    auto step = over_labels(plan.spec.factors, plan.spec.output, plan.spec.label_extents, plan.spec.label_names);
-    step.ranks = static_cast<double>(plan.grid.ranks());
-    step.element_bytes = plan.spec.element_bytes;
-    return step;
-}
-
 BoundedStep bounded_step(const Product& spec) {
-    auto step = over_labels(spec.factors, spec.output, spec.label_extents, spec.label_names);
-    step.element_bytes = spec.element_bytes;
+    auto step = over_axes(spec, axes_of(spec));
+    step.ranks = static_cast<double>(spec.output.layout.grid().ranks());
     return step;
 }
 

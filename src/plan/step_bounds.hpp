@@ -1,7 +1,6 @@
 /// Lower bounds and arithmetic intensity of the steps of a plan.
 #pragma once
 
-#include "plan/fused_plan.hpp"
 #include "plan/lower_bounds.hpp"
 #include "plan/plan_product.hpp"
 
@@ -12,8 +11,8 @@ namespace arges {
 
 /// A step as the bounds see it.
 struct BoundedStep {
-    IterationSpace space;             ///< over index groups, so that packed groups count packed, or over labels
-    std::vector<std::string> labels;  ///< text of each group or label
+    IterationSpace space;             ///< over axes, so that packed ones count packed
+    std::vector<std::string> labels;  ///< text of each axis
     double ranks = 1;
     double share = 1;        ///< of the points of the space that must be computed
     double owned_words = 0;  ///< what a rank holds of the step's tensors before and after, on average
@@ -21,9 +20,8 @@ struct BoundedStep {
     std::int64_t element_bytes = 8;
 };
 
-BoundedStep bounded_step(const ContractionPlan& plan);
-BoundedStep bounded_step(const FusedPlan& plan);
-/// The product as a single statement over all its labels.
+BoundedStep bounded_step(const ProductPlan& plan);
+/// The product as a single statement.
 BoundedStep bounded_step(const Product& spec);
 
 /// A label's length in the tile that a rank should hold in its cache.

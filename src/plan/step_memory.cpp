@@ -51,53 +51,48 @@ private:
     std::int64_t all_ = 0, packed_ = 0;
 };
 
-bool is_there(const ContractionPlan& plan, Operand o) { return o != operand_b || !plan.unary(); }
-
-std::int64_t copied_bytes(const ContractionPlan& plan, std::int64_t most) {
-    const auto groups = plan.groups();
-    const auto& a = plan.operand[operand_a];
+/// Indices that the product of matrices sums over, if the chain is a single one.
+std::int64_t summed_indices(const ProductPlan& plan) {
+    if (plan.rows || plan.chain.size() > 1) return 1;
     std::int64_t summed = 1;
-    for (std::size_t s = 0; !plan.rows && s < a.groups.size(); ++s)
-        if (groups[static_cast<std::size_t>(a.groups[s])].is_contracted())
-            summed *= std::max<std::int64_t>(1, a.layout.slot(static_cast<int>(s)).max_local_size());
-    Copies copies;
-    for (auto o : {operand_a, operand_b})
-        if (is_there(plan, o)) copies.add(plan.operand[o], summed, plan.spec.element_bytes);
-    return copies.bytes(most);
+    for (std::size_t a = 0; a < plan.axes.size(); ++a)
+        if (plan.axes[a].is_contracted()) summed *= std::max<std::int64_t>(1, ceil_div(plan.axes[a].size, plan.places[a]));
+    return summed;
 }
 
-/// The planner's estimate is that of panels of equal size, and of messages as long on one side as on the other.
-StepMemory memory_of(const ContractionPlan& plan, const LocalProducts& local) {
-    Movements movements;
-    const auto panels = panel_count(plan);
-    std::int64_t arrays = 0;
-    for (auto o : {operand_a, operand_b, operand_c}) {
-        if (plan.operand[o].in_place || !is_there(plan, o)) continue;
-        const bool cut = o != operand_c && panels > 1;
-        movements.add(plan.movement(o), cut ? panels : 1);
-        arrays += cut ? panel_layout(plan, o, panels - 1).max_local_size() + 1 : plan.operand[o].layout.max_local_size();
+/// Elements of an operand's copy on the busiest rank, in one window.
+std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
+    const auto& working = plan.operands[o];
+    if (!plan.window_that_cuts(o)) return working.layout.max_local_size();
+    std::int64_t elements = 1;
+    for (std::size_t s = 0; s < working.axes.size(); ++s) {
+        const auto whole = working.layout.slot(static_cast<int>(s)).max_local_size();
+        elements = saturated_product(elements, ceil_div(whole, plan.windows_of(working.axes[s])));
     }
-    if (plan.rows) arrays += (local.threads - 1) * plan.operand[operand_c].layout.max_local_size();
-    const auto bound = (arrays + movements.messages()) * plan.spec.element_bytes;
-    return movements.memory(std::max(plan.cost.working_bytes, bound), copied_bytes(plan, local.most_copied));
+    return elements;
 }
 
 /// The planner's estimate is that of messages as long on one side as on the other.
-StepMemory memory_of(const FusedPlan& plan, const LocalProducts& local) {
+StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
     Movements movements;
     Copies copies;
-    std::int64_t estimated = 0;  // elements of messages
-    for (const auto& input : plan.inputs) copies.add(input, 1, plan.spec.element_bytes);
-    for (std::size_t i = 0; i <= plan.inputs.size(); ++i) {
-        if ((i < plan.inputs.size() ? plan.inputs[i] : plan.result).in_place) continue;
-        const auto slices = plan.is_sliced(i) ? plan.slices : 1;
-        movements.add(plan.movement(i), slices);
-        estimated = std::max(estimated, 2 * plan.words[i] / slices);
+    const auto summed = summed_indices(plan);
+    std::int64_t arrays = 0, copied = 0, estimated = 0;  // elements; the last two are in the planner's estimate
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+        if (o < plan.result()) copies.add(plan.operands[o], summed, plan.spec.element_bytes);
+        if (plan.operands[o].in_place) continue;
+        movements.add(plan.movement(o), plan.parts(o));
+        arrays += copied_elements(plan, o);
+        copied += copied_elements(plan, o);
+        estimated = std::max(estimated, 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o)));
     }
-    const auto more = std::max<std::int64_t>(0, movements.messages() - estimated) * plan.spec.element_bytes;
+    if (plan.rows) arrays += (local.threads - 1) * plan.operands.back().layout.max_local_size();
+    const auto inside = std::max<std::int64_t>(0, plan.cost.working_bytes - (copied + estimated) * plan.spec.element_bytes);  // of the chain
+    const auto bound = (arrays + movements.messages()) * plan.spec.element_bytes + inside;
+    const auto workspace = std::max(plan.cost.working_bytes, bound);
     for (std::size_t i = 0; i < plan.stay.size(); ++i)
         if (plan.stay[i]) movements.add(plan.movement(i), 1);  // the way there has the same labels
-    return movements.memory(plan.cost.working_bytes + more, copies.bytes(local.most_copied));
+    return movements.memory(workspace, copies.bytes(local.most_copied));
 }
 
 }  // namespace
@@ -108,7 +103,7 @@ StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, cons
                                      movements.add(movement.spec, 1);
                                      return movements.memory(movements.messages() * element_bytes, 0);
                                  },
-                                 [&](const auto& product) { return memory_of(product, local); }},
+                                 [&](const ProductPlan& product) { return memory_of(product, local); }},
                       step.work);
 }
 

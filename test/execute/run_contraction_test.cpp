@@ -1,6 +1,7 @@
 // Contractions on every kind of grid, with and without panels: the result, and that the bytes sent are those of the plan.
-#include "execute/run_contraction.hpp"
+#include "execute/run_product.hpp"
 
+#include "plan/explain.hpp"
 #include "plan/pair_rows.hpp"
 #include "plan/pair_split.hpp"
 #include "support/contractions.hpp"
@@ -52,13 +53,15 @@ std::vector<double> real_array(const Layout& layout, const Dense& dense, std::in
 class Contractions : public testing::Test {
 protected:
     /// Runs a plan twice and checks result and bytes.
-    void check(const ContractionPlan& plan, const Problem& p) {
+    void check(const ProductPlan& plan, const Problem& p) {
         SCOPED_TRACE(explain(plan));
         const auto rank = comm_.rank();
-        ContractionRun run(plan, comm_.size() > 1 ? &comm_ : nullptr);
+        ProductRun run(plan, comm_.size() > 1 ? &comm_ : nullptr);
         std::vector<std::vector<double>> inputs;
         for (std::size_t o = 0; o < p.inputs.size(); ++o)
             inputs.push_back(real_array(plan.spec.factors[o].layout, p.inputs[o].tensor, rank));
+        std::vector<const void*> pointers;
+        for (const auto& input : inputs) pointers.push_back(input.data());
         const auto before = real_array(plan.spec.output.layout, p.c, rank);
         const auto expected = real_array(plan.spec.output.layout, p.expected, rank);
         Workspace workspace;
@@ -70,7 +73,7 @@ protected:
             auto c = before;
             const auto sent = comm_.traffic().bytes_sent;
             const double alpha = 2, beta = -1;
-            run.run(element_kernels<double>(), {inputs[0].data(), inputs.size() > 1 ? inputs[1].data() : nullptr, c.data()}, &alpha, &beta, workspace);
+            run.run(element_kernels<double>(), pointers, c.data(), &alpha, &beta, {}, workspace);
             EXPECT_EQ(comm_.traffic().bytes_sent - sent, planned * 8);
             for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i] + 0.0, expected[i] + 0.0) << "offset " << i;
         }
@@ -82,7 +85,7 @@ protected:
 };
 
 /// A random assignment of torus dimensions to groups that fits.
-std::vector<SlotMapping> random_mapping(const Product& spec, const std::vector<IndexGroup>& groups, bool blocks,
+std::vector<SlotMapping> random_mapping(const Product& spec, const std::vector<Axis>& groups, bool blocks,
                                         std::mt19937_64& random) {
     const auto& grid = spec.output.layout.grid();
     std::vector<std::vector<std::vector<int>>> torus(groups.size());
@@ -98,7 +101,7 @@ std::vector<SlotMapping> random_mapping(const Product& spec, const std::vector<I
             continue;
         }
         int next = 0;
-        const auto& tree = groups[g].in(operand_a) ? *groups[g].tree[operand_a] : *groups[g].tree[operand_b];
+        const auto& tree = groups[g].node();
         auto by_position = [&](auto&& self, const SymmetryNode& node) -> SymmetryNode {
             SymmetryNode numbered{node.kind, node.kind == NodeKind::leaf ? next++ : -1, {}};
             for (const auto& child : node.children) numbered.children.push_back(self(self, child));
@@ -122,8 +125,16 @@ TEST_F(Contractions, GiveTheDenseResultAndMoveWhatThePlanSays) {
         }
 }
 
-/// Not only the best grid: any assignment of the torus to the groups, panels along contracted groups.
-TEST_F(Contractions, WorkOnAnyGridWithAnyPanels) {
+/// Windows of any axes that can be cut, in any order.
+void cut_at_random(ProductPlan& plan, std::mt19937_64& random) {
+    for (std::size_t a = 0; a < plan.axes.size(); ++a)
+        if (!plan.mapping[a].is_blocks() && random() % 2 == 0) plan.windows.push_back({static_cast<int>(a), 2 + static_cast<std::int64_t>(random() % 2)});
+    std::shuffle(plan.windows.begin(), plan.windows.end(), random);
+    plan.stay.assign(plan.result(), std::nullopt);
+}
+
+/// Not only the best grid: any assignment of the torus to the axes, windows along any axes.
+TEST_F(Contractions, WorkOnAnyGridInAnyWindows) {
     std::mt19937_64 random(2);
     for (const auto& [name, text] : contraction_cases(4, 3, 4))
         for (int trial = 0; trial < 4; ++trial) {
@@ -131,12 +142,10 @@ TEST_F(Contractions, WorkOnAnyGridWithAnyPanels) {
             const bool blocks = trial % 2 != 0;
             const auto p = make_problem(text, unfold(Torus({comm_.size()})),
                                         blocks ? GroupMapping::blocks : GroupMapping::packed, random);
-            const auto groups = index_groups(p.spec);
-            auto plan = plan_with_mapping(p.spec, groups, random_mapping(p.spec, groups, blocks, random), {});
-            if (trial >= 2)
-                for (std::size_t g = 0; g < groups.size(); ++g)
-                    if (groups[g].is_contracted() && !plan.group_mapping[g].is_blocks())
-                        plan.panels.push_back({static_cast<int>(g), 1 + static_cast<std::int64_t>(random() % 3)});
+            const auto groups = axes_of(p.spec);
+            auto plan = plan_with_mapping(p.spec, p.inputs.size() > 1 ? PairOrder{{0, 1}} : PairOrder{}, p.spec.output.layout.grid(),
+                                          random_mapping(p.spec, groups, blocks, random), {});
+            if (trial >= 2) cut_at_random(plan, random);
             check(plan, p);
             if (failed_anywhere()) return;
         }

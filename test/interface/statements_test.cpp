@@ -170,8 +170,10 @@ TEST(Statements, AreExplainedWithReasons) {
     contains(explain(B["ij"], A["ij"] + A["ji"]), "note: 2 terms are computed one after the other and added up");
     contains(explain(B["ij"], A["ij"] + A["ji"]), "B[ij] <- A[ji]");
     contains(explain(R["abij"], antisymmetrized(T["aeij"] * A["be"])), "R[abij] <- T[aeij] * A[be], summed over 2 permutations");
-    const auto two_steps = explain(R["abij"], T["efij"] * T["efmn"] * T["abmn"]);
-    contains(two_steps, "intermediate 1 for R[");
+    const Tensor<double> U(world, {24, 24, 16, 16}, "abij", "antisym(a,b) antisym(i,j)", "U");
+    Tensor<double> P(world, {24, 24, 16, 16}, "abij", "antisym(a,b) antisym(i,j)", "P");
+    const auto two_steps = explain(P["abij"], U["efij"] * U["efmn"] * U["abmn"]);
+    contains(two_steps, "intermediate 1 for P[");
     EXPECT_EQ(two_steps.find("[] "), std::string::npos) << two_steps;
 }
 
@@ -246,8 +248,11 @@ TEST(Statements, ArePlannedAgainOnlyWhereThatMayChangeThePlan) {
     Tensor<double> V(world, {5, 5, 5, 5}, "abef", "antisym(a,b) antisym(e,f)"), T(world, {5, 5, 4, 4}, "efij", "antisym(e,f) antisym(i,j)"),
         R(world, {5, 5, 4, 4}, "abij", "antisym(a,b) antisym(i,j)");
     const auto before = kept();
-    for (int run = 0; run < 10; ++run) R["abij"] = 0.5 * V["abef"] * T["efij"];
-    EXPECT_EQ(kept(), before + 1) << "tensors with symmetry stay where they are";
+    for (int run = 0; run < 600; ++run) R["abij"] = 0.5 * V["abef"] * T["efij"];
+    const auto packed = kept();
+    EXPECT_LE(packed, before + 12) << "one for each power of two at most, and where tensors were moved";
+    for (int run = 0; run < 400; ++run) R["abij"] = 0.5 * V["abef"] * T["efij"];
+    EXPECT_EQ(kept(), packed);
     Tensor<double> A(world, {12, 12}), B(world, {12, 12}), C(world, {12, 12});
     for (int run = 0; run < 40; ++run) C["ik"] = A["ij"] * B["jk"];
     const auto settled = kept();

@@ -116,5 +116,24 @@ TEST(WrongUses, OfExtentsAndMemoryAreRefused) {
     });
 }
 
+double squared(double x) { return x * x; }
+double product(double x, double y) { return x * y; }
+void square(double& x) { x *= x; }
+
+TEST(WrongUses, OfElementTypesAndFunctionsAreRefused) {
+    check_uses({
+        {ARGES_USE(Tensor<bool>(world, {4, 4}, "ij", "antisym(i,j)")), invalid, {"antisym", "negative"}},
+        {ARGES_USE(N["ii"] = map(squared, v["i"])), invalid, {"N[\"ii\"]", "a label is repeated"}},
+        {ARGES_USE(N["i"] = map(squared, v["i"])), invalid, {"N[\"i\"]", "1 labels", "order 2"}},
+        {ARGES_USE(N["ij"] = map(squared, v["ij"])), invalid, {"v[\"ij\"]", "2 labels", "order 1"}},
+        {ARGES_USE(N["ij"] = map(squared, M["ij"])), invalid, {"M[\"ij\"]", "'j' has extents 5 and 4"}},
+        {ARGES_USE(v["i"] = map(squared, N["ij"])), invalid, {"no label 'j'", "sum over it"}},
+        {ARGES_USE(N["ij"] = map(squared, F["ij"])), invalid, {"different worlds", "transfer()"}},
+        {ARGES_USE(S["ij"] = map(squared, N["ij"])), invalid, {"N[\"ij\"]", "does not have the symmetry", "make a tensor with that symmetry"}},
+        {ARGES_USE(A["ij"] = map(product, A["ij"], A["ij"])), invalid, {"the function's result does not have the symmetry"}},
+        {ARGES_USE(update(A["ij"], square)), invalid, {"the function's result does not have the symmetry"}},
+    });
+}
+
 }  // namespace
 }  // namespace arges::test

@@ -1,8 +1,7 @@
 // What the searches over grids know of their candidates, compared with plans that are made in full.
-#include "plan/estimate_cost.hpp"
-#include "plan/fused_candidates.hpp"
 #include "plan/moved_words.hpp"
-#include "plan/ranked_assignments.hpp"
+#include "plan/plan_candidates.hpp"
+#include "plan/ranked_grids.hpp"
 #include "support/contractions.hpp"
 #include "support/layouts.hpp"
 #include "support/movements.hpp"
@@ -17,74 +16,67 @@
 namespace arges::test {
 namespace {
 
-/// Every assignment within the capacities, the last torus dimension changing fastest, sorted by estimates that are the same for equal places.
-std::vector<Assignment> all_assignments(const AssignmentSpace& space) {
-    std::vector<Assignment> result{{}};
-    for (std::size_t t = 0; t < space.lengths.size(); ++t) {
-        std::vector<Assignment> next;
-        for (const auto& a : result)
-            for (int target = -1; target < static_cast<int>(space.capacity.size()); ++target) {
-                auto b = a;
-                b.push_back(target);
-                double places = 1;
-                for (std::size_t u = 0; u < b.size(); ++u)
-                    if (b[u] == target) places *= static_cast<double>(space.lengths[u]);
-                if (target < 0 || places <= space.capacity[static_cast<std::size_t>(target)]) next.push_back(b);
+/// Every way to give torus dimensions to axes.
+std::vector<std::vector<SlotMapping>> all_mappings(const std::vector<Axis>& axes, const RankGrid& grid) {
+    std::vector<std::vector<SlotMapping>> result{std::vector<SlotMapping>(axes.size())};
+    for (int t = grid.dimensions(); t-- > 0;) {
+        std::vector<std::vector<SlotMapping>> next;
+        for (const auto& mapping : result)
+            for (std::size_t a = 0; a <= axes.size(); ++a) {
+                next.push_back(mapping);
+                if (a < axes.size()) next.back()[a].torus.push_back(t);
             }
         result = std::move(next);
     }
-    std::stable_sort(result.begin(), result.end(), [&](const auto& a, const auto& b) { return space.estimate(a) < space.estimate(b); });
     return result;
 }
 
-AssignmentSpace random_space(std::mt19937_64& random, std::size_t dimensions, std::size_t targets) {
-    AssignmentSpace space;
-    for (std::size_t t = 0; t < dimensions; ++t) space.lengths.push_back(2 + static_cast<std::int64_t>(random() % 2));
-    for (std::size_t i = 0; i < targets; ++i) space.capacity.push_back(static_cast<double>(1 + random() % 12));
-    space.by_assignment = random() % 2 == 0;
-    const auto salt = random() % 7;
-    space.estimate = [lengths = space.lengths, targets, salt, by_assignment = space.by_assignment](const Assignment& a) {
-        std::vector<std::int64_t> places(targets, 1);
-        for (std::size_t t = 0; t < a.size(); ++t)
-            if (a[t] >= 0) places[static_cast<std::size_t>(a[t])] *= lengths[t];
-        double sum = by_assignment && !a.empty() ? static_cast<double>(a[0] + 1) : 0;
-        for (std::size_t i = 0; i < targets; ++i) sum += static_cast<double>((places[i] * (i + 1 + salt)) % 5);
-        return sum;
-    };
-    return space;
+/// Where ways are few, the search finds one that is as fast as the best of all.
+TEST(PlanOnGrid, FindsTheBestOfAllMappings) {
+    int compared = 0;
+    for (const auto& [name, text] : contraction_cases(12, 6, 8))
+        for (const std::int64_t ranks : {2, 4, 6, 8}) {
+            const auto spec = pairwise_product(text, unfold(Torus({ranks})));
+            const auto order = spec.factors.size() > 1 ? PairOrder{{0, 1}} : PairOrder{};
+            const auto unmapped = unmapped_plan(spec, order);
+            const auto& grid = spec.output.layout.grid();
+            PlanCandidates candidates(unmapped, grid, {});
+            double best = 1e300;
+            for (const auto& mapping : all_mappings(unmapped.axes, grid)) {
+                std::vector<const PlanCandidates::MappedAxis*> axes;
+                bool possible = true;
+                for (std::size_t a = 0; a < mapping.size(); ++a) {
+                    axes.push_back(&candidates.map_axis(a, mapping[a]));
+                    possible = possible && axes.back()->places <= unmapped.axes[a].size;
+                }
+                if (!possible) continue;
+                const double bound = candidates.least_seconds(axes), seconds = candidates.look_at(axes).seconds;
+                EXPECT_LE(bound, seconds * (1 + 1e-9)) << name << " on " << ranks;
+                best = std::min(best, seconds);
+            }
+            EXPECT_LE(plan_contraction(spec, {}).cost.seconds, best * 1.02) << name << " on " << ranks;
+            ++compared;
+        }
+    EXPECT_GT(compared, 40);
 }
 
-TEST(RankedAssignments, AreAllSortedWhereTheyAreFew) {
-    for (std::uint64_t seed = 0; seed < 200; ++seed) {
-        std::mt19937_64 random(seed);
-        const auto space = random_space(random, random() % 6, random() % 5);
-        auto wanted = all_assignments(space);
-        EXPECT_EQ(ranked_assignments(space, 1U << 30), wanted) << "seed " << seed;
-        wanted.resize(std::min<std::size_t>(wanted.size(), 5));
-        EXPECT_EQ(ranked_assignments(space, 5), wanted) << "seed " << seed;
-    }
-}
-
-/// Where they are many: sorted, possible, different, and the best one is found if estimates fall with each torus dimension that is used well.
-TEST(RankedAssignments, OfLargeSpacesAreABeam) {
-    AssignmentSpace space;
-    space.lengths.assign(12, 2);
-    space.capacity = {8, 16, 1000, 3};
-    space.estimate = [](const Assignment& a) {
-        double sum = 0;
-        for (const int target : a) sum += target == 1 ? 1 : target == 2 ? 2 : target == 0 ? 3 : 4;
-        return sum;
-    };
-    const auto found = ranked_assignments(space, 100);
+/// Sorted, possible and different.
+TEST(RankedGrids, OfLargeSpacesAreABeam) {
+    const auto spec = pairwise_product(contraction_cases(40, 10, 5)["t3t2"], unfold(Torus({4096})));
+    const auto unmapped = unmapped_plan(spec, {{0, 1}});
+    const auto targets = grid_targets(unmapped, GroupMapping::packed);
+    const auto& grid = spec.output.layout.grid();
+    const auto found = ranked_grids(unmapped, targets, grid, {}, 100);
     ASSERT_EQ(found.size(), 100U);
+    std::set<std::vector<int>> different;
     for (std::size_t i = 0; i < found.size(); ++i) {
-        EXPECT_LE(std::count(found[i].begin(), found[i].end(), 0), 3);
-        EXPECT_LE(std::count(found[i].begin(), found[i].end(), 1), 4);
-        EXPECT_LE(std::count(found[i].begin(), found[i].end(), 3), 1);
-        EXPECT_LE(space.estimate(found[i > 0 ? i - 1 : 0]), space.estimate(found[i]));
-        for (std::size_t j = 0; j < i; ++j) EXPECT_NE(found[i], found[j]);
+        EXPECT_TRUE(different.insert(found[i].target).second);
+        EXPECT_LE(found[i > 0 ? i - 1 : 0].seconds, found[i].seconds);
+        std::vector<std::int64_t> places(targets.size(), 1);
+        for (std::size_t t = 0; t < found[i].target.size(); ++t)
+            if (const int target = found[i].target[t]; target >= 0) places[static_cast<std::size_t>(target)] *= grid.lengths[t];
+        for (std::size_t k = 0; k < targets.size(); ++k) EXPECT_LE(places[k], targets[k].extent);
     }
-    EXPECT_EQ(space.estimate(found[0]), 4 * 1 + 8 * 2);
 }
 
 /// Elements of a working copy that a rank lacks, counted one by one. Labels are plain, so each is a residue.
@@ -122,83 +114,86 @@ TEST(MovedWords, OfPlainLabelsAreExact) {
 }
 
 /// The words by which the search prices a mapping are those of the layouts that it gets.
-TEST(WorkingLayouts, PriceWhatTheyBuild) {
+TEST(PlanCandidates, PriceWhatTheyBuild) {
     std::mt19937_64 random(1);
     for (const auto& [name, text] : contraction_cases(6, 4, 5))
         for (const std::int64_t ranks : {1, 2, 6, 8, 64}) {
             const auto spec = pairwise_product(text, unfold(Torus({ranks})));
-            const auto groups = index_groups(spec);
+            const auto axes = axes_of(spec);
             for (int trial = 0; trial < 10; ++trial) {
-                std::vector<SlotMapping> mapping(groups.size());
+                std::vector<SlotMapping> mapping(axes.size());
                 for (int t = 0; t < spec.output.layout.grid().dimensions(); ++t)
-                    if (const auto g = random() % (groups.size() + 1); g < groups.size()) mapping[g].torus.push_back(t);
-                const auto plan = plan_with_mapping(spec, groups, mapping, {});
+                    if (const auto a = random() % (axes.size() + 1); a < axes.size()) mapping[a].torus.push_back(t);
+                const auto order = spec.factors.size() > 1 ? PairOrder{{0, 1}} : PairOrder{};
+                const auto plan = plan_with_mapping(spec, order, spec.output.layout.grid(), mapping, {});
                 double products = 1;
-                for (std::size_t g = 0; g < groups.size(); ++g) {
-                    const auto o = groups[g].in(operand_a) ? operand_a : operand_b;
-                    const auto& w = plan.operand[o];
-                    const auto slot = std::find(w.groups.begin(), w.groups.end(), static_cast<int>(g)) - w.groups.begin();
+                for (std::size_t a = 0; a < axes.size(); ++a) {
+                    const auto& w = plan.operands[axes[a].in(0) ? 0 : 1];
+                    const auto slot = std::find(w.axes.begin(), w.axes.end(), static_cast<int>(a)) - w.axes.begin();
                     products *= static_cast<double>(w.layout.slot(static_cast<int>(slot)).max_local_size());
                 }
-                EXPECT_DOUBLE_EQ(plan.cost.flops, products * spec.flops_per_product() / (plan.unary() ? 2 : 1)) << name;
-                for (const auto o : {operand_a, operand_b, operand_c}) {
-                    if (o == operand_b && plan.unary()) continue;
-                    const auto& tensor = o == operand_c ? spec.output : spec.factors[o];
-                    const auto wanted = plan.operand[o].in_place ? 0 : static_cast<std::int64_t>(moved_words(tensor, plan.operand[o]));
+                EXPECT_DOUBLE_EQ(plan.cost.flops, products * spec.flops_per_product() / (spec.factors.size() == 1 ? 2 : 1)) << name;
+                for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+                    const auto wanted = plan.operands[o].in_place ? 0 : static_cast<std::int64_t>(moved_words(plan.tensor(o), plan.operands[o]));
                     EXPECT_EQ(plan.cost.words[o], wanted) << name << " on " << ranks << ", operand " << o;
                 }
             }
         }
 }
 
-TEST(FusedCandidates, CostWhatTheirPlansCost) {
-    const std::vector<std::string> texts{"ij,jk->ik", "ijk,ja,ka->ia", "ij,jk,kl->il", "iij,jk->ik", "ij,ij->ij", "i,j->ijk"};
-    int in_place = 0, averaged = 0;
-    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+/// The average over runs is that of a plan with the tensors as they lie, and of one with them where the first leaves them; with symmetry, too.
+TEST(PlanCandidates, AverageOverRuns) {
+    const std::vector<std::pair<std::string, std::map<std::string, std::string>>> products{
+        {"ij,jk->ik", {}}, {"ijk,ja,ka->ia", {}}, {"ij,jk,kl->il", {}}, {"iij,jk->ik", {}}, {"ij,ij->ij", {}}, {"ij,jl->il", {{"il", "sym(i,l)"}}},
+        {"ijab,abkl->ijkl", {{"ijab", "antisym(i,j) antisym(a,b)"}, {"abkl", "antisym(a,b) sym(k,l)"}, {"ijkl", "antisym(i,j) sym(k,l)"}}},
+        {"ija,akl,lb->ijkb", {{"ija", "sym(i,j)"}, {"ijkb", "sym(i,j)"}}}};
+    int in_place = 0, averaged = 0, packed = 0;
+    for (std::uint64_t seed = 0; seed < 800; ++seed) {
         std::mt19937_64 random(seed);
         const std::int64_t ranks = std::vector<std::int64_t>{1, 2, 6, 8, 12, 64}[random() % 6];
-        const auto product = product_of(texts[seed % texts.size()], {{'a', 6}, {'i', 17}, {'j', 12}, {'k', 9}, {'l', 5}}, ranks);
-        auto spec = product_over_labels_of(product, {}, {});
+        const auto& [text, trees] = products[seed % products.size()];
+        const auto product = product_of(text, {{'a', 6}, {'b', 6}, {'i', 12}, {'j', 12}, {'k', 9}, {'l', 9}}, ranks, trees);
+        auto spec = product;
         const auto grid = product.output.layout.grid();
         const auto operand = [&](OperandSpec o) {
             o.layout = random_layout(grid, o.layout.extents(), o.layout.symmetry(), random, false);
             o.is_lasting = random() % 2 == 0;
             return o;
         };
-        for (const auto& factor : product.factors) spec.factors.push_back(operand(factor));
-        spec.output = operand(product.output);
+        for (auto& factor : spec.factors) factor = operand(factor);
+        spec.output = operand(spec.output);
         spec.output_is_free = random() % 2 == 0;
         PairOrder order{{0, 1}};
         if (spec.factors.size() == 3) order.push_back({2, 3});
         PlanOptions options;
         options.expected_runs = 1 + static_cast<std::int64_t>(random() % 3);
-        std::set<int> present;
-        for (const auto& input : spec.factors) present.insert(input.labels.begin(), input.labels.end());
-        const std::vector<int> labels(present.begin(), present.end());
-        const auto random_mapping = [&] {
-            std::vector<SlotMapping> mapping(spec.label_extents.size());
-            for (int t = 0; t < grid.dimensions(); ++t)
-                if (random() % 5 != 0) mapping[static_cast<std::size_t>(labels[random() % labels.size()])].torus.push_back(t);
-            return mapping;
-        };
-        FusedCandidates candidates(spec, order, grid, random_mapping(), options);
+        const auto unmapped = unmapped_plan(spec, order);
+        PlanCandidates candidates(unmapped, grid, options);
         for (int trial = 0; trial < 5; ++trial) {
-            const auto mapping = random_mapping();
-            auto plan = fused_with_mapping(spec, order, grid, mapping, options);
-            EXPECT_EQ(candidates.look_at(mapping), plan.cost) << "seed " << seed;
-            in_place += plan.result.in_place ? 1 : 0;
-            choose_where_inputs_stay(plan);
+            std::vector<SlotMapping> mapping(unmapped.axes.size());
+            for (int t = 0; t < grid.dimensions(); ++t)
+                if (random() % 5 != 0) mapping[random() % mapping.size()].torus.push_back(t);
+            std::vector<const PlanCandidates::MappedAxis*> axes;
+            for (std::size_t a = 0; a < mapping.size(); ++a) axes.push_back(&candidates.map_axis(a, mapping[a]));
+            candidates.look_at(axes);
+            const auto plan = plan_with_mapping(spec, order, grid, mapping, options);
+            EXPECT_EQ(candidates.plan(), plan) << "seed " << seed;
+            in_place += plan.operands.back().in_place ? 1 : 0;
             auto later = spec;
             for (std::size_t i = 0; i < later.factors.size(); ++i)
-                if (later.factors[i].is_lasting && plan.stay[i]) later.factors[i].layout = *plan.stay[i];
-            const double seconds = fused_with_mapping(later, order, grid, mapping, options).cost.seconds;
+                if (later.factors[i].is_lasting && plan.stay[i]) {
+                    packed += later.factors[i].layout.slots() < later.factors[i].layout.order() ? 1 : 0;
+                    later.factors[i].layout = *plan.stay[i];
+                }
+            const double seconds = plan_with_mapping(later, order, grid, mapping, options).cost.seconds;
             averaged += options.expected_runs > 1 && seconds < plan.cost.seconds ? 1 : 0;
             const auto runs = static_cast<double>(options.expected_runs);
-            EXPECT_DOUBLE_EQ(candidates.average_seconds(), (plan.cost.seconds + (runs - 1) * seconds) / runs) << "seed " << seed;
+            EXPECT_DOUBLE_EQ(candidates.average_seconds(), (plan.cost.seconds + (runs - 1) * seconds) / runs) << "seed " << seed << " " << text;
         }
     }
     EXPECT_GT(in_place, 100);
     EXPECT_GT(averaged, 100);
+    EXPECT_GT(packed, 50);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-#include "plan/contraction_plan.hpp"
+#include "plan/product_plan.hpp"
 
 #include "plan/estimate_cost.hpp"
+#include "plan/explain.hpp"
+#include "plan/plan_product.hpp"
 #include "support/contractions.hpp"
 #include "topology/unfold.hpp"
 
@@ -12,26 +14,24 @@ namespace {
 RankGrid grid_of(std::int64_t ranks) { return unfold(Torus({ranks})); }
 
 /// What every plan must satisfy.
-void check_plan(const ContractionPlan& plan, const PlanOptions& options) {
-    const auto groups = plan.groups();
+void check_plan(const ProductPlan& plan, const PlanOptions& options) {
     const auto ranks = plan.spec.output.layout.grid().ranks();
-    ASSERT_EQ(plan.group_mapping.size(), groups.size());
+    ASSERT_EQ(plan.mapping.size(), plan.axes.size());
     std::set<int> used;
     std::int64_t places = 1;
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-        for (int t : plan.group_mapping[g].all()) EXPECT_TRUE(used.insert(t).second) << "a torus dimension is used twice";
-        places *= plan.group_places[g];
+    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+        for (int t : plan.mapping[a].all()) EXPECT_TRUE(used.insert(t).second) << "a torus dimension is used twice";
+        places *= plan.places[a];
     }
     EXPECT_EQ(ranks % places, 0);
     EXPECT_LE(plan.cost.working_bytes, options.memory_limit);
     EXPECT_GE(plan.cost.flops * static_cast<double>(ranks), plan.cost.useful_flops * 0.999);
-    for (auto o : {operand_a, operand_b, operand_c}) {
-        if (o == operand_b && plan.unary()) continue;
-        const auto& w = plan.operand[o];
-        if (plan.rows && o == plan.rows->operand) continue;  // it is read by rows, not by groups
-        EXPECT_EQ(w.groups.size(), static_cast<std::size_t>(w.layout.slots()));
-        for (std::size_t g = 0; g < groups.size(); ++g)
-            EXPECT_EQ(std::count(w.groups.begin(), w.groups.end(), static_cast<int>(g)), groups[g].in(o) ? 1 : 0);
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+        const auto& w = plan.operands[o];
+        if (plan.rows && o == plan.rows->operand) continue;  // it is read by rows, not by axes
+        EXPECT_EQ(w.axes.size(), static_cast<std::size_t>(w.layout.slots()));
+        for (std::size_t a = 0; a < plan.axes.size(); ++a)
+            EXPECT_EQ(std::count(w.axes.begin(), w.axes.end(), static_cast<int>(a)), plan.axes[a].in(o) ? 1 : 0);
     }
 }
 
@@ -76,16 +76,16 @@ TEST(PlanContraction, CutsIntoPanelsWhereMemoryIsShort) {
                 pairwise_product(contraction_cases(40, 10, std::string(name) == "mm" ? 256 : 10)[name], grid_of(ranks));
             PlanOptions options;
             const auto whole = plan_contraction(spec, options);
-            ASSERT_TRUE(whole.panels.empty());
+            ASSERT_TRUE(whole.windows.empty());
             ASSERT_GT(whole.cost.working_bytes, 0);
             options.memory_limit = whole.cost.working_bytes / 3;
             const auto cut = plan_contraction(spec, options);
             check_plan(cut, options);
-            EXPECT_GT(panel_count(cut), 1);
-            EXPECT_NE(explain(cut).find("for lack of memory: recursive SUMMA in "), std::string::npos);
+            EXPECT_GT(cut.window_count(), 1);
+            EXPECT_NE(explain(cut).find("for lack of memory"), std::string::npos);
             options.memory_limit = 16;
             try {
-                plan_contraction(spec, options);
+                plan_product(spec, options);
                 ADD_FAILURE() << "16 bytes are not enough";
             } catch (const OutOfMemory& e) {
                 EXPECT_NE(std::string(e.what()).find("needs at least"), std::string::npos);
@@ -94,22 +94,29 @@ TEST(PlanContraction, CutsIntoPanelsWhereMemoryIsShort) {
         }
 }
 
-/// Panels cover the contracted group: what all panels hold is what the whole layout holds.
-TEST(PlanContraction, HasPanelsThatCoverTheWhole) {
+/// Windows cover the axes: what all parts hold is what the whole layout holds.
+TEST(PlanContraction, HasWindowsThatCoverTheWhole) {
     PlanOptions options;
     options.memory_limit = 60000;
     const auto plan = plan_contraction(pairwise_product(contraction_cases(40, 10, 100)["mm"], grid_of(4)), options);
-    ASSERT_GT(panel_count(plan), 1);
+    ASSERT_GT(plan.window_count(), 1);
     for (std::int64_t rank = 0; rank < 4; ++rank)
-        for (auto o : {operand_a, operand_b}) {
+        for (std::size_t o = 0; o < plan.operands.size(); ++o) {
             std::int64_t total = 0;
-            for (std::int64_t p = 0; p < panel_count(plan); ++p) total += panel_layout(plan, o, p).local_size(rank);
-            EXPECT_EQ(total, plan.operand[o].layout.local_size(rank));
+            std::vector<std::int64_t> range(plan.windows.size(), 0);
+            for (std::int64_t w = 0; w < plan.window_count(); ++w) {
+                total += plan.window_layout(o, range).local_size(rank);
+                for (std::size_t i = 0; i < range.size(); ++i) {
+                    if (++range[i] < plan.windows[i].count) break;
+                    range[i] = 0;
+                }
+            }
+            EXPECT_EQ(total * plan.parts(o), plan.operands[o].layout.local_size(rank) * plan.window_count());
         }
 }
 
 /// Most words that a rank sends or receives, counted over the lists of all ranks.
-std::int64_t busiest_words(const ContractionPlan& plan) {
+std::int64_t busiest_words(const ProductPlan& plan) {
     std::int64_t most = 0, sent_in_all = 0, received_in_all = 0;
     for (std::int64_t rank = 0; rank < plan.spec.output.layout.grid().ranks(); ++rank) {
         std::int64_t sent = 0, received = 0;
@@ -134,11 +141,10 @@ TEST(PlanContraction, MovesNoMoreThanTheBestGridForMatrices) {
         EXPECT_LE(bytes, most) << explain(plan);
         EXPECT_GE(static_cast<double>(bytes), 8 * matmul_lower_bound_words(1024, 1024, 1024, static_cast<double>(ranks)));
         // The estimate of the search is exact for plain labels.
-        std::array<std::int64_t, 3> counted{};
+        std::vector<std::int64_t> counted(3, 0);
         for (std::int64_t rank = 0; rank < ranks; ++rank) {
             const auto volume = exact_volume(plan, rank);
-            for (auto o : {operand_a, operand_b, operand_c})
-                counted[o] = std::max(counted[o], o == operand_c ? volume[o].sent : volume[o].received);
+            for (std::size_t o = 0; o < 3; ++o) counted[o] = std::max(counted[o], o == plan.result() ? volume[o].sent : volume[o].received);
         }
         EXPECT_EQ(plan.cost.words, counted);
     }

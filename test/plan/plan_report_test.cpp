@@ -64,16 +64,6 @@ TEST(PlanReport, EndsAtTheLargestNumbers) {
     }
 }
 
-TEST(PlanReport, CutsAnyExtentIntoSlices) {
-    FusedPlan plan;
-    plan.spec.label_extents = {std::int64_t{1} << 60};
-    plan.label_mapping.resize(1);
-    plan.sliced_label = 0;
-    plan.slices = std::int64_t{1} << 20;
-    for (std::int64_t slice : {std::int64_t{0}, std::int64_t{77}, plan.slices - 1})
-        EXPECT_EQ(plan.local_extent(0, 0, slice), std::int64_t{1} << 40);
-}
-
 TEST(PlanReport, GivesTheBoundsOfMttkrp) {
     struct Case {
         std::int64_t ranks, n, r;

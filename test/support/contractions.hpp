@@ -1,8 +1,9 @@
 /// Contractions for tests of the planner, written as text.
 #pragma once
 
+#include "arges/error.hpp"
 #include "layout/layout.hpp"
-#include "plan/contraction_plan.hpp"
+#include "plan/product_plan.hpp"
 #include "plan/required_symmetry.hpp"
 #include "plan/structure.hpp"
 
@@ -68,6 +69,14 @@ inline Product pairwise_product(const ContractionText& text, const RankGrid& gri
     if (text.projection == Projection::none) require_symmetry(sum);
     spec.terms = projection_terms(sum, text.projection);
     return spec;
+}
+
+/// The plan of a product of one or two factors. @throws OutOfMemory
+inline ProductPlan plan_contraction(const Product& spec, const PlanOptions& options) {
+    std::int64_t least = 0;
+    auto plan = plan_on_grid(spec, spec.factors.size() > 1 ? PairOrder{{0, 1}} : PairOrder{}, options, least);
+    if (!plan) throw OutOfMemory("needs at least " + std::to_string(least));
+    return *std::move(plan);
 }
 
 /// The cases that coupled-cluster codes are made of, v virtual and o occupied orbitals, n for models.

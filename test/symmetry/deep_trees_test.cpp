@@ -33,7 +33,7 @@ TEST(DeepTrees, InTextAreRefusedWithTheirPosition) {
         for (int times : {63, 1000, 400000}) {
             const auto message = refused([&] { Symmetry::parse("ab", repeated(open, times)); });
             EXPECT_LT(message.size(), 600U);
-            if (std::string(open) != "(") EXPECT_NE(message.find("nodes within each other"), std::string::npos) << message;
+            EXPECT_TRUE(std::string(open) == "(" || message.find("nodes within each other") != std::string::npos) << message;
         }
     refused([] { Symmetry::parse("ab", repeated("product(", 400000) + "a" + repeated(")", 400000)); });
     EXPECT_EQ(Symmetry::parse("ab", repeated("product(", 60) + "sym(a,b)" + repeated(")", 60)), Symmetry::parse("ab", "sym(a,b)"));

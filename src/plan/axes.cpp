@@ -1,4 +1,4 @@
-#include "plan/index_groups.hpp"
+#include "plan/axes.hpp"
 
 #include "symmetry/packed_node.hpp"
 
@@ -41,27 +41,33 @@ std::optional<NodeKind> product_kind(NodeKind a, NodeKind b) {
     return sign_a != sign_b ? NodeKind::antisymmetric : NodeKind::hollow;
 }
 
-class GroupFinder {
+class AxisFinder {
 public:
-    explicit GroupFinder(const Product& spec) : spec_(spec) {
-        for (std::size_t o = 0; o < spec.factors.size(); ++o)
+    explicit AxisFinder(const Product& spec) : spec_(spec), result_(spec.factors.size()), count_(result_ + 1), nodes_(result_) {
+        for (std::size_t o = 0; o < result_; ++o)
             for (int l : spec.factors[o].labels) ++count_[o][l];
-        for (int l : spec.output.labels) ++count_[operand_c][l];
+        for (int l : spec.output.labels) ++count_[result_][l];
     }
 
-    std::vector<IndexGroup> find() {
-        for (std::size_t o = 0; o < spec_.factors.size(); ++o) collect_nodes(o);
-        for (std::size_t o = 0; o < spec_.factors.size(); ++o)
-            for (const auto& slot : spec_.factors[o].layout.symmetry().slots())
-                split(o, normalized(with_labels(slot, spec_.factors[o].labels)));
-        for (auto& g : groups_) {
-            const auto& tree = g.in(operand_a) ? *g.tree[operand_a] : *g.tree[operand_b];
-            g.size = PackedNode(tree, spec_.label_extents, false).size();
-        }
-        return std::move(groups_);
+    std::vector<Axis> find() {
+        for (std::size_t o = 0; o < result_; ++o)
+            for (const auto& slot : slots(o)) collect_nodes(o, slot);
+        for (std::size_t o = 0; o < result_; ++o)
+            for (const auto& slot : slots(o)) split(o, slot);
+        for (auto& axis : axes_) axis.size = PackedNode(axis.node(), spec_.label_extents, false).size();
+        return std::move(axes_);
     }
 
 private:
+    /// No other factor has a label, or several have it.
+    static constexpr int none = -1, several = -2;
+
+    std::vector<SymmetryNode> slots(std::size_t o) const {
+        std::vector<SymmetryNode> result;
+        for (const auto& slot : spec_.factors[o].layout.symmetry().slots()) result.push_back(normalized(with_labels(slot, spec_.factors[o].labels)));
+        return result;
+    }
+
     bool in(std::size_t o, int label) const {
         const auto it = count_[o].find(label);
         return it != count_[o].end() && it->second > 0;
@@ -71,11 +77,18 @@ private:
         const auto it = count_[o].find(label);
         return it != count_[o].end() && it->second > 1;
     }
-
-    void collect_nodes(std::size_t o) {
-        for (const auto& slot : spec_.factors[o].layout.symmetry().slots())
-            collect_nodes(o, normalized(with_labels(slot, spec_.factors[o].labels)));
+    bool in_result(int label) const { return in(result_, label); }
+    /// The only other factor with a label of factor `o`.
+    int partner(std::size_t o, int label) const {
+        int result = none;
+        for (std::size_t other = 0; other < result_; ++other) {
+            if (other == o || !in(other, label)) continue;
+            if (result != none) return several;
+            result = static_cast<int>(other);
+        }
+        return result;
     }
+
     void collect_nodes(std::size_t o, const SymmetryNode& node) {
         if (node.kind == NodeKind::leaf) return;
         if (node.kind != NodeKind::product) nodes_[o].push_back({node, node.dimensions()});
@@ -112,23 +125,19 @@ private:
         for (const auto& child : node.children) split(o, child);
     }
 
-    /// Labels of one node, sorted into subgroups that go to the same place.
+    /// Labels of one node, sorted into parts that go to the same place.
     void split_leaves(std::size_t o, const SymmetryNode& node) {
-        const std::size_t other = 1 - o;
         std::map<std::vector<int>, SymmetryNode> parts;
         for (const auto& child : node.children) {
-            const int l = child.dimension;
-            const bool shared = in(other, l);
-            std::vector<int> key{shared ? 1 : 0, in(operand_c, l) ? 1 : 0, -1};
-            if (shared) {
-                const int partner = leaf_node(other, l);
-                const bool fits = partner >= 0 && compatible(node.kind, nodes_[other][static_cast<std::size_t>(partner)].tree.kind,
-                                                            in(operand_c, l));
-                const bool free_of_diagonal = partner >= 0 && !any_repeated(other, nodes_[other][static_cast<std::size_t>(partner)]);
-                key[2] = fits && free_of_diagonal ? partner : -2 - l;
-            } else if (!in(operand_c, l)) {
+            const int l = child.dimension, other = partner(o, l);
+            const bool kept = in_result(l);
+            std::vector<int> key{other == none ? 0 : 1, kept ? 1 : 0, -1, other};
+            if (other == several)
+                key[2] = -2 - l;
+            else if (other != none)
+                key[2] = node_to_meet(node.kind, static_cast<std::size_t>(other), l, kept);
+            else if (!kept)
                 key[2] = node.kind == NodeKind::symmetric || node.kind == NodeKind::hollow ? 0 : -2 - l;
-            }
             auto [it, is_new] = parts.try_emplace(key, SymmetryNode{node.kind, -1, {}});
             it->second.children.push_back(child);
         }
@@ -140,23 +149,31 @@ private:
         }
     }
 
-    bool any_repeated(std::size_t o, const Node& node) const {
-        return std::any_of(node.labels.begin(), node.labels.end(), [&](int l) { return repeated(o, l); });
+    /// The node of another factor that a label of a node of this kind meets, or a number of its own if the two cannot stay packed.
+    int node_to_meet(NodeKind kind, std::size_t other, int label, bool kept) const {
+        const int met = leaf_node(other, label);
+        const auto* const node = met >= 0 ? &nodes_[other][static_cast<std::size_t>(met)] : nullptr;
+        const bool fits = node != nullptr && compatible(kind, node->tree.kind, kept) &&
+                          std::none_of(node->labels.begin(), node->labels.end(), [&](int l) { return repeated(other, l); });
+        return fits ? met : -2 - label;
     }
 
     static bool compatible(NodeKind a, NodeKind b, bool batch) {
         return batch ? product_kind(a, b).has_value() : a == b && a != NodeKind::hermitian;
     }
 
-    /// A composite node is kept if all of it goes to the result only, or to an equal node of the other operand.
+    /// A composite node is kept if all of it goes to the result only, or to an equal node of one other factor.
     bool survives_whole(std::size_t o, const SymmetryNode& node) const {
-        const std::size_t other = 1 - o;
         const auto labels = node.dimensions();
         if (contains_hermitian(node)) return false;
-        auto all = [&](auto&& f) { return std::all_of(labels.begin(), labels.end(), f); };
-        if (all([&](int l) { return in(operand_c, l) && !in(other, l); })) return true;
-        if (!all([&](int l) { return !in(operand_c, l) && in(other, l) && !repeated(other, l); })) return false;
-        return std::any_of(nodes_[other].begin(), nodes_[other].end(), [&](const Node& n) { return n.tree == node; });
+        const int other = partner(o, labels[0]);
+        const bool kept = in_result(labels[0]);
+        const bool together = std::all_of(labels.begin(), labels.end(), [&](int l) { return partner(o, l) == other && in_result(l) == kept; });
+        if (!together || other == several) return false;
+        if (other == none) return kept;
+        const auto& nodes = nodes_[static_cast<std::size_t>(other)];
+        if (kept || std::any_of(labels.begin(), labels.end(), [&](int l) { return repeated(static_cast<std::size_t>(other), l); })) return false;
+        return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.tree == node; });
     }
 
     static bool contains_hermitian(const SymmetryNode& node) {
@@ -168,26 +185,29 @@ private:
 
     void add(std::size_t o, const SymmetryNode& tree) {
         auto labels = tree.dimensions();
-        for (auto& g : groups_)
-            if (g.labels == labels) {
-                g.tree[o] = tree;
-                if (g.in(operand_c) && g.in(operand_a) && g.in(operand_b) && tree.kind != NodeKind::leaf) {
-                    g.tree[operand_c] = tree;
-                    g.tree[operand_c]->kind = *product_kind(g.tree[operand_a]->kind, g.tree[operand_b]->kind);
+        for (auto& axis : axes_)
+            if (axis.labels == labels) {
+                const auto first = axis.node().kind;
+                axis.tree[o] = tree;
+                if (axis.in(result_) && tree.kind != NodeKind::leaf) {
+                    axis.tree[result_] = tree;
+                    axis.tree[result_]->kind = *product_kind(first, tree.kind);
                 }
                 return;
             }
-        IndexGroup g;
-        g.tree[o] = tree;
-        if (in(operand_c, labels[0])) g.tree[operand_c] = tree;
-        g.labels = std::move(labels);
-        groups_.push_back(std::move(g));
+        Axis axis;
+        axis.tree.resize(result_ + 1);
+        axis.tree[o] = tree;
+        if (in_result(labels[0])) axis.tree[result_] = tree;
+        axis.labels = std::move(labels);
+        axes_.push_back(std::move(axis));
     }
 
     const Product& spec_;
-    std::array<std::map<int, int>, 3> count_;
-    std::array<std::vector<Node>, 2> nodes_;
-    std::vector<IndexGroup> groups_;
+    const std::size_t result_;
+    std::vector<std::map<int, int>> count_;
+    std::vector<std::vector<Node>> nodes_;
+    std::vector<Axis> axes_;
 };
 
 }  // namespace
@@ -207,19 +227,57 @@ SymmetryNode with_positions(const SymmetryNode& node, const std::vector<int>& la
     return result;
 }
 
-bool IndexGroup::needs_weights() const {
-    if (!is_contracted() || labels.size() < 2) return false;
-    const auto& t = in(operand_a) ? *tree[operand_a] : *tree[operand_b];
-    return !has_leaf_children(t) || t.kind == NodeKind::symmetric;
+bool same_tree(const SymmetryNode& a, const SymmetryNode& b) {
+    if (a.kind != b.kind || a.children.size() != b.children.size()) return false;
+    if (a.kind == NodeKind::leaf) return a.dimension == b.dimension;
+    const bool leaves = a.children[0].kind == NodeKind::leaf && a.kind != NodeKind::product;
+    if (!leaves) return std::equal(a.children.begin(), a.children.end(), b.children.begin(), same_tree);
+    auto x = a.dimensions(), y = b.dimensions();
+    std::sort(x.begin(), x.end());
+    std::sort(y.begin(), y.end());
+    return x == y;
 }
 
-double IndexGroup::constant_weight() const {
+bool odd_order(const SymmetryNode& a, const SymmetryNode& b) {
+    bool odd = false;
+    if (a.kind == NodeKind::antisymmetric && a.children[0].kind == NodeKind::leaf) {
+        const auto x = a.dimensions();
+        auto y = b.dimensions();
+        for (std::size_t i = 0; i < x.size(); ++i)
+            for (std::size_t j = i + 1; j < x.size() && y[i] != x[i]; ++j)
+                if (y[j] == x[i]) {
+                    std::swap(y[i], y[j]);
+                    odd = !odd;
+                }
+        return odd;
+    }
+    for (std::size_t c = 0; c < a.children.size(); ++c) odd ^= odd_order(a.children[c], b.children[c]);
+    return odd;
+}
+
+const SymmetryNode& Axis::node() const {
+    return **std::find_if(tree.begin(), tree.end(), [](const auto& node) { return node.has_value(); });
+}
+
+bool Axis::needs_weights() const {
+    if (!is_contracted() || labels.size() < 2) return false;
+    return !has_leaf_children(node()) || node().kind == NodeKind::symmetric;
+}
+
+double Axis::constant_weight() const {
     if (!is_contracted() || needs_weights()) return 1;
     double weight = 1;
     for (std::size_t i = 2; i <= labels.size(); ++i) weight *= static_cast<double>(i);
     return weight;
 }
 
-std::vector<IndexGroup> index_groups(const Product& spec) { return GroupFinder(spec).find(); }
+std::vector<Axis> axes_of(const Product& spec) { return AxisFinder(spec).find(); }
+
+Symmetry raw_symmetry(const std::vector<Axis>& axes, const std::vector<int>& labels) {
+    std::vector<SymmetryNode> slots;
+    for (const auto& axis : axes)
+        if (!axis.is_contracted()) slots.push_back(with_positions(*axis.tree.back(), labels));
+    return Symmetry(static_cast<int>(labels.size()), product(slots));
+}
 
 }  // namespace arges

@@ -1,0 +1,352 @@
+// A chain of local products over one grid (deinsum-2022, section IV), or one over packed axes (cyclops-2012); with windows over summed axes
+// it is recursive SUMMA.
+#include "execute/run_product.hpp"
+
+#include "base/element_at.hpp"
+#include "base/math.hpp"
+#include "base/saturate.hpp"
+#include "layout/orbit_sizes.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+
+namespace arges {
+
+ProductRun::ProductRun(ProductPlan plan, const Communicator* comm)
+    : plan_(std::move(plan)), comm_(comm), rank_(comm != nullptr ? comm->rank() : 0) {
+    for (std::size_t o = 0; o < plan_.operands.size(); ++o) {
+        cut_by_.push_back(plan_.window_that_cuts(o));
+        whole_.push_back(cut_by_[o] ? Block{} : block_of(o, plan_.operands[o].layout));
+        exchange_.push_back(plan_.operands[o].in_place ? nullptr : std::make_unique<Exchange>(comm, plan_.movement(o), rank_));
+        volume_.push_back(exchange_[o] ? exchange_[o]->volume() : Volume{});
+        volume_[o].sent *= plan_.repetitions(o);
+        volume_[o].received *= plan_.repetitions(o);
+        if (cut_by_[o]) exchange_[o].reset();  // the lists of parts are built as they come
+        stay_.emplace_back();
+        if (o >= plan_.stay.size() || !plan_.stay[o]) continue;
+        auto movement = plan_.movement(o);
+        movement.from = plan_.operands[o].layout;
+        movement.from_labels = plan_.operands[o].labels;
+        movement.to = *plan_.stay[o];
+        movement.to_labels = plan_.spec.factors[o].labels;
+        stay_.back() = std::make_unique<Exchange>(comm, movement, rank_);
+    }
+}
+
+Volume ProductRun::volume() const {
+    Volume total;
+    for (const auto& v : volume_) {
+        total.sent += v.sent;
+        total.received += v.received;
+    }
+    return total;
+}
+
+std::int64_t ProductRun::list_bytes() const {
+    std::int64_t sum = 0;
+    for (const auto* exchanges : {&exchange_, &stay_})
+        for (const auto& exchange : *exchanges)
+            if (exchange) sum += exchange->list_bytes();
+    return sum;
+}
+
+/// By axis: most indices that the rank has of it in a window.
+std::vector<std::int64_t> ProductRun::most_in_window() const {
+    std::vector<std::int64_t> result(plan_.axes.size(), 0);
+    for (std::size_t a = 0; a < result.size(); ++a) {
+        const auto count = plan_.windows_of(static_cast<int>(a));
+        const auto place = is_idle() ? 0 : plan_.grid.place_of(plan_.mapping[a].all(), rank_);
+        const auto until = [&](std::int64_t range) { return count_residues(part_begin(plan_.axes[a].size, range, count), place, plan_.places[a]); };
+        for (std::int64_t range = 0; range < count; ++range) result[a] = std::max(result[a], until(range + 1) - until(range));
+    }
+    if (!plan_.rows)  // an axis that is spread by rows or in blocks is not cut
+        for (std::size_t o = 0; o < plan_.result() && !is_idle(); ++o)
+            for (std::size_t s = 0; s < plan_.operands[o].axes.size(); ++s)
+                if (const auto& slot = plan_.operands[o].layout.slot(static_cast<int>(s)); slot.is_blocks() || slot.is_rows())
+                    result[static_cast<std::size_t>(plan_.operands[o].axes[s])] = slot.local_size(plan_.operands[o].layout.place(rank_, static_cast<int>(s)));
+    return result;
+}
+
+std::int64_t ProductRun::most_elements(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const {
+    std::int64_t product = is_idle() ? 0 : 1;
+    for (int a : axes) product *= length[static_cast<std::size_t>(a)];
+    return product;
+}
+
+std::int64_t ProductRun::workspace_bytes() const {
+    const auto bytes = [&](std::int64_t count) { return Workspace::padded(count * plan_.spec.element_bytes); };
+    const auto length = most_in_window();
+    std::int64_t arrays = 0, messages = 0;
+    for (std::size_t o = 0; o < plan_.operands.size(); ++o) {
+        const auto& operand = plan_.operands[o];
+        if (operand.in_place) continue;
+        arrays += bytes(cut_by_[o] ? most_elements(operand.axes, length) : operand.layout.local_size(rank_));
+        const auto needed = bytes(volume_[o].sent / plan_.repetitions(o)) + bytes(volume_[o].received / plan_.repetitions(o));
+        messages = std::max(messages, cut_by_[o] ? ceil_div(needed, plan_.parts(o)) + 128 : needed);
+    }
+    std::vector<std::int64_t> buffers(static_cast<std::size_t>(plan_.buffers), 0);
+    for (const auto& step : plan_.chain)
+        if (step.buffer >= 0) {
+            auto& size = buffers[static_cast<std::size_t>(step.buffer)];
+            size = std::max(size, bytes(most_elements(step.axes, length)));
+        }
+    for (const auto size : buffers) arrays += size;
+    if (plan_.rows) arrays += bytes(row_copies(row_product()) * plan_.operands.back().layout.local_size(rank_));
+    return arrays + messages;
+}
+
+int ProductRun::slot_of(std::size_t o, int axis) const {
+    const auto& list = plan_.operands[o].axes;
+    return static_cast<int>(std::find(list.begin(), list.end(), axis) - list.begin());
+}
+
+/// The block of an operand in a layout: its own one in place, of which a window is a range of each slot, or that of a copy.
+ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) const {
+    const auto& operand = plan_.operands[o];
+    Block block{operand.axes, layout.local_sizes(rank_), (operand.in_place ? operand.layout : layout).strides(rank_), 0};
+    if (!operand.in_place || is_idle()) return block;
+    for (int s = 0; s < layout.slots(); ++s)
+        if (const auto& slot = layout.slot(s); !slot.is_blocks() && !slot.is_rows())
+            block.offset += count_residues(slot.begin(), layout.place(rank_, s), slot.places()) * block.strides[static_cast<std::size_t>(s)];
+    return block;
+}
+
+ProductRun::Block ProductRun::dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const {
+    Block block{axes, {}, {}, 0};
+    std::int64_t stride = 1;
+    for (int a : axes) {
+        block.sizes.push_back(length[static_cast<std::size_t>(a)]);
+        block.strides.push_back(stride);
+        stride *= block.sizes.back();
+    }
+    return block;
+}
+
+/// By axis: the indices that the rank has in the window.
+std::vector<std::int64_t> ProductRun::lengths(const std::vector<Piece>& pieces) const {
+    std::vector<std::int64_t> result(plan_.axes.size(), 0);
+    for (std::size_t o = 0; o < plan_.result(); ++o)
+        for (std::size_t i = 0; i < pieces[o].block.axes.size(); ++i) result[static_cast<std::size_t>(pieces[o].block.axes[i])] = pieces[o].block.sizes[i];
+    return result;
+}
+
+/// Brings an input, or its part in the window, to where the products find it.
+void ProductRun::bring_in(Call& call, std::size_t o) const {
+    auto& piece = call.pieces[o];
+    const auto& operand = plan_.operands[o];
+    const auto layout = plan_.window_layout(o, call.range);
+    piece.block = cut_by_[o] ? block_of(o, layout) : whole_[o];
+    const auto size = call.kernels.size;
+    if (operand.in_place) {
+        piece.array = const_cast<std::byte*>(static_cast<const std::byte*>(element_at(call.inputs[o], piece.block.offset, size)));
+        return;
+    }
+    piece.array = call.workspace.take(layout.local_size(rank_), size);
+    const bool conjugated = plan_.spec.factors[o].conjugated;
+    call.error.run([&] {
+        if (exchange_[o]) {
+            exchange_[o]->run(call.kernels, call.inputs[o], piece.array, nullptr, call.kernels.zero, conjugated, call.workspace);
+        } else {
+            std::optional<Exchange> exchange;  // every rank throws if one cannot make its lists
+            agree(comm_, [&] { exchange.emplace(comm_, plan_.movement(o, call.range), rank_); });
+            exchange->run(call.kernels, call.inputs[o], piece.array, nullptr, call.kernels.zero, conjugated, call.workspace);
+        }
+    });
+}
+
+/// Multiplies the working copy by the orbit size of each element of summed symmetric axes.
+void ProductRun::apply_weights(const ElementKernels& kernels, std::size_t o, const Layout& layout, Piece& piece) const {
+    if (is_idle()) return;
+    for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
+        if (plan_.weighted[a] != static_cast<int>(o)) continue;
+        const int s = slot_of(o, static_cast<int>(a));
+        kernels.scale_along(piece.block.sizes, piece.block.strides, s, orbit_sizes(layout.slot(s), layout.place(rank_, s)), piece.array);
+    }
+}
+
+void ProductRun::take_result(Call& call) const {
+    const auto o = plan_.result();
+    auto& piece = call.pieces[o];
+    const auto& operand = plan_.operands[o];
+    const auto layout = plan_.window_layout(o, call.range);
+    piece.block = cut_by_[o] ? block_of(o, layout) : whole_[o];
+    piece.array = operand.in_place ? static_cast<std::byte*>(element_at(call.c, piece.block.offset, call.kernels.size))
+                                   : call.workspace.take(layout.local_size(rank_), call.kernels.size);
+}
+
+/// Are the windows before `end` that do not cut the result at their beginning?
+bool ProductRun::is_first(const Call& call, std::size_t end) const {
+    for (std::size_t w = 0; w < end; ++w)
+        if (!plan_.axes[static_cast<std::size_t>(plan_.windows[w].axis)].in(plan_.result()) && call.range[w] != 0) return false;
+    return true;
+}
+
+void ProductRun::move_out(Call& call) const {
+    const auto o = plan_.result();
+    if (plan_.operands[o].in_place) return;
+    // The first movement scales all of the output.
+    const bool first = std::all_of(call.range.begin() + static_cast<std::ptrdiff_t>(cut_by_[o].value_or(0)), call.range.end(), [](auto range) { return range == 0; });
+    const void* const beta = first ? call.beta : nullptr;
+    const auto* const from = call.pieces[o].array;
+    call.error.run([&] {
+        if (exchange_[o]) {
+            exchange_[o]->run(call.kernels, from, call.c, nullptr, beta, false, call.workspace);
+        } else {
+            std::optional<Exchange> exchange;
+            agree(comm_, [&] { exchange.emplace(comm_, plan_.movement(o, call.range), rank_); });
+            exchange->run(call.kernels, from, call.c, nullptr, beta, false, call.workspace);
+        }
+    });
+}
+
+void ProductRun::run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
+                     const std::vector<void*>& stay, Workspace& workspace) {
+    const Workspace::Scope scope(workspace);
+    ElementValue weighted;
+    if (plan_.weight != 1) {
+        weighted = ElementValue(kernels.size);
+        kernels.multiple(plan_.weight, alpha != nullptr ? alpha : kernels.one, weighted.data());
+        alpha = weighted.data();
+    }
+    Call call{kernels, inputs, c, alpha, beta, workspace, std::vector<std::int64_t>(plan_.windows.size(), 0), std::vector<Piece>(plan_.operands.size()), {}};
+    const auto result = plan_.result();
+    if (!cut_by_[result]) take_result(call);
+    for (std::size_t o = 0; o < result; ++o) {
+        if (cut_by_[o]) continue;
+        bring_in(call, o);
+        if (o < stay.size() && stay[o] != nullptr && stay_[o])
+            call.error.run([&] { stay_[o]->run(kernels, call.pieces[o].array, stay[o], nullptr, kernels.zero, false, workspace); });
+        if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(kernels, o, plan_.operands[o].layout, call.pieces[o]); });
+    }
+    run_windows(call, plan_.windows.size());
+    if (!cut_by_[result]) move_out(call);
+    call.error.rethrow();
+}
+
+/// Runs through the windows that are faster than `level`, the slowest first; the others are chosen.
+void ProductRun::run_windows(Call& call, std::size_t level) const {
+    if (level == 0) {
+        if (!call.error.any() && !is_idle()) call.error.run([&] { plan_.rows ? multiply_by_rows(call) : multiply_chain(call); });
+        return;
+    }
+    const auto w = level - 1;
+    const auto result = plan_.result();
+    for (call.range[w] = 0; call.range[w] < plan_.windows[w].count; ++call.range[w]) {
+        const Workspace::Scope scope(call.workspace);
+        if (cut_by_[result] == w) take_result(call);
+        for (std::size_t o = 0; o < result; ++o) {
+            if (cut_by_[o] != w) continue;
+            bring_in(call, o);
+            if (plan_.is_weighted(o) && !call.error.any())
+                call.error.run([&] { apply_weights(call.kernels, o, plan_.window_layout(o, call.range), call.pieces[o]); });
+        }
+        run_windows(call, w);
+        if (cut_by_[result] == w) move_out(call);
+    }
+    call.range[w] = 0;
+}
+
+/// The products of one window.
+void ProductRun::multiply_chain(Call& call) const {
+    const Workspace::Scope scope(call.workspace);
+    const auto result = plan_.result();
+    const auto length = lengths(call.pieces);
+    const auto size = call.kernels.size;
+    const bool direct = plan_.operands[result].in_place;
+    const auto end = direct || !cut_by_[result] ? plan_.windows.size() : *cut_by_[result];  // of the windows that add to one array
+    const void* const beta = !is_first(call, end) ? nullptr : direct ? call.beta : call.kernels.zero;
+    std::vector<std::int64_t> elements(static_cast<std::size_t>(plan_.buffers), 0);
+    for (const auto& step : plan_.chain)
+        if (step.buffer >= 0) {
+            auto& most = elements[static_cast<std::size_t>(step.buffer)];
+            most = std::max(most, most_elements(step.axes, length));
+        }
+    std::vector<std::byte*> buffers;
+    for (const auto count : elements) buffers.push_back(call.workspace.take(count, size));
+    std::vector<Piece> made;
+    made.reserve(plan_.chain.size());
+    const auto piece = [&](int node) -> const Piece& {
+        const auto n = static_cast<std::size_t>(node);
+        return n < result ? call.pieces[n] : made[n - result];
+    };
+    for (const auto& step : plan_.chain) {
+        const bool last = step.buffer < 0;
+        made.push_back(last ? call.pieces[result] : Piece{dense_block(step.axes, length), buffers[static_cast<std::size_t>(step.buffer)]});
+        multiply(call.kernels, piece(step.first), step.second == LocalProduct::no_second ? nullptr : &piece(step.second), last ? call.alpha : nullptr,
+                 last ? beta : call.kernels.zero, made.back());
+    }
+}
+
+void ProductRun::multiply(const ElementKernels& kernels, const Piece& a, const Piece* b, const void* alpha, const void* beta, const Piece& c) const {
+    const auto stride = [](const Block& block, int axis) -> std::int64_t {
+        const auto it = std::find(block.axes.begin(), block.axes.end(), axis);
+        return it == block.axes.end() ? -1 : block.strides[static_cast<std::size_t>(it - block.axes.begin())];
+    };
+    local::FoldedContraction fold;
+    const auto add = [&](int axis, std::int64_t size) {
+        const auto in_a = stride(a.block, axis), in_b = b != nullptr ? stride(b->block, axis) : -1, in_c = stride(c.block, axis);
+        auto& axes = in_c < 0 ? fold.k : in_a >= 0 && in_b >= 0 ? fold.batch : in_a >= 0 ? fold.m : fold.n;
+        axes.push_back({size, std::max<std::int64_t>(in_a, 0), std::max<std::int64_t>(in_b, 0), std::max<std::int64_t>(in_c, 0)});
+    };
+    for (std::size_t i = 0; i < a.block.axes.size(); ++i) add(a.block.axes[i], a.block.sizes[i]);
+    if (b == nullptr) return kernels.reduce(fold, alpha, a.array, beta, c.array);
+    for (std::size_t i = 0; i < b->block.axes.size(); ++i)
+        if (stride(a.block, b->block.axes[i]) < 0) add(b->block.axes[i], b->block.sizes[i]);
+    kernels.contract(fold, alpha, a.array, b->array, beta, c.array);
+}
+
+local::RowProduct ProductRun::row_product() const {
+    const auto& pair = *plan_.rows;
+    const auto other = 1 - pair.operand, result = plan_.result();
+    const auto& layout = plan_.operands[pair.operand].layout;
+    const auto& slot = layout.slot(0);
+    local::RowProduct product;
+    if (layout.grid().is_idle(rank_)) return product;  // no rows
+    product.first_row = layout.place(rank_, 0);
+    product.row_step = slot.places();
+    product.rows = count_residues(slot.node().children()[0].size(), product.first_row, product.row_step);
+    product.strict = slot.node().strict();
+    product.once = pair.once;
+    product.swapped = slot.node().kind() == NodeKind::antisymmetric ? -1 : 1;
+    const auto other_strides = plan_.operands[other].layout.strides(rank_);
+    const auto result_strides = plan_.operands[result].layout.strides(rank_);
+    for (const auto& axis : plan_.axes)
+        if (!axis.in(pair.operand)) product.columns *= axis.size;
+    for (std::size_t c = 0; c < 2; ++c) {
+        const auto& factors = pair.factors[c];
+        for (std::size_t f = 0; f < factors.size(); ++f) {
+            const int a = factors[f];
+            auto& axis = product.child[c][f];
+            axis.count = plan_.axes[static_cast<std::size_t>(a)].size;
+            axis.summed = plan_.axes[static_cast<std::size_t>(a)].is_contracted();
+            axis.stride = axis.summed ? other_strides[static_cast<std::size_t>(slot_of(other, a))] : result_strides[static_cast<std::size_t>(slot_of(result, a))];
+        }
+        // Two factors that are both free, or both summed, follow each other in their array: they are one.
+        if (factors.size() == 2 && product.child[c][0].summed == product.child[c][1].summed) {
+            product.child[c][0].count *= product.child[c][1].count;
+            product.child[c][1] = {};
+        }
+    }
+    return product;
+}
+
+/// Copies of the result that the local product takes.
+std::int64_t ProductRun::row_copies(const local::RowProduct& product) const {
+    const auto result = plan_.operands.back().layout.local_size(rank_);
+    return local::row_product_threads(product, result, omp_get_max_threads()) - 1;
+}
+
+void ProductRun::multiply_by_rows(Call& call) const {
+    const Workspace::Scope scope(call.workspace);
+    const auto result = plan_.operands.back().layout.local_size(rank_);
+    const auto product = row_product();
+    const auto copies = row_copies(product);
+    std::byte* const room = call.workspace.take(copies * result, call.kernels.size);
+    const auto stays = plan_.rows->operand;
+    auto* const c = call.pieces.back().array;
+    call.kernels.fill(c, result, call.kernels.zero);
+    call.kernels.multiply_rows(product, call.alpha, call.pieces[stays].array, call.pieces[1 - stays].array, c, result, room, copies + 1);
+}
+
+}  // namespace arges

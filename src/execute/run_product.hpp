@@ -1,0 +1,93 @@
+/// Runs the plan of a product.
+#pragma once
+
+#include "arges/element_kernels.hpp"
+#include "base/first_error.hpp"
+#include "base/workspace.hpp"
+#include "comm/communicator.hpp"
+#include "local/row_products.hpp"
+#include "plan/product_plan.hpp"
+#include "redistribute/exchange.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace arges {
+
+/// A plan made ready to run on one rank, again and again: its movements' lists are built once, or part by part where windows cut an operand.
+class ProductRun {
+public:
+    /// Local. @param comm null for one rank
+    ProductRun(ProductPlan plan, const Communicator* comm);
+
+    /// C = alpha * (projection of the product) + beta * C. Collective, as Exchange::run(): what fails on a rank is thrown there
+    /// when all messages are delivered.
+    /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts
+    /// @param stay   for inputs that will lie as plan.stay says: where to write their elements; else null. May be empty
+    /// @param alpha, beta  single elements; null stands for one
+    void run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
+             const std::vector<void*>& stay, Workspace& workspace);
+
+    /// Bytes of workspace that run() takes on this rank.
+    std::int64_t workspace_bytes() const;
+    /// Memory of the lists, in bytes.
+    std::int64_t list_bytes() const;
+    /// Elements that run() sends and receives on this rank, counted from the lists of whole operands.
+    Volume volume() const;
+
+private:
+    /// Where the axes of an operand of a local product are, and how many of their indices.
+    struct Block {
+        std::vector<int> axes;
+        std::vector<std::int64_t> sizes, strides;
+        std::int64_t offset = 0;  ///< elements before the window
+    };
+    /// A block with its elements.
+    struct Piece {
+        Block block;
+        std::byte* array = nullptr;
+    };
+    /// One call of run().
+    struct Call {
+        const ElementKernels& kernels;
+        const std::vector<const void*>& inputs;
+        void* c;
+        const void *alpha, *beta;
+        Workspace& workspace;
+        std::vector<std::int64_t> range;  // of each window
+        std::vector<Piece> pieces;        // of the operands
+        FirstError error;
+    };
+
+    /// True if the plan leaves this rank without work: it only sends what it owns and receives what it shall own.
+    bool is_idle() const { return plan_.grid.is_idle(rank_); }
+    Block block_of(std::size_t o, const Layout& layout) const;
+    Block dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const;
+    std::vector<std::int64_t> lengths(const std::vector<Piece>& pieces) const;
+    std::int64_t most_elements(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const;
+    std::vector<std::int64_t> most_in_window() const;
+    void bring_in(Call& call, std::size_t o) const;
+    void run_windows(Call& call, std::size_t level) const;
+    void take_result(Call& call) const;
+    void move_out(Call& call) const;
+    bool is_first(const Call& call, std::size_t end) const;
+    void apply_weights(const ElementKernels& kernels, std::size_t o, const Layout& layout, Piece& piece) const;
+    void multiply_chain(Call& call) const;
+    void multiply(const ElementKernels& kernels, const Piece& a, const Piece* b, const void* alpha, const void* beta, const Piece& c) const;
+    void multiply_by_rows(Call& call) const;
+    local::RowProduct row_product() const;
+    std::int64_t row_copies(const local::RowProduct& product) const;
+    int slot_of(std::size_t o, int axis) const;
+
+    ProductPlan plan_;
+    const Communicator* comm_;
+    std::int64_t rank_;
+    std::vector<std::optional<std::size_t>> cut_by_;   // by operand: the fastest window that cuts it
+    std::vector<Block> whole_;                         // of operands that are not cut
+    std::vector<Volume> volume_;                       // by operand
+    std::vector<std::unique_ptr<Exchange>> exchange_;  // likewise; null: nothing moves, or part by part
+    std::vector<std::unique_ptr<Exchange>> stay_;      // from the copies to where the inputs will lie; on this rank only
+};
+
+}  // namespace arges
