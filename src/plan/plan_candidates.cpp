@@ -146,14 +146,15 @@ void PlanCandidates::find_places() {
     }
     for (std::size_t o = 0; o <= result(); ++o)
         if (plan_.operands[o].in_place && storage_[o].odd) plan_.weight = -plan_.weight;
-    if (fold_) {
-        fold_->choose(plan_, as_stored);
-        copy_what_does_not_fold();
-    }
+    as_stored_ = std::move(as_stored);
+    copy_what_does_not_fold(as_stored_);
 }
 
 /// Products of operands that lie as matrices are faster than others.
-void PlanCandidates::copy_what_does_not_fold() {
+/// @param as_stored by operand: its own array is mapped as the axes are
+void PlanCandidates::copy_what_does_not_fold(const std::vector<bool>& as_stored) {
+    if (!fold_) return;
+    fold_->choose(plan_, as_stored);
     double products = 1;
     for (const double length : sizes_.length) products *= length;
     const double multiplying = products * plan_.spec.flops_per_product() / options_.machine.flops_per_second;
@@ -257,24 +258,29 @@ double PlanCandidates::average_seconds() {
     if (options_.expected_runs == 1) return first;
     const auto now = plan_.cost;
     const auto words = sizes_.words;
+    const double weight = plan_.weight;
+    auto as_stored = as_stored_;
     std::vector<bool> were_in_place;
+    for (const auto& operand : plan_.operands) were_in_place.push_back(operand.in_place);
     for (std::size_t o = 0; o < result(); ++o) {
         const auto& input = plan_.spec.factors[o];
         auto& in_place = plan_.operands[o].in_place;
-        were_in_place.push_back(in_place);
         if (in_place || input.conjugated || !input.is_lasting || plan_.is_weighted(o)) continue;
         const auto scattered = scattered_mapping(plan_, storage_[o]);
         if (!scattered) continue;
         const double later = words_from(o, *scattered);
         if (static_cast<std::int64_t>(later) >= static_cast<std::int64_t>(words[o])) continue;
-        in_place = is_as_wanted(o, *scattered);
+        in_place = as_stored[o] = is_as_wanted(o, *scattered);
         sizes_.words[o] = in_place ? 0 : later;
     }
+    copy_what_does_not_fold(as_stored);
     model_.estimate(plan_, options_, sizes_);
     const double later = plan_.cost.seconds;
     plan_.cost = now;
+    plan_.weight = weight;
     sizes_.words = words;
-    for (std::size_t o = 0; o < result(); ++o) plan_.operands[o].in_place = were_in_place[o];
+    for (std::size_t o = 0; o <= result(); ++o) plan_.operands[o].in_place = were_in_place[o];
+    if (fold_) fold_->choose(plan_, as_stored_);
     const auto runs = static_cast<double>(options_.expected_runs);
     return (first + (runs - 1) * later) / runs;
 }

@@ -45,7 +45,7 @@ private:
 
     std::size_t result() const { return plan_.result(); }
     void find_places();
-    void copy_what_does_not_fold();
+    void copy_what_does_not_fold(const std::vector<bool>& as_stored);
     double words(std::size_t o) const;
     double words_from(std::size_t o, const std::vector<SlotMapping>& scattered);
     bool is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const;
@@ -68,6 +68,7 @@ private:
     std::vector<std::map<std::vector<int>, MappedAxis>> known_;  // by axis
     // Of the plan that was looked at last:
     Mapped mapped_;
+    std::vector<bool> as_stored_;            // by operand: its own array is mapped as the axes are
     WorkingSizes sizes_;
     double working_ = 0;                     // bytes
 };

@@ -4,7 +4,6 @@
 #include "plan/tensor_storage.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 namespace arges {

@@ -276,12 +276,15 @@ TEST(Trexio, FilesHaveWhatTheLibraryWrites) {
     }
 }
 
+/// To the last digit, in worlds of their own: how a product is computed depends on how often it was.
 TEST(Trexio, GivesTheEnergiesOfText) {
-    const World world;
     CcOptions options;
     options.method = Method::mp2;
     options.frozen.core = 1;
-    const auto energy = [&](const char* path) { return *run_coupled_cluster(world, path, options).energy(Method::mp2); };
+    const auto energy = [&](const char* path) {
+        const World world;
+        return *run_coupled_cluster(world, path, options).energy(Method::mp2);
+    };
     EXPECT_EQ(energy("test/data/h2o_sto3g_trexio.h5"), energy("examples/data/h2o_sto3g.fcidump"));
     EXPECT_EQ(energy("test/data/h2o_cation_uhf_trexio.h5"), energy("examples/data/h2o_cation_uhf_sto3g.fcidump"));
 }

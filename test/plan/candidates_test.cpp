@@ -144,7 +144,7 @@ TEST(PlanCandidates, PriceWhatTheyBuild) {
 /// The average over runs is that of a plan with the tensors as they lie, and of one with them where the first leaves them; with symmetry, too.
 TEST(PlanCandidates, AverageOverRuns) {
     const std::vector<std::pair<std::string, std::map<std::string, std::string>>> products{
-        {"ij,jk->ik", {}}, {"ijk,ja,ka->ia", {}}, {"ij,jk,kl->il", {}}, {"iij,jk->ik", {}}, {"ij,ij->ij", {}}, {"ij,jl->il", {{"il", "sym(i,l)"}}},
+        {"ij,jk->ik", {}}, {"ijk,ja,ka->ia", {}}, {"ij,jk,kl->il", {}}, {"iij,jk->ik", {}}, {"ij,ij->ij", {}}, {"kail,jakb->ijlb", {}}, {"ij,jl->il", {{"il", "sym(i,l)"}}},
         {"ijab,abkl->ijkl", {{"ijab", "antisym(i,j) antisym(a,b)"}, {"abkl", "antisym(a,b) sym(k,l)"}, {"ijkl", "antisym(i,j) sym(k,l)"}}},
         {"ija,akl,lb->ijkb", {{"ija", "sym(i,j)"}, {"ijkb", "sym(i,j)"}}}};
     int in_place = 0, averaged = 0, packed = 0;
