@@ -5,7 +5,7 @@
 //
 // Model contraction in d dimensions, h = d/2: C[a1..ah k1..kh] = A[a1..ah i1..ih] * B[i1..ih k1..kh], the tensors
 // symmetric in each half. Weak scaling: n is the smallest extent with which a tensor has N or more packed elements per rank.
-#include "plan/contraction_plan.hpp"
+#include "plan/product_plan.hpp"
 #include "topology/unfold.hpp"
 
 #include <algorithm>
@@ -87,13 +87,14 @@ Row measure(int d, std::int64_t n, std::int64_t ranks, GroupMapping mapping) {
     const auto start = std::chrono::steady_clock::now();
     PlanOptions options;
     options.group_mapping = mapping;
-    const auto plan = plan_contraction(model_contraction(d, n, ranks, mapping), options);
+    std::int64_t least = 0;
+    const auto plan = plan_on_grid(model_contraction(d, n, ranks, mapping), {{0, 1}}, options, least).value();
     Row row{d, ranks, n, 0, 1, ranks, "", 0};
     std::int64_t used = 1;
-    for (std::size_t g = 0; g < plan.group_places.size(); ++g) {
-        used *= plan.group_places[g];
-        row.grid += (g == 0 ? "" : "x") + std::to_string(plan.group_places[g]);
-        for (auto v : plan.group_mapping[g].virtual_factor) row.virtual_blocks *= v;
+    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+        used *= plan.places[a];
+        row.grid += (a == 0 ? "" : "x") + std::to_string(plan.places[a]);
+        for (auto v : plan.mapping[a].virtual_factor) row.virtual_blocks *= v;
     }
     row.idle_factor = ranks / used;
     row.padding = plan.cost.flops * static_cast<double>(used) / plan.cost.useful_flops - 1;

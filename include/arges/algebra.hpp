@@ -456,9 +456,13 @@ struct Generic {
         template <bool second_first>
         static void accumulate(const T* a, const T* b, std::int64_t k, std::array<std::array<T, columns>, rows>& sum) {
             for (std::int64_t p = 0; p < k; ++p, a += rows, b += columns)
-                for (std::size_t i = 0; i < rows; ++i)
-                    for (std::size_t j = 0; j < columns; ++j)
-                        sum[i][j] = add(sum[i][j], second_first ? times(b[j], a[i]) : times(a[i], b[j]));
+                for (std::size_t i = 0; i < rows; ++i) {
+                    const T factor = a[i];
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+                    for (std::size_t j = 0; j < columns; ++j) sum[i][j] = add(sum[i][j], second_first ? times(b[j], factor) : times(factor, b[j]));
+                }
         }
     };
 

@@ -60,13 +60,7 @@ const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const 
     const auto& axis = plan_.axes[a];
     mapped.mapping = mapping;
     mapped.places = ranks_.places(mapping.all());
-    std::optional<Layout> uneven;  // of the axis alone
-    if (mapping.rows || mapping.is_blocks()) {
-        std::vector<SymmetryNode> slots{with_positions(axis.node(), axis.labels)};
-        std::vector<std::int64_t> extents;
-        for (int l : axis.labels) extents.push_back(plan_.spec.label_extents[static_cast<std::size_t>(l)]);
-        uneven = Layout(plan_.grid, extents, Symmetry(static_cast<int>(extents.size()), product(std::move(slots))), {mapping});
-    }
+    const auto uneven = uneven_axis(plan_, plan_.grid, a, mapping);
     const auto* const slot = uneven ? &uneven->slot(0) : nullptr;
     mapped.length = static_cast<double>(slot != nullptr ? slot->max_local_size() : ceil_div(axis.size, mapped.places));
     mapped.share.resize(plan_.operands.size());

@@ -101,18 +101,32 @@ private:
         return found;
     }
 
-    /// Indices of each axis on a rank.
-    std::vector<double> lengths(const std::vector<std::int64_t>& places) const {
+    /// Indices of each axis on a rank. @param target_of by torus dimension
+    std::vector<double> lengths(const std::vector<std::int64_t>& places, const std::vector<int>& target_of) const {
         std::vector<std::int64_t> along(plan_.axes.size(), 1);
         for (std::size_t t = 0; t < targets_.size(); ++t) along[static_cast<std::size_t>(targets_[t].axis)] *= places[t];
         std::vector<double> result;
-        for (std::size_t a = 0; a < along.size(); ++a) result.push_back(static_cast<double>(ceil_div(plan_.axes[a].size, along[a])));
+        for (std::size_t a = 0; a < along.size(); ++a) {
+            const bool blocks = options_.group_mapping == GroupMapping::blocks && plan_.axes[a].labels.size() > 1;
+            result.push_back(blocks ? length_in_blocks(a, target_of) : static_cast<double>(ceil_div(plan_.axes[a].size, along[a])));
+        }
         return result;
     }
 
-    Kind kind_of(std::vector<std::int64_t> places) const {
+    /// Virtual blocks pad what a rank has.
+    double length_in_blocks(std::size_t a, const std::vector<int>& target_of) const {
+        std::vector<std::vector<int>> torus(plan_.axes[a].labels.size());
+        for (std::size_t u = 0; u < target_of.size(); ++u)
+            if (const int i = target_of[u]; i >= 0 && targets_[static_cast<std::size_t>(i)].axis == static_cast<int>(a))
+                torus[static_cast<std::size_t>(targets_[static_cast<std::size_t>(i)].position)].push_back(static_cast<int>(u));
+        const auto mapping = block_mapping(grid_, with_positions(plan_.axes[a].node(), plan_.axes[a].labels), std::move(torus));
+        return static_cast<double>(uneven_axis(plan_, grid_, a, mapping)->slot(0).max_local_size());
+    }
+
+    /// @param target_of by torus dimension, in one of the states of this kind
+    Kind kind_of(std::vector<std::int64_t> places, const std::vector<int>& target_of) const {
         Kind kind{std::move(places), 0, {}};
-        const auto length = lengths(kind.places);
+        const auto length = lengths(kind.places, target_of);
         const auto block = [&](const std::vector<int>& axes) {
             double product = 1;
             for (int a : axes) product *= length[static_cast<std::size_t>(a)];
@@ -181,7 +195,10 @@ private:
                     if (target >= 0) places[i] *= length;
                     const auto [found, is_new] = known.try_emplace(places, static_cast<int>(kinds_.size()));
                     if (is_new) {
-                        kinds_.push_back(kind_of(std::move(places)));
+                        std::vector<int> target_of(rows.begin() + static_cast<std::ptrdiff_t>(b * grid_.lengths.size()),
+                                                   rows.begin() + static_cast<std::ptrdiff_t>((b + 1) * grid_.lengths.size()));
+                        target_of[static_cast<std::size_t>(t)] = target;
+                        kinds_.push_back(kind_of(std::move(places), target_of));
                         states.emplace_back();
                     }
                     after = found->second;

@@ -39,6 +39,15 @@ TensorStorage storage_of(const ProductPlan& unmapped, std::size_t o) {
     return storage;
 }
 
+std::optional<Layout> uneven_axis(const ProductPlan& unmapped, const RankGrid& grid, std::size_t a, const SlotMapping& mapping) {
+    if (!mapping.rows && !mapping.is_blocks()) return std::nullopt;
+    const auto& axis = unmapped.axes[a];
+    std::vector<SymmetryNode> slots{with_positions(axis.node(), axis.labels)};
+    std::vector<std::int64_t> extents;
+    for (int l : axis.labels) extents.push_back(unmapped.spec.label_extents[static_cast<std::size_t>(l)]);
+    return Layout(grid, extents, Symmetry(static_cast<int>(extents.size()), product(std::move(slots))), {mapping});
+}
+
 double unpacked_elements(const Layout& layout) {
     double elements = 1;
     for (int s = 0; s < layout.slots(); ++s) {

@@ -21,6 +21,9 @@ TensorStorage storage_of(const ProductPlan& unmapped, std::size_t o);
 /// The axis that a slot of operand `o` is; -1: none.
 int axis_of_slot(const ProductPlan& unmapped, std::size_t o, int slot);
 
+/// The layout of an axis alone where it is spread by rows or in blocks, so that ranks differ in what they have of it; else none.
+std::optional<Layout> uneven_axis(const ProductPlan& unmapped, const RankGrid& grid, std::size_t axis, const SlotMapping& mapping);
+
 /// Elements that a rank has of a tensor, unpacked, at most.
 double unpacked_elements(const Layout& layout);
 
