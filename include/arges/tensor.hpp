@@ -102,7 +102,8 @@ protected:
     void keep_real();
     const void* only_element() const;
     std::shared_ptr<TensorState> converted(const ElementKernels& kernels) const;
-    std::pair<std::vector<std::int64_t>, std::vector<const void*>> pairs_here() const;
+    /// Writes the values; gives the keys.
+    std::vector<std::int64_t> pairs_here(const std::function<void*(std::int64_t count)>& room) const;
     void write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance);
     void accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha, const void* beta);
     void read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t count)>& room) const;
@@ -227,10 +228,8 @@ public:
     std::vector<T> read(std::initializer_list<std::int64_t> keys) const { return read(std::span(keys.begin(), keys.size())); }
     /// Keys and values of the elements that this rank stores, each orbit once over all ranks, by ascending key. Local.
     std::pair<std::vector<std::int64_t>, std::vector<T>> local_pairs() const {
-        const auto pairs = pairs_here();
-        std::pair<std::vector<std::int64_t>, std::vector<T>> result{pairs.first, {}};
-        result.second.reserve(pairs.second.size());
-        for (const void* element : pairs.second) result.second.push_back(*static_cast<const T*>(element));
+        std::pair<std::vector<std::int64_t>, std::vector<T>> result;
+        result.second = received([&](const auto& room) { result.first = pairs_here(room); });
         return result;
     }
     /// Calls f(indices, value) for each element that this rank stores, one of each orbit; f may change the value, and the other

@@ -282,24 +282,31 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
     }
 }
 
-std::pair<std::vector<std::int64_t>, std::vector<const void*>> AnyTensor::pairs_here() const {
+std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::int64_t count)>& room) const {
     const auto& state = state_of(*this, "local_pairs");
-    if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return {};
-    std::vector<std::pair<std::int64_t, const void*>> pairs;
-    pairs.reserve(static_cast<std::size_t>(state.count()));
-    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        pairs.emplace_back(key(x), element_at(state.bytes.data(), offset, state.kernels->size));
-    });
-    const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
-    if (!std::is_sorted(pairs.begin(), pairs.end(), by_key)) std::sort(pairs.begin(), pairs.end(), by_key);
-    std::pair<std::vector<std::int64_t>, std::vector<const void*>> result;
-    result.first.reserve(pairs.size());
-    result.second.reserve(pairs.size());
-    for (const auto& [place, element] : pairs) {
-        result.first.push_back(place);
-        result.second.push_back(element);
+    std::vector<std::int64_t> keys;
+    if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return keys;
+    const auto size = state.kernels->size;
+    const auto for_each = [&](const auto& f) { for_each_element(state.shape(), state.rank(), f); };
+    keys.reserve(static_cast<std::size_t>(state.count()));
+    for_each([&](std::int64_t, const std::vector<std::int64_t>& x) { keys.push_back(key(x)); });
+    auto* const values = static_cast<std::byte*>(room(static_cast<std::int64_t>(keys.size())));
+    if (std::is_sorted(keys.begin(), keys.end())) {
+        std::int64_t next = 0;
+        for_each([&](std::int64_t offset, const std::vector<std::int64_t>&) {
+            copy_element(element_at(values, next++, size), element_at(state.bytes.data(), offset, size), size);
+        });
+        return keys;
     }
-    return result;
+    std::vector<std::pair<std::int64_t, std::int64_t>> places;  // keys and offsets
+    places.reserve(keys.size());
+    for_each([&](std::int64_t offset, const std::vector<std::int64_t>&) { places.emplace_back(keys[places.size()], offset); });
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        keys[i] = places[i].first;
+        copy_element(element_at(values, static_cast<std::int64_t>(i), size), element_at(state.bytes.data(), places[i].second, size), size);
+    }
+    return keys;
 }
 
 void AnyTensor::for_each_element_here(const char* where, const std::function<void(Index, void*)>& f) const {

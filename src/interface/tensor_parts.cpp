@@ -1,4 +1,5 @@
 // Sub-tensors, other symmetries, other element types, other worlds.
+#include "base/element_at.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
@@ -8,6 +9,7 @@
 #include "local/convert.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace arges {
 
@@ -226,11 +228,16 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
     std::vector<std::vector<std::int64_t>> keys(target_ranks.size());
     std::vector<std::vector<std::byte>> values(target_ranks.size());
     comm.agree([&] {
-        const auto pairs = source.state() ? source.pairs_here() : std::pair<std::vector<std::int64_t>, std::vector<const void*>>();
-        for (std::size_t i = 0; i < pairs.first.size(); ++i) {
+        if (!source.state()) return;
+        Buffer<std::byte> elements;
+        const auto own = source.pairs_here([&](std::int64_t count) -> void* {
+            elements = Buffer<std::byte>(count * kernels.size);
+            return elements.data();
+        });
+        for (std::size_t i = 0; i < own.size(); ++i) {
             const auto to = static_cast<std::size_t>(receivers[i % receivers.size()]);
-            keys[to].push_back(pairs.first[i]);
-            const auto* const element = static_cast<const std::byte*>(pairs.second[i]);
+            keys[to].push_back(own[i]);
+            const auto* const element = element_at(std::as_const(elements).data(), static_cast<std::int64_t>(i), kernels.size);
             values[to].insert(values[to].end(), element, element + kernels.size);
         }
     });
