@@ -143,15 +143,16 @@ void ProductRun::bring_in(Call& call, std::size_t o) const {
         return;
     }
     piece.array = call.workspace.take(layout.local_size(rank_), size);
-    const bool conjugated = plan_.spec.factors[o].conjugated;
+    move(call, o, call.inputs[o], piece.array, call.kernels.zero, plan_.spec.factors[o].conjugated);
+    if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(call.kernels, o, layout, piece); });
+}
+
+/// The movement of an operand, or of its part in the window.
+void ProductRun::move(Call& call, std::size_t o, const void* from, void* to, const void* beta, bool conjugated) const {
     call.error.run([&] {
-        if (exchange_[o]) {
-            exchange_[o]->run(call.kernels, call.inputs[o], piece.array, nullptr, call.kernels.zero, conjugated, call.workspace);
-        } else {
-            std::optional<Exchange> exchange;  // every rank throws if one cannot make its lists
-            agree(comm_, [&] { exchange.emplace(comm_, plan_.movement(o, call.range), rank_); });
-            exchange->run(call.kernels, call.inputs[o], piece.array, nullptr, call.kernels.zero, conjugated, call.workspace);
-        }
+        std::optional<Exchange> part;
+        if (!exchange_[o]) agree(comm_, [&] { part.emplace(comm_, plan_.movement(o, call.range), rank_); });  // every rank throws if one cannot make its lists
+        (exchange_[o] ? *exchange_[o] : *part).run(call.kernels, from, to, nullptr, beta, conjugated, call.workspace);
     });
 }
 
@@ -188,16 +189,7 @@ void ProductRun::move_out(Call& call) const {
     // The first movement scales all of the output.
     const bool first = std::all_of(call.range.begin() + static_cast<std::ptrdiff_t>(cut_by_[o].value_or(0)), call.range.end(), [](auto range) { return range == 0; });
     const void* const beta = first ? call.beta : nullptr;
-    const auto* const from = call.pieces[o].array;
-    call.error.run([&] {
-        if (exchange_[o]) {
-            exchange_[o]->run(call.kernels, from, call.c, nullptr, beta, false, call.workspace);
-        } else {
-            std::optional<Exchange> exchange;
-            agree(comm_, [&] { exchange.emplace(comm_, plan_.movement(o, call.range), rank_); });
-            exchange->run(call.kernels, from, call.c, nullptr, beta, false, call.workspace);
-        }
-    });
+    move(call, o, call.pieces[o].array, call.c, beta, false);
 }
 
 void ProductRun::run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
@@ -217,7 +209,6 @@ void ProductRun::run(const ElementKernels& kernels, const std::vector<const void
         bring_in(call, o);
         if (o < stay.size() && stay[o] != nullptr && stay_[o])
             call.error.run([&] { stay_[o]->run(kernels, call.pieces[o].array, stay[o], nullptr, kernels.zero, false, workspace); });
-        if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(kernels, o, plan_.operands[o].layout, call.pieces[o]); });
     }
     run_windows(call, plan_.windows.size());
     if (!cut_by_[result]) move_out(call);
@@ -235,12 +226,8 @@ void ProductRun::run_windows(Call& call, std::size_t level) const {
     for (call.range[w] = 0; call.range[w] < plan_.windows[w].count; ++call.range[w]) {
         const Workspace::Scope scope(call.workspace);
         if (cut_by_[result] == w) take_result(call);
-        for (std::size_t o = 0; o < result; ++o) {
-            if (cut_by_[o] != w) continue;
-            bring_in(call, o);
-            if (plan_.is_weighted(o) && !call.error.any())
-                call.error.run([&] { apply_weights(call.kernels, o, plan_.window_layout(o, call.range), call.pieces[o]); });
-        }
+        for (std::size_t o = 0; o < result; ++o)
+            if (cut_by_[o] == w) bring_in(call, o);
         run_windows(call, w);
         if (cut_by_[result] == w) move_out(call);
     }

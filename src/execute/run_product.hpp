@@ -68,6 +68,7 @@ private:
     std::int64_t most_elements(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const;
     std::vector<std::int64_t> most_in_window() const;
     void bring_in(Call& call, std::size_t o) const;
+    void move(Call& call, std::size_t o, const void* from, void* to, const void* beta, bool conjugated) const;
     void run_windows(Call& call, std::size_t level) const;
     void take_result(Call& call) const;
     void move_out(Call& call) const;

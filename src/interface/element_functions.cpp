@@ -98,6 +98,7 @@ private:
     void check(const Factor& operand, const std::set<std::string>& known) const {
         const auto& state = *operand.tensor;
         if (state.world != output_.world) throw InvalidArgument(output_.title() + " and " + state.title() + " live on different worlds; use transfer() first");
+        if (operand.conjugated) throw InvalidArgument(text_of(operand) + " in map(...) is conjugated; let the function conjugate it");
         const auto& labels = operand.labels.names();
         if (static_cast<int>(labels.size()) != state.shape().order())
             throw InvalidArgument(text_of(operand) + " in map(...): " + std::to_string(labels.size()) + " labels for a tensor of order " +
@@ -109,7 +110,6 @@ private:
             if (state.shape().extents()[d] != output_.shape().extents()[place])
                 throw InvalidArgument(text_of(operand) + " in map(...): the label '" + labels[d] + "' has extents " + std::to_string(state.shape().extents()[d]) + " and " +
                                       std::to_string(output_.shape().extents()[place]) + "; a label has one extent");
-            if (operand.conjugated) throw InvalidArgument(text_of(operand) + " in map(...) is conjugated; let the function conjugate it");
         }
     }
 

@@ -205,9 +205,6 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
     return text;
 }
 
-namespace {
-
-/// Torus dimensions from longest to shortest; ties keep their order, so that the outcome does not depend on anything else.
 std::vector<int> longest_first(const RankGrid& grid) {
     std::vector<int> order;
     for (int t = 0; t < grid.dimensions(); ++t) order.push_back(t);
@@ -216,6 +213,8 @@ std::vector<int> longest_first(const RankGrid& grid) {
     });
     return order;
 }
+
+namespace {
 
 /// Index of the largest length that can still be divided by `factor`, or -1. Later entries win ties: they vary slowest.
 int longest_divisible(const std::vector<double>& lengths, std::int64_t factor) {

@@ -28,6 +28,9 @@ struct RankGrid {
     bool operator==(const RankGrid&) const = default;
 };
 
+/// Torus dimensions from longest to shortest; ties keep their order, so that the outcome does not depend on anything else.
+std::vector<int> longest_first(const RankGrid& grid);
+
 /// How one slot is put on the torus: the packed index (or the rows) of the slot over an ordered list of torus dimensions, or each
 /// dimension of the slot (by position) over a list of its own with a virtual factor.
 struct SlotMapping {

@@ -86,10 +86,8 @@ double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& m
 CostModel::CostModel(const ProductPlan& unmapped) {
     for (const auto& operand : unmapped.operands) operands_.push_back(operand.axes);
     for (const auto& step : unmapped.chain) {
-        LocalSpace space{unmapped.axes_of_node(step.first), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
+        LocalSpace space{unmapped.iteration_axes(step), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
         if (step.second != LocalProduct::no_second) space.second = unmapped.axes_of_node(step.second);
-        for (int a : space.second)
-            if (std::find(space.all.begin(), space.all.end(), a) == space.all.end()) space.all.push_back(a);
         double products = 1;
         for (int a : space.all) products *= static_cast<double>(unmapped.axes[static_cast<std::size_t>(a)].size);
         useful_products_ += products;

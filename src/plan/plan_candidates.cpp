@@ -49,6 +49,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     const bool is_matrix_product = std::all_of(plan_.axes.begin(), plan_.axes.end(), [&](const auto& axis) {
         return !axis.is_contracted() || (axis.in(0) && axis.in(result() - 1));
     });
+    for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     if (plan_.chain.size() == 1 && is_matrix_product) fold_.emplace(plan_, storage_);
     for (const double weight : options.link_weight) least_weight_ = std::min(least_weight_, weight);
 }
@@ -83,14 +84,7 @@ double PlanCandidates::least_seconds(const Mapped& axes) const {
         return product;
     };
     double moved = 0, copied = 0, products = 0;
-    for (const auto& step : plan_.chain) {
-        double all = block(plan_.axes_of_node(step.first));
-        const auto& first = plan_.axes_of_node(step.first);
-        if (step.second != LocalProduct::no_second)
-            for (int a : plan_.axes_of_node(step.second))
-                if (std::find(first.begin(), first.end(), a) == first.end()) all *= axes[static_cast<std::size_t>(a)]->length;
-        products += all;
-    }
+    for (const auto& space : spaces_) products += block(space);
     for (std::size_t o = 0; o <= result() && may_bound_words_; ++o) {
         const double size = block(plan_.operands[o].axes), words = size - owned_[o];
         if (words <= 0 || (o == result() && plan_.spec.output_is_free)) continue;

@@ -55,6 +55,7 @@ private:
     const PlanOptions& options_;
     ProductPlan plan_;                       // without layouts
     CostModel model_;
+    std::vector<std::vector<int>> spaces_;   // axes of each local product
     std::vector<TensorStorage> storage_;     // by operand
     std::vector<bool> on_grid_;
     std::vector<double> owned_;              // elements that a rank has of an operand, unpacked

@@ -97,6 +97,14 @@ const std::vector<int>& ProductPlan::axes_of_node(int node) const {
     return n < result() ? operands[n].axes : chain[n - result()].axes;
 }
 
+std::vector<int> ProductPlan::iteration_axes(const LocalProduct& product) const {
+    auto all = axes_of_node(product.first);
+    if (product.second != LocalProduct::no_second)
+        for (int a : axes_of_node(product.second))
+            if (!contains(all, a)) all.push_back(a);
+    return all;
+}
+
 bool ProductPlan::is_weighted(std::size_t o) const { return contains(weighted, static_cast<int>(o)); }
 
 std::int64_t ProductPlan::window_count() const {

@@ -86,6 +86,8 @@ struct ProductPlan {
     const OperandSpec& tensor(std::size_t o) const { return o < result() ? spec.factors[o] : spec.output; }
     /// Axes of a node of the chain: of a factor, or of the result of a product.
     const std::vector<int>& axes_of_node(int node) const;
+    /// Axes that a product of the chain runs over: those of its first factor, then the others of the second.
+    std::vector<int> iteration_axes(const LocalProduct& product) const;
     bool is_weighted(std::size_t o) const;
     /// Windows in all.
     std::int64_t window_count() const;

@@ -17,13 +17,7 @@ public:
     GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options)
         : plan_(unmapped), targets_(targets), options_(options), grid_(grid) {
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
-        for (const auto& step : plan_.chain) {
-            auto all = plan_.axes_of_node(step.first);
-            if (step.second != LocalProduct::no_second)
-                for (int a : plan_.axes_of_node(step.second))
-                    if (std::find(all.begin(), all.end(), a) == all.end()) all.push_back(a);
-            spaces_.push_back(std::move(all));
-        }
+        for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     }
 
     std::vector<RankedGrid> ranked(std::size_t most) {
@@ -245,15 +239,6 @@ std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, GroupMapping m
         for (std::size_t i = 0; i < axis.labels.size(); ++i)
             result.push_back({static_cast<int>(a), static_cast<int>(i), unmapped.spec.label_extents[static_cast<std::size_t>(axis.labels[i])]});
     }
-    return result;
-}
-
-std::vector<int> longest_first(const RankGrid& grid) {
-    std::vector<int> result;
-    for (int t = 0; t < grid.dimensions(); ++t) result.push_back(t);
-    std::stable_sort(result.begin(), result.end(), [&](int x, int y) {
-        return grid.lengths[static_cast<std::size_t>(x)] > grid.lengths[static_cast<std::size_t>(y)];
-    });
     return result;
 }
 

@@ -22,9 +22,6 @@ struct RankedGrid {
     double seconds = 0;       ///< from block sizes, and from the share of what a rank owns that lies in its block
 };
 
-/// Torus dimensions, the longest first: the choices that matter most come first.
-std::vector<int> longest_first(const RankGrid& grid);
-
 /// Assignments by ascending seconds, found by a beam search over the torus dimensions; at least one, at most `most`.
 std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options,
                                      std::size_t most);

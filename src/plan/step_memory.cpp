@@ -77,17 +77,16 @@ StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
     Movements movements;
     Copies copies;
     const auto summed = summed_indices(plan);
-    std::int64_t arrays = 0, copied = 0, estimated = 0;  // elements; the last two are in the planner's estimate
+    std::int64_t arrays = 0, estimated = 0;  // elements; the planner's estimate has both
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (o < plan.result()) copies.add(plan.operands[o], summed, plan.spec.element_bytes);
         if (plan.operands[o].in_place) continue;
         movements.add(plan.movement(o), plan.parts(o));
         arrays += copied_elements(plan, o);
-        copied += copied_elements(plan, o);
         estimated = std::max(estimated, 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o)));
     }
+    const auto inside = std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
     if (plan.rows) arrays += (local.threads - 1) * plan.operands.back().layout.max_local_size();
-    const auto inside = std::max<std::int64_t>(0, plan.cost.working_bytes - (copied + estimated) * plan.spec.element_bytes);  // of the chain
     const auto bound = (arrays + movements.messages()) * plan.spec.element_bytes + inside;
     const auto workspace = std::max(plan.cost.working_bytes, bound);
     for (std::size_t i = 0; i < plan.stay.size(); ++i)
