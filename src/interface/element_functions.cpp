@@ -30,14 +30,26 @@ struct Exchanged {
 
 std::string text_of(const Factor& factor) { return factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"]"; }
 
-/// The tree that stores the same elements, without signs and conjugates.
-SymmetryNode stored(const SymmetryNode& node) {
-    auto result = node;
-    if (node.kind == NodeKind::antisymmetric) result.kind = NodeKind::hollow;
-    if (node.kind == NodeKind::hermitian) result.kind = NodeKind::symmetric;
-    for (auto& child : result.children) child = stored(child);
-    return result;
+/// A symmetry with nodes of other kinds.
+Symmetry with_kinds(const Symmetry& symmetry, NodeKind (*kind)(NodeKind)) {
+    const auto changed = [&](auto&& self, const SymmetryNode& node) -> SymmetryNode {
+        auto result = node;
+        result.kind = kind(node.kind);
+        for (auto& child : result.children) child = self(self, child);
+        return result;
+    };
+    std::vector<SymmetryNode> slots;
+    for (const auto& slot : symmetry.slots()) slots.push_back(changed(changed, slot));
+    return Symmetry(symmetry.order(), product(std::move(slots)));
 }
+
+/// The node that stores the same elements, without signs and conjugates.
+NodeKind stored(NodeKind kind) {
+    return kind == NodeKind::antisymmetric ? NodeKind::hollow : kind == NodeKind::hermitian ? NodeKind::symmetric : kind;
+}
+
+/// The node that stores the diagonal, too.
+NodeKind without_zeros(NodeKind kind) { return kind == NodeKind::antisymmetric || kind == NodeKind::hollow ? NodeKind::symmetric : kind; }
 
 /// The exchanges of neighbouring children: they generate the group of a node.
 void generators(const SymmetryNode& node, int order, std::vector<SignedPermutation>& result) {
@@ -142,11 +154,9 @@ private:
 
     std::shared_ptr<const Layout> layout_of_output() const {
         const auto& shape = output_.shape();
-        std::vector<SymmetryNode> slots;
-        for (const auto& slot : shape.symmetry().slots()) slots.push_back(stored(slot));
         std::vector<SlotMapping> mapping;
         for (int s = 0; s < shape.slots(); ++s) mapping.push_back(shape.mapping(s));
-        return world_.intern(Layout(shape.grid(), shape.extents(), Symmetry(shape.order(), product(std::move(slots))), std::move(mapping)));
+        return world_.intern(Layout(shape.grid(), shape.extents(), with_kinds(shape.symmetry(), stored), std::move(mapping)));
     }
 
     ExchangeSpec movement(const TensorState& from, const std::vector<std::string>& labels, const Layout& to) const {
@@ -244,15 +254,7 @@ void statements::divide(const Factor& factor, const std::vector<Term>& divisor) 
     if (std::set<std::string>(names.begin(), names.end()).size() < names.size())
         throw InvalidArgument(text_of(factor) + " /= ...: a label is repeated; give each dimension a label of its own");
     // Where the tensor is zero by symmetry nothing is stored; the divisor need not vanish there.
-    const auto without_zeros = [](auto&& self, const SymmetryNode& node) -> SymmetryNode {
-        auto result = node;
-        if (node.kind == NodeKind::antisymmetric || node.kind == NodeKind::hollow) result.kind = NodeKind::symmetric;
-        for (auto& child : result.children) child = self(self, child);
-        return result;
-    };
-    std::vector<SymmetryNode> slots;
-    for (const auto& slot : state.shape().symmetry().slots()) slots.push_back(without_zeros(without_zeros, slot));
-    const Symmetry symmetry(state.shape().order(), product(std::move(slots)));
+    const auto symmetry = with_kinds(state.shape().symmetry(), without_zeros);
     const auto whole = TensorState::make(
         kernels, state.world_handle, [&] { return new_layout(*state.world, state.shape().extents(), symmetry); }, "the divisor of " + state.title());
     assign({whole, factor.labels, false}, divisor, kernels.zero, kernels);

@@ -4,6 +4,7 @@
 #include "comm/collective_call.hpp"
 #include "interface/part_ranges.hpp"
 #include "interface/tensor_state.hpp"
+#include "plan/axes.hpp"
 
 #include <numeric>
 
@@ -33,14 +34,6 @@ PartPlace completed(const std::string& title, int order, const AnyTensor& part, 
     return place;
 }
 
-/// A node with its dimensions numbered as those of the whole.
-SymmetryNode renumbered(const SymmetryNode& node, const std::vector<int>& whole_dimension) {
-    auto result = node;
-    if (node.kind == NodeKind::leaf) result.dimension = whole_dimension[static_cast<std::size_t>(node.dimension)];
-    for (auto& child : result.children) child = renumbered(child, whole_dimension);
-    return result;
-}
-
 }  // namespace
 
 std::vector<std::int64_t> subworlds::keys_of(const AnyTensor& whole, const AnyTensor& part, const PartPlace& given, bool once) {
@@ -63,7 +56,7 @@ std::vector<std::int64_t> subworlds::keys_of(const AnyTensor& whole, const AnyTe
         check_ranges(title, whole.extents(), ranges);
         if (once) {
             std::vector<SymmetryNode> slots;
-            for (const auto& slot : part.symmetry().slots()) slots.push_back(renumbered(slot, whole_dimension));
+            for (const auto& slot : part.symmetry().slots()) slots.push_back(with_labels(slot, whole_dimension));
             check_part(title, whole.symmetry(), Symmetry(whole.order(), product(std::move(slots))), ranges);
         }
         if (own.world->dry() || (once && !own.shape().is_first_copy(own.rank()))) return;

@@ -251,15 +251,12 @@ double PlanCandidates::average_seconds() {
     std::vector<bool> were_in_place;
     for (const auto& operand : plan_.operands) were_in_place.push_back(operand.in_place);
     for (std::size_t o = 0; o < result(); ++o) {
-        const auto& input = plan_.spec.factors[o];
+        if (!plan_.spec.factors[o].is_lasting) continue;
+        const auto stay = where_it_stays(o);
+        if (!stay) continue;
         auto& in_place = plan_.operands[o].in_place;
-        if (in_place || input.conjugated || !input.is_lasting || plan_.is_weighted(o)) continue;
-        const auto scattered = scattered_mapping(plan_, storage_[o]);
-        if (!scattered) continue;
-        const double later = words_from(o, *scattered);
-        if (static_cast<std::int64_t>(later) >= static_cast<std::int64_t>(words[o])) continue;
-        in_place = as_stored[o] = is_as_wanted(o, *scattered);
-        sizes_.words[o] = in_place ? 0 : later;
+        in_place = as_stored[o] = is_as_wanted(o, *stay);
+        sizes_.words[o] = in_place ? 0 : words_from(o, *stay);
     }
     copy_what_does_not_fold(as_stored);
     model_.estimate(plan_, options_, sizes_);
@@ -273,7 +270,15 @@ double PlanCandidates::average_seconds() {
     return (first + (runs - 1) * later) / runs;
 }
 
-ProductPlan PlanCandidates::plan() const {
+/// Where an input should lie after the product, so that the next run gathers less; none if that is where it is.
+std::optional<std::vector<SlotMapping>> PlanCandidates::where_it_stays(std::size_t o) {
+    if (plan_.operands[o].in_place || plan_.spec.factors[o].conjugated || plan_.is_weighted(o) || plan_.window_that_cuts(o)) return std::nullopt;
+    auto scattered = scattered_mapping(plan_, storage_[o]);
+    if (scattered && static_cast<std::int64_t>(words_from(o, *scattered)) >= static_cast<std::int64_t>(sizes_.words[o])) scattered.reset();
+    return scattered;
+}
+
+ProductPlan PlanCandidates::plan() {
     auto plan = plan_;
     const auto layout_of = [&](std::size_t o, std::vector<SlotMapping> mapping) {
         const auto& layout = plan.tensor(o).layout;
@@ -295,14 +300,8 @@ ProductPlan PlanCandidates::plan() const {
     }
     plan.chain.back().axes = plan.operands.back().axes;
     plan.stay.assign(result(), std::nullopt);
-    for (std::size_t o = 0; o < result(); ++o) {
-        auto tensor = plan.spec.factors[o];
-        if (plan.operands[o].in_place || tensor.conjugated || plan.is_weighted(o) || plan.window_that_cuts(o)) continue;
-        const auto scattered = scattered_mapping(plan, storage_[o]);
-        if (!scattered) continue;
-        tensor.layout = layout_of(o, *scattered);
-        if (static_cast<std::int64_t>(moved_words(tensor, plan.operands[o])) < plan.cost.words[o]) plan.stay[o] = tensor.layout;
-    }
+    for (std::size_t o = 0; o < result(); ++o)
+        if (auto stay = where_it_stays(o)) plan.stay[o] = layout_of(o, *std::move(stay));
     return plan;
 }
 

@@ -38,7 +38,7 @@ public:
     /// leaves them.
     double average_seconds();
     /// The plan that was looked at last.
-    ProductPlan plan() const;
+    ProductPlan plan();
 
 private:
     using Mapped = std::vector<const MappedAxis*>;
@@ -48,6 +48,7 @@ private:
     void copy_what_does_not_fold(const std::vector<bool>& as_stored);
     double words(std::size_t o) const;
     double words_from(std::size_t o, const std::vector<SlotMapping>& scattered);
+    std::optional<std::vector<SlotMapping>> where_it_stays(std::size_t o);
     bool is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const;
     void cut_to_fit();
     bool cut_once();
