@@ -14,7 +14,7 @@ objects         = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 programs        = $(patsubst %.cpp,$(BUILD)/%,$(1))
 cli_sources     := $(wildcard src/cli/*.cpp)
 LAYERS          ?= *
-library_sources := $(filter-out $(cli_sources),$(wildcard $(LAYERS:%=src/%/*.cpp)))
+library_sources := $(filter-out $(cli_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
 benches         := $(call programs,$(wildcard bench/*.cpp))
@@ -61,7 +61,7 @@ $(BUILD)/precompiled/%.hpp:
 	@cp $< $@
 $(BUILD)/precompiled/%.hpp.gch: $(BUILD)/precompiled/%.hpp $(BUILD)/command.stamp
 	$(COMPILE) -x c++-header -c $< -o $@
-$(call objects,$(wildcard src/*/*.cpp bench/*.cpp)): $(BUILD)/precompiled/library.hpp.gch
+$(call objects,$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp)): $(BUILD)/precompiled/library.hpp.gch
 $(call objects,$(wildcard test/*/*.cpp)): $(BUILD)/precompiled/test.hpp.gch
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp

@@ -6,11 +6,11 @@
 // FILE: a tensor (.tns, 1-based) or a hypergraph in hMETIS form (.hgr). --write puts the hypergraphs in hMETIS form into a
 // folder, for other partitioners.
 #include "arges/error.hpp"
-#include "partition/hmetis.hpp"
-#include "partition/hypergraph_models.hpp"
-#include "partition/hypergraph_random.hpp"
-#include "partition/initial_partition.hpp"
-#include "partition/partition_hypergraph.hpp"
+#include "partition/hypergraph/hmetis.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
+#include "partition/hypergraph/hypergraph_random.hpp"
+#include "partition/hypergraph/initial_partition.hpp"
+#include "partition/hypergraph/partition_hypergraph.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
-// Movements of composite nodes that are dealt out by packed indices: seconds to prepare and to run them, and bytes of their lists for each element
+// Movements of composite nodes that are distributed by packed indices: seconds to prepare and to run them, and bytes of their lists for each element
 // that a rank writes, all of the slowest rank.
 //   mpiexec.mpich -n P build/fast/bench/movements [REPETITIONS]
-#include "redistribute/exchange.hpp"
+#include "redistribute/movement_run.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace arges;
 
-/// A tree and how its first slot, or the last dimension of a tensor without symmetry, is dealt out.
+/// A tree and how its first slot, or the last dimension of a tensor without symmetry, is distributed.
 struct Side {
     const char* tree;
     bool rows = false;
@@ -63,20 +63,20 @@ void measure(const Communicator& comm, const Case& c, int repetitions) {
     Workspace workspace;
     comm.barrier();
     const double begin = MPI_Wtime();
-    Exchange exchange(comm.size() > 1 ? &comm : nullptr, spec, comm.rank());
+    MovementRun movement(comm.size() > 1 ? &comm : nullptr, spec, comm.rank());
     comm.barrier();
     const double prepared = MPI_Wtime() - begin;
     std::vector<double> seconds;
     for (int run = 0; run < repetitions; ++run) {
         comm.barrier();
         const double start = MPI_Wtime();
-        exchange.run(from.data(), to.data(), 1.0, 0.0, false, workspace);
+        movement.run(from.data(), to.data(), 1.0, 0.0, false, workspace);
         comm.barrier();
         seconds.push_back(MPI_Wtime() - start);
     }
     std::sort(seconds.begin(), seconds.end());
     const double run = seconds[seconds.size() / 2], elements = static_cast<double>(comm.sum(static_cast<std::int64_t>(to.size())));
-    const auto bytes = static_cast<double>(comm.maximum(exchange.list_bytes()));
+    const auto bytes = static_cast<double>(comm.maximum(movement.list_bytes()));
     if (comm.rank() == 0)
         std::printf("%-46s %9.1f %9.3f %9.3f %9.1f %12.4f\n", c.name, elements * 1e-6, prepared, run, elements * 1e-6 / run, bytes / static_cast<double>(to.size()));
 }

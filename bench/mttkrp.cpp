@@ -5,9 +5,9 @@
 // bandwidth: bytes that have to be moved if no row of a factor is found in a cache (the format once, a row of each other factor
 // for each nonzero, the result once) over the seconds, absolute and as a share of a triad a = b + s c on all threads. A share
 // above 1 means that caches served rows.
-#include "sparse/mttkrp.hpp"
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
+#include "sparse/mttkrp.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,7 @@
 //
 // Model contraction in d dimensions, h = d/2: C[a1..ah k1..kh] = A[a1..ah i1..ih] * B[i1..ih k1..kh], the tensors
 // symmetric in each half. Weak scaling: n is the smallest extent with which a tensor has N or more packed elements per rank.
-#include "plan/product_plan.hpp"
+#include "plan/product/product_plan.hpp"
 #include "topology/unfold.hpp"
 
 #include <algorithm>
@@ -79,7 +79,7 @@ Product model_contraction(int d, std::int64_t n, std::int64_t ranks, GroupMappin
         spec.label_extents.push_back(n);
         spec.label_names.push_back("aki"[l / half] + std::to_string(l % half));
     }
-    spec.terms = {ExchangeSpec{{}, {}, {}, {}, spec.label_extents, {}, {}, {}}.identity()};
+    spec.terms = {Movement{{}, {}, {}, {}, spec.label_extents, {}, {}, {}}.identity()};
     return spec;
 }
 

@@ -13,7 +13,7 @@
 #include "base/overloaded.hpp"
 #include "base/stopwatch.hpp"
 #include "interface/prepared_term.hpp"
-#include "plan/exchange_volume.hpp"
+#include "plan/movement/volume.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -93,8 +93,8 @@ Evaluations evaluate(const World& world, const Case& c, int evaluations) {
 }
 
 /// The movements of a planned step.
-std::vector<ExchangeSpec> movements(const PlannedStep& step) {
-    std::vector<ExchangeSpec> result;
+std::vector<Movement> movements(const PlannedStep& step) {
+    std::vector<Movement> result;
     std::visit(Overloaded{[&](const PlannedMovement& movement) { result.push_back(movement.spec); },
                           [&](const ProductPlan& plan) {
                               for (std::size_t o = 0; o < plan.operands.size(); ++o)
@@ -154,14 +154,14 @@ void run(std::int64_t ranks, const Case& c) {
         const auto& request = term->request();
         Cost cost{0, 0, 0, text_of(request)};
         cost.choose = milliseconds([&] { const PreparedTerm planned(state, request, memory_per_rank); });
-        std::vector<ExchangeSpec> all;
+        std::vector<Movement> all;
         for (const auto& step : term->steps())
             for (auto& movement : movements(step.plan)) all.push_back(std::move(movement));
         cost.bound = milliseconds([&] {
-            for (const auto& movement : all) exchange_bound(movement);
+            for (const auto& movement : all) movement_bound(movement);
         });
         cost.build = milliseconds([&] {
-            for (const auto& movement : all) const Exchange exchange(nullptr, movement, ranks / 2);
+            for (const auto& movement : all) const MovementRun exchange(nullptr, movement, ranks / 2);
         });
         if (with_digest) digest.add(term->explain(request));
         costs.push_back(std::move(cost));

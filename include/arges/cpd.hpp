@@ -41,7 +41,7 @@ struct CpOptions {
     double perturbation_threshold =
         0.1;  ///< "little": every factor is nearer than this to where the products were exact, relative to its norm
     /// Called on every rank before the iterations, with the bytes that the decomposition takes at most on a rank, its part of the tensor included:
-    /// for a sparse tensor when its nonzeros have been dealt out, so that their numbers are known; and with the bytes of a model that a progress
+    /// for a sparse tensor when its nonzeros have been distributed, so that their numbers are known; and with the bytes of a model that a progress
     /// function asks for, on top of that. May throw, on all ranks alike.
     std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
     /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.

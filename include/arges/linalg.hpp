@@ -28,7 +28,7 @@ namespace arges {
 struct MatrixGrid {
     std::int64_t rows = 0;     ///< rows of the grid of ranks; 0: chosen
     std::int64_t columns = 0;  ///< columns of the grid of ranks; 0: chosen
-    std::int64_t block = 0;    ///< blocks of so many rows and columns are dealt out; 0: chosen
+    std::int64_t block = 0;    ///< blocks of so many rows and columns are distributed; 0: chosen
 };
 
 /// Numbers that tell how good a factorization is; they cost about as much as forming the product of the factors.
@@ -188,7 +188,7 @@ enum class GridOrder : std::uint8_t {
     column_major  ///< rank = row + rows * column
 };
 
-/// A view of the caller's matrix, dealt out in blocks over a grid of ranks as ScaLAPACK does; nothing is copied. Element (i, j)
+/// A view of the caller's matrix, distributed in blocks over a grid of ranks as ScaLAPACK does; nothing is copied. Element (i, j)
 /// is with the rank in grid row (i / row_block + row_source) mod grid_rows and grid column (j / column_block + column_source) mod
 /// grid_columns, in an array with the first index fastest. A whole matrix on one rank: leave everything but data, rows and
 /// columns as it is. A cyclic matrix: blocks of 1. Shape and grid must be the same on all ranks; ranks beyond the grid have no

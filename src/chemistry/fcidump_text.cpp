@@ -5,7 +5,7 @@
 #include "chemistry/fcidump_form.hpp"
 #include "chemistry/fcidump_header.hpp"
 #include "comm/values.hpp"
-#include "io/text_lines.hpp"
+#include "io/file/text_lines.hpp"
 
 #include <algorithm>
 #include <optional>

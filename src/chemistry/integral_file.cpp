@@ -5,7 +5,7 @@
 #include "chemistry/fcidump_text.hpp"
 #include "chemistry/trexio.hpp"
 #include "interface/real_world.hpp"
-#include "io/hdf5_dataset.hpp"
+#include "io/file/hdf5_dataset.hpp"
 
 #include <algorithm>
 #include <filesystem>

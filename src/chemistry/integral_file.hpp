@@ -3,7 +3,7 @@
 
 #include "arges/chemistry/fcidump.hpp"
 #include "chemistry/entry_source.hpp"
-#include "io/parallel_file.hpp"
+#include "io/file/parallel_file.hpp"
 
 #include <cstdint>
 #include <memory>

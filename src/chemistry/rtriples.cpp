@@ -36,7 +36,7 @@ public:
     /// Takes memory for the parts unless they can be used where they are. Collective.
     /// @param elements  of a part at most, which that of number 0 has  @param capacity  parts to keep
     KeptParts(const Tensor<double>& tensor, PartOf part_of, std::int64_t elements, std::int64_t capacity)
-        : state_(*tensor.state()), reader_(state_.world->exchange_communicator(), state_.shape(), state_.rank(), elements_of<double>(state_)),
+        : state_(*tensor.state()), reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), elements_of<double>(state_)),
           part_of_(std::move(part_of)), elements_(elements), uses_(static_cast<std::size_t>(capacity)) {
         state_.world->agree([&] {
             if (reader_.in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements);
@@ -342,7 +342,7 @@ double TriplesEnergy::value(const PartDone& done) const {
         if (done) done(static_cast<double>(step + 1) / static_cast<double>(steps));
     }
     state.agree([&] { error.rethrow(); });
-    if (const Communicator* const comm = state.exchange_communicator()) comm->sum(&energy, 1);
+    if (const Communicator* const comm = state.movement_communicator()) comm->sum(&energy, 1);
     return energy / 3;
 }
 

@@ -4,7 +4,7 @@
 #include "base/saturate.hpp"
 #include "chemistry/entry_source.hpp"
 #include "chemistry/fcidump_form.hpp"
-#include "io/hdf5_dataset.hpp"
+#include "io/file/hdf5_dataset.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "arges/chemistry/fcidump.hpp"
-#include "io/parallel_file.hpp"
+#include "io/file/parallel_file.hpp"
 
 #include <memory>
 #include <string>

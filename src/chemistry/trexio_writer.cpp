@@ -1,7 +1,7 @@
 #include "chemistry/trexio.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/hdf5_writer.hpp"
+#include "io/file/hdf5_writer.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,7 +5,7 @@
 #include "comm/mpi_session.hpp"
 #include "local/blas.hpp"
 #include "local/transfer.hpp"
-#include "plan/machine_model.hpp"
+#include "plan/product/machine_model.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

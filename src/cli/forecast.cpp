@@ -4,7 +4,7 @@
 #include "base/process_memory.hpp"
 #include "cli/world_options.hpp"
 #include "interface/world_state.hpp"
-#include "io/reading_memory.hpp"
+#include "io/sparse/reading_memory.hpp"
 
 #include <fmt/core.h>
 #include <omp.h>

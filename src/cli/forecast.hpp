@@ -4,7 +4,7 @@
 #include "arges/sparse_io.hpp"
 #include "arges/world.hpp"
 #include "cli/step_line.hpp"
-#include "decompose/sparse_share.hpp"
+#include "decompose/distribution/sparse_share.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arges/torus.hpp"
-#include "plan/product.hpp"
+#include "plan/product/product.hpp"
 
 #include <cstdint>
 #include <map>

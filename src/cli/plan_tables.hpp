@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/plan_input.hpp"
-#include "plan/plan_report.hpp"
+#include "plan/report/plan_report.hpp"
 
 #include <cstdint>
 #include <optional>

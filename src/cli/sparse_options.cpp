@@ -6,7 +6,7 @@
 #include "cli/table.hpp"
 #include "cli/world_options.hpp"
 #include "interface/world_state.hpp"
-#include "io/reading_memory.hpp"
+#include "io/sparse/reading_memory.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -10,10 +10,10 @@
 #include "cli/subcommand.hpp"
 #include "cli/table.hpp"
 #include "cli/world_options.hpp"
-#include "decompose/choose_distribution.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "interface/sparse_state.hpp"
 #include "partition/choose.hpp"
-#include "partition/hypergraph_distributions.hpp"
+#include "partition/hypergraph/hypergraph_distributions.hpp"
 #include "partition/value_counts.hpp"
 
 #include <fmt/core.h>

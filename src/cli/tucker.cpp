@@ -1,8 +1,8 @@
 // arges tucker FILE: Tucker decomposition of a dense or a sparse tensor.
-#include "arges/tucker.hpp"
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
+#include "arges/tucker.hpp"
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
@@ -16,9 +16,9 @@
 #include "cli/world_options.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/sparse_memory.hpp"
-#include "decompose/tucker_checks.hpp"
+#include "decompose/tucker/tucker_checks.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/tensor_reading.hpp"
+#include "io/dense/tensor_reading.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

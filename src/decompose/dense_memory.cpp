@@ -1,15 +1,15 @@
 #include "decompose/dense_memory.hpp"
 
 #include "base/buffer.hpp"
-#include "decompose/cp_driver.hpp"
-#include "decompose/dense_block.hpp"
-#include "decompose/dense_cp_operator.hpp"
-#include "decompose/dense_tucker_cost.hpp"
-#include "decompose/dense_unfolding.hpp"
+#include "decompose/cp/cp_driver.hpp"
+#include "decompose/cp/dense_cp_operator.hpp"
+#include "decompose/distribution/dense_block.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/tucker/dense_tucker_cost.hpp"
+#include "decompose/tucker/dense_unfolding.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
-#include "plan/exchange_volume.hpp"
+#include "plan/movement/volume.hpp"
 
 #include <algorithm>
 
@@ -83,7 +83,7 @@ private:
 
     /// Bytes of the messages and lists of a movement on the rank that has most.
     static std::int64_t messages(const Layout& from, const Layout& to) {
-        const auto bound = exchange_bound(copy_between(from, to));
+        const auto bound = movement_bound(copy_between(from, to));
         return (bound.volume.sent + bound.volume.received) * static_cast<std::int64_t>(sizeof(T)) + bound.list_bytes + bound.building_bytes;
     }
 

@@ -6,7 +6,7 @@
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
 #include "base/memory_tally.hpp"
-#include "decompose/cp_driver.hpp"
+#include "decompose/cp/cp_driver.hpp"
 #include "layout/layout.hpp"
 
 namespace arges::decompose {

@@ -1,9 +1,9 @@
 #include "decompose/sparse_memory.hpp"
 
 #include "base/buffer.hpp"
-#include "decompose/choose_distribution.hpp"
-#include "decompose/cp_driver.hpp"
-#include "decompose/sparse_operator.hpp"
+#include "decompose/cp/cp_driver.hpp"
+#include "decompose/cp/sparse_operator.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "sparse/ttmc.hpp"
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 /// Memory of decompositions of sparse tensors, put together from what their steps take.
 ///
 /// A forecast is made twice from the same functions. Before a file is read, sizes are those that its header or samples of its text let expect
-/// (expected_share()); when the nonzeros have been dealt out, before formats and factors are made, they are those of each rank (share_of()).
+/// (expected_share()); when the nonzeros have been distributed, before formats and factors are made, they are those of each rank (share_of()).
 #pragma once
 
 #include "arges/cpd.hpp"
 #include "arges/tucker.hpp"
 #include "base/memory_tally.hpp"
-#include "decompose/sparse_share.hpp"
+#include "decompose/distribution/sparse_share.hpp"
 
 namespace arges::decompose {
 

@@ -18,11 +18,11 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm)
     for (std::size_t o = 0; o < plan_.operands.size(); ++o) {
         cut_by_.push_back(plan_.window_that_cuts(o));
         whole_.push_back(cut_by_[o] ? Block{} : block_of(o, plan_.operands[o].layout));
-        exchange_.push_back(plan_.operands[o].in_place ? nullptr : std::make_unique<Exchange>(comm, plan_.movement(o), rank_));
-        volume_.push_back(exchange_[o] ? exchange_[o]->volume() : Volume{});
+        movements_.push_back(plan_.operands[o].in_place ? nullptr : std::make_unique<MovementRun>(comm, plan_.movement(o), rank_));
+        volume_.push_back(movements_[o] ? movements_[o]->volume() : Volume{});
         volume_[o].sent *= plan_.repetitions(o);
         volume_[o].received *= plan_.repetitions(o);
-        if (cut_by_[o]) exchange_[o].reset();  // the lists of parts are built as they come
+        if (cut_by_[o]) movements_[o].reset();  // the lists of parts are built as they come
         stay_.emplace_back();
         if (o >= plan_.stay.size() || !plan_.stay[o]) continue;
         auto movement = plan_.movement(o);
@@ -30,7 +30,7 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm)
         movement.from_labels = plan_.operands[o].labels;
         movement.to = *plan_.stay[o];
         movement.to_labels = plan_.spec.factors[o].labels;
-        stay_.back() = std::make_unique<Exchange>(comm, movement, rank_);
+        stay_.back() = std::make_unique<MovementRun>(comm, movement, rank_);
     }
 }
 
@@ -45,9 +45,9 @@ Volume ProductRun::volume() const {
 
 std::int64_t ProductRun::list_bytes() const {
     std::int64_t sum = 0;
-    for (const auto* exchanges : {&exchange_, &stay_})
-        for (const auto& exchange : *exchanges)
-            if (exchange) sum += exchange->list_bytes();
+    for (const auto* runs : {&movements_, &stay_})
+        for (const auto& run : *runs)
+            if (run) sum += run->list_bytes();
     return sum;
 }
 
@@ -150,9 +150,9 @@ void ProductRun::bring_in(Call& call, std::size_t o) const {
 /// The movement of an operand, or of its part in the window.
 void ProductRun::move(Call& call, std::size_t o, const void* from, void* to, const void* beta, bool conjugated) const {
     call.error.run([&] {
-        std::optional<Exchange> part;
-        if (!exchange_[o]) agree(comm_, [&] { part.emplace(comm_, plan_.movement(o, call.range), rank_); });  // every rank throws if one cannot make its lists
-        (exchange_[o] ? *exchange_[o] : *part).run(call.kernels, from, to, nullptr, beta, conjugated, call.workspace);
+        std::optional<MovementRun> part;
+        if (!movements_[o]) agree(comm_, [&] { part.emplace(comm_, plan_.movement(o, call.range), rank_); });  // every rank throws if one cannot make its lists
+        (movements_[o] ? *movements_[o] : *part).run(call.kernels, from, to, nullptr, beta, conjugated, call.workspace);
     });
 }
 

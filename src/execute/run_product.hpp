@@ -6,8 +6,8 @@
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "local/row_products.hpp"
-#include "plan/product_plan.hpp"
-#include "redistribute/exchange.hpp"
+#include "plan/product/product_plan.hpp"
+#include "redistribute/movement_run.hpp"
 
 #include <memory>
 #include <optional>
@@ -21,7 +21,7 @@ public:
     /// Local. @param comm null for one rank
     ProductRun(ProductPlan plan, const Communicator* comm);
 
-    /// C = alpha * (projection of the product) + beta * C. Collective, as Exchange::run(): what fails on a rank is thrown there
+    /// C = alpha * (projection of the product) + beta * C. Collective, as MovementRun::run(): what fails on a rank is thrown there
     /// when all messages are delivered.
     /// @param inputs arrays of the inputs on this rank, in their tensors' own layouts
     /// @param stay   for inputs that will lie as plan.stay says: where to write their elements; else null. May be empty
@@ -87,8 +87,8 @@ private:
     std::vector<std::optional<std::size_t>> cut_by_;   // by operand: the fastest window that cuts it
     std::vector<Block> whole_;                         // of operands that are not cut
     std::vector<Volume> volume_;                       // by operand
-    std::vector<std::unique_ptr<Exchange>> exchange_;  // likewise; null: nothing moves, or part by part
-    std::vector<std::unique_ptr<Exchange>> stay_;      // from the copies to where the inputs will lie; on this rank only
+    std::vector<std::unique_ptr<MovementRun>> movements_;  // likewise; null: nothing moves, or part by part
+    std::vector<std::unique_ptr<MovementRun>> stay_;      // from the copies to where the inputs will lie; on this rank only
 };
 
 }  // namespace arges

@@ -159,8 +159,8 @@ private:
         return world_.intern(Layout(shape.grid(), shape.extents(), with_kinds(shape.symmetry(), stored), std::move(mapping)));
     }
 
-    ExchangeSpec movement(const TensorState& from, const std::vector<std::string>& labels, const Layout& to) const {
-        ExchangeSpec spec;
+    Movement movement(const TensorState& from, const std::vector<std::string>& labels, const Layout& to) const {
+        Movement spec;
         spec.from = from.shape();
         spec.to = to;
         for (const auto& label : labels) spec.from_labels.push_back(static_cast<int>(place_of(label)));
@@ -241,7 +241,7 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
     digest.add(left.labels.names().size()).add(left.tensor->world->digest(left.tensor->shape())).add(operands.size());
     for (const auto& operand : operands)
         digest.add(operand.labels.names().size()).add(operand.tensor->world->digest(operand.tensor->shape())).add(std::string(operand.tensor->kernels->name));
-    const CollectiveCall call(left.tensor->world->exchange_communicator(), "map", digest.value(), accumulate);
+    const CollectiveCall call(left.tensor->world->movement_communicator(), "map", digest.value(), accumulate);
     ElementFunction(left, operands, result, f).run(accumulate);
 }
 
@@ -249,7 +249,7 @@ void statements::divide(const Factor& factor, const std::vector<Term>& divisor) 
     if (!factor.tensor) throw InvalidArgument("elementwise division: labels without a tensor; label one by Tensor::operator[]");
     auto& state = *factor.tensor;
     const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->exchange_communicator(), "elementwise division");
+    const CollectiveCall call(state.world->movement_communicator(), "elementwise division");
     const auto& names = factor.labels.names();
     if (std::set<std::string>(names.begin(), names.end()).size() < names.size())
         throw InvalidArgument(text_of(factor) + " /= ...: a label is repeated; give each dimension a label of its own");

@@ -7,10 +7,10 @@
 #include "interface/check_labels.hpp"
 #include "interface/tensor_state.hpp"
 #include "local/contract.hpp"
-#include "plan/estimate_cost.hpp"
-#include "plan/explain.hpp"
-#include "plan/step_memory.hpp"
-#include "plan/structure.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "plan/product/step_memory.hpp"
+#include "plan/product/structure.hpp"
+#include "plan/report/explain.hpp"
 
 #include <omp.h>
 
@@ -59,9 +59,9 @@ Product product_of(const TermRequest& request, const CheckedLabels& labels) {
 
 StepRun run_of(const PlannedWork& work, const WorldState& world) {
     return std::visit(Overloaded{[&](const PlannedMovement& movement) -> StepRun {
-                                     return std::make_shared<Exchange>(world.exchange_communicator(), movement.spec, world.rank());
+                                     return std::make_shared<MovementRun>(world.movement_communicator(), movement.spec, world.rank());
                                  },
-                                 [&](const ProductPlan& plan) -> StepRun { return std::make_shared<ProductRun>(plan, world.exchange_communicator()); }},
+                                 [&](const ProductPlan& plan) -> StepRun { return std::make_shared<ProductRun>(plan, world.movement_communicator()); }},
                       work);
 }
 
@@ -134,7 +134,7 @@ void PreparedTerm::note_new_layouts(WorldState& world) {
 template <class Run>
 void PreparedTerm::account(Step& step, const Run& run) {
     const auto volume = run.volume();
-    if constexpr (std::is_same_v<Run, Exchange>)
+    if constexpr (std::is_same_v<Run, MovementRun>)
         step.workspace = Workspace::padded(volume.sent * request_.element_bytes) + Workspace::padded(volume.received * request_.element_bytes);
     else
         step.workspace = run.workspace_bytes();

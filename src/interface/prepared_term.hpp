@@ -4,8 +4,8 @@
 #include "arges/expression.hpp"
 #include "execute/run_product.hpp"
 #include "interface/world_state.hpp"
-#include "plan/plan_product.hpp"
-#include "redistribute/exchange.hpp"
+#include "plan/product/plan_product.hpp"
+#include "redistribute/movement_run.hpp"
 
 #include <memory>
 #include <string>
@@ -40,7 +40,7 @@ struct TermRequest {
 };
 
 /// What runs a step, in the order of PlannedWork.
-using StepRun = std::variant<std::shared_ptr<Exchange>, std::shared_ptr<ProductRun>>;
+using StepRun = std::variant<std::shared_ptr<MovementRun>, std::shared_ptr<ProductRun>>;
 
 /// Steps of a product (plan/plan_product.hpp), made ready to run.
 class PreparedTerm {

@@ -1,28 +1,28 @@
 #include "interface/run_movement.hpp"
 
 #include "arges/error.hpp"
-#include "plan/estimate_cost.hpp"
-#include "redistribute/exchange.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "redistribute/movement_run.hpp"
 
 #include <optional>
 #include <string>
 
 namespace arges {
 
-void run_movement(WorldState& world, const ElementKernels& kernels, const ExchangeSpec& spec, const void* from, void* to, const void* alpha, const void* beta) {
+void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& spec, const void* from, void* to, const void* alpha, const void* beta) {
     if (world.dry()) {
         world.note_seconds(estimated_seconds(spec, kernels.size, world.machine()) + preparing_seconds(spec, world.machine()));
         return;
     }
     Workspace workspace;
-    std::optional<Exchange> exchange;
+    std::optional<MovementRun> run;
     std::int64_t buffers = 0, most = 0;
     world.agree([&] {
-        exchange.emplace(world.exchange_communicator(), spec, world.rank());
-        buffers = exchange->workspace_elements() * kernels.size + 128;
-        most = buffers + exchange->list_bytes();
+        run.emplace(world.movement_communicator(), spec, world.rank());
+        buffers = run->workspace_elements() * kernels.size + 128;
+        most = buffers + run->list_bytes();
     });
-    if (world.exchange_communicator() != nullptr) most = world.communicator().maximum(most);
+    if (world.movement_communicator() != nullptr) most = world.communicator().maximum(most);
     const auto left = world.least_free_bytes();
     if (most > left)
         throw OutOfMemory("moving elements to another layout takes " + std::to_string(most) + " bytes per rank for messages and lists, with " + std::to_string(left) +
@@ -30,7 +30,7 @@ void run_movement(WorldState& world, const ElementKernels& kernels, const Exchan
     world.make_room(most);
     world.note_working(most);
     world.agree([&] { workspace.reserve(buffers); });
-    world.agree([&] { exchange->run(kernels, from, to, alpha, beta, false, workspace); });
+    world.agree([&] { run->run(kernels, from, to, alpha, beta, false, workspace); });
 }
 
 }  // namespace arges

@@ -56,7 +56,7 @@ sparse::Nonzeros<T> SparseState<T>::take() {
 
 template <class T>
 std::shared_ptr<SparseState<T>> SparseState<T>::copy() const {
-    const CollectiveCall call(world->exchange_communicator(), "SparseTensor");
+    const CollectiveCall call(world->movement_communicator(), "SparseTensor");
     std::shared_ptr<SparseState> result;
     world->agree([&] {
         if (held_ > world->free_bytes())

@@ -73,7 +73,7 @@ void add(SparseState<T>& state, sparse::Nonzeros<T> more, Duplicates duplicates)
 
 template <class T>
 void SparseTensor<T>::write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates) {
-    const CollectiveCall call(state_of(*this, "write").world->exchange_communicator(), "SparseTensor::write", duplicates);
+    const CollectiveCall call(state_of(*this, "write").world->movement_communicator(), "SparseTensor::write", duplicates);
     auto& state = state_of(*this, "write");
     auto more = no_nonzeros<T>(lengths());
     state.world->agree([&] {
@@ -95,7 +95,7 @@ void SparseTensor<T>::write(std::span<const std::int64_t> keys, std::span<const 
 
 template <class T>
 void SparseTensor<T>::write_at(std::span<const std::int64_t> tuples, std::span<const T> values, Duplicates duplicates) {
-    const CollectiveCall call(state_of(*this, "write_at").world->exchange_communicator(), "SparseTensor::write_at", duplicates);
+    const CollectiveCall call(state_of(*this, "write_at").world->movement_communicator(), "SparseTensor::write_at", duplicates);
     auto& state = state_of(*this, "write_at");
     auto more = no_nonzeros<T>(lengths());
     state.world->agree([&] {
@@ -187,7 +187,7 @@ SparseTensor<T> SparseTensor<T>::from_dense(const Tensor<T>& dense, T cutoff) {
 
 template <class T>
 Tensor<T> SparseTensor<T>::to_dense() const {
-    const CollectiveCall call(state_of(*this, "to_dense").world->exchange_communicator(), "SparseTensor::to_dense");
+    const CollectiveCall call(state_of(*this, "to_dense").world->movement_communicator(), "SparseTensor::to_dense");
     const auto& state = state_of(*this, "to_dense");
     check_keys(*this, state.title());
     Tensor<T> dense(world(), lengths(), name());
@@ -204,7 +204,7 @@ Tensor<T> SparseTensor<T>::to_dense() const {
 
 template <class T>
 std::int64_t SparseTensor<T>::nonzeros() const {
-    const CollectiveCall call(state_of(*this, "nonzeros").world->exchange_communicator(), "SparseTensor::nonzeros");
+    const CollectiveCall call(state_of(*this, "nonzeros").world->movement_communicator(), "SparseTensor::nonzeros");
     const auto& state = state_of(*this, "nonzeros");
     return state.comm().sum(state.local().count());
 }
@@ -218,7 +218,7 @@ double SparseTensor<T>::density() const {
 
 template <class T>
 SparseEntries<T> SparseTensor<T>::gather() const {
-    const CollectiveCall call(state_of(*this, "gather").world->exchange_communicator(), "SparseTensor::gather");
+    const CollectiveCall call(state_of(*this, "gather").world->movement_communicator(), "SparseTensor::gather");
     const auto& state = state_of(*this, "gather");
     const auto& comm = state.comm();
     SparseEntries<T> all;
@@ -244,7 +244,7 @@ SparseEntries<T> SparseTensor<T>::gather() const {
 
 template <class T>
 double SparseTensor<T>::sum() const {
-    const CollectiveCall call(state_of(*this, "sum").world->exchange_communicator(), "SparseTensor::sum");
+    const CollectiveCall call(state_of(*this, "sum").world->movement_communicator(), "SparseTensor::sum");
     const auto& state = state_of(*this, "sum");
     double total = 0;
     for (auto value : state.local().values) total += static_cast<double>(value);
@@ -254,7 +254,7 @@ double SparseTensor<T>::sum() const {
 
 template <class T>
 double SparseTensor<T>::norm() const {
-    const CollectiveCall call(state_of(*this, "norm").world->exchange_communicator(), "SparseTensor::norm");
+    const CollectiveCall call(state_of(*this, "norm").world->movement_communicator(), "SparseTensor::norm");
     const auto& state = state_of(*this, "norm");
     double total = 0;
     for (auto value : state.local().values) total += static_cast<double>(value) * static_cast<double>(value);

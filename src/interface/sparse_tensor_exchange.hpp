@@ -1,8 +1,8 @@
 /// Moving nonzeros between ranks, column by column, so that no more than one column exists twice.
 #pragma once
 
-#include "base/release.hpp"
 #include "base/memory_tally.hpp"
+#include "base/release.hpp"
 #include "comm/communicator.hpp"
 #include "sparse/nonzeros.hpp"
 

@@ -6,7 +6,7 @@
 #include "base/first_error.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/tensor_state.hpp"
-#include "plan/structural_sum.hpp"
+#include "plan/product/structural_sum.hpp"
 
 #include <complex>
 #include <string>

@@ -6,7 +6,7 @@
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/statement.hpp"
-#include "interface/trace.hpp"
+#include "interface/step_trace.hpp"
 #include "local/convert.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::int64_t small_statement = std::int64_t{64} << 10;
 void Statement::scale_only() {
     if (beta_ == nullptr || kernels_.is_one(beta_)) return;
     const auto labels = check_labels(request_of_output());
-    ExchangeSpec spec;
+    Movement spec;
     spec.to = *output_.layout;
     spec.to_labels = labels.output;
     spec.label_extents = labels.extents;
@@ -33,7 +33,7 @@ void Statement::scale_only() {
 }
 
 void Statement::run() {
-    const CollectiveCall call(world_.exchange_communicator(), "a statement");
+    const CollectiveCall call(world_.movement_communicator(), "a statement");
     const Stopwatch watch;
     agree_on_terms();
     std::int64_t working = 0, from_workspace = 0, planned = 0, passing = 0;
@@ -165,7 +165,7 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
         }
         StepTrace trace(world_, prepared, terms_[i].request, s);
         error.run([&] {
-            std::visit(Overloaded{[&](const std::shared_ptr<Exchange>& run) {
+            std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& run) {
                                       run->run(kernels_, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated, workspace);
                                   },
                                   [&](const std::shared_ptr<ProductRun>& run) { run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace); }},

@@ -1,6 +1,6 @@
 // Whether the right-hand side of a statement has the symmetry of the output.
 #include "interface/statement.hpp"
-#include "plan/required_symmetry.hpp"
+#include "plan/product/required_symmetry.hpp"
 
 #include <map>
 

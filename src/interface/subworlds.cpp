@@ -4,7 +4,7 @@
 #include "comm/collective_call.hpp"
 #include "interface/part_ranges.hpp"
 #include "interface/tensor_state.hpp"
-#include "plan/axes.hpp"
+#include "plan/product/axes.hpp"
 
 #include <numeric>
 
@@ -38,7 +38,7 @@ PartPlace completed(const std::string& title, int order, const AnyTensor& part, 
 
 std::vector<std::int64_t> subworlds::keys_of(const AnyTensor& whole, const AnyTensor& part, const PartPlace& given, bool once) {
     const auto& state = state_of(whole, once ? "add_part" : "read_part");
-    const CollectiveCall call(state.world->exchange_communicator(), once ? "add_part" : "read_part");
+    const CollectiveCall call(state.world->movement_communicator(), once ? "add_part" : "read_part");
     std::vector<std::int64_t> keys;
     state.world->agree([&] {
         if (!part.state()) return;

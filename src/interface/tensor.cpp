@@ -95,7 +95,7 @@ std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, co
                                                const std::function<std::shared_ptr<const Layout>()>& layout, std::string name) {
     world.size();  // refuses World::outside()
     auto& state = *world.state();
-    const CollectiveCall call(state.exchange_communicator(), "Tensor");
+    const CollectiveCall call(state.movement_communicator(), "Tensor");
     std::shared_ptr<TensorState> made;
     std::array<std::int64_t, 2> ends{};
     state.agree(

@@ -211,7 +211,7 @@ std::string bytes_of(const void* element, std::int64_t element_bytes) {
 
 void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance) {
     auto& state = state_of(*this, "write");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::write", tolerance);
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::write", tolerance);
     if (!(tolerance >= 0)) throw InvalidArgument(state.title() + ": write() with a tolerance of " + std::to_string(tolerance) + "; give zero or a positive number");
     if (state.world->dry()) return;
     const auto& kernels = *state.kernels;
@@ -241,7 +241,7 @@ void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* valu
 void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha, const void* beta) {
     auto& state = state_of(*this, "accumulate");
     const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::accumulate", bytes_of(beta, kernels.size));
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::accumulate", bytes_of(beta, kernels.size));
     if (kernels.as_number(beta).imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
         throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
@@ -255,7 +255,7 @@ void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void*
 
 void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "read");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::read");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::read");
     auto& world = *state.world;
     const auto& kernels = *state.kernels;
     const auto count = static_cast<std::int64_t>(keys.size());
@@ -319,7 +319,7 @@ void AnyTensor::for_each_element_here(const char* where, const std::function<voi
 
 void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "gather");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::gather");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather");
     if (state.world->dry()) return;
     void* full = nullptr;
     state.world->agree([&] {
@@ -332,7 +332,7 @@ void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const
 
 void AnyTensor::gather_at(std::int64_t root, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "gather_to");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::gather_to", root);
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather_to", root);
     if (root < 0 || root >= state.world->size())
         throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " +
                               std::to_string(state.world->size()) + "; ranks run from 0");

@@ -15,7 +15,7 @@ namespace arges {
 
 namespace {
 
-void run_movement(TensorState& to, const TensorState& from, const ExchangeSpec& spec, const void* alpha, const void* beta) {
+void run_movement(TensorState& to, const TensorState& from, const Movement& spec, const void* alpha, const void* beta) {
     run_movement(*to.world, *to.kernels, spec, from.bytes.data(), to.bytes.data(), alpha, beta);
     to.keep_real();
 }
@@ -66,7 +66,7 @@ SymmetryNode read_tree(const std::vector<std::int64_t>& in, std::size_t& at) {
 
 std::shared_ptr<TensorState> AnyTensor::sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
     const auto& state = state_of(*this, "slice");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::slice", begin, end);
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::slice", begin, end);
     const Ranges ranges{begin, end};
     check_ranges(state.title(), extents(), ranges);
     std::vector<SymmetryNode> slots;
@@ -85,7 +85,7 @@ void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTen
     auto& state = state_of(*this, "set_slice");
     const auto& from = state_of(part, "set_slice");
     const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::set_slice", begin, part.extents(), bytes_of(alpha, kernels.size),
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::set_slice", begin, part.extents(), bytes_of(alpha, kernels.size),
                               bytes_of(beta, kernels.size));
     if (from.world != state.world)
         throw InvalidArgument(state.title() + ": set_slice from a tensor on another world; use transfer() first");
@@ -109,7 +109,7 @@ void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTen
 
 std::shared_ptr<TensorState> AnyTensor::resymmetrized(const Symmetry& symmetry) const {
     const auto& state = state_of(*this, "with_symmetry");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::with_symmetry", symmetry.to_string());
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::with_symmetry", symmetry.to_string());
     auto result = made_like(state, extents(), symmetry);
     run_movement(*result, state, copy_between(state.shape(), result->shape()), nullptr, state.kernels->zero);
     return result;
@@ -190,7 +190,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
         return AnyTensor(kernels, target, source.extents(), source.symmetry(), source.name()).state();
     }
     const auto& comm = meeting.state()->communicator();
-    const CollectiveCall call(meeting.state()->exchange_communicator(), "transfer");
+    const CollectiveCall call(meeting.state()->movement_communicator(), "transfer");
     comm.agree([&] {
         if ((source.state() && source.world().is_dry_run()) || (target.takes_part() && target.is_dry_run()))
             throw InvalidArgument("transfer: source and target must be worlds of real ranks, because the meeting world is one; "

@@ -152,7 +152,7 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&&
         T value{};
     };
     if (state.world->dry()) return {};
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::largest_magnitude, minimum or maximum");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::largest_magnitude, minimum or maximum");
     Candidate best;
     auto better_or_nan = [&](T a, T b) {
         const bool a_is_nan = a != a, b_is_nan = b != b;
@@ -212,7 +212,7 @@ T Tensor<T>::sum() const
     requires kernels::has_negative<T>
 {
     const auto& state = state_of(*this, "sum");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::sum");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::sum");
     const T* const elements = elements_of<T>(state);
     // Elements of opposite sign cancel, unless they are not finite.
     if (contains_kind(symmetry(), NodeKind::antisymmetric))
@@ -229,7 +229,7 @@ norm_of<T> Tensor<T>::norm1() const
     requires kernels::has_negative<T>
 {
     const auto& state = state_of(*this, "norm1");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm1");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm1");
     const T* const elements = elements_of<T>(state);
     return static_cast<norm_of<T>>(global_sum(state, [&](std::int64_t i) { return static_cast<SumOf<norm_of<T>>>(magnitude(elements[i])); }));
 }
@@ -239,7 +239,7 @@ norm_of<T> Tensor<T>::norm() const
     requires kernels::has_negative<T>
 {
     const auto& state = state_of(*this, "norm");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::norm");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm");
     const T* const elements = elements_of<T>(state);
     const auto squares = global_sum(state, [&](std::int64_t i) { return square(widened(elements[i])); });
     if (std::is_integral_v<T> || state.world->dry() || !must_be_scaled(static_cast<double>(squares))) return static_cast<norm_of<T>>(std::sqrt(squares));
@@ -265,7 +265,7 @@ T Tensor<T>::dot(const Tensor& other) const
 {
     const auto& a = state_of(*this, "dot");
     const auto& b = state_of(other, "dot");
-    const CollectiveCall call(a.world->exchange_communicator(), "Tensor::dot", b.world->digest(b.shape()));
+    const CollectiveCall call(a.world->movement_communicator(), "Tensor::dot", b.world->digest(b.shape()));
     if (a.world != b.world) throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " live on different worlds");
     if (a.shape().extents() != b.shape().extents())
         throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " differ in shape; extents must agree");
@@ -314,7 +314,7 @@ void Tensor<T>::print(std::ostream& stream, norm_of<T> cutoff) const
     requires kernels::is_number<T>
 {
     const auto& state = state_of(*this, "print");
-    const CollectiveCall call(state.world->exchange_communicator(), "Tensor::print");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::print");
     if (state.world->dry()) return;
     struct Line {
         std::int64_t key;

@@ -1,9 +1,9 @@
 #include "arges/world.hpp"
 
 #include "base/options.hpp"
+#include "base/trace.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/prepared_term.hpp"
-#include "interface/trace.hpp"
 #include "interface/world_state.hpp"
 #include "topology/unfold.hpp"
 
@@ -64,7 +64,7 @@ std::string fingerprint(const Layout& layout) {
 WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) {
     size_ = communicator_->size();
     rank_ = communicator_->rank();
-    const CollectiveCall call(exchange_communicator(), "World", torus.lengths());
+    const CollectiveCall call(movement_communicator(), "World", torus.lengths());
     const auto per_node = communicator_->ranks_per_node();
     torus_ = torus.lengths().empty() ? detected_torus(size_, per_node) : torus;
     check_torus(torus_, size_);
@@ -188,7 +188,7 @@ OperationReport World::total_report() const {
     auto& state = present(state_);
     auto report = state.report();
     if (state.dry()) return report;
-    const CollectiveCall call(state.exchange_communicator(), "World::total_report");
+    const CollectiveCall call(state.movement_communicator(), "World::total_report");
     const auto& comm = state.communicator();
     report.bytes_sent = comm.sum(report.bytes_sent);
     report.bytes_planned = comm.sum(report.bytes_planned);
@@ -200,7 +200,7 @@ OperationReport World::total_report() const {
 
 void World::set_memory_limit(std::int64_t bytes) {
     auto& state = present(state_);
-    const CollectiveCall call(state.exchange_communicator(), "World::set_memory_limit");
+    const CollectiveCall call(state.movement_communicator(), "World::set_memory_limit");
     state.agree([&] {
         if (bytes < 0) throw InvalidArgument("memory limit: " + std::to_string(bytes) + " bytes; it must not be negative");
     });

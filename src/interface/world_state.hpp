@@ -6,7 +6,7 @@
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "layout/layout.hpp"
-#include "plan/plan_options.hpp"
+#include "plan/product/plan_options.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -38,7 +38,7 @@ public:
     /// The communicator; not in a dry run.
     const Communicator& communicator() const { return *communicator_; }
     /// The communicator where there are several ranks, else null.
-    const Communicator* exchange_communicator() const { return !dry() && size_ > 1 ? &*communicator_ : nullptr; }
+    const Communicator* movement_communicator() const { return !dry() && size_ > 1 ? &*communicator_ : nullptr; }
 
     /// Runs local work that may throw; every rank throws if one does. `minima` as in Communicator::agree(). Collective.
     void agree(const std::function<void()>& work, std::span<std::int64_t> minima = {}) const;
@@ -59,7 +59,7 @@ public:
     PlanOptions plan_options() const;
     std::int64_t memory_limit() const { return memory_limit_; }
     /// The least free_bytes() of a rank, for decisions that all ranks must make alike. Collective.
-    std::int64_t least_free_bytes() const { return exchange_communicator() ? communicator().minimum(free_bytes()) : free_bytes(); }
+    std::int64_t least_free_bytes() const { return movement_communicator() ? communicator().minimum(free_bytes()) : free_bytes(); }
     void set_memory_limit(std::int64_t bytes);
     std::int64_t memory_in_use() const { return in_use_; }
     /// What operations may take on this rank beside its tensors, in bytes.
@@ -114,6 +114,6 @@ private:
 };
 
 /// The ranks of a world where there are several, else null: what a CollectiveCall is over.
-inline const Communicator* ranks_of(const World& world) { return world.state() ? world.state()->exchange_communicator() : nullptr; }
+inline const Communicator* ranks_of(const World& world) { return world.state() ? world.state()->movement_communicator() : nullptr; }
 
 }  // namespace arges

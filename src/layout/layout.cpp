@@ -225,10 +225,10 @@ int longest_divisible(const std::vector<double>& lengths, std::int64_t factor) {
     return best;
 }
 
-/// Rows of a triangle are dealt out where no place has more than this times the mean.
+/// Rows of a triangle are distributed where no place has more than this times the mean.
 constexpr double max_row_imbalance = 1.05;
 
-/// Should the slot be dealt out by rows?
+/// Should the slot be distributed by rows?
 bool prefers_rows(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents,
                   const SlotMapping& mapping) {
     if (slot.children.size() != 2 || slot.kind == NodeKind::product || slot.children[0].kind == NodeKind::leaf) return false;

@@ -38,7 +38,7 @@ struct SlotMapping {
     std::vector<std::vector<int>> torus_by_position;  ///< block way, if not empty
     std::vector<std::int64_t> virtual_factor;         ///< block way: by position
     std::int64_t begin = 0, end = -1;                 ///< packed way: window of packed indices, see SlotLayout::packed
-    bool rows = false;                                ///< `torus` deals out the rows of a node over two children
+    bool rows = false;                                ///< `torus` distributes the rows of a node over two children
 
     bool is_blocks() const { return !torus_by_position.empty(); }
     /// All torus dimensions, in the order in which they make up the place.
@@ -125,7 +125,7 @@ private:
 };
 
 /// A balanced layout for a tensor at rest: torus dimensions are given to the slots that are longest per place; those that no
-/// slot can use without leaving places empty hold copies. A node over two composite children is dealt out by rows where that is
+/// slot can use without leaving places empty hold copies. A node over two composite children is distributed by rows where that is
 /// balanced to a few percent.
 Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 

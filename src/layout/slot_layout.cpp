@@ -68,7 +68,7 @@ SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int
 SlotLayout SlotLayout::rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places) {
     auto result = packed(slot, extents, places);
     if (result.node_.children().size() != 2)
-        throw InvalidArgument("layout: only a node over two children can be dealt out by rows");
+        throw InvalidArgument("layout: only a node over two children can be distributed by rows");
     result.rows_ = true;
     return result;
 }
@@ -169,9 +169,9 @@ SlotLocation SlotLayout::find(const std::int64_t* x) const {
     at.zero = c.zero;
     at.real = c.real;
     if (c.zero) return at;
-    const auto dealt = rows_ ? copy[1] : c.index;
-    const auto turn = by_places_.quotient(dealt);
-    at.place = dealt - turn * places_;
+    const auto distributed = rows_ ? copy[1] : c.index;
+    const auto turn = by_places_.quotient(distributed);
+    at.place = distributed - turn * places_;
     at.index = rows_ ? row_start(at.place, turn) + copy[0] : turn;
     return at;
 }

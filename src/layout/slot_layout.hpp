@@ -1,4 +1,4 @@
-/// How the elements of one slot (a top-level node of a symmetry tree) are dealt out to places on the torus.
+/// How the elements of one slot (a top-level node of a symmetry tree) are distributed to places on the torus.
 #pragma once
 
 #include "base/divider.hpp"

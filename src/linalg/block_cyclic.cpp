@@ -168,7 +168,7 @@ MatrixExchange between(const Operand<Element<T>>& tensor, const BlockCyclic<T>& 
         throw InvalidArgument(std::string(what) + ": " + tensor.labels.text +
                               " and the block-cyclic matrix live on different worlds; use transfer() first");
     const auto distance = std::max<std::int64_t>({1, view.local_rows(), view.leading_dimension});
-    MatrixExchange exchange(tensor.state.world->exchange_communicator(), tensor.state.shape(), tensor.labels, layout_of(view),
+    MatrixExchange exchange(tensor.state.world->movement_communicator(), tensor.state.shape(), tensor.labels, layout_of(view),
                             distance, tensor.world().rank());
     reserve_buffers(*tensor.state.world, exchange, sizeof(T), what);
     return exchange;

@@ -153,7 +153,7 @@ DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels
                           Part part, std::int64_t least_rows) {
     DistributedMatrix<T> matrix(tensor.world, layout, labels.text, least_rows);
     {
-        const MatrixExchange exchange(tensor.world->exchange_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels,
+        const MatrixExchange exchange(tensor.world->movement_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels,
                                       layout, matrix.distance(), tensor.rank());
         reserve_buffers(*tensor.world, exchange, sizeof(T), labels.text);
         exchange.gather(elements_of<T>(tensor), matrix.data(), adjoint, tensor.world->workspace());
@@ -169,7 +169,7 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     const auto extents = joined(row_extents, column_extents);
     const Matricization labels{side_of(row_extents, 0), side_of(column_extents, static_cast<int>(row_extents.size())), name};
     const auto layout = new_layout(state, extents, Symmetry::none(static_cast<int>(extents.size())));
-    const MatrixExchange exchange(state.exchange_communicator(), *layout, adjoint ? labels.flipped() : labels, matrix.layout(),
+    const MatrixExchange exchange(state.movement_communicator(), *layout, adjoint ? labels.flipped() : labels, matrix.layout(),
                                   matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
     auto result = TensorState::make<T>(world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);

@@ -9,7 +9,7 @@
 
 namespace arges::linalg {
 
-/// One dimension of a matrix, dealt out in blocks over places. Example: extent 7, block 2, 2 places: place 0 has 0 1 4 5, place 1
+/// One dimension of a matrix, distributed in blocks over places. Example: extent 7, block 2, 2 places: place 0 has 0 1 4 5, place 1
 /// has 2 3 6.
 struct BlockAxis {
     std::int64_t extent = 0;
@@ -30,7 +30,7 @@ struct BlockAxis {
     bool operator==(const BlockAxis&) const = default;
 };
 
-/// A matrix dealt out over a grid of ranks: rows over its rows, columns over its columns.
+/// A matrix distributed over a grid of ranks: rows over its rows, columns over its columns.
 struct MatrixLayout {
     BlockAxis rows, columns;
     std::vector<std::int64_t> ranks;  ///< rank at grid row r and column c: ranks[r + rows.places * c]

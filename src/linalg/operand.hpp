@@ -19,7 +19,7 @@ std::uint64_t digest_of(const IndexedTensor<T>& A) {
 }
 template <class T>
 const Communicator* ranks_of(const IndexedTensor<T>& A) {
-    return A.factor().tensor ? A.factor().tensor->world->exchange_communicator() : nullptr;
+    return A.factor().tensor ? A.factor().tensor->world->movement_communicator() : nullptr;
 }
 
 /// An operand: its state, its labels, and an unpacked copy where it has symmetry.

@@ -1,7 +1,7 @@
 /// Fills one part of a tensor with joint pair symmetry; see PairSplit.
 #pragma once
 
-#include "plan/pair_split.hpp"
+#include "plan/product/pair_split.hpp"
 
 namespace arges {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
-#include "plan/pair_unpack.hpp"
+#include "plan/product/pair_unpack.hpp"
 
 namespace arges {
 

@@ -7,7 +7,7 @@ namespace arges::sparse {
 
 LinearKey::LinearKey(std::span<const std::int64_t> lengths) {
     const auto modes = modes_from(-1, lengths);
-    std::vector<int> dealt(lengths.size(), 0);
+    std::vector<int> taken(lengths.size(), 0);
     bool any = true;
     const auto add_word = [&] {
         bits_.push_back(0);
@@ -18,20 +18,20 @@ LinearKey::LinearKey(std::span<const std::int64_t> lengths) {
         any = false;
         for (int mode : modes) {
             const auto m = static_cast<std::size_t>(mode);
-            if (dealt[m] == index_bits(lengths[m])) continue;
+            if (taken[m] == index_bits(lengths[m])) continue;
             if (bits_.back() == 64) {
                 add_word();
                 last = -1;
             }
             auto& field = fields_.back()[m];
-            if (field.mask == 0) field.index_shift = dealt[m];
+            if (field.mask == 0) field.index_shift = taken[m];
             field.mask |= std::uint64_t{1} << bits_.back();
             if (last == mode)
                 field.segments.back().mask = field.segments.back().mask << 1 | 1;
             else
-                field.segments.push_back({bits_.back(), dealt[m], 1});
+                field.segments.push_back({bits_.back(), taken[m], 1});
             ++bits_.back();
-            ++dealt[m];
+            ++taken[m];
             last = mode;
             any = true;
         }

@@ -9,7 +9,7 @@
 namespace arges::sparse {
 
 /// Which bits of a key belong to which mode, as in ALTO (Helal et al., *ALTO: adaptive linearized storage of sparse tensors*,
-/// 2021): bits are dealt out from the least significant one, in turn to each mode that still has some, the shortest mode first.
+/// 2021): bits are assigned from the least significant one, in turn to each mode that still has some, the shortest mode first.
 /// So every mode has its low bits in the low bits of the key, near nonzeros have near indices in all modes, and the highest bits
 /// are those of the longest modes. A key has as many 64-bit words as the bits need; word 0 has the lowest bits. Example: lengths
 /// 4, 2, 8 need 2, 1, 3 bits; from the lowest bit on they are 1 0 2 0 2 2 (the modes), so (3, 1, 5) is 101111 in binary: 47.

@@ -90,26 +90,6 @@ std::vector<RankGrid> grids_for_products(const Torus& torus) {
     return result;
 }
 
-std::vector<Torus> foldings(const Torus& torus) {
-    const auto primes = unfold(torus).lengths;
-    if (primes.empty()) return {Torus({1})};
-    std::vector<Torus> result;
-    // Bit i of `cuts` keeps a boundary behind prime i.
-    for (std::uint64_t cuts = 0; cuts < (std::uint64_t{1} << (primes.size() - 1)); ++cuts) {
-        std::vector<std::int64_t> lengths{primes[0]};
-        for (std::size_t i = 1; i < primes.size(); ++i) {
-            if ((cuts >> (i - 1) & 1U) != 0)
-                lengths.push_back(primes[i]);
-            else
-                lengths.back() *= primes[i];
-        }
-        bool known = false;
-        for (const auto& t : result) known = known || t.lengths() == lengths;
-        if (!known) result.emplace_back(std::move(lengths));
-    }
-    return result;
-}
-
 Torus detected_torus(std::int64_t ranks, std::int64_t ranks_per_node) {
     if (ranks_per_node <= 1 || ranks_per_node >= ranks || ranks % ranks_per_node != 0) return Torus({ranks});
     return Torus({ranks_per_node, ranks / ranks_per_node});

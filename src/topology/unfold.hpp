@@ -20,10 +20,6 @@ RankGrid unfold(const Torus& torus);
 /// one) with smaller or more prime factors; the other ranks are idle. 13 gives {13} and {2, 2, 3}; 8 gives {2, 2, 2} and {7}.
 std::vector<RankGrid> grids_for_products(const Torus& torus);
 
-/// All tori that arise from `torus` by multiplying together neighbouring dimensions of its unfolded form, the order kept;
-/// 2x2x3 gives 2x2x3, 4x3, 2x6 and 12.
-std::vector<Torus> foldings(const Torus& torus);
-
 /// The torus to use when none is given: ranks of one node innermost (`ranks_per_node` of them), then the nodes.
 Torus detected_torus(std::int64_t ranks, std::int64_t ranks_per_node);
 

@@ -8,7 +8,7 @@
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/hdf5_handle.hpp"
+#include "io/file/hdf5_handle.hpp"
 
 #include <gtest/gtest.h>
 

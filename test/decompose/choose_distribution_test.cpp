@@ -1,8 +1,8 @@
 // The choice of a distribution by all ranks together: it is what one rank with all nonzeros chooses, and what a run then does.
-#include "decompose/choose_distribution.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 
 #include "base/splitmix.hpp"
-#include "decompose/slice_counts.hpp"
+#include "decompose/distribution/slice_counts.hpp"
 #include "partition/choose.hpp"
 #include "partition/sample_counts.hpp"
 #include "support/sparse_tensors.hpp"

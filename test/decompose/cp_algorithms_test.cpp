@@ -1,10 +1,10 @@
-// Algorithms for CP decompositions, over every way to deal out nonzeros and rows.
-#include "decompose/cp_als.hpp"
-#include "decompose/cp_opt.hpp"
-#include "decompose/sparse_operator.hpp"
+// Algorithms for CP decompositions, over every way to distribute nonzeros and rows.
+#include "decompose/cp/cp_als.hpp"
+#include "decompose/cp/cp_opt.hpp"
+#include "decompose/cp/sparse_operator.hpp"
 
 #include "arges/error.hpp"
-#include "decompose/slice_counts.hpp"
+#include "decompose/distribution/slice_counts.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// A model whose rows are dealt out at random; some belong to nobody.
+/// A model whose rows are distributed at random; some belong to nobody.
 template <class T>
 CpModel<T> random_model(const World& world, const Numbers& lengths, std::size_t components, std::uint64_t seed) {
     std::mt19937_64 random(seed);

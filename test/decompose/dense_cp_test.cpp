@@ -5,7 +5,7 @@
 #include "arges/error.hpp"
 #include "base/splitmix.hpp"
 #include "base/text.hpp"
-#include "decompose/dense_cp_operator.hpp"
+#include "decompose/cp/dense_cp_operator.hpp"
 #include "interface/tensor_state.hpp"
 #include "support/sparse_tensors.hpp"
 

@@ -1,7 +1,7 @@
 // Distributions of nonzeros and rows: nothing is lost, every row with nonzeros has one owner, rows come to where they are needed.
-#include "decompose/distribute.hpp"
+#include "decompose/distribution/distribute.hpp"
 
-#include "decompose/slice_counts.hpp"
+#include "decompose/distribution/slice_counts.hpp"
 #include "partition/value_counts.hpp"
 #include "support/sparse_tensors.hpp"
 

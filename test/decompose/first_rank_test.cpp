@@ -1,5 +1,5 @@
 // Sums for the first rank, and what it shares with all.
-#include "decompose/first_rank.hpp"
+#include "decompose/distribution/first_rank.hpp"
 
 #include <gtest/gtest.h>
 

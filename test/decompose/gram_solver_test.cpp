@@ -1,5 +1,5 @@
 // Solves with small symmetric matrices against pseudo-inverses from Jacobi rotations.
-#include "decompose/gram_solver.hpp"
+#include "decompose/cp/gram_solver.hpp"
 
 #include "arges/error.hpp"
 #include "decompose/dense_matrices.hpp"

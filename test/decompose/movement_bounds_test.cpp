@@ -1,8 +1,8 @@
 // Lower bounds on what ranks move, against sets of products and against algorithms.
-#include "decompose/movement_bounds.hpp"
+#include "decompose/distribution/movement_bounds.hpp"
 
 #include "base/splitmix.hpp"
-#include "decompose/dense_block.hpp"
+#include "decompose/distribution/dense_block.hpp"
 
 #include <gtest/gtest.h>
 

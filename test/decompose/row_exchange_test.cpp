@@ -1,5 +1,5 @@
 // Movements of rows against sums and copies over all ranks' rows, which every rank knows.
-#include "decompose/row_exchange.hpp"
+#include "decompose/distribution/row_exchange.hpp"
 
 #include <gtest/gtest.h>
 

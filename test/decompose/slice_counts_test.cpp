@@ -1,5 +1,5 @@
 // Slices counted and layers cut by all ranks together, against counts of all indices on each rank.
-#include "decompose/slice_counts.hpp"
+#include "decompose/distribution/slice_counts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Sparse Tucker decompositions against higher-order orthogonal iteration on dense arrays.
 #include "arges/tucker.hpp"
 
+#include "decompose/cp/factors.hpp"
 #include "decompose/dense_matrices.hpp"
-#include "decompose/factors.hpp"
 #include "interface/sparse_state.hpp"
 #include "support/sparse_tensors.hpp"
 

@@ -1,5 +1,5 @@
 // Sums that threads share in decompositions of dense and sparse tensors.
-#include "decompose/dense_unfolding.hpp"
+#include "decompose/tucker/dense_unfolding.hpp"
 
 #include "arges/arges.hpp"
 #include "support/threads.hpp"

@@ -1,9 +1,9 @@
 // Contractions on every kind of grid, with and without panels: the result, and that the bytes sent are those of the plan.
 #include "execute/run_product.hpp"
 
-#include "plan/explain.hpp"
-#include "plan/pair_rows.hpp"
-#include "plan/pair_split.hpp"
+#include "plan/product/pair_rows.hpp"
+#include "plan/product/pair_split.hpp"
+#include "plan/report/explain.hpp"
 #include "support/contractions.hpp"
 #include "support/movements.hpp"
 #include "support/tensor_checks.hpp"
@@ -171,7 +171,7 @@ std::map<std::string, ContractionText> row_cases() {
 }
 
 /// The input's layout by rows, on a random part of the torus.
-void deal_out_rows(OperandSpec& input, std::mt19937_64& random) {
+void distribute_rows(OperandSpec& input, std::mt19937_64& random) {
     SlotMapping mapping;
     mapping.rows = true;
     for (int t = 0; t < input.layout.grid().dimensions(); ++t)
@@ -189,7 +189,7 @@ TEST_F(Contractions, ReadPairNodesByRows) {
             for (auto& input : p.spec.factors)
                 if (input.layout.slots() == 1 && input.layout.symmetry().slots()[0].children.size() == 2 &&
                     input.layout.symmetry().slots()[0].kind != NodeKind::product)
-                    deal_out_rows(input, random);
+                    distribute_rows(input, random);
             const auto plan = plan_by_rows(p.spec, {});
             if (!plan) continue;
             ++planned;
@@ -210,7 +210,7 @@ TEST_F(Contractions, AddTheMirrorImageOfHalfOfTheProducts) {
                                    {"efij", "sym(product(e,i),product(f,j))"},
                                    n};
         auto p = make_problem(text, unfold(Torus({comm_.size()})), GroupMapping::packed, random);
-        deal_out_rows(p.spec.factors[0], random);
+        distribute_rows(p.spec.factors[0], random);
         const auto pairs = joint_pair(p.spec.factors[0], p.spec.factors[1], p.spec.output.labels);
         ASSERT_TRUE(pairs.has_value());
         const auto plan = plan_by_rows(p.spec, {}, mirror_of(*pairs, p.spec.output.labels, p.spec.label_extents.size()));

@@ -1,7 +1,7 @@
 // Products of several factors on the best grid and on any other, whole and in windows: the result, and that the bytes sent are those of the plan.
 #include "execute/run_product.hpp"
 
-#include "plan/explain.hpp"
+#include "plan/report/explain.hpp"
 #include "support/movements.hpp"
 #include "support/random_network.hpp"
 #include "support/tensor_checks.hpp"

@@ -1,10 +1,10 @@
 // Checkpoints that are damaged, unfinished or asked for what they do not have.
 #include "arges/arges.hpp"
 #include "comm/communicator.hpp"
-#include "io/checkpoint_contents.hpp"
+#include "io/checkpoint/checkpoint_contents.hpp"
 #include "io/child_process.hpp"
-#include "io/hdf5_handle.hpp"
-#include "io/parallel_file.hpp"
+#include "io/file/hdf5_handle.hpp"
+#include "io/file/parallel_file.hpp"
 #include "io/refused.hpp"
 #include "io/sparse_files.hpp"
 #include "io/temporary_folder.hpp"

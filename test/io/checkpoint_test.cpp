@@ -2,9 +2,9 @@
 #include "arges/arges.hpp"
 #include "comm/communicator.hpp"
 #include "interface/tensor_state.hpp"
-#include "io/packed_order.hpp"
-#include "io/slab_exchange.hpp"
-#include "io/symmetry_text.hpp"
+#include "io/dense/packed_order.hpp"
+#include "io/dense/slab_exchange.hpp"
+#include "io/dense/symmetry_text.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/tensor_checks.hpp"
 

@@ -1,5 +1,5 @@
 // Factor matrices and Kruskal tensors in files, with rows from and for any ranks.
-#include "io/matrix_files_kruskal.hpp"
+#include "io/model/matrix_files_kruskal.hpp"
 
 #include "io/sparse_files.hpp"
 #include "io/temporary_folder.hpp"

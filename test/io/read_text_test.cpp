@@ -3,8 +3,8 @@
 #include "io/temporary_folder.hpp"
 
 #include "base/saturate.hpp"
-#include "io/text_lines.hpp"
-#include "io/tns_number.hpp"
+#include "io/file/text_lines.hpp"
+#include "io/file/text_number.hpp"
 
 #include <gtest/gtest.h>
 

@@ -27,7 +27,7 @@ private:
     std::uint64_t state_;
 };
 
-/// A tensor with `count` entries dealt out over the ranks, values of any size.
+/// A tensor with `count` entries distributed over the ranks, values of any size.
 template <class T>
 SparseTensor<T> random_tensor(const World& world, std::uint64_t seed, const Numbers& lengths, std::int64_t count) {
     Random random(seed);

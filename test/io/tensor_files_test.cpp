@@ -2,7 +2,7 @@
 #include "arges/arges.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/child_process.hpp"
-#include "io/hdf5_handle.hpp"
+#include "io/file/hdf5_handle.hpp"
 #include "io/refused.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/tensor_checks.hpp"

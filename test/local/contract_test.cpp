@@ -2,7 +2,7 @@
 
 #include "local/fold.hpp"
 #include "local/random_contraction.hpp"
-#include "local/reference.hpp"
+#include "support/reference_kernels.hpp"
 
 #include <gtest/gtest.h>
 

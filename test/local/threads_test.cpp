@@ -6,7 +6,7 @@
 #include "local/contract.hpp"
 #include "local/fold.hpp"
 #include "local/random_contraction.hpp"
-#include "local/reference.hpp"
+#include "support/reference_kernels.hpp"
 #include "local/row_products.hpp"
 #include "local/transfer.hpp"
 

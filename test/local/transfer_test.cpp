@@ -1,7 +1,7 @@
 #include "local/transfer.hpp"
 
 #include "local/random_values.hpp"
-#include "local/reference.hpp"
+#include "support/reference_kernels.hpp"
 
 #include "arges/error.hpp"
 

@@ -4,8 +4,8 @@
 #include "arges/tucker.hpp"
 #include "base/splitmix.hpp"
 #include "interface/tensor_state.hpp"
+#include "io/dense/tensor_reading.hpp"
 #include "io/temporary_folder.hpp"
-#include "io/tensor_reading.hpp"
 #include "memory/counted_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-#include "partition/hmetis.hpp"
+#include "partition/hypergraph/hmetis.hpp"
 
 #include "arges/error.hpp"
-#include "partition/hypergraph_models.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
 #include "support/hypergraphs.hpp"
 
 #include <gtest/gtest.h>

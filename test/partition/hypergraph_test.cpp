@@ -1,7 +1,7 @@
-#include "partition/hypergraph.hpp"
+#include "partition/hypergraph/hypergraph.hpp"
 
 #include "arges/error.hpp"
-#include "partition/hypergraph_models.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
 #include "support/hypergraphs.hpp"
 
 #include <gtest/gtest.h>
@@ -187,12 +187,12 @@ TEST(HypergraphModels, VolumesOfARealTensorAreKnown) {
     const auto view = tensor.view();
     const auto rows = nonempty_rows(view);
     const auto fine = fine_grain_hypergraph(view, rows);
-    VertexParts dealt(static_cast<std::size_t>(fine.vertices())), blocks(dealt.size());
-    for (std::size_t v = 0; v < dealt.size(); ++v) {
-        dealt[v] = static_cast<std::int32_t>(v % 4);
+    VertexParts distributed(static_cast<std::size_t>(fine.vertices())), blocks(distributed.size());
+    for (std::size_t v = 0; v < distributed.size(); ++v) {
+        distributed[v] = static_cast<std::int32_t>(v % 4);
         blocks[v] = static_cast<std::int32_t>(v * 4 / blocks.size());
     }
-    EXPECT_EQ(volumes_by_mode(fine, rows, dealt), (std::vector<std::int64_t>{75394, 41374, 66}));
+    EXPECT_EQ(volumes_by_mode(fine, rows, distributed), (std::vector<std::int64_t>{75394, 41374, 66}));
     EXPECT_EQ(volumes_by_mode(fine, rows, blocks), (std::vector<std::int64_t>{4, 39880, 66}));
 }
 

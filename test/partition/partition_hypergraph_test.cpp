@@ -1,8 +1,8 @@
-#include "partition/partition_hypergraph.hpp"
+#include "partition/hypergraph/partition_hypergraph.hpp"
 
 #include "arges/error.hpp"
-#include "partition/hypergraph_models.hpp"
-#include "partition/initial_partition.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
+#include "partition/hypergraph/initial_partition.hpp"
 #include "support/hypergraphs.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "plan/axes.hpp"
+#include "plan/product/axes.hpp"
 
 #include "support/contractions.hpp"
 #include "support/product_text.hpp"

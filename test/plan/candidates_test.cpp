@@ -1,7 +1,7 @@
 // What the searches over grids know of their candidates, compared with plans that are made in full.
-#include "plan/moved_words.hpp"
-#include "plan/plan_candidates.hpp"
-#include "plan/ranked_grids.hpp"
+#include "plan/movement/moved_words.hpp"
+#include "plan/product/plan_candidates.hpp"
+#include "plan/product/ranked_grids.hpp"
 #include "support/contractions.hpp"
 #include "support/layouts.hpp"
 #include "support/movements.hpp"

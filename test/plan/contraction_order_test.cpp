@@ -1,7 +1,7 @@
-#include "plan/contraction_order.hpp"
+#include "plan/order/contraction_order.hpp"
 
 #include "arges/error.hpp"
-#include "plan/connected_pairs.hpp"
+#include "plan/order/connected_pairs.hpp"
 #include "support/contraction_networks.hpp"
 
 #include <bit>
@@ -122,7 +122,7 @@ TEST(ContractionOrder, OfNothingAndOfScalars) {
     EXPECT_EQ(one.cost, 0);
     EXPECT_TRUE(one.exact);
     EXPECT_EQ(find_contraction_order(network_of("ij,jk->ik", 3), flops).cost, 54);
-    // Both lonely labels are summed in the only step.
+    // Both labels of one factor are summed in the only step.
     EXPECT_EQ(find_contraction_order(network_of("ix,iy->i", 3), flops).cost, 54);
     // Scalars are joined before they meet anything large.
     const auto scalars = find_contraction_order(network_of(",ij,,->ij", 3), flops);

@@ -1,4 +1,4 @@
-#include "plan/lower_bounds.hpp"
+#include "plan/report/lower_bounds.hpp"
 
 #include "arges/error.hpp"
 

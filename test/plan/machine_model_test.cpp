@@ -1,4 +1,4 @@
-#include "plan/machine_model.hpp"
+#include "plan/product/machine_model.hpp"
 
 #include "arges/error.hpp"
 

@@ -1,8 +1,8 @@
-#include "plan/product_plan.hpp"
+#include "plan/product/product_plan.hpp"
 
-#include "plan/estimate_cost.hpp"
-#include "plan/explain.hpp"
-#include "plan/plan_product.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "plan/product/plan_product.hpp"
+#include "plan/report/explain.hpp"
 #include "support/contractions.hpp"
 #include "topology/unfold.hpp"
 

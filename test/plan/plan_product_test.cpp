@@ -1,8 +1,8 @@
 // Plans of products of many tensors: what stays, what runs together, what moves in the first and in the second run.
-#include "plan/plan_product.hpp"
+#include "plan/product/plan_product.hpp"
 
-#include "plan/explain.hpp"
-#include "plan/plan_report.hpp"
+#include "plan/report/explain.hpp"
+#include "plan/report/plan_report.hpp"
 #include "support/product_text.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Orders of products: what symmetry and memory change.
-#include "plan/product_order.hpp"
+#include "plan/order/product_order.hpp"
 
 #include "support/product_text.hpp"
 

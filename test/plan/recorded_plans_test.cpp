@@ -1,6 +1,6 @@
 // Plans of many products as they once were: none may become slower, by the model. test/plan/recorded_plans.txt has them; after a change of the
 // model itself, or to keep what became better, RENEW=1 writes it anew.
-#include "plan/plan_report.hpp"
+#include "plan/report/plan_report.hpp"
 #include "support/contractions.hpp"
 #include "support/product_text.hpp"
 

@@ -40,7 +40,7 @@ TEST_P(PartsOfTensors, are_read_by_the_ranks_that_want_them) {
     Tensor<double> tensor(world, extents);
     tensor.fill([](Index x) { return value_at(x); });
     const TensorState& state = *tensor.state();
-    const PartReader<double> reader(state.world->exchange_communicator(), state.shape(), state.rank(), elements_of<double>(state));
+    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), elements_of<double>(state));
 
     std::mt19937_64 random(41 + static_cast<std::uint64_t>(world.rank()));
     const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end)); };
@@ -77,7 +77,7 @@ TEST(PartsInPlace, on_one_rank_lie_where_they_are) {
     const World world;
     Tensor<double> tensor(world, {4, 3, 5});
     const TensorState& state = *tensor.state();
-    const PartReader<double> reader(state.world->exchange_communicator(), state.shape(), state.rank(), elements_of<double>(state));
+    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), elements_of<double>(state));
     EXPECT_EQ(reader.in_place({{1, 0, 2}, {3, 3, 3}}), nullptr);
     EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 2, 4}}), nullptr);
     if (world.size() > 1) return;

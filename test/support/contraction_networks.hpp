@@ -1,7 +1,7 @@
 /// Networks for tests of contraction orders, and the products of their tensors straight from the definition.
 #pragma once
 
-#include "plan/contraction_order.hpp"
+#include "plan/order/contraction_order.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 
 #include "arges/error.hpp"
 #include "layout/layout.hpp"
-#include "plan/product_plan.hpp"
-#include "plan/required_symmetry.hpp"
-#include "plan/structure.hpp"
+#include "plan/product/product_plan.hpp"
+#include "plan/product/required_symmetry.hpp"
+#include "plan/product/structure.hpp"
 
 #include <map>
 #include <string>

@@ -1,8 +1,8 @@
 /// Hypergraphs and sparse tensors for tests.
 #pragma once
 
-#include "partition/hypergraph.hpp"
-#include "partition/hypergraph_random.hpp"
+#include "partition/hypergraph/hypergraph.hpp"
+#include "partition/hypergraph/hypergraph_random.hpp"
 #include "partition/index_view.hpp"
 
 #include <algorithm>

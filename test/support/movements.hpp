@@ -2,9 +2,9 @@
 #pragma once
 
 #include "interface/tensor_state.hpp"
-#include "plan/exchange_lists.hpp"
-#include "plan/required_symmetry.hpp"
-#include "plan/structure.hpp"
+#include "plan/movement/lists.hpp"
+#include "plan/product/required_symmetry.hpp"
+#include "plan/product/structure.hpp"
 #include "support/layouts.hpp"
 #include "support/random_statement.hpp"
 
@@ -13,14 +13,14 @@
 namespace arges::test {
 
 /// A movement with the dense values of its source.
-struct Movement {
-    ExchangeSpec spec;
+struct RandomMovement {
+    Movement spec;
     Dense source;
     std::string text;
 };
 
 /// The movement of a random statement C = projection(A), between random layouts on two grids; nothing if the statement is not of that form.
-inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGrid& grid, const RankGrid& to_grid) {
+inline std::optional<RandomMovement> random_movement(std::uint64_t seed, const RankGrid& grid, const RankGrid& to_grid) {
     RandomStatement statement(seed, true);
     const auto& first = statement.terms[0];
     if (statement.terms.size() != 1 || first.factors.size() != 1) return std::nullopt;
@@ -35,7 +35,7 @@ inline std::optional<Movement> random_movement(std::uint64_t seed, const RankGri
     sum.labels = static_cast<int>(statement.label_extents.size());
     sum.complex = true;
     sum.label_names.resize(statement.label_extents.size());
-    Movement m;
+    RandomMovement m;
     try {
         if (first.projection == Projection::none) require_symmetry(sum);
         m.spec.terms = projection_terms(sum, first.projection);
@@ -73,7 +73,7 @@ inline std::vector<Value> local_array(const Layout& layout, const Dense& dense, 
 }
 
 /// The value that the movement gives to a target element; nothing where its labels do not name the element.
-inline std::optional<Value> moved_value(const Movement& m, const std::vector<std::int64_t>& x) {
+inline std::optional<Value> moved_value(const RandomMovement& m, const std::vector<std::int64_t>& x) {
     const auto& spec = m.spec;
     std::vector<std::int64_t> v(spec.label_extents.size(), -1);
     for (std::size_t d = 0; d < x.size(); ++d) {

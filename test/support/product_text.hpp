@@ -1,7 +1,7 @@
 /// Products for tests of plans, from text.
 #pragma once
 
-#include "plan/plan_product.hpp"
+#include "plan/product/plan_product.hpp"
 #include "topology/unfold.hpp"
 
 #include <map>

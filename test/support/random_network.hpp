@@ -14,7 +14,7 @@ struct NetworkOperand {
     Symmetry symmetry;
 };
 
-/// A product of `operands` tensors over random labels: chains, stars, batch labels, diagonals, lonely labels, scalars.
+/// A product of `operands` tensors over random labels: chains, stars, batch labels, diagonals, labels of one factor, scalars.
 struct RandomNetwork {
     RandomNetwork(std::mt19937_64& random, int operands, bool with_symmetry) {
         auto pick = [&](std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(random); };

@@ -31,7 +31,7 @@ inline sparse::Nonzeros<double> random_sparse(std::uint64_t seed) {
     return result;
 }
 
-/// This rank's share of the nonzeros, dealt out one by one.
+/// This rank's share of the nonzeros, distributed one by one.
 inline sparse::Nonzeros<double> part_of(const sparse::Nonzeros<double>& whole, const Communicator& comm) {
     sparse::Nonzeros<double> result{whole.lengths, std::vector<std::vector<std::int64_t>>(whole.lengths.size()), {}};
     for (std::int64_t x = comm.rank(); x < whole.count(); x += comm.size()) {

@@ -39,19 +39,6 @@ TEST(Unfolding, KeepsNeighbours) {
     EXPECT_TRUE(unfold(Torus({1})).lengths.empty());
 }
 
-TEST(Foldings, AreAllThatKeepTheOrder) {
-    std::set<Lengths> found;
-    for (const auto& t : foldings(Torus({2, 2, 3}))) EXPECT_TRUE(found.insert(t.lengths()).second);
-    EXPECT_EQ(found, (std::set<Lengths>{{2, 2, 3}, {4, 3}, {2, 6}, {12}}));
-    EXPECT_EQ(foldings(Torus({1})).size(), 1U);
-    EXPECT_EQ(foldings(Torus({4})).size(), 2U);
-    EXPECT_EQ(foldings(Torus({2, 3, 5, 7})).size(), 8U);
-    for (const auto& t : foldings(Torus({4, 2, 3}))) {
-        EXPECT_EQ(t.ranks(), 24);
-        EXPECT_EQ(unfold(t).lengths, (Lengths{2, 2, 2, 3}));
-    }
-}
-
 TEST(GridsForProducts, LeaveFewRanksIdleForSmallerFactors) {
     auto lengths = [](std::int64_t ranks) {
         std::vector<Lengths> result;

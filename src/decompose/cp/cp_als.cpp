@@ -1,0 +1,212 @@
+#include "decompose/cp/cp_als.hpp"
+
+#include "arges/error.hpp"
+#include "base/math.hpp"
+#include "base/stopwatch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+double total(const Gram& gram) { return std::accumulate(gram.begin(), gram.end(), 0.0); }
+
+void add_to_diagonal(Gram& gram, int columns, double value) {
+    for (int c = 0; c < columns; ++c) gram[static_cast<std::size_t>(c) * static_cast<std::size_t>(columns + 1)] += value;
+}
+
+/// Scales a Gram matrix as its columns are scaled.
+void scale_gram(Gram& gram, const std::vector<double>& scale) {
+    const auto n = scale.size();
+    for (std::size_t c = 0; c < n; ++c)
+        for (std::size_t r = 0; r < n; ++r) gram[r + c * n] *= scale[r] * scale[c];
+}
+
+/// One mode after the other.
+template <class T>
+class Alternation {
+public:
+    Alternation(CpOperator<T>& tensor, CpState<T>& state, double regularization)
+        : tensor_(tensor), state_(state), regularization_(regularization) {}
+    virtual ~Alternation() = default;
+
+    /// An iteration over all modes; returns the fit.
+    double iterate() {
+        double inner = 0, model = 0;
+        for (int m = 0; m < tensor_.order(); ++m) {
+            auto others = state_.factors.gram_product(m);
+            const auto product = others;
+            if (regularization_ > 0) add_to_diagonal(others, tensor_.columns(), regularization_);
+            auto sums = improve(m, others);
+            tensor_.start_expand(m, state_.factors.matrix(m));
+            Stopwatch watch;
+            sum_over_ranks(tensor_.comm(), sums);
+            tensor_.seconds().communication += watch.lap();
+            inner = sums.inner;
+            auto whole = sums.gram;
+            multiply_into(whole, product);
+            model = total(whole);
+            tensor_.finish_expand(m);
+            normalize(m, std::move(sums.gram));
+        }
+        return fit_of(tensor_.norm_squared(), model, inner);
+    }
+
+protected:
+    /// Finds the owned rows of a factor, not scaled; returns their Gram matrix and their inner product with the MTTKRP's result.
+    virtual RowSums improve(int mode, const Gram& others) = 0;
+
+    /// Columns of length 1; the lengths become the weights.
+    void normalize(int mode, Gram gram) {
+        const auto n = static_cast<std::size_t>(tensor_.columns());
+        std::vector<double> scale(n);
+        for (std::size_t c = 0; c < n; ++c) {
+            state_.lambda[c] = std::sqrt(at_least_zero(gram[c * (n + 1)]));
+            scale[c] = state_.lambda[c] > 0 ? 1 / state_.lambda[c] : 0;
+        }
+        Stopwatch watch;
+        scale_gram(gram, scale);
+        scale_columns(state_.factors.matrix(mode), scale);
+        state_.factors.set_gram(mode, std::move(gram));
+        tensor_.seconds().solve += watch.lap();
+    }
+
+    CpOperator<T>& tensor_;
+    CpState<T>& state_;
+    double regularization_;
+};
+
+template <class T>
+class LeastSquares : public Alternation<T> {
+public:
+    using Alternation<T>::Alternation;
+
+private:
+    RowSums improve(int mode, const Gram& others) override {
+        auto& factors = this->state_.factors;
+        this->tensor_.mttkrp(mode, factors.views(), factors.matrix(mode));
+        Stopwatch watch;
+        const GramSolver solver(others, this->tensor_.columns(), std::numeric_limits<T>::epsilon());
+        RowSums sums;
+        this->tensor_.comm().agree([&] { sums = solve_rows(solver, factors.owned(mode)); });
+        this->tensor_.seconds().solve += watch.lap();
+        return sums;
+    }
+};
+
+template <class T>
+class NonnegativeColumns : public Alternation<T> {
+public:
+    NonnegativeColumns(CpOperator<T>& tensor, CpState<T>& state, double regularization)
+        : Alternation<T>(tensor, state, regularization) {
+        std::int64_t most = 0;
+        for (int m = 0; m < tensor.order(); ++m) most = std::max(most, tensor.rows(m).count());
+        tensor.comm().agree([&] { product_ = Buffer<T>(most * tensor.columns()); });
+    }
+
+private:
+    static constexpr int sweeps = 5;
+
+    RowSums improve(int mode, const Gram& others) override {
+        auto& factors = this->state_.factors;
+        const int columns = this->tensor_.columns();
+        const sparse::RowMatrix<T> product{product_.data(), factors.matrix(mode).rows, columns, columns};
+        this->tensor_.mttkrp(mode, factors.views(), product);
+        Stopwatch watch;
+        auto owned = factors.owned(mode);
+        scale_columns(owned, this->state_.lambda);
+        this->tensor_.comm().agree([&] { inner_.resize(static_cast<std::size_t>(owned.rows)); });
+#pragma omp parallel for schedule(static)
+        for (std::int64_t i = 0; i < owned.rows; ++i)
+            inner_[static_cast<std::size_t>(i)] = improve_row(owned.row(i), product.row(i), others, columns);
+        RowSums sums{{}, std::accumulate(inner_.begin(), inner_.end(), 0.0)};
+        this->tensor_.comm().agree([&] { sums.gram = gram_of<T>(owned); });
+        this->tensor_.seconds().solve += watch.lap();
+        return sums;
+    }
+
+    /// Coordinate descent for a row a >= 0 on a V a^T / 2 - a m^T; returns a m^T.
+    static double improve_row(T* a, const T* m, const Gram& v, int columns) {
+        const auto n = static_cast<std::size_t>(columns);
+        for (int sweep = 0; sweep < sweeps; ++sweep)
+            for (std::size_t c = 0; c < n; ++c) {
+                const double diagonal = v[c * (n + 1)];
+                if (diagonal <= 0) continue;
+                double gradient = -static_cast<double>(m[c]);
+                for (std::size_t r = 0; r < n; ++r) gradient += static_cast<double>(a[r]) * v[r + c * n];
+                a[c] = static_cast<T>(at_least_zero(static_cast<double>(a[c]) - gradient / diagonal));
+            }
+        double inner = 0;
+        for (std::size_t c = 0; c < n; ++c) inner += static_cast<double>(a[c]) * static_cast<double>(m[c]);
+        return inner;
+    }
+
+    Buffer<T> product_;
+    std::vector<double> inner_;  // by row, summed in their order
+};
+
+/// Iterates until `after` says that it is enough. An iteration is asked to be exact where it is the last one, or where the fit
+/// does not change any more, and so is the next one after that, to compare with.
+template <class T>
+void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options,
+               const AfterIteration& after) {
+    constexpr double rounding = std::is_same_v<T, float> ? 5e-3 : 1e-3;  // of the fit, near 1
+    bool must_be_exact = false, was_exact = true;
+    for (int it = 1; it <= options.max_iterations; ++it) {
+        const double before = state.fit;
+        must_be_exact = must_be_exact || it == options.max_iterations;
+        tensor.begin_iteration(state, must_be_exact);
+        state.fit = alternation.iterate();
+        const bool is_exact = tensor.step() == CpStep::exact;
+        if (it > 1 && is_exact && was_exact && options.regularization == 0 && state.fit < before - rounding)
+            throw Error("the decomposition has diverged: its fit has fallen from " + std::to_string(before) + " to " +
+                        std::to_string(state.fit) + "; use a smaller rank, another seed, or a regularization");
+        if (!after(it, state.fit)) return;
+        must_be_exact = is_settled(state.fit, state.fit - before, options.tolerance) || (must_be_exact && !was_exact);
+        was_exact = is_exact;
+    }
+}
+
+}  // namespace
+
+bool is_settled(double fit, double change, double tolerance) {
+    return tolerance > 0 && std::abs(change) <= tolerance * std::abs(fit);
+}
+
+double fit_of(double norm_squared, double model_squared, double inner) {
+    constexpr double rounding = 1e-5;  // of single precision
+    const double residual = norm_squared + model_squared - 2 * inner;
+    if (!std::isfinite(residual) || residual < -rounding * (norm_squared + model_squared))
+        throw Error("the decomposition has diverged: its residual is not a number that it can be; scale the tensor's values, "
+                    "use a smaller "
+                    "rank, another seed, or a regularization");
+    return 1 - std::sqrt(at_least_zero(residual) / norm_squared);
+}
+
+template <class T>
+void run_als(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+    LeastSquares<T> alternation(tensor, state, options.regularization);
+    alternate(alternation, tensor, state, options, after);
+}
+
+template <class T>
+void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after) {
+    NonnegativeColumns<T> alternation(tensor, state, options.regularization);
+    alternate(alternation, tensor, state, options, after);
+}
+
+std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::int64_t element_bytes) {
+    return array_memory(rows * columns * element_bytes) + rows * static_cast<std::int64_t>(sizeof(double));
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                      \
+    template void run_als(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);       \
+    template void run_nonnegative(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

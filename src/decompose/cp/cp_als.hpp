@@ -1,0 +1,53 @@
+/// Iterations of CP decompositions over a CpOperator.
+#pragma once
+
+#include "decompose/cp/factors.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace arges::decompose {
+
+/// What the algorithms share.
+struct IterationOptions {
+    int max_iterations = 50;
+    double tolerance = 1e-5;
+    double regularization = 0;
+};
+
+/// Whether a fit has changed so little that iterations may end.
+bool is_settled(double fit, double change, double tolerance);
+
+/// Called after each iteration with its number and the fit; what it returns says whether to go on.
+using AfterIteration = std::function<bool(int number, double fit)>;
+
+/// Factors and the weights of their components.
+template <class T>
+struct CpState {
+    Factors<T> factors;
+    std::vector<double> lambda;
+    double fit = 0;
+    bool is_stationary = false;  ///< of run_opt(): no step makes the function smaller
+};
+
+/// 1 - |X - model| / |X| from |X|^2, |model|^2 and the inner product of both.
+/// @throws Error if they cannot belong together: the iteration has diverged
+double fit_of(double norm_squared, double model_squared, double inner);
+
+/// Alternating least squares: for each mode A_n = M_n V_n^+ with M_n = X_(n) times the Khatri-Rao product, V_n the product of
+/// the other Gram matrices; columns are scaled to length 1. The fit comes from the last mode's M_n. Collective.
+/// @throws Error where the iteration diverges
+template <class T>
+void run_als(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
+
+/// The same with factors that have no negative element: within a mode, columns are improved one after the other
+/// (hierarchical alternating least squares).
+template <class T>
+void run_nonnegative(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
+
+/// Memory of run_nonnegative() beside the factors. Pure.
+/// @param rows of the largest factor
+std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::int64_t element_bytes);
+
+}  // namespace arges::decompose

@@ -1,0 +1,227 @@
+#include "decompose/cp/cp_driver.hpp"
+
+#include "arges/error.hpp"
+#include "base/buffer.hpp"
+#include "base/digest.hpp"
+#include "base/stopwatch.hpp"
+#include "decompose/cp/cp_opt.hpp"
+#include "decompose/factor_tensor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+constexpr int max_rank = 1024;
+
+[[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("CP decomposition: " + text); }
+
+/// Order of the components by falling weight.
+std::vector<std::size_t> falling(const std::vector<double>& lambda) {
+    std::vector<std::size_t> order(lambda.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lambda[a] > lambda[b]; });
+    return order;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
+    std::string text;
+    for (auto n : lengths) text += (text.empty() ? "" : " x ") + std::to_string(n);
+    return text + " of rank " + std::to_string(rank);
+}
+
+/// Runs the iterations and keeps times.
+template <class T>
+class Runner {
+public:
+    Runner(CpOperator<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
+           const std::function<CpModel<T>()>& model)
+        : tensor_(tensor), options_(options), progress_(progress), model_(model) {}
+
+    void run(CpState<T>& state, CpResult<T>& result) {
+        const IterationOptions iteration{options_.max_iterations, options_.tolerance, options_.regularization};
+        const auto after = [&](int number, double fit) { return note(result, number, fit); };
+        watch_.lap();
+        if (options_.algorithm == CpAlgorithm::als) run_als(tensor_, state, iteration, after);
+        if (options_.algorithm == CpAlgorithm::nonnegative) run_nonnegative(tensor_, state, iteration, after);
+        if (options_.algorithm == CpAlgorithm::opt) run_opt(tensor_, state, iteration, after);
+        result.fit = state.fit;
+        if (std::all_of(state.lambda.begin(), state.lambda.end(), [](double weight) { return weight == 0; }))
+            result.stop_reason = StopReason::zero_model;
+        else if (state.is_stationary)
+            result.stop_reason = StopReason::no_step;
+        result.converged = result.stop_reason == StopReason::tolerance ||
+                           (result.stop_reason == StopReason::no_step && options_.tolerance > 0);
+    }
+
+private:
+    bool note(CpResult<T>& result, int number, double fit) {
+        const auto& spent = tensor_.seconds();
+        CpIteration now{number,
+                        fit,
+                        number == 1 ? fit : fit - last_fit_,
+                        watch_.lap(),
+                        spent.mttkrp - before_.mttkrp,
+                        spent.solve - before_.solve,
+                        spent.communication - before_.communication,
+                        tensor_.step()};
+        before_ = spent;
+        last_fit_ = fit;
+        auto& total = result.total;
+        total.number = number;
+        total.fit = fit;
+        total.seconds += now.seconds;
+        total.mttkrp_seconds += now.mttkrp_seconds;
+        total.solve_seconds += now.solve_seconds;
+        total.communication_seconds += now.communication_seconds;
+        result.iterations = number;
+        result.seconds_per_iteration = total.seconds / number;
+        const bool exact = now.step == CpStep::exact, exact_twice = exact && was_exact_;
+        was_exact_ = exact;
+        result.perturbation_starts += now.step == CpStep::pairs ? 1 : 0;
+        result.fits.push_back(fit);
+        const bool is_settled = number > 1 && exact_twice && decompose::is_settled(fit, now.change, options_.tolerance);
+        if (progress_) progress_(now, model_);
+        if (is_settled)
+            result.stop_reason = StopReason::tolerance;
+        else if (options_.stop && options_.stop())
+            result.stop_reason = StopReason::asked;
+        watch_.lap();
+        return result.stop_reason == StopReason::iterations;
+    }
+
+    CpOperator<T>& tensor_;
+    const CpOptions& options_;
+    const CpProgress<T>& progress_;
+    const std::function<CpModel<T>()>& model_;
+    Seconds before_;
+    double last_fit_ = 0;
+    bool was_exact_ = true;
+    Stopwatch watch_;
+};
+
+}  // namespace
+
+void check_cp_options(const CpOptions& options) {
+    if (options.rank < 1 || options.rank > max_rank)
+        refuse("the rank is " + std::to_string(options.rank) + "; it must be from 1 to " + std::to_string(max_rank));
+    if (options.algorithm > CpAlgorithm::opt)
+        refuse("there is no algorithm " + std::to_string(static_cast<int>(options.algorithm)) + "; use one of CpAlgorithm");
+    if (options.max_iterations < 1) refuse(std::to_string(options.max_iterations) + " iterations; there must be at least one");
+    if (!(options.tolerance >= 0)) refuse("the tolerance must be 0 or a positive number");
+    if (!(options.regularization >= 0) || !std::isfinite(options.regularization))
+        refuse("the regularization must be 0 or a positive number");
+    if (options.pairwise_perturbation && options.algorithm == CpAlgorithm::opt)
+        refuse("pairwise perturbation is for alternating algorithms; leave it out, or choose als or nn");
+    if (!(options.perturbation_threshold > 0) || !(options.perturbation_threshold < 1))
+        refuse("the threshold of pairwise perturbation must be between 0 and 1");
+}
+
+std::uint64_t digest_of(const CpOptions& options) {
+    Digest digest;
+    digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.seed);
+    digest.add(options.regularization).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
+    digest.add(options.format).add(options.partition_file).add(options.pairwise_perturbation).add(options.perturbation_threshold);
+    return digest.value();
+}
+
+void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths,
+                    int start_rank) {
+    if (start_lengths != lengths || start_rank != rank)
+        refuse("the factors to start from are for " + shape_text(start_lengths, start_rank) + ", not for " +
+               shape_text(lengths, rank) + "; give those of this tensor and rank, or start from a seed");
+}
+
+void check_norm(const std::string& title, double norm_squared) {
+    if (std::isnan(norm_squared))
+        throw InvalidArgument(title + " has an element that is not a number (NaN); replace or remove it");
+    if (!std::isfinite(norm_squared))
+        throw InvalidArgument(title +
+                              ": the sum of the squares of its values is infinite; scale the values, or replace infinite ones");
+    if (!(norm_squared > 0))
+        throw InvalidArgument(title +
+                              ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
+}
+
+template <class T>
+void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& state) {
+    const auto& comm = tensor.comm();
+    state.lambda = model.lambda();
+    for (int m = 0; m < tensor.order(); ++m) {
+        take_rows<T>(comm, model.rows(m), model.factor(m), tensor.rows(m).index, state.factors.matrix(m));
+        Gram gram;
+        comm.agree([&] { gram = gram_of<T>(state.factors.owned(m)); });
+        sum_over_ranks(comm, gram);
+        state.factors.set_gram(m, std::move(gram));
+    }
+}
+
+template <class T>
+CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state,
+                    bool releases) {
+    const auto order = falling(state.lambda);
+    std::vector<double> lambda;
+    for (auto c : order) lambda.push_back(state.lambda[c]);
+    std::vector<std::vector<std::int64_t>> rows;
+    std::vector<std::vector<T>> factors;
+    for (int m = 0; m < tensor.order(); ++m) {
+        const auto& index = tensor.rows(m).index;
+        const auto owned = state.factors.owned(m);
+        rows.emplace_back(index.begin(), index.begin() + owned.rows);
+        factors.emplace_back();
+        factors.back().reserve(static_cast<std::size_t>(owned.rows * owned.columns));
+        for (std::int64_t i = 0; i < owned.rows; ++i)
+            for (auto c : order) factors.back().push_back(owned.row(i)[c]);
+        if (releases) state.factors.release(m);
+    }
+    return {world, lengths, std::move(lambda), std::move(rows), std::move(factors)};
+}
+
+std::int64_t model_memory(const FactorRows& rows, int columns, std::int64_t element_bytes) {
+    std::int64_t sum = 0;
+    for (auto owned : rows.owned) sum += owned * (static_cast<std::int64_t>(sizeof(std::int64_t)) + columns * element_bytes);
+    return sum;
+}
+
+MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std::int64_t element_bytes, int threads,
+                           std::int64_t dropped) {
+    const std::int64_t columns = options.rank, gram = columns * columns * static_cast<std::int64_t>(sizeof(double));
+    const auto order = static_cast<std::int64_t>(rows.all.size());
+    std::int64_t owned = 0, most = 0;
+    MemoryTally tally;
+    for (std::size_t m = 0; m < rows.all.size(); ++m) {
+        tally.hold(array_memory(rows.all[m] * columns * element_bytes));
+        owned += rows.owned[m] * columns;
+        most = std::max(most, rows.all[m]);
+    }
+    tally.hold(gram * order);
+    tally.pass(gram * (threads + 12));  // sums of threads, and what solvers copy
+    if (options.algorithm == CpAlgorithm::nonnegative) tally.pass(gram * (threads + 12) + nonnegative_memory(most, columns, element_bytes));
+    if (options.algorithm == CpAlgorithm::opt)
+        tally.pass(gram * (threads + 12) + opt_memory(owned, most * columns, element_bytes, options.max_iterations));
+    tally.hold(-dropped);
+    for (std::size_t m = 0; m < rows.all.size(); ++m) {
+        tally.hold(rows.owned[m] * (static_cast<std::int64_t>(sizeof(std::int64_t)) + columns * element_bytes));
+        tally.hold(-array_memory(rows.all[m] * columns * element_bytes));
+    }
+    return tally;
+}
+
+template <class T>
+void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& options, const CpProgress<T>& progress,
+                    const std::function<CpModel<T>()>& model, CpResult<T>& result) {
+    Runner<T>(tensor, options, progress, model).run(state, result);
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template void start_from(const CpModel<T>&, CpOperator<T>&, CpState<T>&);                                                  \
+    template CpModel<T> model_of(const World&, const std::vector<std::int64_t>&, CpOperator<T>&, CpState<T>&, bool);           \
+    template void run_iterations(CpOperator<T>&, CpState<T>&, const CpOptions&, const CpProgress<T>&,                          \
+                                 const std::function<CpModel<T>()>&, CpResult<T>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

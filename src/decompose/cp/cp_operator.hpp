@@ -1,0 +1,74 @@
+/// What algorithms for CP decompositions need of a tensor: MTTKRP, its norm, and rows of factor matrices where they are needed.
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "decompose/distribution/row_exchange.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace arges::decompose {
+
+template <class T>
+struct CpState;
+
+/// Seconds that a rank has spent.
+struct Seconds {
+    double mttkrp = 0, solve = 0, communication = 0;
+};
+
+/// A tensor that is distributed over the ranks. All calls are collective unless marked local.
+template <class T>
+class CpOperator {
+public:
+    CpOperator(const Communicator& comm, int columns) : comm_(comm), columns_(columns) {}
+    virtual ~CpOperator() = default;
+    CpOperator(const CpOperator&) = delete;
+    CpOperator& operator=(const CpOperator&) = delete;
+
+    int order() const { return static_cast<int>(exchange_.size()); }
+    int columns() const { return columns_; }
+    const Communicator& comm() const { return comm_; }
+    /// The rows that this rank has of a factor matrix. Local.
+    virtual const ModeRows& rows(int mode) const = 0;
+    /// Sum of the squares of all values.
+    double norm_squared() const { return norm_squared_; }
+
+    /// Called before each iteration. An operator that approximates must not do so where the fit has to be `exact`.
+    virtual void begin_iteration(CpState<T>& /*state*/, bool /*exact*/) {}
+    /// How the products of this iteration are found. Local.
+    virtual CpStep step() const { return CpStep::exact; }
+
+    /// out = X_(mode) times the Khatri-Rao product of the other factors, for the rows that this rank owns; the rest of `out` is
+    /// scratch.
+    /// @param factors by mode, rows(m).count() x columns(), rows of other owners included
+    void mttkrp(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out);
+    /// Brings the rows of other owners up to date; between start and finish the matrix must stay as it is. A factor that has
+    /// new values is announced by this call; until the next mttkrp() its columns may be scaled.
+    void start_expand(int mode, sparse::RowMatrix<T> factor);
+    void finish_expand(int mode);
+
+    Seconds& seconds() { return seconds_; }
+
+protected:
+    /// The part of mttkrp() that this rank can compute by itself. Local.
+    virtual void multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) = 0;
+    /// Adds to the owned rows of a product what is known without the tensor's values. Collective.
+    virtual void correct(int /*mode*/, sparse::RowMatrix<T> /*owned*/) {}
+    /// A factor gets new values. Local.
+    virtual void factor_changes(int /*mode*/) {}
+    /// Makes the buffers of all modes; `folds`: the results of multiply() are parts of sums. Local.
+    void set_modes(int order, bool folds);
+
+    const Communicator& comm_;
+    int columns_;
+    double norm_squared_ = 0;
+
+private:
+    bool folds_ = true;
+    std::vector<std::unique_ptr<RowExchange<T>>> exchange_;
+    Seconds seconds_;
+};
+
+}  // namespace arges::decompose

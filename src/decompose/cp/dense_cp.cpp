@@ -1,0 +1,178 @@
+// CP decompositions of dense tensors.
+#include "arges/cpd.hpp"
+
+#include "arges/error.hpp"
+#include "base/stopwatch.hpp"
+#include "base/text.hpp"
+#include "comm/collective_call.hpp"
+#include "decompose/check_forecast.hpp"
+#include "decompose/cp/cp_driver.hpp"
+#include "decompose/cp/dense_cp_operator.hpp"
+#include "decompose/dense_memory.hpp"
+#include "decompose/distribution/movement_bounds.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+using decompose::CpState;
+using decompose::DenseCpOperator;
+using decompose::Factors;
+
+constexpr int max_order = 8;
+constexpr std::int64_t max_counted_ranks = 1 << 24;  // of explain_cp(), which counts for each
+
+void check(const std::string& title, const std::vector<std::int64_t>& lengths, const CpOptions& options) {
+    decompose::check_cp_options(options);
+    const auto order = lengths.size();
+    if (order < 2 || order > max_order)
+        throw InvalidArgument(title + " has " + std::to_string(order) +
+                              " dimensions; a CP decomposition of a dense tensor needs from 2 to " + std::to_string(max_order));
+    for (std::size_t m = 0; m < order; ++m)
+        if (lengths[m] == 0)
+            throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(m + 1) + " has length 0");
+    if (options.distribution != "auto" || !options.grid.empty() || !options.policy.empty() || !options.partition_file.empty() ||
+        options.format != "auto" || options.rows != "holders")
+        throw InvalidArgument("CP decomposition: " + title +
+                              " is dense; distribution, grid, policy, rows, format and partition file are for sparse tensors");
+}
+
+/// Bytes that each rank sends in a sweep, by mode: rows of factors to those that need them, parts of products to the owners of
+/// rows, and the sums of a Gram matrix and an inner product.
+std::vector<std::vector<std::int64_t>> sweep_bytes(const Layout& layout, std::int64_t columns, std::int64_t element_bytes) {
+    std::vector<std::vector<std::int64_t>> result;
+    const auto ranks = layout.grid().ranks();
+    for (int m = 0; m < layout.order(); ++m) {
+        const auto traffic = decompose::row_traffic(layout, m);
+        result.emplace_back();
+        for (std::int64_t rank = 0; rank < ranks; ++rank) {
+            const auto& rows = traffic[static_cast<std::size_t>(rank)];
+            result.back().push_back((rows.shared + rows.needed) * columns * element_bytes +
+                                    decompose::sum_bytes(ranks, rank, decompose::row_sum_count(columns)));
+        }
+    }
+    return result;
+}
+
+/// Sums over the modes, by rank.
+std::vector<std::int64_t> over_modes(const std::vector<std::vector<std::int64_t>>& by_mode) {
+    auto sums = by_mode[0];
+    for (std::size_t m = 1; m < by_mode.size(); ++m)
+        for (std::size_t rank = 0; rank < sums.size(); ++rank) sums[rank] += by_mode[m][rank];
+    return sums;
+}
+
+/// The fewest bytes that ranks send and get on average, for one product by any algorithm, and for a sweep if the tensor stays.
+struct MovementBounds {
+    std::int64_t product, sweep;
+
+    MovementBounds(const Layout& layout, std::int64_t columns, std::int64_t element_bytes) {
+        const auto count = static_cast<double>(columns), ranks = static_cast<double>(layout.grid().ranks());
+        const auto bytes = [&](double words) { return static_cast<std::int64_t>(words * static_cast<double>(element_bytes)); };
+        product = bytes(decompose::mttkrp_bound(layout.extents(), count, ranks));
+        sweep = bytes(decompose::sweep_bound(layout.extents(), count, ranks));
+    }
+};
+
+template <class T>
+void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>& factors, CpResult<T>& result) {
+    const auto& comm = op.comm();
+    std::int64_t rows = 0, sent = 0;
+    for (int m = 0; m < op.order(); ++m) {
+        rows += 2 * (op.rows(m).rows_shared() + op.rows(m).rows_needed());
+        sent += op.rows(m).rows_shared() + op.rows(m).rows_needed();
+    }
+    result.volume_rows_max = comm.maximum(rows);
+    result.volume_rows_total = comm.sum(sent);
+    result.nonzeros_max = comm.maximum(op.place().count());
+    result.memory_bytes_max =
+        comm.maximum(op.place().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
+    const auto planned = over_modes(sweep_bytes(layout, op.columns(), sizeof(T)));
+    result.planned_bytes_max = *std::max_element(planned.begin(), planned.end());
+    const MovementBounds bounds(layout, op.columns(), sizeof(T));
+    result.bound_bytes = bounds.product;
+    result.sweep_bound_bytes = bounds.sweep;
+    result.distribution = "dense";
+    result.grid = decompose::grid_text(layout);
+    result.rows = "even";
+    result.format = "dense";
+}
+
+}  // namespace
+
+template <class T>
+CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
+                         const std::type_identity_t<CpModel<T>>* start) {
+    const auto& source = state_of(tensor, "cp_decompose");
+    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
+    if (source.world->dry())
+        throw Unsupported("cp_decompose needs the elements of " + source.title() +
+                          ", which a dry run has not; explain_cp() does without");
+    const auto& comm = source.world->communicator();
+    comm.agree([&] {
+        check(source.title(), tensor.extents(), options);
+        if (start) decompose::check_cp_start(tensor.extents(), options.rank, start->lengths(), start->rank());
+    });
+    Stopwatch watch;
+    const auto plain = decompose::with_plain_blocks(tensor);
+    const auto& layout = *plain.state()->layout;
+    const auto place = decompose::plain_layout(tensor);
+    const auto forecast = comm.maximum(
+        place.original_bytes + decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
+    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    const auto model_bytes = comm.maximum(
+        decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
+    if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
+    DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
+    decompose::check_norm(source.title(), op.norm_squared());
+    CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
+    if (start) decompose::start_from(*start, op, state);
+    CpResult<T> result{CpModel<T>(tensor.world(), {}, {}, {}, {})};
+    result.setup_seconds = watch.lap();
+    result.forecast_bytes = forecast;
+    const std::function<CpModel<T>()> model = [&] { return decompose::model_of<T>(tensor.world(), tensor.extents(), op, state); };
+    const auto before = comm.traffic().bytes_sent;
+    decompose::run_iterations<T>(op, state, options, progress, model, result);
+    result.sent_bytes_max = comm.maximum((comm.traffic().bytes_sent - before) / result.iterations);
+    fill_figures(op, layout, state.factors, result);
+    comm.agree([&] { result.model = decompose::model_of<T>(tensor.world(), tensor.extents(), op, state, true); });
+    return result;
+}
+
+template <class T>
+std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
+    const auto& source = state_of(tensor, "explain_cp");
+    check(source.title(), tensor.extents(), options);
+    if (tensor.world().size() > max_counted_ranks)
+        throw Unsupported("explain_cp: " + std::to_string(tensor.world().size()) + " ranks are too many to count bytes for each; use " +
+                          std::to_string(max_counted_ranks) + " or fewer");
+    const auto layout = decompose::has_plain_blocks(source.shape())
+                            ? source.shape()
+                            : *new_layout(*source.world, tensor.extents(), Symmetry::none(tensor.order()));
+    const auto by_mode = sweep_bytes(layout, options.rank, sizeof(T));
+    const auto sums = over_modes(by_mode);
+    const MovementBounds bounds(layout, options.rank, sizeof(T));
+    std::string text = "CP sweep of " + source.title() + " with " + std::to_string(options.rank) + " components on a grid of " +
+                       decompose::grid_text(layout) + " ranks\n  " + source.title() + " stays; bytes sent (busiest rank):\n";
+    for (std::size_t m = 0; m < by_mode.size(); ++m)
+        text += "  mode " + std::to_string(m + 1) + ": rows of the factor, parts of the product, sums " +
+                pad_left(with_commas(*std::max_element(by_mode[m].begin(), by_mode[m].end())), 16) + "\n";
+    return text + "  sweep " + with_commas(*std::max_element(sums.begin(), sums.end())) + ", all ranks " +
+           with_commas(std::accumulate(sums.begin(), sums.end(), std::int64_t{0})) +
+           "\n  lower bounds per rank: " + with_commas(bounds.sweep) + " for a sweep if " + source.title() + " stays, " +
+           with_commas(bounds.product) + " for one product by any algorithm\n";
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template CpResult<T> cp_decompose(const Tensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);            \
+    template std::string explain_cp(const Tensor<T>&, const CpOptions&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges

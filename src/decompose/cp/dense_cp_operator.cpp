@@ -1,0 +1,220 @@
+#include "decompose/cp/dense_cp_operator.hpp"
+
+#include "base/stopwatch.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+template <class T>
+ModeArray<T> whole_block(const T* data, const BlockPlace& place) {
+    ModeArray<T> block{data, std::vector<int>(place.sizes.size()), place.sizes, false};
+    std::iota(block.modes.begin(), block.modes.end(), 0);
+    return block;
+}
+
+/// Sum of the squares of the elements of a block, and which local indices of each mode have an element that is not zero.
+template <class T>
+double sum_squares(const ModeArray<T>& block, std::vector<std::vector<char>>& used) {
+    const auto order = block.sizes.size();
+    const auto rows = block.sizes[0], runs = rows > 0 ? block.count() / rows : 0;
+    std::vector<double> sums(static_cast<std::size_t>(runs));
+    std::vector<char> any(static_cast<std::size_t>(runs));
+    auto& first = used[0];
+#pragma omp parallel for schedule(static)
+    for (std::int64_t run = 0; run < runs; ++run) {
+        const T* const x = block.data + run * rows;
+        double sum = 0;
+        bool found = false;
+#pragma omp simd reduction(+ : sum) reduction(|| : found)
+        for (std::int64_t i = 0; i < rows; ++i) {
+            sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+            found = found || x[i] != T(0);
+        }
+        sums[static_cast<std::size_t>(run)] = sum;
+        any[static_cast<std::size_t>(run)] = found;
+    }
+    std::int64_t missing = rows;  // rows of the first mode that were not seen yet
+    for (std::int64_t run = 0; run < runs && missing > 0; ++run) {
+        if (!any[static_cast<std::size_t>(run)]) continue;
+        for (std::int64_t i = 0; i < rows; ++i)
+            if (!first[static_cast<std::size_t>(i)] && block.data[run * rows + i] != T(0))
+                first[static_cast<std::size_t>(i)] = 1, --missing;
+    }
+    for (std::int64_t run = 0; run < runs; ++run) {
+        if (!any[static_cast<std::size_t>(run)]) continue;
+        auto rest = run;
+        for (std::size_t m = 1; m < order; ++m) {
+            used[m][static_cast<std::size_t>(rest % block.sizes[m])] = 1;
+            rest /= block.sizes[m];
+        }
+    }
+    return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+/// Turns `used` from what this rank found in its block to what is in the tensor; all slices, if no rank has found an empty one.
+/// Collective.
+void agree_on_slices(const Communicator& comm, const BlockPlace& place, const std::vector<std::int64_t>& lengths,
+                     std::vector<std::vector<char>>& used) {
+    bool complete = true;
+    for (const auto& flags : used) complete = complete && std::all_of(flags.begin(), flags.end(), [](char f) { return f != 0; });
+    if (comm.minimum(complete ? 1 : 0) == 1) return;
+    for (std::size_t m = 0; m < used.size(); ++m) {
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(lengths[m]), 0);
+        for (std::size_t x = 0; x < used[m].size(); ++x)
+            counts[static_cast<std::size_t>(place.place[m] + static_cast<std::int64_t>(x) * place.places[m])] = used[m][x];
+        comm.sum(counts.data(), lengths[m]);
+        for (std::size_t x = 0; x < used[m].size(); ++x)
+            used[m][x] = counts[static_cast<std::size_t>(place.place[m] + static_cast<std::int64_t>(x) * place.places[m])] > 0;
+    }
+}
+
+}  // namespace
+
+template <class T>
+DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold)
+    : CpOperator<T>(tensor.world().state()->communicator(), columns),
+      place_(block_place(*tensor.state()->layout, tensor.world().rank())),
+      block_(whole_block<T>(elements_of<T>(*tensor.state()), place_)), local_(place_.sizes.size()),
+      is_old_(place_.sizes.size(), true), tree_(block_, columns) {
+    const auto& comm = this->comm_;
+    std::vector<std::vector<char>> used;
+    for (auto size : place_.sizes) used.emplace_back(static_cast<std::size_t>(size), 0);
+    double squares = 0;
+    comm.agree([&] { squares = sum_squares(block_, used); });
+    comm.sum(&squares, 1);
+    this->norm_squared_ = squares;
+    agree_on_slices(comm, place_, tensor.extents(), used);
+    find_rows(*tensor.state()->layout, used);
+    comm.agree([&] {
+        std::int64_t most = 0;
+        for (auto size : place_.sizes) {
+            factors_.push_back(Buffer<T>::zeros(size * columns));
+            most = std::max(most, size);
+        }
+        product_ = Buffer<T>(most * columns);
+        this->set_modes(static_cast<int>(rows_.size()), true);
+        if (threshold > 0) pairs_ = std::make_unique<PairwisePerturbation<T>>(comm, block_, columns, threshold);
+    });
+}
+
+template <class T>
+void DenseCpOperator<T>::find_rows(const Layout& layout, const std::vector<std::vector<char>>& used) {
+    for (std::size_t m = 0; m < place_.sizes.size(); ++m) {
+        const auto group = owners_of_rows(layout, static_cast<int>(m), this->comm_.rank());
+        std::vector<std::int64_t> held, owner;
+        for (std::int64_t x = 0; x < place_.sizes[m]; ++x) {
+            if (!used[m][static_cast<std::size_t>(x)]) continue;
+            held.push_back(place_.place[m] + x * place_.places[m]);
+            owner.push_back(group[static_cast<std::size_t>(x) % group.size()]);
+        }
+        rows_.push_back(match_rows(this->comm_, held, owner));
+        for (auto index : rows_.back().index) local_[m].push_back((index - place_.place[m]) / place_.places[m]);
+    }
+}
+
+template <class T>
+void DenseCpOperator<T>::begin_iteration(CpState<T>& state, bool exact) {
+    if (!pairs_ || !pairs_->begin_iteration(state, exact)) return;
+    Stopwatch watch;
+    this->comm_.agree([&] {
+        if (place_.count() == 0) return;
+        update_columns(state.factors.views());
+        pairs_->make(factor_columns());
+    });
+    this->seconds().mttkrp += watch.lap();
+}
+
+template <class T>
+std::vector<const T*> DenseCpOperator<T>::factor_columns() const {
+    std::vector<const T*> result;
+    for (const auto& factor : factors_) result.push_back(factor.data());
+    return result;
+}
+
+/// Copies the factors that have changed into the order of the block, columns one after the other. Rows of empty slices stay zero.
+template <class T>
+void DenseCpOperator<T>::update_columns(std::span<const sparse::RowMatrix<const T>> factors) {
+    for (std::size_t m = 0; m < factors_.size(); ++m) {
+        if (!is_old_[m]) continue;
+        is_old_[m] = false;
+        const auto size = place_.sizes[m];
+        for (std::size_t i = 0; i < local_[m].size(); ++i) {
+            const T* const row = factors[m].row(static_cast<std::int64_t>(i));
+            for (int r = 0; r < this->columns_; ++r) factors_[m][local_[m][i] + r * size] = row[r];
+        }
+    }
+}
+
+template <class T>
+void DenseCpOperator<T>::multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) {
+    if (place_.count() == 0) return;
+    update_columns(factors);
+    if (step() != CpStep::exact)
+        pairs_->multiply(mode, factor_columns(), product_.data());
+    else
+        tree_.multiply(mode, factor_columns(), product_.data());
+    const auto place = static_cast<std::size_t>(mode);
+    for (std::size_t i = 0; i < local_[place].size(); ++i) {
+        T* const row = out.row(static_cast<std::int64_t>(i));
+        for (int r = 0; r < this->columns_; ++r) row[r] = product_[local_[place][i] + r * place_.sizes[place]];
+    }
+}
+
+template <class T>
+void DenseCpOperator<T>::correct(int mode, sparse::RowMatrix<T> owned) {
+    if (step() == CpStep::exact) return;
+    const auto matrix = pairs_->second_order(mode);
+    const auto m = static_cast<std::size_t>(mode), n = static_cast<std::size_t>(owned.columns);
+    for (std::int64_t i = 0; i < owned.rows; ++i)
+        for (std::size_t r = 0; r < n; ++r) {
+            const T* const row = factors_[m].data() + local_[m][static_cast<std::size_t>(i)];
+            double sum = 0;
+            for (std::size_t s = 0; s < n; ++s)
+                sum += static_cast<double>(row[static_cast<std::int64_t>(s) * place_.sizes[m]]) * matrix[s + r * n];
+            owned.row(i)[r] += static_cast<T>(sum);
+        }
+}
+
+template <class T>
+void DenseCpOperator<T>::factor_changes(int mode) {
+    is_old_[static_cast<std::size_t>(mode)] = true;
+    if (pairs_) pairs_->factor_changes(mode);
+    tree_.factor_changes(mode);
+}
+
+template <class T>
+std::int64_t DenseCpOperator<T>::bytes() const {
+    std::int64_t sum = tree_.bytes() + static_cast<std::int64_t>(product_.bytes()) + (pairs_ ? pairs_->bytes() : 0);
+    for (const auto& factor : factors_) sum += static_cast<std::int64_t>(factor.bytes());
+    return sum;
+}
+
+template <class T>
+MemoryTally DenseCpOperator<T>::memory(const Layout& layout, std::int64_t rank, int columns, bool perturbs) {
+    constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
+    const auto sizes = block_place(layout, rank).sizes;
+    const auto count = block_place(layout, rank).count();
+    MemoryTally tally;
+    tally.pass(sizes[0] > 0 ? count / sizes[0] * static_cast<std::int64_t>(sizeof(double) + 1) : 0);
+    std::int64_t most = 0, owned = 0;
+    for (std::size_t m = 0; m < sizes.size(); ++m) {
+        const auto traffic = row_traffic(layout, static_cast<int>(m))[static_cast<std::size_t>(rank)];
+        tally.hold(array_memory(sizes[m] * columns * element) + traffic.shared * columns * element);
+        tally.hold(10 * number * sizes[m]);  // lists of rows while they are compared with those of others
+        most = std::max(most, sizes[m]);
+        owned += traffic.owned;
+    }
+    tally.hold(array_memory(most * columns * element));
+    tally.add(DimensionTree<T>::memory(sizes, columns));
+    if (perturbs) tally.add(PairwisePerturbation<T>::memory(sizes, owned, columns));
+    return tally;
+}
+
+template class DenseCpOperator<float>;
+template class DenseCpOperator<double>;
+
+}  // namespace arges::decompose

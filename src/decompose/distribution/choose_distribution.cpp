@@ -1,0 +1,268 @@
+#include "decompose/distribution/choose_distribution.hpp"
+
+#include "arges/error.hpp"
+#include "base/splitmix.hpp"
+#include "base/stopwatch.hpp"
+#include "comm/values.hpp"
+#include "decompose/distribution/slice_counts.hpp"
+#include "interface/sparse_tensor_slices.hpp"
+#include "partition/choose.hpp"
+#include "partition/hypergraph/hmetis.hpp"
+#include "partition/hypergraph/hypergraph_distributions.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+namespace arges::decompose {
+
+namespace {
+
+partition::IndexView view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::vector<std::int64_t>>& indices) {
+    partition::IndexView view{lengths, {}};
+    for (const auto& list : indices) view.indices.emplace_back(list);
+    return view;
+}
+
+/// Chooses for one kind of distribution.
+template <class T>
+class Chooser {
+public:
+    Chooser(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request)
+        : comm_(comm), nonzeros_(nonzeros), request_(request), count_(comm.sum(nonzeros.count())) {}
+
+    ChosenDistribution choose() {
+        const Stopwatch watch;
+        comm_.agree([&] { check(); });
+        chosen_.plan.row_rule = partition::parse_row_rule(request_.rows);
+        chosen_.rows = partition::to_string(chosen_.plan.row_rule);
+        const auto& kind = request_.distribution;
+        chosen_.distribution = kind == "auto" ? "medium" : kind;
+        if (kind.starts_with("coarse"))
+            choose_coarse();
+        else if (kind.starts_with("fine"))
+            choose_fine();
+        else
+            choose_medium_grain();
+        chosen_.seconds = watch.seconds();
+        return std::move(chosen_);
+    }
+
+private:
+    void check() const {
+        constexpr std::array kinds{"auto", "medium",         "coarse", "coarse-allgather", "coarse-hypergraph",
+                                   "fine", "fine-hypergraph"};
+        if (std::find(kinds.begin(), kinds.end(), request_.distribution) == kinds.end())
+            throw InvalidArgument(
+                "there is no distribution \"" + request_.distribution +
+                "\"; choose auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph");
+        const bool medium = request_.distribution == "auto" || request_.distribution == "medium";
+        if (!medium && !(request_.grid.empty() && request_.policy.empty()))
+            throw InvalidArgument("a grid and a policy are for the medium distribution, not for " + request_.distribution);
+        if (!request_.partition_file.empty() && request_.distribution != "fine")
+            throw InvalidArgument("a partition file is for the fine distribution, not for " + request_.distribution);
+        if (request_.distribution.ends_with("-hypergraph") && count_ > std::numeric_limits<std::uint32_t>::max())
+            throw Unsupported("the distribution " + request_.distribution +
+                              " is found by one rank, for less than 2^32 nonzeros, but the tensor has " +
+                              std::to_string(count_) + "; choose auto or medium");
+        partition::parse_row_rule(request_.rows);
+        if (!request_.policy.empty()) partition::parse_layer_rule(request_.policy);
+        if (has_given_grid()) {
+            const auto grid = partition::parse_grid(request_.grid, nonzeros_.order());
+            if (partition::ranks(grid) != comm_.size())
+                throw InvalidArgument("the grid " + request_.grid + " holds " + std::to_string(partition::ranks(grid)) +
+                                      " ranks, but there are " + std::to_string(comm_.size()) +
+                                      "; the numbers must multiply to that");
+        }
+    }
+
+    bool has_given_grid() const {
+        return !request_.grid.empty() && request_.grid != "best" && request_.grid != "greedy" && request_.grid != "predicted";
+    }
+
+    void choose_medium_grain() {
+        partition::ChoiceOptions options;
+        options.rows = chosen_.plan.row_rule;
+        options.costs.bytes_per_element = sizeof(T);
+        if (!request_.policy.empty()) options.layers = partition::parse_layer_rule(request_.policy);
+        auto& plan = chosen_.plan;
+        plan.grain = Grain::medium;
+        if (comm_.size() == 1) {  // one layer in each mode by any policy
+            plan.grid.assign(nonzeros_.lengths.size(), 1);
+            for (auto length : nonzeros_.lengths) plan.boundaries.push_back({0, length});
+            name_choice(options.layers.value_or(partition::LayerRule{}));
+            return;
+        }
+        const RankTeam team(comm_);
+        const auto tensor = count_slices(comm_, nonzeros_);
+        options.grid = wanted_grid(team, tensor);
+        if (options.grid && options.layers) {
+            plan.grid = *options.grid;
+            plan.boundaries = cut(team, tensor, *options.layers, plan.grid);
+        } else {
+            auto best = partition::choose_medium(team, tensor, comm_.size(), request_.columns, options).front();
+            plan.grid = best.distribution.grid;
+            plan.boundaries = std::move(best.boundaries);
+            options.layers = best.distribution.layers;
+        }
+        name_choice(*options.layers);
+    }
+
+    void name_choice(const partition::LayerRule& layers) {
+        chosen_.grid = partition::to_string(chosen_.plan.grid);
+        chosen_.policy = partition::to_string(layers);
+    }
+
+    /// The grid that the request names or describes.
+    std::optional<partition::Grid> wanted_grid(const partition::Team& team, const partition::TensorPart& tensor) const {
+        if (request_.grid == "greedy") return partition::greedy_grid(comm_.size(), nonzeros_.lengths);
+        if (request_.grid == "predicted")
+            return partition::predicted_grid(comm_.size(), nonzeros_.lengths, [&](int mode, std::int64_t layers) {
+                return partition::count_layers(team, tensor, static_cast<std::size_t>(mode), layers);
+            });
+        if (has_given_grid()) return partition::parse_grid(request_.grid, nonzeros_.order());
+        return std::nullopt;
+    }
+
+    static std::vector<partition::Boundaries> cut(const partition::Team& team, const partition::TensorPart& tensor,
+                                                  const partition::LayerRule& rule, const partition::Grid& grid) {
+        std::vector<partition::LayerCut> cuts;
+        for (std::size_t m = 0; m < grid.size(); ++m) cuts.push_back({m, grid[m], rule});
+        return cut_modes(team, tensor, cuts);
+    }
+
+    void choose_coarse() {
+        auto& plan = chosen_.plan;
+        plan.grain = Grain::coarse;
+        plan.rows_everywhere = request_.distribution == "coarse-allgather";
+        if (request_.distribution == "coarse-hypergraph")
+            find_slice_owners();
+        else
+            plan.boundaries = cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {},
+                                  partition::Grid(nonzeros_.lengths.size(), comm_.size()));
+    }
+
+    void find_slice_owners() {
+        const auto indices = gather_indices(comm_, nonzeros_);
+        auto& owners = chosen_.plan.owners;
+        owners.resize(nonzeros_.lengths.size());
+        comm_.agree([&] {
+            if (comm_.rank() != 0) return;
+            const auto view = view_of(nonzeros_.lengths, indices);
+            auto rows = partition::nonempty_rows(view);
+            auto coarse = partition::coarse_by_hypergraph(view, rows, comm_.size(), request_.seed);
+            for (std::size_t m = 0; m < owners.size(); ++m) owners[m] = {std::move(rows.rows[m]), std::move(coarse.owner[m])};
+        });
+        for (auto& mode : owners) {
+            comm_.broadcast(mode.slices, 0);
+            comm_.broadcast(mode.owner, 0);
+        }
+    }
+
+    void choose_fine() {
+        chosen_.plan.grain = Grain::fine;
+        if (request_.distribution == "fine-hypergraph" || !request_.partition_file.empty())
+            parts_from_rank_0();
+        else
+            random_parts();
+    }
+
+    /// A hash of the indices: the same on any number of ranks that have the nonzeros before.
+    void random_parts() {
+        comm_.agree([&] {
+            for (std::size_t x = 0; x < nonzeros_.values.size(); ++x) {
+                auto hash = splitmix(request_.seed);
+                for (const auto& indices : nonzeros_.indices) hash = splitmix(hash ^ static_cast<std::uint64_t>(indices[x]));
+                chosen_.plan.parts.push_back(static_cast<std::int32_t>(hash % static_cast<std::uint64_t>(comm_.size())));
+            }
+        });
+    }
+
+    void parts_from_rank_0() {
+        const bool from_file = !request_.partition_file.empty();
+        const auto indices = from_file ? std::vector<std::vector<std::int64_t>>() : gather_indices(comm_, nonzeros_);
+        std::vector<std::int32_t> parts;
+        comm_.agree([&] {
+            if (comm_.rank() != 0) return;
+            if (from_file) {
+                std::ifstream file(request_.partition_file);
+                if (!file) throw InvalidArgument(request_.partition_file + " cannot be read; give the name of a partition file");
+                parts = partition::read_partition(file, request_.partition_file, count_, comm_.size());
+            } else {
+                const auto view = view_of(nonzeros_.lengths, indices);
+                parts = partition::fine_by_hypergraph(view, partition::nonempty_rows(view), comm_.size(), request_.seed).part;
+            }
+        });
+        // Rank r's nonzeros follow those of the ranks before.
+        const auto counts = gathered(comm_, std::vector<std::int64_t>{nonzeros_.count()});
+        std::vector<std::vector<std::int32_t>> outgoing(static_cast<std::size_t>(comm_.size()));
+        comm_.agree([&] {
+            auto at = parts.begin();
+            for (std::size_t r = 0; r < outgoing.size() && comm_.rank() == 0; ++r) {
+                outgoing[r].assign(at, at + counts[r]);
+                at += counts[r];
+            }
+        });
+        chosen_.plan.parts = std::move(exchanged(comm_, std::move(outgoing))[0]);
+    }
+
+    const Communicator& comm_;
+    const sparse::Nonzeros<T>& nonzeros_;
+    const DistributionRequest& request_;
+    std::int64_t count_;
+    ChosenDistribution chosen_;
+};
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
+    std::vector<std::vector<std::int64_t>> result;
+    for (const auto& indices : nonzeros.indices) result.push_back(gathered_on(comm, 0, indices));
+    return result;
+}
+
+template <class T>
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
+                                       const DistributionRequest& request) {
+    return Chooser<T>(comm, nonzeros, request).choose();
+}
+
+MemoryTally choice_memory(const SparseShare& share, const std::string& distribution) {
+    constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t);
+    const auto order = static_cast<std::int64_t>(share.order());
+    MemoryTally tally;
+    if (distribution.starts_with("fine")) tally.hold(rank * share.before);
+    if (distribution.ends_with("-hypergraph")) {
+        const auto all = share.before * share.ranks;
+        tally.pass(all * order * (number + partition::hypergraph_bytes) + 2 * number * all);
+    }
+    const bool counts_slices = !distribution.starts_with("fine") && !distribution.ends_with("-hypergraph") &&
+                               (share.ranks > 1 || distribution.starts_with("coarse"));
+    if (!counts_slices) return tally;
+    std::int64_t lists = 0;
+    for (auto length : share.lengths) {
+        const auto list = slice_list_memory(share.ranks, share.before, length);
+        tally.add(list);
+        tally.pass(number * (std::min(share.before, length) + 1) * 2);  // where slices begin, which grows
+        lists += list.held();
+    }
+    if (!distribution.starts_with("coarse")) {
+        // Sampled nonzeros as they are sent, as they come, and sorted by slices. All of small tensors are taken, by ranks that may get twice the mean.
+        const auto least = std::min(share.before, partition::most_sampled(0));
+        const auto more = std::min(share.before, least + partition::most_sampled(share.before * share.ranks) / share.ranks) - least;
+        tally.pass((6 * least + 3 * more) * order * (order + 1) * number);
+    }
+    tally.hold(-lists);
+    return tally;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template std::vector<std::vector<std::int64_t>> gather_indices(const Communicator&, const sparse::Nonzeros<T>&);           \
+    template ChosenDistribution choose_distribution(const Communicator&, const sparse::Nonzeros<T>&, const DistributionRequest&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

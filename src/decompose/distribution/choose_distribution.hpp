@@ -1,0 +1,46 @@
+/// From the options of a decomposition to a plan of where nonzeros and rows go.
+#pragma once
+
+#include "decompose/distribution/distribute.hpp"
+
+#include <string>
+
+namespace arges::decompose {
+
+/// The texts of CpOptions.
+struct DistributionRequest {
+    std::string distribution = "auto", grid, policy, rows = "holders", partition_file;
+    int columns = 10;
+    std::uint64_t seed = 1;
+};
+
+/// A plan, and what it is called.
+struct ChosenDistribution {
+    DistributionPlan plan;
+    std::string distribution, grid, policy, rows;
+    double seconds = 0;  ///< that the choice took, on this rank
+};
+
+/// Reads the request and fills in what it leaves open.
+///
+/// "auto" and a medium-grain distribution without grid or policy take the best of partition::choose_medium() among those that
+/// agree with what is given; all ranks work on it, each with its share. The hypergraph distributions are partitioned by rank 0
+/// alone, which gathers all indices: it needs about 100 bytes of memory per nonzero and mode, and minutes for ten million
+/// nonzeros. Collective.
+/// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and
+/// partition files of
+///         another tensor
+/// @throws Unsupported for a hypergraph distribution of 2^32 nonzeros or more
+template <class T>
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
+                                       const DistributionRequest& request);
+
+/// Memory of choose_distribution() beside the nonzeros, an upper bound; what it holds at the end is the plan. Pure.
+/// @param distribution as in DistributionRequest
+MemoryTally choice_memory(const SparseShare& share, const std::string& distribution);
+
+/// All ranks' indices, on rank 0, by mode; elsewhere nothing. Collective.
+template <class T>
+std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
+
+}  // namespace arges::decompose

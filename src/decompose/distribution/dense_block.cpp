@@ -1,0 +1,101 @@
+#include "decompose/distribution/dense_block.hpp"
+
+#include "interface/tensor_state.hpp"
+
+#include <bit>
+#include <functional>
+#include <numeric>
+
+namespace arges::decompose {
+
+std::int64_t BlockPlace::count() const {
+    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+}
+
+BlockPlace block_place(const Layout& layout, std::int64_t rank) {
+    BlockPlace result;
+    const bool idle = layout.grid().is_idle(rank) || !layout.is_first_copy(rank) || layout.local_size(rank) == 0;
+    for (int s = 0; s < layout.slots(); ++s) {
+        result.places.push_back(layout.slot(s).places());
+        result.place.push_back(idle ? 0 : layout.place(rank, s));
+        result.sizes.push_back(idle ? 0 : layout.slot(s).local_size(result.place.back()));
+    }
+    return result;
+}
+
+bool has_plain_blocks(const Layout& layout) {
+    if (!layout.symmetry().trivial()) return false;
+    for (int s = 0; s < layout.slots(); ++s)
+        if (layout.slot_dimensions(s) != std::vector<int>{s} || layout.slot(s).virtual_blocks() != 1 ||
+            layout.slot(s).size() != layout.extents()[static_cast<std::size_t>(s)])
+            return false;
+    return true;
+}
+
+template <class T>
+Tensor<T> with_plain_blocks(const Tensor<T>& tensor) {
+    if (has_plain_blocks(*state_of(tensor, "a decomposition").layout)) return Tensor<T>(tensor.state());
+    return tensor.with_symmetry(Symmetry::none(tensor.order()));
+}
+
+template <class T>
+PlainLayout plain_layout(const Tensor<T>& tensor) {
+    const auto& state = *state_of(tensor, "a decomposition").layout;
+    if (has_plain_blocks(state)) return {state, 0};
+    return {*new_layout(*tensor.world().state(), tensor.extents(), Symmetry::none(tensor.order())),
+            state.max_local_size() * static_cast<std::int64_t>(sizeof(T))};
+}
+
+std::string grid_text(const Layout& layout) {
+    std::string text;
+    for (int s = 0; s < layout.slots(); ++s) text += (s == 0 ? "" : "x") + std::to_string(layout.slot(s).places());
+    return text;
+}
+
+std::vector<std::int64_t> owners_of_rows(const Layout& layout, int mode, std::int64_t rank) {
+    std::vector<std::int64_t> result;
+    const auto mine = block_place(layout, rank);
+    if (mine.count() == 0) return result;
+    for (std::int64_t r = 0; r < layout.grid().ranks(); ++r)
+        if (layout.is_first_copy(r) && layout.place(r, mode) == mine.place[static_cast<std::size_t>(mode)] &&
+            layout.local_size(r) > 0)
+            result.push_back(r);
+    return result;
+}
+
+std::vector<RowTraffic> row_traffic(const Layout& layout, int mode) {
+    const auto ranks = layout.grid().ranks();
+    std::vector<std::int64_t> members(static_cast<std::size_t>(layout.slot(mode).places()), 0), number;
+    std::vector<BlockPlace> places;
+    for (std::int64_t rank = 0; rank < ranks; ++rank) {
+        places.push_back(block_place(layout, rank));
+        auto& count = members[static_cast<std::size_t>(places.back().place[static_cast<std::size_t>(mode)])];
+        number.push_back(count);
+        if (places.back().count() > 0) ++count;
+    }
+    std::vector<RowTraffic> result;
+    for (std::size_t rank = 0; rank < places.size(); ++rank) {
+        result.emplace_back();
+        if (places[rank].count() == 0) continue;
+        const auto m = static_cast<std::size_t>(mode);
+        const auto rows = places[rank].sizes[m], group = members[static_cast<std::size_t>(places[rank].place[m])];
+        const auto owned = count_residues(rows, number[rank], group);
+        result.back() = {owned, owned * (group - 1), rows - owned};
+    }
+    return result;
+}
+
+std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count) {
+    const auto paired = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(ranks)));
+    const auto steps = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(paired))) - 1;
+    const auto messages = rank >= paired ? 1 : steps + (rank + paired < ranks ? 1 : 0);
+    return messages * count * static_cast<std::int64_t>(sizeof(double));
+}
+
+#define ARGES_INSTANTIATE(T)                                  \
+    template Tensor<T> with_plain_blocks(const Tensor<T>&); \
+    template PlainLayout plain_layout(const Tensor<T>&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

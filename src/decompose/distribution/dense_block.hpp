@@ -1,0 +1,60 @@
+/// The block of a dense tensor that a rank has, and who shares the rows of its factors.
+#pragma once
+
+#include "arges/tensor.hpp"
+#include "layout/layout.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace arges::decompose {
+
+/// Where a rank's block of a tensor without symmetry lies: local index x of mode m is index place[m] + x * places[m] of the
+/// tensor.
+struct BlockPlace {
+    std::vector<std::int64_t> place, places;
+    /// Of the block by mode; all zero on a rank that holds nothing, or a copy of another rank's block.
+    std::vector<std::int64_t> sizes;
+
+    std::int64_t count() const;
+};
+
+/// The block of a rank. Pure.
+BlockPlace block_place(const Layout& layout, std::int64_t rank);
+
+/// True if blocks are what block_place() says: no symmetry, and nothing between the indices of a mode.
+bool has_plain_blocks(const Layout& layout);
+
+/// The same tensor if it has plain blocks, else a copy without symmetry, which has. Collective.
+template <class T>
+Tensor<T> with_plain_blocks(const Tensor<T>& tensor);
+
+/// The layout of with_plain_blocks(), and the bytes that the tensor itself holds beside such a copy on a rank; 0 where there is none. Local.
+struct PlainLayout {
+    Layout layout;
+    std::int64_t original_bytes = 0;
+};
+template <class T>
+PlainLayout plain_layout(const Tensor<T>& tensor);
+
+/// The grid on which a tensor lies, as 2x1x3.
+std::string grid_text(const Layout& layout);
+
+/// The ranks whose blocks have the same indices of a mode as that of `rank`, ascending; none for a rank that holds nothing.
+/// Rows of the factor of that mode are distributed among them: local index x is owned by number x modulo their number. Pure.
+std::vector<std::int64_t> owners_of_rows(const Layout& layout, int mode, std::int64_t rank);
+
+/// Rows of a factor that a rank sends when rows go to all ranks that need them, and when parts of sums go to the owners.
+struct RowTraffic {
+    std::int64_t owned = 0;     ///< rows
+    std::int64_t shared = 0;    ///< rows sent to others that need them
+    std::int64_t needed = 0;    ///< rows of other owners
+};
+/// Of every rank. Pure.
+std::vector<RowTraffic> row_traffic(const Layout& layout, int mode);
+
+/// Bytes that Communicator::sum() of so many doubles sends from a rank. Pure.
+std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count);
+
+}  // namespace arges::decompose

@@ -1,0 +1,59 @@
+#include "decompose/distribution/slice_counts.hpp"
+
+#include "base/first_error.hpp"
+#include "interface/sparse_tensor_slices.hpp"
+
+namespace arges::decompose {
+
+namespace {
+
+/// Memory of numbers as a piece to send or to receive.
+Piece piece(std::int64_t peer, partition::Team::Numbers& numbers) {
+    return {peer, reinterpret_cast<std::byte*>(numbers.data()), static_cast<std::int64_t>(numbers.size() * sizeof(std::int64_t))};
+}
+
+}  // namespace
+
+std::vector<partition::Team::Numbers> RankTeam::all_to_all(std::vector<Numbers> to_rank) const {
+    if (comm_.size() == 1) return to_rank;
+    return exchanged(comm_, std::move(to_rank));
+}
+
+partition::Team::Numbers RankTeam::pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const {
+    constexpr std::int64_t failed = -1;  // in place of the size, behind a rank whose step has thrown
+    FirstError error;
+    Numbers size(1);
+    if (comm_.rank() > 0) {
+        comm_.exchange({}, {piece(comm_.rank() - 1, size)});
+        state.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, size[0])));
+        comm_.exchange({}, {piece(comm_.rank() - 1, state)});
+    }
+    if (size[0] != failed) error.run([&] { state = step(state); });
+    if (error.any() || size[0] == failed) state.clear();
+    size[0] = error.any() || size[0] == failed ? failed : static_cast<std::int64_t>(state.size());
+    if (comm_.rank() + 1 < comm_.size()) comm_.exchange({piece(comm_.rank() + 1, size), piece(comm_.rank() + 1, state)}, {});
+    comm_.agree([&] { error.rethrow(); });
+    comm_.broadcast(state, comm_.size() - 1);
+    return state;
+}
+
+template <class T>
+partition::TensorPart count_slices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
+    partition::TensorPart result{{nonzeros.lengths, {}}, {}};
+    for (const auto& indices : nonzeros.indices) {
+        result.view.indices.emplace_back(indices);
+        auto list = nonempty_slices(comm, indices);
+        auto& mode = result.modes.emplace_back();
+        mode.slices = std::move(list.mine);
+        mode.bounds = std::move(list.bounds);
+        comm.agree([&] {
+            for (auto count : list.counts) mode.start.push_back(mode.start.back() + count);
+        });
+    }
+    return result;
+}
+
+template partition::TensorPart count_slices(const Communicator&, const sparse::Nonzeros<float>&);
+template partition::TensorPart count_slices(const Communicator&, const sparse::Nonzeros<double>&);
+
+}  // namespace arges::decompose

@@ -1,0 +1,306 @@
+// Tucker decompositions of dense tensors.
+#include "arges/tucker.hpp"
+
+#include "arges/error.hpp"
+#include "base/math.hpp"
+#include "base/stopwatch.hpp"
+#include "comm/collective_call.hpp"
+#include "decompose/check_forecast.hpp"
+#include "decompose/cp/cp_driver.hpp"
+#include "decompose/dense_memory.hpp"
+#include "decompose/distribution/dense_block.hpp"
+#include "decompose/distribution/movement_bounds.hpp"
+#include "decompose/factor_tensor.hpp"
+#include "decompose/tucker/dense_tucker_cost.hpp"
+#include "decompose/tucker/dense_tucker_qr.hpp"
+#include "decompose/tucker/dense_tucker_subspace.hpp"
+#include "decompose/tucker/dense_unfolding.hpp"
+#include "decompose/tucker/tucker_checks.hpp"
+#include "decompose/tucker/tucker_iterations.hpp"
+#include "decompose/tucker/tucker_steps.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace arges {
+
+namespace {
+
+using decompose::RankRule;
+using decompose::Subspace;
+
+/// The methods; they share how a mode is truncated.
+template <class T>
+class DenseTucker {
+public:
+    DenseTucker(const Tensor<T>& tensor, const TuckerOptions& options, double norm_squared)
+        : tensor_(tensor.state()), options_(options), comm_(tensor_.world().state()->communicator()), norm_squared_(norm_squared),
+          factors_(tensor_.extents().size()), ranks_(tensor_.extents().size(), 0), steps_(comm_, sizeof(T)) {
+        for (std::size_t m = 0; m < options.ranks.size(); ++m) ranks_[m] = options.ranks[m];
+        order_ = options.order;
+        if (order_.empty())
+            order_ = decompose::cheapest_mode_order(*tensor_.state()->layout, ranks_, sizeof(T),
+                                                    tensor_.world().state()->plan_options().machine);
+    }
+
+    void hosvd() {
+        double left = budget();
+        for (std::size_t k = 0; k < order_.size(); ++k) {
+            auto whole = move(tensor_, order_[k], {});
+            truncate(whole, order_[k], rule(order_[k], left / static_cast<double>(order_.size() - k)), 0);
+            left -= discarded_;
+        }
+        core_ = Tensor<T>(tensor_.state());
+        for (std::size_t k = 0; k < order_.size(); ++k) {
+            const std::vector<int> settled(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(k));
+            core_ = project(move(core_, order_[k], settled), order_[k]);
+        }
+        const double kept = decompose::norm_squared(core_);
+        error_ = std::sqrt(at_least_zero(norm_squared_ - kept) / norm_squared_);
+    }
+
+    void st_hosvd() {
+        core_ = Tensor<T>(tensor_.state());
+        double left = budget(), discarded = 0;
+        for (std::size_t k = 0; k < order_.size(); ++k) {
+            const std::vector<int> settled(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(k));
+            core_ = move(core_, order_[k], settled);
+            truncate(core_, order_[k], rule(order_[k], left / static_cast<double>(order_.size() - k)), 0);
+            left -= discarded_;
+            discarded += discarded_;
+            core_ = project(core_, order_[k]);
+        }
+        error_ = std::sqrt(discarded / norm_squared_);
+    }
+
+    void hooi(TuckerResult<T>& result, const TuckerProgress& progress, const TuckerModel<T>* start) {
+        if (start)
+            take(*start);
+        else
+            st_hosvd();
+        for (std::size_t m = 0; m < factors_.size(); ++m) ranks_[m] = factors_[m].rank;
+        Stopwatch watch;
+        double fit = start ? -std::numeric_limits<double>::infinity() : 1 - error_;
+        for (bool goes_on = true; goes_on && result.iterations < options_.max_iterations;) {
+            iteration_ = result.iterations + 1;
+            sweep(tensor_, 0, tensor_.order());
+            const double change = 1 - error_ - fit;
+            fit = 1 - error_;
+            goes_on = decompose::note_iteration(options_, progress, fit, change, result);
+        }
+        result.seconds_per_iteration = watch.seconds() / result.iterations;
+    }
+
+    TuckerModel<T> model() const {
+        std::vector<std::vector<std::int64_t>> rows(factors_.size());
+        std::vector<std::vector<T>> values(factors_.size());
+        for (std::size_t m = 0; m < factors_.size(); ++m) {
+            const auto length = tensor_.extents()[m];
+            for (auto i = comm_.rank(); i < length; i += comm_.size()) {
+                rows[m].push_back(i);
+                for (std::int64_t c = 0; c < factors_[m].rank; ++c)
+                    values[m].push_back(factors_[m].u[static_cast<std::size_t>(i + c * length)]);
+            }
+        }
+        auto core = core_;
+        core.set_name("core");
+        return {tensor_.extents(), std::move(core), std::move(rows), std::move(values)};
+    }
+
+    double error() const { return error_; }
+    /// What each step took. Collective.
+    std::vector<TuckerStep> steps() { return std::move(steps_).finish(); }
+
+private:
+    double ranks() const { return static_cast<double>(comm_.size()); }
+    double budget() const { return options_.relative_error * options_.relative_error * norm_squared_; }
+
+    RankRule rule(int mode, double allowed) const {
+        const auto m = static_cast<std::size_t>(mode);
+        return {ranks_[m] > 0 ? ranks_[m] : tensor_.extents()[m], options_.relative_error > 0 ? at_least_zero(allowed) : -1};
+    }
+
+    /// To where the mode is whole; a part of the next step.
+    Tensor<T> move(const Tensor<T>& tensor, int mode, const std::vector<int>& settled) {
+        auto& step = steps_.pending();
+        steps_.note(step, 0);
+        auto moved = decompose::with_whole_mode(tensor, mode, settled);
+        step.move_seconds += steps_.note(step, moved.planned_bytes);
+        return std::move(moved.tensor);
+    }
+
+    /// The kernel for a matricization.
+    TuckerKernel kernel(const Tensor<T>& tensor, int mode, const RankRule& rule) const {
+        const auto length = tensor.extents()[static_cast<std::size_t>(mode)], width = tensor.size() / length;
+        if (tensor.order() == 1 || rule.most > width) return TuckerKernel::gram;
+        if (options_.kernel != TuckerKernel::automatic) return options_.kernel;
+        const bool accurate = options_.relative_error > 0 &&
+                              options_.relative_error < std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+        return accurate ? TuckerKernel::qr : decompose::cheaper_kernel(length, width, comm_.size());
+    }
+
+    /// Finds the factor of a mode of a tensor in which it is whole.
+    void truncate(const Tensor<T>& tensor, int mode, const RankRule& rule, int iteration) {
+        auto& step = steps_.begin(mode, iteration);
+        const auto length = tensor.extents()[static_cast<std::size_t>(mode)];
+        auto& factor = factors_[static_cast<std::size_t>(mode)];
+        const RankRule limited{std::min(rule.most, length), rule.allowed};
+        step.kernel = kernel(tensor, mode, limited);
+        steps_.note(step, 0);
+        if (step.kernel == TuckerKernel::gram) {
+            auto gram = decompose::mode_gram(tensor, mode);
+            step.gram_seconds = steps_.note(step, decompose::gram_bytes(comm_.size(), comm_.rank(), length));
+            steps_.raise_bound(
+                step, decompose::gram_bound(static_cast<double>(length), static_cast<double>(tensor.size() / length), ranks()));
+            factor = decompose::subspace_of_gram<T>(tensor.world(), std::move(gram), length, limited);
+            step.solve_seconds = steps_.note(step, factor.planned_bytes);
+        } else {
+            factor = decompose::subspace_by_qr(tensor, mode, limited);
+            step.gram_seconds = steps_.note(step, factor.planned_bytes);
+        }
+        discarded_ = factor.discarded;
+        step.rank = factor.rank;
+        step.discarded = std::sqrt(factor.discarded / norm_squared_);
+    }
+
+    /// The product with a mode's factor, and what has moved for it.
+    Tensor<T> project(const Tensor<T>& tensor, int mode) {
+        auto& step = steps_.go_on(mode);
+        steps_.note(step, 0);
+        const auto& factor = factors_[static_cast<std::size_t>(mode)];
+        auto result = decompose::mode_product<T>(tensor, mode, factor.u, factor.rank);
+        step.product_seconds += steps_.note(step, 0);
+        steps_.raise_bound(step, bound_of_product(tensor.extents(), mode));
+        return result;
+    }
+
+    double bound_of_product(const std::vector<std::int64_t>& extents, int mode) const {
+        double size = 1;
+        for (auto n : extents) size *= static_cast<double>(n);
+        const auto place = static_cast<std::size_t>(mode);
+        const auto length = static_cast<double>(extents[place]);
+        return decompose::product_bound(length, size / length, static_cast<double>(factors_[place].rank), ranks());
+    }
+
+    /// Truncates the modes in [begin, end) of a tensor in which all others have been multiplied with their factors. Halves
+    /// share these products, so that the tensor itself is read twice in an iteration.
+    void sweep(const Tensor<T>& tensor, int begin, int end) {
+        if (end - begin == 1) {
+            auto whole = move(tensor, begin, {});
+            truncate(whole, begin, {ranks_[static_cast<std::size_t>(begin)], -1}, iteration_);
+            if (end < tensor_.order()) return;
+            core_ = project(whole, begin);
+            error_ = std::sqrt(at_least_zero(norm_squared_ - factors_[static_cast<std::size_t>(begin)].kept) / norm_squared_);
+            return;
+        }
+        const int middle = (begin + end) / 2;
+        sweep(multiplied(tensor, middle, end), begin, middle);
+        sweep(multiplied(tensor, begin, middle), middle, end);
+    }
+
+    /// The tensor times the factors of some modes, as one statement: the planner decides in which order, and where. A part of the
+    /// next step.
+    Tensor<T> multiplied(const Tensor<T>& tensor, int begin, int end) {
+        auto& step = steps_.pending();
+        steps_.note(step, 0);
+        auto labels = decompose::numbered_labels('x', tensor.order());
+        auto extents = tensor.extents();
+        Expression<T> product = tensor[Labels(labels)];
+        auto least = std::numeric_limits<double>::infinity();
+        for (int m = begin; m < end; ++m) {
+            const auto place = static_cast<std::size_t>(m);
+            least = std::min(least, bound_of_product(tensor.extents(), m));
+            Tensor<T> factor(tensor.world(), {extents[place], factors_[place].rank}, "factor");
+            factor.for_each_local([&, length = extents[place]](Index i, T& value) {
+                value = factors_[place].u[static_cast<std::size_t>(i[0] + i[1] * length)];
+            });
+            const auto truncated = "y" + std::to_string(m + 1);
+            product = product * factor[Labels(std::vector<std::string>{labels[place], truncated})];
+            labels[place] = truncated;
+            extents[place] = factors_[place].rank;
+        }
+        Tensor<T> result(tensor.world(), extents, tensor.name());
+        result[Labels(labels)] = product;
+        step.product_seconds += steps_.note(step, tensor.world().last_report().bytes_planned);
+        steps_.raise_bound(step, least);
+        return decompose::with_plain_blocks(result);
+    }
+
+    void take(const TuckerModel<T>& start) {
+        for (int m = 0; m < start.order(); ++m) {
+            const auto rows = start.gather(m);
+            const auto place = static_cast<std::size_t>(m);
+            auto& factor = factors_[place];
+            factor.rank = start.ranks()[place];
+            factor.u.resize(rows.size());
+            const auto length = start.lengths()[place];
+            for (std::int64_t i = 0; i < length; ++i)
+                for (std::int64_t c = 0; c < factor.rank; ++c)
+                    factor.u[static_cast<std::size_t>(i + c * length)] = rows[static_cast<std::size_t>(i * factor.rank + c)];
+        }
+    }
+
+    Tensor<T> tensor_;
+    const TuckerOptions& options_;
+    const Communicator& comm_;
+    double norm_squared_;
+    std::vector<Subspace<T>> factors_;
+    std::vector<std::int64_t> ranks_;  // by mode; 0: not known before
+    std::vector<int> order_;
+    Tensor<T> core_;
+    double error_ = 0, discarded_ = 0;
+    int iteration_ = 0;
+    decompose::TuckerSteps steps_;
+};
+
+}  // namespace
+
+template <class T>
+TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
+                                 const std::type_identity_t<TuckerModel<T>>* start) {
+    const auto& source = state_of(tensor, "tucker_decompose");
+    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
+    if (source.world->dry())
+        throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
+    decompose::check_dense_tucker(source.title(), tensor.extents(), options);
+    if (start && options.method != TuckerMethod::hooi)
+        throw InvalidArgument("Tucker decomposition: factors to start from are for hooi; choose it, or leave them out");
+    if (start) decompose::check_tucker_start(*start, tensor.extents(), options.ranks);
+    const auto place = decompose::plain_layout(tensor);
+    const auto forecast = source.world->communicator().maximum(
+        place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
+    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    if (options.planned) source.world->agree([&] { options.planned(forecast); });
+    Stopwatch watch;
+    const auto plain = decompose::with_plain_blocks(tensor);
+    const double norm_squared = decompose::norm_squared(plain);
+    decompose::check_norm(source.title(), norm_squared);
+    DenseTucker<T> work(plain, options, norm_squared);
+    TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
+    result.method = options.method == TuckerMethod::automatic ? TuckerMethod::st_hosvd : options.method;
+    result.forecast_bytes = forecast;
+    result.grid = decompose::grid_text(*plain.state()->layout);
+    result.distribution = "dense";
+    if (result.method == TuckerMethod::hosvd) work.hosvd();
+    if (result.method == TuckerMethod::st_hosvd) work.st_hosvd();
+    if (result.method == TuckerMethod::hooi) work.hooi(result, progress, start);
+    result.model = work.model();
+    result.estimated_error = work.error();
+    result.fit = 1 - work.error();
+    result.steps = work.steps();
+    result.seconds = watch.seconds();
+    return result;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&,                   \
+                                              const TuckerModel<T>*);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges

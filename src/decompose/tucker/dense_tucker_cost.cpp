@@ -1,0 +1,61 @@
+#include "decompose/tucker/dense_tucker_cost.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace arges::decompose {
+
+namespace {
+
+/// Times in flops of matrix products, which take as long on one rank; measured from n = 300 to 2000 on one thread. All
+/// eigenvectors of a symmetric n x n matrix (5 to 9 n^3; 13 at n = 300 to 40 at n = 100 where it is of full rank), and the SVD
+/// of a triangle (10 to 20 n^3) are found by one rank; TSQR runs at half the rate of a product.
+constexpr double eigen_flops = 9, svd_flops = 14, tsqr_slowness = 2;
+
+double cube(double n) { return n * n * n; }
+
+}  // namespace
+
+TuckerKernel cheaper_kernel(std::int64_t length, std::int64_t width, std::int64_t ranks) {
+    const auto n = static_cast<double>(length), w = static_cast<double>(width), processes = static_cast<double>(ranks);
+    const double shorter = std::min(n, w), longer = std::max(n, w);
+    const double gram = n * n * w / processes + eigen_flops * cube(n);
+    const double qr = tsqr_slowness * 2 * longer * shorter * shorter / processes + svd_flops * cube(shorter);
+    return qr < gram ? TuckerKernel::qr : TuckerKernel::gram;
+}
+
+/// Exact dynamic programming over the sets of modes that have been truncated: what is left of the tensor depends on the set only.
+std::vector<int> cheapest_mode_order(const Layout& layout, const std::vector<std::int64_t>& ranks, std::int64_t element_bytes,
+                                     const MachineModel& machine) {
+    const auto order = layout.extents().size();
+    const auto sets = std::size_t{1} << order;
+    const auto processes = static_cast<double>(layout.grid().ranks());
+    const auto kept = [&](std::size_t m) {
+        const auto length = layout.extents()[m];
+        return static_cast<double>(ranks[m] > 0 ? ranks[m] : std::max<std::int64_t>(1, length / 4));
+    };
+    std::vector<double> best(sets, std::numeric_limits<double>::infinity());
+    std::vector<std::size_t> last(sets, 0);
+    best[0] = 0;
+    for (std::size_t set = 0; set < sets; ++set) {
+        double elements = 1;
+        for (std::size_t m = 0; m < order; ++m)
+            elements *= (set >> m & 1) != 0 ? kept(m) : static_cast<double>(layout.extents()[m]);
+        for (std::size_t m = 0; m < order; ++m) {
+            if ((set >> m & 1) != 0) continue;
+            const auto n = static_cast<double>(layout.extents()[m]);
+            const double flops = (n + 2 * kept(m)) * elements / processes + eigen_flops * cube(n);
+            const double moved =
+                layout.slot(static_cast<int>(m)).places() > 1 ? elements / processes * static_cast<double>(element_bytes) : 0;
+            const double cost = best[set] + flops / machine.flops_per_second + moved / machine.bytes_per_second;
+            const auto next = set | std::size_t{1} << m;
+            if (cost < best[next]) best[next] = cost, last[next] = m;
+        }
+    }
+    std::vector<int> result;
+    for (auto set = sets - 1; set != 0; set &= ~(std::size_t{1} << last[set])) result.push_back(static_cast<int>(last[set]));
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
+}  // namespace arges::decompose

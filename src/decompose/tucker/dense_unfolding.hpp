@@ -1,0 +1,70 @@
+/// Matricizations of dense tensors: Gram matrices and products with one mode, on blocks in which that mode is whole.
+#pragma once
+
+#include "arges/tensor.hpp"
+#include "decompose/cp/gram_solver.hpp"
+#include "layout/layout.hpp"
+#include "local/blas.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace arges::decompose {
+
+/// A block of a tensor as a three-dimensional array with one mode in the middle.
+struct MiddleMode {
+    std::int64_t before = 1, length = 1, behind = 1;
+
+    /// @param sizes of the block by mode
+    MiddleMode(const std::vector<std::int64_t>& sizes, int mode);
+};
+
+/// The Gram matrix of a block's matricization, its lower triangle. Threads sum panels of their own, whose sums are added in their
+/// order. Local. @param longest_stride that BLAS takes, lowered by tests @throws OutOfMemory
+template <class T>
+Gram gram_of_block(const T* block, const MiddleMode& at, std::int64_t longest_stride = local::max_blas_stride);
+
+/// A layout in which a mode is not spread: its torus dimensions go to modes that are long enough, first to those in `settled`.
+/// Where there are none, ranks along a torus dimension hold copies. Pure.
+Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const int> settled);
+
+/// A layout in which only this mode is spread, over as many torus dimensions as it has indices for; along the others ranks hold
+/// copies. Pure.
+Layout layout_with_spread_mode(const Layout& layout, int mode);
+
+/// A tensor on another layout, and the bytes that this rank sends for it, as planned.
+template <class T>
+struct MovedTensor {
+    Tensor<T> tensor;
+    std::int64_t planned_bytes = 0;
+};
+
+/// The same elements on another layout. Collective.
+/// @param tensor has plain blocks, as the layout
+template <class T>
+MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout);
+
+/// The same elements with a mode that is whole in every block; no copy if it is already. Collective.
+/// @param tensor has plain blocks
+template <class T>
+MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<const int> settled);
+
+/// Sum of the squares of all elements. Collective.
+template <class T>
+double norm_squared(const Tensor<T>& tensor);
+
+/// The lower triangle of X_(mode) X_(mode)^T, on the first rank, by symmetric products of the blocks; the mode is whole. Float
+/// elements are summed in float only over a few thousand terms. On other ranks the values mean nothing. Collective.
+template <class T>
+Gram mode_gram(const Tensor<T>& tensor, int mode);
+
+/// Bytes that mode_gram() sends from a rank. Pure.
+std::int64_t gram_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t length);
+
+/// The tensor whose index of `mode`, which is whole, is multiplied with U^T. No communication.
+/// @param u length x columns, column after column
+template <class T>
+Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, std::int64_t columns);
+
+}  // namespace arges::decompose

@@ -1,0 +1,52 @@
+#include "io/dense/packed_order.hpp"
+
+#include "base/math.hpp"
+
+namespace arges::io {
+
+PackedOrder::PackedOrder(const Layout& layout, SlotOrder order) : layout_(layout) {
+    for (int s = 0; s < layout.slots(); ++s) {
+        Slot slot{s, layout.slot(s).size(), {}};
+        for (std::int64_t place = 0; place < layout.slot(s).places(); ++place) slot.rank.push_back(layout.rank_at(place, s));
+        size_ *= slot.size;
+        slots_.push_back(std::move(slot));
+    }
+    if (order == SlotOrder::last_fastest) std::reverse(slots_.begin(), slots_.end());
+    is_local_order_ = order == SlotOrder::first_fastest || slots_.size() < 2;
+}
+
+std::int64_t PackedOrder::place_of(const Slot& slot, std::int64_t index) const {
+    const auto& where = slot_layout(slot);
+    if (!where.is_rows()) return index % where.places();
+    std::int64_t child[2];
+    where.node().separate(index, child);
+    return child[1] % where.places();
+}
+
+std::int64_t PackedOrder::before_in_slot(const Slot& slot, std::int64_t place, std::int64_t index) const {
+    const auto& where = slot_layout(slot);
+    if (!where.is_rows()) return count_residues(index, place, where.places());
+    std::int64_t child[2];
+    where.node().separate(index, child);
+    const auto whole_rows = where.row_start(place, count_residues(child[1], place, where.places()));
+    return whole_rows + (child[1] % where.places() == place ? child[0] : 0);
+}
+
+std::int64_t PackedOrder::before(std::int64_t rank, std::int64_t position) const {
+    if (layout_.grid().is_idle(rank) || size_ == 0) return 0;
+    if (slots_.empty()) return position;
+    auto faster = layout_.local_size(rank), stride = size_;
+    std::int64_t count = 0;
+    for (std::size_t s = slots_.size(); s-- > 0 && faster > 0;) {
+        const auto& slot = slots_[s];
+        stride /= slot.size;
+        const auto index = position / stride, place = layout_.place(rank, slot.number);
+        position %= stride;
+        faster /= slot_layout(slot).local_size(place);
+        count += before_in_slot(slot, place, index) * faster;
+        if (index == slot.size || place_of(slot, index) != place) break;
+    }
+    return count;
+}
+
+}  // namespace arges::io

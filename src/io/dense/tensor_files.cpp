@@ -1,0 +1,192 @@
+// Dense tensors from files of other programs.
+#include "arges/error.hpp"
+#include "arges/tensor_io.hpp"
+#include "base/instantiate.hpp"
+#include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "interface/real_world.hpp"
+#include "interface/tensor_state.hpp"
+#include "io/checkpoint/checkpoint_seal.hpp"
+#include "io/dense/slab_exchange.hpp"
+#include "io/dense/tensor_reading.hpp"
+#include "io/file/hdf5_dataset.hpp"
+#include "io/file/npy_array.hpp"
+
+#include <filesystem>
+#include <optional>
+
+namespace arges {
+
+using namespace io;
+
+namespace {
+
+enum class Form { npy, hdf5, checkpoint, other };
+
+/// A file name and the dataset that it may end in.
+struct FilePath {
+    std::string file, dataset;
+};
+
+/// A name with ":/" is split there, unless there is a file of the whole name on rank 0. Collective.
+FilePath split(const Communicator& comm, const std::string& path) {
+    const auto colon = path.find(":/");
+    if (colon == std::string::npos) return {path, ""};
+    std::error_code ignored;
+    if (from_first_rank(comm, [&] { return std::filesystem::exists(path, ignored); })) return {path, ""};
+    return {path.substr(0, colon), path.substr(colon + 1)};
+}
+
+/// What rank 0 has found in a file: where and what the numbers are.
+struct Description {
+    Form form = Form::other;
+    Hdf5Array array;
+    bool is_fortran_order = false;
+
+    std::vector<std::byte> bytes() const;
+    static Description from_bytes(const std::vector<std::byte>& bytes);
+};
+
+std::vector<std::byte> Description::bytes() const {
+    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(form), array.type.kind, array.type.bytes, array.type.is_swapped,
+                                      is_fortran_order, array.data, static_cast<std::int64_t>(array.extents.size())};
+    numbers.insert(numbers.end(), array.extents.begin(), array.extents.end());
+    numbers.insert(numbers.end(), array.name.begin(), array.name.end());
+    return to_bytes(numbers);
+}
+
+Description Description::from_bytes(const std::vector<std::byte>& bytes) {
+    const auto numbers = arges::from_bytes<std::int64_t>(bytes);
+    Description result{static_cast<Form>(numbers[0]), {}, numbers[4] != 0};
+    result.array.type = {static_cast<char>(numbers[1]), static_cast<int>(numbers[2]), numbers[3] != 0};
+    result.array.data = numbers[5];
+    const auto extents = numbers.begin() + 7, name = extents + numbers[6];
+    result.array.extents.assign(extents, name);
+    for (auto at = name; at != numbers.end(); ++at) result.array.name += static_cast<char>(*at);
+    return result;
+}
+
+/// Looks into a file. Local.
+Description described(const InputFile& file, const std::string& dataset) {
+    Description found;
+    if (is_npy(file)) {
+        if (!dataset.empty()) throw InvalidArgument(file.path() + ": a .npy file has no dataset " + dataset + "; leave it out");
+        const auto header = read_npy_array_header(file);
+        return {Form::npy, {"", header.type, header.extents, header.data}, header.is_fortran_order};
+    }
+    if (!is_hdf5(file)) return found;
+    found.form = has_seal(file) ? Form::checkpoint : Form::hdf5;
+    found.array.name = dataset;
+    if (found.form == Form::hdf5) found.array = find_hdf5_array(file.path(), dataset);
+    return found;
+}
+
+/// What rank 0 sees in a file, on all ranks. Collective.
+Description described_for_all(const InputFile& file, const std::string& dataset) {
+    auto found = Description::from_bytes(from_first_rank(file.comm(), [&] { return described(file, dataset).bytes(); }));
+    if (found.form == Form::other)
+        throw InvalidArgument(file.path() + ": this is neither a .npy nor an HDF5 file; save the array in one of these forms");
+    return found;
+}
+
+/// The tensor that a path to a checkpoint means: "/tensors/T2", or the only one.
+const CheckpointTensor& chosen(const CheckpointReader& reader, const FilePath& path) {
+    constexpr std::string_view group = "/tensors/";
+    if (path.dataset.starts_with(group)) return reader.tensor(path.dataset.substr(group.size()));
+    if (!path.dataset.empty())
+        throw InvalidArgument(path.file + ": " + path.dataset + " is no tensor of the checkpoint; name one, for example " +
+                              path.file + ":/tensors/NAME");
+    if (reader.tensors().size() != 1)
+        throw InvalidArgument(path.file + ": the checkpoint has " + std::to_string(reader.tensors().size()) +
+                              " tensors; name one of them, for example " + path.file + ":/tensors/NAME");
+    return reader.tensors().front();
+}
+
+/// Memory for slabs and for numbers as they are in the file.
+std::int64_t buffer_bytes(const Description& found, std::int64_t ranks, std::int64_t element_bytes, std::int64_t slab_bytes) {
+    std::int64_t elements = 1;
+    for (auto n : found.array.extents) elements *= n;
+    const auto numbers = std::min(std::max<std::int64_t>(1, slab_bytes / element_bytes), (elements + ranks - 1) / ranks);
+    return SlabExchange::memory(elements, ranks, found.is_fortran_order, element_bytes, slab_bytes) + numbers * found.array.type.bytes;
+}
+
+/// Reads an array that is stored in C or Fortran order into a tensor without symmetry. Collective.
+template <class T>
+void load_array(const InputFile& file, const Description& found, TensorState& tensor) {
+    std::optional<ArrayReader> reader;
+    file.comm().agree([&] { reader.emplace(file, found.array); });
+    const auto slab_bytes = SlabExchange::slab_bytes_within(tensor.world->least_free_bytes());
+    const SlabExchange slabs(found.is_fortran_order ? SlotOrder::first_fastest : SlotOrder::last_fastest, slab_bytes);
+    const auto needed = buffer_bytes(found, tensor.world->size(), sizeof(T), slab_bytes);
+    if (const auto free = tensor.world->least_free_bytes(); needed > free)
+        throw OutOfMemory(file.path() + ": to read the array takes " + std::to_string(needed) +
+                          " bytes on a rank beside the tensor, but the memory limit leaves " + std::to_string(free) +
+                          "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
+    slabs.load<T>(tensor, [&](const Slab<T>& slab) { reader->read(slab.first, slab.count, slab.values); });
+}
+
+template <class T>
+Tensor<T> read_array(const World& world, const InputFile& file, const Description& found, const std::string& name) {
+    if (found.array.type.is_complex() && std::is_same_v<T, real_of<T>>)
+        throw InvalidArgument(file.path() + ": the array is of " + found.array.type.name() +
+                              ", but the tensor is real; read it as a tensor of complex numbers, or save its real part");
+    Tensor<T> tensor(world, found.array.extents, name);
+    load_array<T>(file, found, state_of(tensor, "read_tensor"));
+    return tensor;
+}
+
+}  // namespace
+
+bool is_tensor_file(const World& world, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "is_tensor_file", path);
+    const auto& comm = communicator_of(world, path);
+    const InputFile file(comm, split(comm, path).file);
+    bool is_one = false;
+    comm.agree([&] { is_one = is_npy(file) || is_hdf5(file); });
+    return is_one;
+}
+
+std::int64_t io::tensor_reading_memory(const World& world, const std::string& path, std::int64_t element_bytes, std::int64_t free) {
+    const QuietHdf5 quiet;
+    const auto& comm = communicator_of(world, path);
+    const auto where = split(comm, path);
+    const auto found = described_for_all(InputFile(comm, where.file), where.dataset);
+    const auto slab_bytes = found.form == Form::checkpoint ? SlabExchange::default_slab_bytes : SlabExchange::slab_bytes_within(free);
+    return buffer_bytes(found, world.size(), element_bytes, slab_bytes);
+}
+
+TensorFileInfo tensor_file_info(const World& world, const std::string& path) {
+    const CollectiveCall call(ranks_of(world), "tensor_file_info", path);
+    const QuietHdf5 quiet;
+    const auto where = split(communicator_of(world, path), path);
+    const InputFile file(communicator_of(world, path), where.file);
+    const auto found = described_for_all(file, where.dataset);
+    if (found.form != Form::checkpoint) {
+        const auto& array = found.array;
+        return {found.form == Form::npy ? ".npy" : "HDF5", array.name, array.type.name(), array.extents, array.type.is_complex()};
+    }
+    const CheckpointReader reader(world, where.file);
+    const auto& tensor = chosen(reader, where);
+    return {"checkpoint", "/tensors/" + tensor.name, to_string(tensor.element), tensor.extents,
+            number_type_of(tensor.element).is_complex()};
+}
+
+template <class T>
+Tensor<T> read_tensor(const World& world, const std::string& path, const std::string& name) {
+    const CollectiveCall call(ranks_of(world), "read_tensor", path);
+    const QuietHdf5 quiet;
+    const auto where = split(communicator_of(world, path), path);
+    const InputFile file(communicator_of(world, path), where.file);
+    const auto found = described_for_all(file, where.dataset);
+    const auto title = name.empty() ? std::filesystem::path(where.file).stem().string() : name;
+    if (found.form != Form::checkpoint) return read_array<T>(world, file, found, title);
+    const CheckpointReader reader(world, where.file);
+    auto tensor = reader.read<T>(chosen(reader, where).name);
+    tensor.set_name(title);
+    return tensor;
+}
+
+#define ARGES_INSTANTIATE(T) template Tensor<T> read_tensor(const World&, const std::string&, const std::string&);
+ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+
+}  // namespace arges

@@ -1,0 +1,56 @@
+/// Factor matrices, Kruskal tensors and columns of row numbers (T = std::int64_t) in files that NumPy and MATLAB read. Rows come from, and
+/// go to, any ranks.
+#pragma once
+
+#include "io/file/parallel_file.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace arges::io {
+
+/// The form of a matrix in a file.
+enum class MatrixForm {
+    text,  ///< .txt: a row on each line, numbers in their shortest exact form, separated by a blank
+    npy,   ///< .npy version 1.0: float32, float64 or int64, row after row
+};
+
+struct MatrixShape {
+    std::int64_t rows = 0, columns = 0;
+    bool operator==(const MatrixShape&) const = default;
+};
+
+/// Rows of a matrix that a rank has or wants.
+template <class T>
+struct MatrixRows {
+    std::vector<std::int64_t> rows;  ///< their numbers in the matrix, counted from 0, in any order
+    std::span<const T> values;       ///< rows.size() x columns, row after row
+
+    /// Rows first, first + 1, ...; as many as the values make.
+    static MatrixRows contiguous(std::int64_t first, std::span<const T> values, std::int64_t columns);
+};
+
+/// Writes a matrix. Rows that no rank gives are zero. Collective.
+/// @throws InvalidArgument on every rank for a row out of range or given twice, and if the file cannot be written
+template <class T>
+void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine,
+                  MatrixForm form);
+
+/// Likewise, but the file does not have its name yet: see OutputFile::publish().
+template <class T>
+std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::string& path, MatrixShape shape,
+                                           const MatrixRows<T>& mine, MatrixForm form);
+
+/// Shape of a matrix in a file of either form, by its contents; a one-dimensional .npy is a column. Collective.
+/// @throws InvalidArgument on every rank if the file is not a matrix
+MatrixShape matrix_shape(const Communicator& comm, const std::string& path);
+
+/// The rows with these numbers, in their order, from a file of either form; every rank may ask for any rows. Collective.
+/// @throws InvalidArgument on every rank if the file is wrong, or a row is not in it
+template <class T>
+std::vector<T> read_matrix(const Communicator& comm, const std::string& path, std::span<const std::int64_t> rows);
+
+}  // namespace arges::io

@@ -1,0 +1,189 @@
+#include "arges/error.hpp"
+#include "base/saturate.hpp"
+#include "comm/communicator.hpp"
+#include "interface/sparse_tensor_slices.hpp"
+#include "io/model/matrix_files_npy.hpp"
+#include "io/sparse/tns_writer.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <type_traits>
+
+namespace arges::io {
+
+namespace {
+
+/// Consecutive rows of the file for one rank: those from begin to end - 1, of which the given ones are stored.
+template <class T>
+struct Stretch {
+    std::int64_t begin = 0, end = 0, columns = 0;
+    std::vector<std::int64_t> rows;  // ascending
+    std::vector<T> values;
+
+    std::span<const T> row(std::size_t i) const {
+        return std::span<const T>(values).subspan(i * static_cast<std::size_t>(columns), static_cast<std::size_t>(columns));
+    }
+};
+
+template <class T>
+void check_rows(const std::string& path, MatrixShape shape, const MatrixRows<T>& mine) {
+    if (shape.rows < 0 || shape.columns < 1)
+        throw InvalidArgument(path + ": a matrix of " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
+                              "; it needs at least one column");
+    if (mine.values.size() != mine.rows.size() * static_cast<std::size_t>(shape.columns))
+        throw InvalidArgument(path + ": " + std::to_string(mine.values.size()) + " values for " +
+                              std::to_string(mine.rows.size()) + " rows of " + std::to_string(shape.columns) +
+                              " columns; give all values of each row");
+    for (auto row : mine.rows)
+        if (row < 0 || row >= shape.rows)
+            throw InvalidArgument(path + ": row " + std::to_string(row) + " of a matrix of " + std::to_string(shape.rows) +
+                                  " rows; rows count from 0");
+}
+
+/// Brings the rows into the order of the file, in parts with similar numbers of given rows. Collective.
+template <class T>
+Stretch<T> arranged(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine) {
+    comm.agree([&] { check_rows(path, shape, mine); });
+    const auto list = nonempty_slices(comm, mine.rows);
+    const auto given = comm.sum(static_cast<std::int64_t>(mine.rows.size()));
+    if (given != list.total())
+        throw InvalidArgument(path + ": " + std::to_string(given) + " rows are given, but only " + std::to_string(list.total()) +
+                              " different ones; each row must come from one rank");
+    const auto columns = static_cast<std::size_t>(shape.columns), row_bytes = columns * sizeof(T);
+    // A row goes behind its number. Of what is packed, what is received and the stretch, two are in memory at a time.
+    std::vector<std::vector<std::byte>> packed(static_cast<std::size_t>(comm.size()));
+    comm.agree([&] {
+        std::vector<std::size_t> counts(packed.size());
+        for (auto row : mine.rows) ++counts[list.owner(row)];
+        for (std::size_t r = 0; r < packed.size(); ++r) packed[r].reserve(counts[r] * (sizeof(std::int64_t) + row_bytes));
+        for (std::size_t i = 0; i < mine.rows.size(); ++i) {
+            auto& to = packed[list.owner(mine.rows[i])];
+            const auto* const number = reinterpret_cast<const std::byte*>(&mine.rows[i]);
+            const auto* const row = reinterpret_cast<const std::byte*>(mine.values.data() + i * columns);
+            to.insert(to.end(), number, number + sizeof(std::int64_t));
+            to.insert(to.end(), row, row + row_bytes);
+        }
+    });
+    packed = comm.all_to_all(packed);
+    Stretch<T> stretch;
+    stretch.columns = shape.columns;
+    const auto rank = static_cast<std::size_t>(comm.rank());
+    stretch.begin = rank == 0 ? 0 : std::min(list.bounds[rank - 1], shape.rows);
+    stretch.end = rank + 1 == packed.size() ? shape.rows : std::min(list.bounds[rank], shape.rows);
+    comm.agree([&] {
+        stretch.rows = list.mine;
+        stretch.values.resize(stretch.rows.size() * columns);
+        for (const auto& from : packed)
+            for (std::size_t at = 0; at < from.size(); at += sizeof(std::int64_t) + row_bytes) {
+                std::int64_t number = 0;
+                std::memcpy(&number, from.data() + at, sizeof number);
+                const auto place = std::lower_bound(stretch.rows.begin(), stretch.rows.end(), number) - stretch.rows.begin();
+                std::memcpy(stretch.values.data() + static_cast<std::size_t>(place) * columns, from.data() + at + sizeof number, row_bytes);
+            }
+    });
+    return stretch;
+}
+
+template <class T>
+void append_line(std::string& text, std::span<const T> row) {
+    for (std::size_t c = 0; c < row.size(); ++c) {
+        if (c > 0) text += ' ';
+        append_number(text, row[c]);
+    }
+    text += '\n';
+}
+
+template <class T>
+void produce_rows(const Stretch<T>& stretch, const std::function<void(std::string_view)>& take) {
+    constexpr std::size_t piece_bytes = std::size_t{1} << 18;
+    std::string zeros, text;
+    append_line<T>(zeros, std::vector<T>(static_cast<std::size_t>(stretch.columns), T(0)));
+    std::size_t next = 0;
+    for (auto row = stretch.begin; row < stretch.end; ++row) {
+        if (next < stretch.rows.size() && stretch.rows[next] == row)
+            append_line(text, stretch.row(next++));
+        else
+            text += zeros;
+        if (text.size() < piece_bytes) continue;
+        take(text);
+        text.clear();
+    }
+    take(text);
+}
+
+/// Writes given rows in long runs; short gaps are filled with zeros, long ones are left to the file system.
+template <class T>
+void write_runs(OutputFile& file, std::int64_t data, const Stretch<T>& stretch) {
+    constexpr std::size_t run_bytes = std::size_t{1} << 20;
+    constexpr std::int64_t short_gap_bytes = 4096;
+    const auto row_bytes = stretch.columns * static_cast<std::int64_t>(sizeof(T));
+    std::vector<char> run;
+    std::int64_t first = 0, end = 0;  // rows of the run
+    const auto flush = [&] {
+        file.write(data + first * row_bytes, run.data(), run.size());
+        run.clear();
+    };
+    for (std::size_t i = 0; i < stretch.rows.size(); ++i) {
+        const auto row = stretch.rows[i];
+        if (!run.empty() && (run.size() >= run_bytes || (row - end) > short_gap_bytes / row_bytes)) flush();
+        if (run.empty()) first = end = row;
+        run.resize(run.size() + static_cast<std::size_t>((row - end) * row_bytes), 0);
+        const auto* values = reinterpret_cast<const char*>(stretch.row(i).data());
+        run.insert(run.end(), values, values + row_bytes);
+        end = row + 1;
+    }
+    if (!run.empty()) flush();
+}
+
+}  // namespace
+
+template <class T>
+MatrixRows<T> MatrixRows<T>::contiguous(std::int64_t first, std::span<const T> values, std::int64_t columns) {
+    MatrixRows result{std::vector<std::int64_t>(values.size() / static_cast<std::size_t>(columns)), values};
+    std::iota(result.rows.begin(), result.rows.end(), first);
+    return result;
+}
+
+template <class T>
+std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::string& path, MatrixShape shape,
+                                           const MatrixRows<T>& mine, MatrixForm form) {
+    const auto stretch = arranged(comm, path, shape, mine);
+    if (form == MatrixForm::text)
+        return prepare_text(comm, path, false,
+                            [&](const std::function<void(std::string_view)>& take) { produce_rows(stretch, take); });
+    const auto bytes = saturated_product(saturated_product(shape.rows, shape.columns), sizeof(T));
+    if (bytes > std::numeric_limits<std::int64_t>::max() / 2)
+        throw Unsupported(path + ": a matrix of " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
+                          " has more bytes than a .npy file can; decompose compacted() of the tensor");
+    auto file = std::make_unique<OutputFile>(comm, path);
+    const auto header = npy_header(shape, {std::is_integral_v<T> ? 'i' : 'f', sizeof(T)});
+    comm.agree([&] {
+        const auto data = static_cast<std::int64_t>(header.size());
+        if (comm.rank() == 0) {
+            file->write(0, header.data(), header.size());
+            file->set_size(data + bytes);
+        }
+        write_runs(*file, data, stretch);
+    });
+    file->complete();
+    return file;
+}
+
+template <class T>
+void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine,
+                  MatrixForm form) {
+    prepare_matrix(comm, path, shape, mine, form)->publish();
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                   \
+    template struct MatrixRows<T>;                                                                                             \
+    template std::unique_ptr<OutputFile> prepare_matrix(const Communicator&, const std::string&, MatrixShape,                  \
+                                                        const MatrixRows<T>&, MatrixForm);                                     \
+    template void write_matrix(const Communicator&, const std::string&, MatrixShape, const MatrixRows<T>&, MatrixForm);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+ARGES_INSTANTIATE(std::int64_t)
+
+}  // namespace arges::io

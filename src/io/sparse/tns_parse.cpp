@@ -1,0 +1,196 @@
+#include "io/sparse/tns_parse.hpp"
+
+#include "interface/sparse_state.hpp"
+#include "io/file/text_lines.hpp"
+#include "io/file/text_number.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace arges::io {
+
+namespace {
+
+std::string columns_text(std::size_t count) { return std::to_string(count) + (count == 1 ? " column" : " columns"); }
+
+const char* next_line(const char* at, const char* end) {
+    return static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
+}
+
+}  // namespace
+
+std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line) {
+    line = 0;
+    const char* const end = block.data() + block.size();
+    for (const char* at = block.data(); at < end;) {
+        const char* const next = next_line(at, end);
+        const auto words = words_of({at, static_cast<std::size_t>(next - at)});
+        at = next;
+        ++line;
+        if (!words.empty() && words[0][0] != '#') return static_cast<std::int64_t>(words.size());
+    }
+    return 0;
+}
+
+template <class T>
+TnsParser<T>::TnsParser(const TnsRules& rules, bool keep_lines)
+    : rules_(rules), keep_lines_(keep_lines), order_(static_cast<std::size_t>(rules.order)) {
+    nonzeros_.indices.resize(order_);
+    least_ = rules.base == IndexBase::one ? 1 : 0;
+    for (std::size_t m = 0; m < order_; ++m) {
+        const auto length = rules.lengths.empty() ? max_sparse_length : rules.lengths[m];
+        most_[m] = rules.base == IndexBase::one ? length : length - 1;
+        largest_[m] = -1;
+    }
+}
+
+template <class T>
+void TnsParser<T>::reserve(std::int64_t count) {
+    const auto room = static_cast<std::size_t>(count);
+    for (auto& column : nonzeros_.indices) column.reserve(room);
+    nonzeros_.values.reserve(room);
+    if (keep_lines_) lines_.reserve(room);
+}
+
+template <class T>
+sparse::Nonzeros<T> TnsParser<T>::take() {
+    for (auto& column : nonzeros_.indices) column.resize(used_);
+    nonzeros_.values.resize(used_);
+    return std::move(nonzeros_);
+}
+
+template <class T>
+void TnsParser<T>::parse(std::string_view block, std::int64_t lines, std::int64_t first_line) {
+    if (error_.line != LineError::none) return;
+    const auto room = used_ + static_cast<std::size_t>(lines);
+    if (room > nonzeros_.values.size()) {
+        for (auto& column : nonzeros_.indices) column.resize(room);
+        nonzeros_.values.resize(room);
+    }
+    const char* at = block.data();
+    const char* const end = at + block.size();
+    for (auto line = first_line; at < end && error_.line == LineError::none; ++line) {
+        const auto before = used_;
+        while (is_blank(*at)) ++at;
+        if (*at == '\n') {
+            ++at;
+        } else if (*at == '#') {
+            at = next_line(at, end);
+        } else if (const char* const begin = at; !parse_fast(at, end)) {
+            at = next_line(begin, end);
+            parse_carefully({begin, static_cast<std::size_t>(at - begin) - 1}, line);
+        }
+        if (keep_lines_ && used_ > before) lines_.push_back(line);
+    }
+}
+
+/// Reads a usual line and moves behind it; else leaves it to the careful way.
+template <class T>
+bool TnsParser<T>::parse_fast(const char*& at, const char* end) {
+    const char* p = at;
+    std::array<std::int64_t, 16> index;
+    bool zero = false;
+    for (std::size_t m = 0; m < order_; ++m) {
+        const char* const first = p;
+        std::uint64_t digits = 0;
+        for (unsigned d; (d = static_cast<unsigned>(*p) - '0') <= 9; ++p) digits = digits * 10 + d;
+        if (p == first || p - first > 18 || !is_blank(*p)) return false;
+        const auto number = static_cast<std::int64_t>(digits);
+        if (number < least_ || number > most_[m]) return false;
+        while (is_blank(*p)) ++p;
+        index[m] = number;
+        zero |= number == 0;
+    }
+    T value;
+    if (!fast_value(p, end, value)) return false;
+    while (is_blank(*p)) ++p;
+    if (*p != '\n') return false;
+    for (std::size_t m = 0; m < order_; ++m) {
+        nonzeros_.indices[m][used_] = index[m];
+        largest_[m] = std::max(largest_[m], index[m]);
+    }
+    nonzeros_.values[used_++] = value;
+    has_zero_ |= zero;
+    at = p + 1;
+    return true;
+}
+
+/// The index that a word is; else notes the error and returns -1.
+template <class T>
+std::int64_t TnsParser<T>::careful_index(std::string_view word, std::size_t mode, std::int64_t line) {
+    const auto where = "index " + quoted(word) + " in mode " + std::to_string(mode + 1);
+    const auto wrong = [&](const std::string& message) {
+        error_ = {line, message};
+        return std::int64_t{-1};
+    };
+    const auto digits = word.starts_with('+') ? word.substr(1) : word;
+    std::int64_t number = 0;
+    const auto [behind, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (behind != digits.data() + digits.size() || code == std::errc::invalid_argument || word.starts_with("+-"))
+        return wrong(where + " is not a whole number; " +
+                     (word.find_first_of(",;") != std::string_view::npos
+                          ? "columns are separated by blanks or tabs, so replace other signs (tr ',' ' ')"
+                      : (word[0] | 32) >= 'a' && (word[0] | 32) <= 'z'
+                          ? "number the names of a mode from 1 on and keep the list; comments and header lines begin with a #"
+                          : "write indices as whole numbers, and comments behind a #"));
+    if (number < 0) return wrong(where + " is negative; indices count from 0 or 1");
+    const bool has_lengths = !rules_.lengths.empty();
+    const auto limit = has_lengths ? rules_.lengths[mode] : max_sparse_length;
+    const auto over = where + (has_lengths ? " is over the length " + std::to_string(limit) + " that is demanded"
+                                           : std::string(" is over 2^62")) +
+                      (has_lengths ? "; correct the line, or the lengths" : "; correct the line");
+    if (code == std::errc::result_out_of_range) return wrong(over);
+    if (number == 0 && rules_.base == IndexBase::one)
+        return wrong("index 0 in mode " + std::to_string(mode + 1) +
+                     ", but indices are said to count from 1; correct the line, or say that the base is zero");
+    if (number > limit) return wrong(over);
+    if (number == limit && rules_.base == IndexBase::zero) return wrong(over + " (indices count from 0)");
+    if (number == limit && has_lengths && rules_.base == IndexBase::detect && error_if_zero_based_.line == LineError::none)
+        error_if_zero_based_ = {line, over + " (indices count from 0, since an index 0 occurs)"};
+    return number;
+}
+
+/// Reads any line that is right, and says what is wrong with another one.
+template <class T>
+void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
+    const auto words = words_of(text);
+    for (std::size_t m = 0; m < std::min(order_, words.size()); ++m) {
+        const auto number = careful_index(words[m], m, line);
+        if (number < 0) return;
+        nonzeros_.indices[m][used_] = number;
+    }
+    if (words.size() == order_) {
+        error_ = {line, "the value is missing: " + columns_text(words.size()) + " where the first entry has " +
+                            std::to_string(order_ + 1) + "; complete the line"};
+        return;
+    }
+    if (words.size() != order_ + 1) {
+        error_ = {line, columns_text(words.size()) + " where the first entry has " + std::to_string(order_ + 1) +
+                            "; give every nonzero the same number of indices, and one value"};
+        return;
+    }
+    const auto word = words[order_];
+    switch (careful_value(word, nonzeros_.values[used_])) {
+        case ValueKind::fine: break;
+        case ValueKind::not_a_number:
+            error_ = {line, "value " + quoted(word) + " is not a number; correct it, and write comments on their own lines"};
+            return;
+        case ValueKind::not_finite:
+            error_ = {line, "value " + quoted(word) + " is not finite; remove the line, or give it a number"};
+            return;
+        case ValueKind::too_large:
+            error_ = {line, "value " + quoted(word) + " is too large for " +
+                                (sizeof(T) == 4 ? "float; read it as double" : "double; correct it")};
+            return;
+    }
+    for (std::size_t m = 0; m < order_; ++m) {
+        largest_[m] = std::max(largest_[m], nonzeros_.indices[m][used_]);
+        has_zero_ |= nonzeros_.indices[m][used_] == 0;
+    }
+    ++used_;
+}
+
+template class TnsParser<float>;
+template class TnsParser<double>;
+
+}  // namespace arges::io

@@ -1,0 +1,70 @@
+/// Lines of sparse tensors in text: "i j k value".
+#pragma once
+
+#include "arges/sparse_io.hpp"
+#include "io/file/parallel_file.hpp"
+#include "sparse/nonzeros.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace arges::io {
+
+/// What a line must look like.
+struct TnsRules {
+    int order = 0;
+    IndexBase base = IndexBase::detect;
+    std::vector<std::int64_t> lengths{};  ///< demanded; empty: any up to 2^62
+};
+
+/// Numbers of the first line that has a nonzero; 0 if the block has none.
+/// @param line  gets the number of that line in the block, counted from 1
+std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line);
+
+/// Collects the nonzeros of blocks of lines, with indices as they stand in the file.
+template <class T>
+class TnsParser {
+public:
+    /// @param keep_lines whether lines() is wanted
+    TnsParser(const TnsRules& rules, bool keep_lines);
+
+    /// Reads whole lines, each with its end; `first_line` is the number of the first. After an error nothing more is read.
+    void parse(std::string_view block, std::int64_t lines, std::int64_t first_line);
+    /// Makes room for so many nonzeros in all.
+    void reserve(std::int64_t count);
+    std::int64_t count() const { return static_cast<std::int64_t>(used_); }
+    /// Nonzeros that there is room for.
+    std::int64_t room() const { return static_cast<std::int64_t>(nonzeros_.values.capacity()); }
+
+    /// Gives the nonzeros away, without lengths; when all is read.
+    sparse::Nonzeros<T> take();
+    /// Gives away, by nonzero, the number of its line; empty unless wanted.
+    std::vector<std::int64_t> take_lines() { return std::move(lines_); }
+    /// By mode, the largest index.
+    const std::array<std::int64_t, 16>& largest() const { return largest_; }
+    bool has_zero() const { return has_zero_; }
+    const LineError& error() const { return error_; }
+    /// The first line with an index that is wrong if the file counts from 0, although it is right if it counts from 1.
+    const LineError& error_if_zero_based() const { return error_if_zero_based_; }
+
+private:
+    bool parse_fast(const char*& at, const char* end);
+    void parse_carefully(std::string_view text, std::int64_t line);
+    std::int64_t careful_index(std::string_view word, std::size_t mode, std::int64_t line);
+
+    TnsRules rules_;
+    bool keep_lines_;
+    std::size_t order_, used_ = 0;
+    sparse::Nonzeros<T> nonzeros_;
+    std::vector<std::int64_t> lines_;
+    std::int64_t least_ = 0;                         // allowed
+    std::array<std::int64_t, 16> most_{};            // allowed; above it the careful way decides
+    std::array<std::int64_t, 16> largest_{};         // found
+    bool has_zero_ = false;
+    LineError error_, error_if_zero_based_;
+};
+
+}  // namespace arges::io

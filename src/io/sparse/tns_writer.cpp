@@ -1,0 +1,102 @@
+#include "io/sparse/tns_writer.hpp"
+
+#include "io/file/gz.hpp"
+
+#include <charconv>
+
+namespace arges::io {
+
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{1} << 18;
+
+template <class V>
+void append_shortest(std::string& text, V value) {
+    char digits[32];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    text.append(digits, end);
+}
+
+template <class T>
+void produce_lines(const sparse::Nonzeros<T>& x, std::int64_t base, const std::function<void(std::string_view)>& take) {
+    std::string text;
+    for (std::size_t i = 0; i < x.values.size(); ++i) {
+        for (const auto& column : x.indices) {
+            append_number(text, column[i] + base);
+            text += ' ';
+        }
+        append_number(text, x.values[i]);
+        text += '\n';
+        if (text.size() < piece_bytes) continue;
+        take(text);
+        text.clear();
+    }
+    take(text);
+}
+
+/// A file may not be empty, so a tensor without nonzeros is a comment.
+template <class T>
+std::string empty_note(const sparse::Nonzeros<T>& x) {
+    std::string lengths;
+    for (auto n : x.lengths) lengths += (lengths.empty() ? "" : " x ") + std::to_string(n);
+    return "# no nonzeros, " + lengths + "\n";
+}
+
+}  // namespace
+
+void append_number(std::string& text, std::int64_t value) { append_shortest(text, value); }
+void append_number(std::string& text, float value) { append_shortest(text, value); }
+void append_number(std::string& text, double value) { append_shortest(text, value); }
+
+std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed,
+                                         const TextProducer& produce) {
+    std::vector<char> member;
+    std::int64_t bytes = 0;
+    comm.agree([&] {
+        if (!compressed) {
+            produce([&](std::string_view text) { bytes += static_cast<std::int64_t>(text.size()); });
+            return;
+        }
+        GzipMember gzip;
+        bool has_text = false;
+        produce([&](std::string_view text) {
+            gzip.add(text);
+            has_text = has_text || !text.empty();
+        });
+        if (has_text) member = gzip.finish();
+        bytes = static_cast<std::int64_t>(member.size());
+    });
+    auto offset = sum_before(comm, bytes);
+    auto file = std::make_unique<OutputFile>(comm, path);
+    comm.agree([&] {
+        if (compressed) {
+            file->write(offset, member.data(), member.size());
+            return;
+        }
+        produce([&](std::string_view text) {
+            file->write(offset, text.data(), text.size());
+            offset += static_cast<std::int64_t>(text.size());
+        });
+    });
+    file->complete();
+    return file;
+}
+
+void write_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce) {
+    prepare_text(comm, path, compressed, produce)->publish();
+}
+
+template <class T>
+void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed,
+               std::int64_t base) {
+    const bool has_none = comm.sum(nonzeros.count()) == 0;
+    write_text(comm, path, compressed, [&](const std::function<void(std::string_view)>& take) {
+        if (has_none && comm.rank() == 0) take(empty_note(nonzeros));
+        produce_lines(nonzeros, base, take);
+    });
+}
+
+template void write_tns(const Communicator&, const sparse::Nonzeros<float>&, const std::string&, bool, std::int64_t);
+template void write_tns(const Communicator&, const sparse::Nonzeros<double>&, const std::string&, bool, std::int64_t);
+
+}  // namespace arges::io

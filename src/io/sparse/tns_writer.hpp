@@ -1,0 +1,33 @@
+/// Writing sparse tensors as text, plain or compressed.
+#pragma once
+
+#include "io/file/parallel_file.hpp"
+#include "sparse/nonzeros.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace arges::io {
+
+/// Hands over the text of this rank in pieces; called twice for plain text, and must give the same then.
+using TextProducer = std::function<void(const std::function<void(std::string_view)>& take)>;
+
+/// Writes the texts of all ranks one after the other; compressed as one gzip member from each rank that has text. Collective.
+void write_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce);
+/// Likewise, but the file does not have its name yet: see OutputFile::publish().
+std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed,
+                                         const TextProducer& produce);
+
+/// Appends the shortest text that is read back to the same number.
+void append_number(std::string& text, std::int64_t value);
+void append_number(std::string& text, float value);
+void append_number(std::string& text, double value);
+
+/// Writes nonzeros as lines of indices, counted from `base`, and value. Collective.
+template <class T>
+void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed,
+               std::int64_t base);
+
+}  // namespace arges::io

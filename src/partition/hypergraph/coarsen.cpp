@@ -1,0 +1,235 @@
+#include "partition/hypergraph/coarsen.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+namespace arges::partition {
+
+namespace {
+
+constexpr std::uint32_t nobody = ~0u;
+constexpr std::size_t largest_whole = 400;      ///< nets up to this size, or less in large hypergraphs, are looked at whole
+constexpr std::size_t sample = 32;              ///< pins that are looked at of larger nets
+constexpr std::int64_t looks = 10, more_looks = 90, some_pins = 1 << 20;  ///< at pins, for each pin and for each of the first
+
+/// The size up to which nets are looked at whole by each of their pins, so that clustering stays nearly linear in the pins.
+std::size_t whole_net_size(const Hypergraph& hypergraph) {
+    std::array<std::int64_t, largest_whole + 1> pins_by_size{};
+    for (std::int64_t net = 0; net < hypergraph.nets(); ++net)
+        if (const auto size = hypergraph.pins(net).size(); size <= largest_whole)
+            pins_by_size[size] += static_cast<std::int64_t>(size);
+    auto left = looks * hypergraph.pin_count() + more_looks * std::min(hypergraph.pin_count(), some_pins);
+    std::size_t size = 0;
+    while (size < largest_whole && left > 0) {
+        ++size;
+        left -= pins_by_size[size] * static_cast<std::int64_t>(size);
+    }
+    return std::max(size, sample);
+}
+
+class Clusterer {
+public:
+    Clusterer(const Hypergraph& hypergraph, const ClusterLimits& limits, RandomNumbers& random, WorkBudget& work)
+        : hypergraph_(hypergraph), limits_(limits), random_(random), work_(work), constraints_(hypergraph.constraints()),
+          leader_(static_cast<std::size_t>(hypergraph.vertices())), grown_(leader_.size(), 0), rated_as_(leader_.size()),
+          weight_(leader_.size() * static_cast<std::size_t>(constraints_)), whole_net_(whole_net_size(hypergraph)) {
+        for (std::size_t v = 0; v < leader_.size(); ++v) {
+            leader_[v] = static_cast<std::uint32_t>(v);
+            const auto weights = hypergraph.weights(static_cast<std::int64_t>(v));
+            std::copy(weights.begin(), weights.end(), weight_.begin() + static_cast<std::ptrdiff_t>(v * weights.size()));
+            for (std::size_t c = 0; c < weights.size(); ++c)
+                rated_as_[v].weight +=
+                    static_cast<float>(weights[c]) / static_cast<float>(std::max<std::int64_t>(limits.weight[c], 1));
+        }
+    }
+
+    Clustering run() {
+        auto left = hypergraph_.vertices();
+        for (auto v : random_.permutation(hypergraph_.vertices())) {
+            if (left <= limits_.fewest || work_.used_up()) break;
+            if (grown_[v]) continue;
+            const auto target = best_cluster(v);
+            if (target == nobody) continue;
+            join(v, target);
+            --left;
+        }
+        return numbered();
+    }
+
+private:
+    struct Rating {
+        float rating = 0;
+        float weight = 0;  ///< as a share of the limits, summed over the constraints
+    };
+
+    /// The cluster that `v` joins, or nobody.
+    std::uint32_t best_cluster(std::uint32_t v) {
+        const auto nets = hypergraph_.nets_of(v);
+        for (auto net : nets)
+            if (const auto pins = hypergraph_.pins(net); pins.size() <= whole_net_ && pins.size() > 1) rate(v, net, pins);
+        auto best = take_best(v);
+        if (best != nobody) return best;
+        for (auto net : nets) {
+            const auto pins = hypergraph_.pins(net);
+            if (pins.size() > whole_net_) rate(v, net, pins.subspan(random_.below(pins.size() - sample), sample));
+        }
+        return take_best(v);
+    }
+
+    void rate(std::uint32_t v, std::uint32_t net, std::span<const std::uint32_t> pins) {
+        const auto score = static_cast<float>(hypergraph_.cost(net)) / static_cast<float>(hypergraph_.pins(net).size() - 1);
+        work_.spend(static_cast<std::int64_t>(pins.size()));
+        // First all leaders, so that their ratings come into the cache at the same time.
+        seen_.resize(pins.size());
+        for (std::size_t i = 0; i < pins.size(); ++i) {
+            seen_[i] = leader_[pins[i]];
+            __builtin_prefetch(&rated_as_[seen_[i]], 1);
+        }
+        for (auto leader : seen_) {
+            if (leader == v || (limits_.sides && (*limits_.sides)[leader] != (*limits_.sides)[v])) continue;
+            auto& rating = rated_as_[leader].rating;
+            if (rating == 0) rated_.push_back(leader);
+            rating += score;
+        }
+    }
+
+    /// The best rated cluster with room for `v`; forgets the ratings.
+    std::uint32_t take_best(std::uint32_t v) {
+        std::uint32_t best = nobody;
+        float highest = 0;
+        std::uint64_t ties = 1;
+        for (auto leader : rated_) {
+            const float rating = rated_as_[leader].rating / (rated_as_[leader].weight + 1e-9f);
+            rated_as_[leader].rating = 0;
+            if (rating < highest || !fits(v, leader)) continue;
+            ties = rating == highest ? ties + 1 : 1;
+            if (ties > 1 && random_.below(ties) != 0) continue;
+            highest = rating;
+            best = leader;
+        }
+        rated_.clear();
+        return best;
+    }
+
+    bool fits(std::uint32_t v, std::uint32_t leader) const {
+        const auto m = static_cast<std::size_t>(constraints_);
+        for (std::size_t c = 0; c < m; ++c)
+            if (weight_[v * m + c] > 0 && weight_[v * m + c] + weight_[leader * m + c] > limits_.weight[c]) return false;
+        return true;
+    }
+
+    void join(std::uint32_t v, std::uint32_t leader) {
+        const auto m = static_cast<std::size_t>(constraints_);
+        leader_[v] = leader;
+        grown_[v] = grown_[leader] = 1;
+        rated_as_[leader].weight += rated_as_[v].weight;
+        for (std::size_t c = 0; c < m; ++c) weight_[leader * m + c] += weight_[v * m + c];
+    }
+
+    Clustering numbered() const {
+        Clustering result{std::vector<std::uint32_t>(leader_.size()), 0};
+        for (std::size_t v = 0; v < leader_.size(); ++v)
+            if (leader_[v] == v) result.cluster[v] = static_cast<std::uint32_t>(result.count++);
+        for (std::size_t v = 0; v < leader_.size(); ++v) result.cluster[v] = result.cluster[leader_[v]];
+        return result;
+    }
+
+    const Hypergraph& hypergraph_;
+    const ClusterLimits& limits_;
+    RandomNumbers& random_;
+    WorkBudget& work_;
+    const int constraints_;
+    std::vector<std::uint32_t> leader_;  ///< of the vertex's cluster; a leader's is itself
+    std::vector<std::uint8_t> grown_;    ///< in a cluster of two or more
+    std::vector<Rating> rated_as_;       ///< of leaders
+    std::vector<std::uint32_t> rated_, seen_;
+    std::vector<std::int64_t> weight_;   ///< of leaders' clusters
+    const std::size_t whole_net_;
+};
+
+/// Nets by their pins: finds one that is there already.
+class NetTable {
+public:
+    NetTable(const HypergraphData& data, std::int64_t most)
+        : data_(data), slots_(std::bit_ceil(static_cast<std::size_t>(most) * 2 + 2), nobody),
+          marked_(static_cast<std::size_t>(data.vertices), 0) {}
+
+    /// A net with the same pins as the last of data, which is `last`; itself if there is none.
+    std::uint32_t find_or_add(std::uint32_t last) {
+        const auto pins = pins_of(last);
+        std::uint64_t hash = pins.size();
+        for (auto pin : pins) hash += splitmix(pin);
+        hashes_.push_back(hash);
+        const auto mask = slots_.size() - 1;
+        for (auto slot = splitmix(hash) & mask;; slot = (slot + 1) & mask) {
+            const auto other = slots_[slot];
+            if (other == nobody) return slots_[slot] = last;
+            if (hashes_[other] != hash || !same(pins, pins_of(other))) continue;
+            hashes_.pop_back();
+            return other;
+        }
+    }
+
+private:
+    std::span<const std::uint32_t> pins_of(std::uint32_t net) const {
+        const auto first = data_.net_begin[net], last = data_.net_begin[net + 1];
+        return {data_.pins.data() + first, static_cast<std::size_t>(last - first)};
+    }
+    bool same(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
+        if (a.size() != b.size()) return false;
+        ++mark_;
+        for (auto pin : a) marked_[pin] = mark_;
+        return std::all_of(b.begin(), b.end(), [&](std::uint32_t pin) { return marked_[pin] == mark_; });
+    }
+
+    const HypergraphData& data_;
+    std::vector<std::uint32_t> slots_;
+    std::vector<std::uint64_t> hashes_;
+    std::vector<std::uint64_t> marked_;
+    std::uint64_t mark_ = 0;
+};
+
+}  // namespace
+
+Clustering cluster_vertices(const Hypergraph& hypergraph, const ClusterLimits& limits, RandomNumbers& random, WorkBudget& work) {
+    return Clusterer(hypergraph, limits, random, work).run();
+}
+
+Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering) {
+    HypergraphData data;
+    data.vertices = clustering.count;
+    data.constraints = hypergraph.constraints();
+    data.weights.assign(static_cast<std::size_t>(data.vertices * data.constraints), 0);
+    for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) {
+        const std::int64_t first = std::int64_t{clustering.cluster[static_cast<std::size_t>(v)]} * data.constraints;
+        for (int c = 0; c < data.constraints; ++c) data.weights[static_cast<std::size_t>(first + c)] += hypergraph.weight(v, c);
+    }
+
+    NetTable table(data, hypergraph.nets());
+    std::vector<std::int64_t> seen_in(static_cast<std::size_t>(data.vertices), -1);
+    for (std::int64_t net = 0; net < hypergraph.nets(); ++net) {
+        const auto begin = data.pins.size();
+        for (auto pin : hypergraph.pins(net)) {
+            const auto cluster = clustering.cluster[pin];
+            if (std::exchange(seen_in[cluster], net) != net) data.pins.push_back(cluster);
+        }
+        if (data.pins.size() < begin + 2) {
+            data.pins.resize(begin);
+            continue;
+        }
+        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        const auto last = static_cast<std::uint32_t>(data.costs.size());
+        if (const auto equal = table.find_or_add(last); equal != last) {
+            data.costs[equal] += hypergraph.cost(net);
+            data.net_begin.pop_back();
+            data.pins.resize(begin);
+        } else {
+            data.costs.push_back(hypergraph.cost(net));
+        }
+    }
+    return Hypergraph(std::move(data));
+}
+
+}  // namespace arges::partition

@@ -1,0 +1,161 @@
+#include "plan/movement/moved_words.hpp"
+
+#include "base/math.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+/// Number of I in [0, n) with I = a mod p and I = b mod q. Example: n = 12, I = 1 mod 2 and I = 2 mod 3: 5 and 11, so 2.
+std::int64_t count_common(std::int64_t n, std::int64_t a, std::int64_t p, std::int64_t b, std::int64_t q) {
+    if (q % p == 0) return b % p == a ? count_residues(n, b, q) : 0;
+    if (p % q == 0) return a % q == b ? count_residues(n, a, p) : 0;
+    if ((a - b) % std::gcd(p, q) != 0) return 0;
+    for (std::int64_t x = a, steps = 0; steps < q; x += p, ++steps)
+        if (x % q == b) return count_residues(n, x, std::lcm(p, q));
+    return 0;
+}
+
+/// Ranks to look at: all where they are few, else a fixed sample without a pattern that a torus could share.
+std::vector<std::int64_t> sample_ranks(std::int64_t ranks) {
+    constexpr std::int64_t all = 32;
+    constexpr std::uint64_t multiplier = 0x9e3779b97f4a7c15U;
+    std::vector<std::int64_t> result;
+    for (std::int64_t i = 0; i < std::min(ranks, all); ++i)
+        result.push_back(ranks <= all ? i
+                                      : static_cast<std::int64_t>(((static_cast<std::uint64_t>(i) * multiplier) >> 32U) %
+                                                                  static_cast<std::uint64_t>(ranks)));
+    return result;
+}
+
+/// Each label once, ascending.
+std::vector<int> distinct(std::vector<int> labels) {
+    std::sort(labels.begin(), labels.end());
+    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
+    return labels;
+}
+
+std::vector<int> slot_labels(const Layout& layout, const std::vector<int>& labels, int s) {
+    std::vector<int> result;
+    for (int d : layout.slot_dimensions(s)) result.push_back(labels[static_cast<std::size_t>(d)]);
+    return result;
+}
+
+NodeKind kind_of(const Layout& layout, int s) { return layout.symmetry().slots()[static_cast<std::size_t>(s)].kind; }
+
+}  // namespace
+
+CountedRanks::CountedRanks(const RankGrid& grid) : lengths_(grid.lengths), ranks_(sample_ranks(grid.ranks())) {
+    coordinates_.reserve(ranks_.size() * lengths_.size());
+    for (auto rank : ranks_)
+        for (const auto length : lengths_) {
+            coordinates_.push_back(rank % length);
+            rank /= length;
+        }
+}
+
+std::int64_t CountedRanks::place(std::size_t r, const std::vector<int>& torus) const {
+    const auto* const own = coordinates_.data() + r * lengths_.size();
+    std::int64_t result = 0, places = 1;
+    for (int t : torus) {
+        result += own[t] * places;
+        places *= lengths_[static_cast<std::size_t>(t)];
+    }
+    return result;
+}
+
+std::int64_t CountedRanks::places(const std::vector<int>& torus) const {
+    std::int64_t product = 1;
+    for (int t : torus) product *= lengths_[static_cast<std::size_t>(t)];
+    return product;
+}
+
+MovedWords::MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks)
+    : present_(tensor.layout),
+      ranks_(ranks),
+      one_rank_(grid.ranks() == 1),
+      one_grid_(tensor.layout.grid() == grid),
+      present_ranks_(tensor.layout.grid().ranks()) {
+    for (int s = 0; s < present_.slots(); ++s) labels_.push_back(distinct(slot_labels(present_, tensor.labels, s)));
+}
+
+int MovedWords::match(std::vector<int> labels, NodeKind tree) const {
+    labels = distinct(std::move(labels));
+    for (int m = 0; m < present_.slots(); ++m)
+        if (labels_[static_cast<std::size_t>(m)] == labels && kind_of(present_, m) == tree) return m;
+    return -1;
+}
+
+SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
+    SlotShare result;
+    result.match = match;
+    const auto torus = slot.mapping.all();
+    const auto places = ranks_.places(torus), all_have = slot.size / places, longer = slot.size % places;
+    std::vector<std::int64_t> place(ranks_.count());
+    result.wanted.reserve(ranks_.count());
+    for (std::size_t r = 0; r < ranks_.count(); ++r) {
+        place[r] = ranks_.place(r, torus);
+        result.wanted.push_back(static_cast<double>(slot.layout != nullptr ? slot.layout->local_size(place[r]) : all_have + (place[r] < longer ? 1 : 0)));
+    }
+    if (match < 0 || (one_grid_ && slot.mapping == present_.mapping(match))) return result;
+    const auto& other = present_.slot(match);
+    const bool estimated = other.is_blocks() || other.is_rows() || (slot.layout != nullptr && (slot.layout->is_blocks() || slot.layout->is_rows()));
+    result.present.reserve(ranks_.count());
+    for (std::size_t r = 0; r < ranks_.count(); ++r) {
+        const auto rank = ranks_.rank(r);
+        if (rank >= present_ranks_)
+            result.present.push_back(0);
+        else if (estimated)
+            result.present.push_back(result.wanted[r] / static_cast<double>(other.places()));
+        else
+            result.present.push_back(static_cast<double>(count_common(slot.size, place[r], places, present_.place(rank, match), other.places())));
+    }
+    return result;
+}
+
+double MovedWords::count(std::span<const SlotShare* const> slots) const {
+    double words = 0;
+    if (one_rank_) return words;
+    double cut = 1;  // places along the tensor's slots that match none
+    for (int m = 0; m < present_.slots(); ++m)
+        if (present_.slot(m).places() > 1 && std::none_of(slots.begin(), slots.end(), [m](const auto* slot) { return slot->match == m; }))
+            cut *= static_cast<double>(present_.slot(m).places());
+    for (std::size_t r = 0; r < ranks_.count(); ++r) {
+        double wanted = 1, present = 1;
+        for (const auto* slot : slots) {
+            wanted *= slot->wanted[r];
+            present *= slot->owned()[r];
+        }
+        words = std::max(words, ranks_.rank(r) >= present_ranks_ ? wanted : wanted - present / cut);
+    }
+    return words;
+}
+
+double MovedWords::count_lacking(std::span<const SlotShare* const> wanted, std::span<const SlotShare* const> owned, double cut) const {
+    double words = 0;
+    for (std::size_t r = 0; r < ranks_.count(); ++r) {
+        double all = 1, own = 1;
+        for (const auto* slot : wanted) all *= slot->wanted[r];
+        for (const auto* slot : owned) own *= slot->wanted[r];
+        words = std::max(words, all - own / cut);
+    }
+    return words;
+}
+
+double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
+    const auto& layout = working.layout;
+    if (layout.grid().ranks() == 1) return 0;
+    const CountedRanks ranks(layout.grid());
+    const MovedWords moved(tensor, layout.grid(), ranks);
+    std::vector<SlotShare> shares;
+    for (int s = 0; s < layout.slots(); ++s)
+        shares.push_back(moved.share(moved.match(slot_labels(layout, working.labels, s), kind_of(layout, s)), {layout.mapping(s), layout.slot(s).size(), &layout.slot(s)}));
+    std::vector<const SlotShare*> slots;
+    for (const auto& share : shares) slots.push_back(&share);
+    return moved.count(slots);
+}
+
+}  // namespace arges

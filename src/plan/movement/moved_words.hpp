@@ -1,0 +1,70 @@
+/// Elements that a rank lacks of a working layout, estimated from sizes and from the overlap of present and wanted layouts. Pure.
+#pragma once
+
+#include "plan/product/product_plan.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace arges {
+
+/// What ranks have of one slot of a working layout. Slots that are put on the torus alike share it.
+struct SlotShare {
+    int match = -1;               ///< slot of the tensor over the same labels; -1: none
+    std::vector<double> wanted;   ///< by counted rank: elements
+    /// Those of them that the rank has in the tensor already, about; exact for slots that match. Empty: all.
+    std::vector<double> present;
+    const std::vector<double>& owned() const { return present.empty() ? wanted : present; }
+};
+
+/// A slot of a working layout.
+struct WantedSlot {
+    const SlotMapping& mapping;
+    std::int64_t size = 0;              ///< packed indices
+    const SlotLayout* layout = nullptr; ///< null: packed indices are distributed one by one, all of them
+};
+
+/// The ranks whose elements are counted: all where they are few, else a sample.
+class CountedRanks {
+public:
+    explicit CountedRanks(const RankGrid& grid);
+
+    std::size_t count() const { return ranks_.size(); }
+    std::int64_t rank(std::size_t r) const { return ranks_[r]; }
+    /// Place of a rank along torus dimensions.
+    std::int64_t place(std::size_t r, const std::vector<int>& torus) const;
+    /// Ranks along them.
+    std::int64_t places(const std::vector<int>& torus) const;
+
+private:
+    std::vector<std::int64_t> lengths_, ranks_, coordinates_;  // coordinates by rank, then dimension
+};
+
+/// Counts what the busiest rank receives for working copies of a tensor (or sends of its parts of the result). exact_volume() counts what is moved.
+class MovedWords {
+public:
+    /// @param grid of the working layouts; it and `ranks` of it must outlive this
+    MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks);
+
+    /// The slot of the tensor over these labels with such a node; -1: none.
+    int match(std::vector<int> labels, NodeKind tree) const;
+    /// @param match see match()
+    SlotShare share(int match, const WantedSlot& slot) const;
+    /// Elements for a working layout of these slots.
+    double count(std::span<const SlotShare* const> slots) const;
+    /// What ranks lack that have `owned` slots of the `wanted` ones, of which `cut` ranks have a share each.
+    double count_lacking(std::span<const SlotShare* const> wanted, std::span<const SlotShare* const> owned, double cut) const;
+
+private:
+    const Layout present_;
+    const CountedRanks& ranks_;
+    std::vector<std::vector<int>> labels_;  // of the tensor's slots, ascending
+    bool one_rank_, one_grid_;
+    std::int64_t present_ranks_;            // that hold something of the tensor
+};
+
+/// The same for one working layout.
+double moved_words(const OperandSpec& tensor, const WorkingOperand& working);
+
+}  // namespace arges

@@ -1,0 +1,51 @@
+/// What a movement of elements between two layouts means. Pure description.
+#pragma once
+
+#include "layout/layout.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// One summand of a movement: where a target element has the label values v, the source is read at v[image[label]].
+struct LabelTerm {
+    std::vector<int> image;
+    bool negative = false;
+    bool conjugate = false;
+    bool operator==(const LabelTerm&) const = default;
+};
+
+/// The term that changes no label.
+LabelTerm identity_term(std::size_t labels);
+
+/// to(v) = sum over terms of (+-) from(term v), for all label values v. A label that occurs twice on one side is a diagonal;
+/// a label that only the target has is broadcast. Labels that only the source has are not allowed (contract them first).
+/// The two sides may lie on different grids of the same ranks.
+/// With symmetry on the target one element of each orbit is computed, so the right-hand side must have that symmetry.
+struct Movement {
+    Layout from, to;
+    std::vector<int> from_labels, to_labels;  ///< label of each dimension
+    std::vector<std::int64_t> label_extents;
+    std::vector<std::int64_t> from_offset, to_offset;  ///< per dimension, for slices; empty: zero
+    std::vector<LabelTerm> terms;                      ///< at least one
+
+    /// Ranks that hold something on either side.
+    std::int64_t ranks() const { return std::max(from.grid().ranks(), to.grid().ranks()); }
+    LabelTerm identity() const { return identity_term(label_extents.size()); }
+    bool operator==(const Movement&) const = default;
+};
+
+/// The movement of every element to the same indices of another layout of the same order. The extents are those of the source, unless parts of
+/// the two sides are named by offsets later.
+Movement copy_between(const Layout& from, const Layout& to);
+
+/// Bytes or elements that a rank sends to and receives from other ranks.
+struct Volume {
+    std::int64_t sent = 0;
+    std::int64_t received = 0;
+    bool operator==(const Volume&) const = default;
+};
+
+}  // namespace arges

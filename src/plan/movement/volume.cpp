@@ -1,0 +1,254 @@
+#include "plan/movement/volume.hpp"
+
+#include "base/first_error.hpp"
+#include "plan/movement/lists.hpp"
+#include "plan/movement/loops.hpp"
+#include "plan/product/pair_split.hpp"
+#include "plan/product/pair_unpack.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+/// The coordinates of a combined place of some slots, compared with those of a rank.
+class PlaceCheck {
+public:
+    PlaceCheck(const Movement& spec, const Layout& layout, std::int64_t rank) : spec_(spec), layout_(layout), rank_(rank) {}
+
+    /// True if the place agrees with the rank along all torus dimensions, or along those where the source has copies only.
+    bool agrees(const std::vector<int>& slots, std::int64_t place, bool copies_only) const {
+        for (int s : slots) {
+            auto own = place % layout_.slot(s).places();
+            place /= layout_.slot(s).places();
+            for (int t : layout_.mapping(s).all()) {
+                const auto length = layout_.grid().lengths[static_cast<std::size_t>(t)];
+                const bool copies = spec_.from.slot_of_torus(t) < 0 && !spec_.from.is_partial(t);
+                if ((copies || !copies_only) && own % length != layout_.grid().coordinate(rank_, t)) return false;
+                own /= length;
+            }
+        }
+        return true;
+    }
+
+private:
+    const Movement& spec_;
+    const Layout& layout_;
+    std::int64_t rank_;
+};
+
+/// Elements of a side's messages, and those of the message of the rank to itself.
+struct SideCount {
+    std::int64_t all = 1, own = 1;
+
+    void multiply(const std::vector<EntryGroup>& groups, const std::vector<int>& slots, const PlaceCheck& check, bool sending) {
+        std::int64_t sum = 0, mine = 0;
+        for (const auto& group : groups) {
+            if (!sending || check.agrees(slots, group.peer, true)) sum += group.count();
+            if (check.agrees(slots, group.peer, false)) mine += group.count();
+        }
+        all *= sum;
+        own *= mine;
+    }
+    std::int64_t others() const { return all - own; }
+};
+
+/// What loops move between all places, each pair counted once.
+class PairCounts {
+public:
+    explicit PairCounts(const MovementLoops& loops)
+        : loops_(loops), from_places_(loops.from_places()), count_(static_cast<std::size_t>(from_places_ * loops.to_places()), 0) {
+        FirstError error;
+#pragma omp parallel for schedule(dynamic)
+        for (std::size_t i = 0; i < count_.size(); ++i)
+            error.run([&] {
+                const auto [to, from] = std::div(static_cast<std::int64_t>(i), from_places_);
+                for (const auto& part : loops.parts())
+                    loops.for_each_run(part, from, to, [&](const LoopRun& run) { count_[i] += run.count; });
+            });
+        error.rethrow();
+    }
+
+    /// Equal to counted_lists() for a rank that is not idle, but for the parts of the loops.
+    ComponentLists lists(std::int64_t rank) const {
+        ComponentLists result;
+        for (std::int64_t from = 0; from < from_places_; ++from) add(result.receive, from, from, loops_.to_place(rank));
+        for (std::int64_t to = 0; to < loops_.to_places(); ++to) add(result.send, to, loops_.from_place(rank), to);
+        return result;
+    }
+
+private:
+    void add(std::vector<EntryGroup>& groups, std::int64_t peer, std::int64_t from, std::int64_t to) const {
+        const auto count = count_[static_cast<std::size_t>(to * from_places_ + from)];
+        if (count == 0) return;
+        groups.emplace_back().peer = peer;
+        groups.back().part_begin = {0, count};
+    }
+
+    const MovementLoops& loops_;
+    std::int64_t from_places_;
+    std::vector<std::int64_t> count_;  // by source place, then target place
+};
+
+/// The volume of a rank that is not idle, if both sides lie on one grid. @param lists_of  makes the lists of a component
+template <class Lists>
+Volume volume_on_grid(const Movement& spec, const std::vector<MovementComponent>& components, std::int64_t rank, Lists&& lists_of) {
+    const auto& grid = spec.from.grid();
+    SideCount sent, received;
+    const PlaceCheck target(spec, spec.to, rank), source(spec, spec.from, rank);
+    for (const auto& component : components) {
+        const auto lists = lists_of(component);
+        sent.multiply(lists.send, component.to_slots, target, true);
+        received.multiply(lists.receive, component.from_slots, source, false);
+    }
+    // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
+    for (int t = 0; t < grid.dimensions(); ++t) {
+        const auto length = grid.lengths[static_cast<std::size_t>(t)];
+        const bool copies = spec.from.slot_of_torus(t) < 0 && !spec.from.is_partial(t);
+        if (!copies && spec.to.slot_of_torus(t) < 0) sent.all *= length;
+        if (spec.from.is_partial(t)) received.all *= length;
+    }
+    return {sent.others(), received.others()};
+}
+
+/// The largest volume of a rank where there are loops and one grid. @param components  the one that they make
+Volume largest_volume(const Movement& spec, const std::vector<MovementComponent>& components, const MovementLoops& loops) {
+    const PairCounts counts(loops);
+    Volume volume;
+    for (std::int64_t r = 0; r < spec.ranks(); ++r) {
+        const auto own = volume_on_grid(spec, components, r, [&](const auto&) { return counts.lists(r); });
+        volume = {std::max(volume.sent, own.sent), std::max(volume.received, own.received)};
+    }
+    return volume;
+}
+
+/// A count that may be too large for an integer.
+std::int64_t rounded(double count) { return static_cast<std::int64_t>(std::min(count, 1e18)); }
+
+/// Stored elements of some slots on a rank, at most.
+double largest_part(const Layout& layout, const std::vector<int>& slots) {
+    double product = 1;
+    for (int s : slots) product *= static_cast<double>(layout.slot(s).max_local_size());
+    return product;
+}
+
+double places_of(const Layout& layout, const std::vector<int>& slots) {
+    double product = 1;
+    for (int s : slots) product *= static_cast<double>(layout.slot(s).places());
+    return product;
+}
+
+/// Target elements that a stored source element is needed for, at most: its images under the groups of the slots, by term, for
+/// all values of the labels that the source lacks.
+double largest_use(const Movement& spec, const MovementComponent& component) {
+    if (component.one_to_one) return 1;
+    auto product = static_cast<double>(component.terms.size());
+    for (const auto& group : component.from_groups) product *= static_cast<double>(group.size());
+    std::vector<bool> known(spec.label_extents.size(), false);
+    for (int s : component.from_slots)
+        for (int d : spec.from.slot_dimensions(s))
+            known[static_cast<std::size_t>(spec.from_labels[static_cast<std::size_t>(d)])] = true;
+    for (int l : component.labels)
+        if (!known[static_cast<std::size_t>(l)]) product *= static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
+    return product;
+}
+
+// Bytes of the lists of lists.hpp and of what redistribute/movement_run.hpp adds to them.
+constexpr double bytes_of_send = 8 + 1;         // `from` and `factor`
+constexpr double bytes_of_receive = 8 + 8 + 1;  // and `to`
+constexpr double bytes_of_dense = 8;            // place in the message
+constexpr double bytes_of_message = 512;        // MovementMessage, its axes and its piece
+constexpr double bytes_of_entry = 48;           // while lists are built
+constexpr double growth = 3;                    // of a vector of unknown length: the old and the doubled one
+
+// Elements are counted on so many ranks, and where there are lists so many entries in all, at most.
+constexpr double counted_ranks = 16, counted_entries = 1 << 18;
+
+/// One side of a movement, by component: entries of the lists, and groups of peers.
+struct SideBound {
+    std::vector<double> entries, groups;
+    std::vector<double> listed;  // of the entries; those of progressions are not
+
+    void add(double count, double peers, bool has_lists) {
+        entries.push_back(count);
+        listed.push_back(has_lists ? count : 0);
+        groups.push_back(std::min(count, peers));
+    }
+    static double product(const std::vector<double>& factors) {
+        return std::accumulate(factors.begin(), factors.end(), 1.0, std::multiplies<>());
+    }
+    double sum_of_listed() const { return std::accumulate(listed.begin(), listed.end(), 0.0); }
+    /// Bytes beside the entries themselves.
+    double message_bytes(double ranks) const {
+        const double messages = product(groups);
+        double sum = std::min(messages, ranks) * bytes_of_message;
+        for (std::size_t c = 0; ranks > 1 && c < entries.size(); ++c)
+            if (groups[c] > 0) sum += listed[c] * messages / groups[c] * bytes_of_dense;
+        return sum;
+    }
+};
+
+}  // namespace
+
+MovementBound movement_bound(const Movement& spec) {
+    if (pair_split(spec)) return {};
+    const auto components = movement_components(spec);
+    if (const auto pair = pair_unpack(spec, components))
+        return {{}, rounded(static_cast<double>(pair->child[0].count() + pair->child[1].count()) * bytes_of_receive), 0};
+    const auto ranks = static_cast<double>(spec.ranks());
+    auto merged = components;
+    const auto loops = MovementLoops::make(spec, merged);
+    SideBound sent, received;
+    double lists = 0, building = 0;
+    for (const auto& component : components) {
+        const double to_places = places_of(spec.to, component.to_slots), from_places = places_of(spec.from, component.from_slots);
+        const double reads = largest_part(spec.to, component.to_slots) * static_cast<double>(component.terms.size());
+        const double needed = largest_part(spec.from, component.from_slots) * largest_use(spec, component);
+        received.add(reads, from_places, !component.progressions);
+        sent.add(ranks > 1 ? std::min(reads * to_places, needed) : 0, to_places, !component.progressions);
+        if (component.progressions) continue;
+        lists += sent.entries.back() * bytes_of_send + reads * bytes_of_receive;
+        building = std::max({building, reads * bytes_of_entry, sent.entries.back() * bytes_of_entry * growth});
+    }
+    if (loops) {
+        lists = static_cast<double>(loops->bytes()) + (SideBound::product(sent.groups) + SideBound::product(received.groups)) * (bytes_of_message + 8 * static_cast<double>(loops->parts().size()));
+        building = 0;
+    } else {
+        lists += sent.message_bytes(ranks) + received.message_bytes(ranks);
+    }
+    // Along what a layout leaves open, parts of a sum are all sent, and copies of the target all receive.
+    double copies = 1, parts = 1;
+    for (int t = 0; t < spec.to.grid().dimensions(); ++t)
+        if (spec.to.slot_of_torus(t) < 0) copies *= static_cast<double>(spec.to.grid().lengths[static_cast<std::size_t>(t)]);
+    for (int t = 0; t < spec.from.grid().dimensions(); ++t)
+        if (spec.from.is_partial(t)) parts *= static_cast<double>(spec.from.grid().lengths[static_cast<std::size_t>(t)]);
+    Volume volume;
+    if (ranks > 1 && ranks <= counted_ranks && loops && spec.from.grid() == spec.to.grid())
+        volume = largest_volume(spec, merged, *loops);
+    else if (ranks > 1 && ranks <= counted_ranks && (loops || ranks * (sent.sum_of_listed() + received.sum_of_listed()) <= counted_entries))
+        for (std::int64_t r = 0; r < spec.ranks(); ++r) {
+            const Volume counted = movement_volume(spec, r);
+            volume = {std::max(volume.sent, counted.sent), std::max(volume.received, counted.received)};
+        }
+    else if (ranks > 1)
+        volume = {rounded(SideBound::product(sent.entries) * copies), rounded(SideBound::product(received.entries) * parts)};
+    return {volume, rounded(lists), rounded(building)};
+}
+
+Volume movement_volume(const Movement& spec, std::int64_t rank) {
+    const auto& grid = spec.from.grid();
+    if (spec.ranks() == 1 || pair_split(spec)) return {};
+    if (!(grid == spec.to.grid())) return MovementLists(spec, rank).volume();
+    if (grid.is_idle(rank)) return {};
+    auto components = movement_components(spec);
+    const auto loops = MovementLoops::make(spec, components);
+    return volume_on_grid(spec, components, rank, [&](const auto& component) {
+        return loops ? counted_lists(spec, *loops, rank) : component_lists(spec, component, rank);
+    });
+}
+
+}  // namespace arges

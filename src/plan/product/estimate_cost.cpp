@@ -1,0 +1,145 @@
+#include "plan/product/estimate_cost.hpp"
+
+#include "base/saturate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace arges {
+
+namespace {
+
+/// Products of the busiest rank where a pair node is read by rows.
+double row_products(const ProductPlan& plan) {
+    double columns = 1;
+    for (const auto& axis : plan.axes)
+        if (!axis.in(plan.rows->operand)) columns *= static_cast<double>(axis.size);
+    return columns * static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * (plan.rows->once ? 1 : 2);
+}
+
+/// Seconds of the local product over rows.
+double row_seconds(const ProductPlan& plan, const MachineModel& machine) {
+    // Small matrix products where both factors of a child are needed at once, else matrix times vector.
+    bool matrices = true;
+    for (const auto& child : plan.rows->factors)
+        matrices = matrices && child.size() == 2 &&
+                   plan.axes[static_cast<std::size_t>(child[0])].is_contracted() != plan.axes[static_cast<std::size_t>(child[1])].is_contracted();
+    const auto read = static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) *
+                      static_cast<double>(plan.spec.element_bytes);
+    return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
+}
+
+/// Elements that the busiest rank writes, each as often as there are terms.
+double written_elements(const Movement& movement) {
+    auto written = static_cast<double>(movement.to.max_local_size());
+    if (!movement.to_offset.empty()) {  // a slice of the target
+        double slice = 1;
+        for (auto extent : movement.label_extents) slice *= static_cast<double>(extent);
+        written = std::min(written, slice / static_cast<double>(movement.to.grid().ranks()));
+    }
+    return written * static_cast<double>(movement.terms.size());
+}
+
+}  // namespace
+
+double matmul_lower_bound_words(double m, double n, double k, double ranks) {
+    std::array<double, 3> d{m, n, k};
+    std::sort(d.begin(), d.end(), std::greater<>());
+    if (d[2] <= 0 || ranks <= 1) return 0;
+    double accessed = 0;
+    if (ranks <= d[0] / d[1])
+        accessed = (d[0] * d[1] + d[0] * d[2]) / ranks + d[1] * d[2];
+    else if (ranks <= d[0] * d[1] / (d[2] * d[2]))
+        accessed = 2 * std::sqrt(d[0] * d[1] * d[2] * d[2] / ranks) + d[0] * d[1] / ranks;
+    else
+        accessed = 3 * std::cbrt(d[0] * d[1] * d[2] / ranks) * std::cbrt(d[0] * d[1] * d[2] / ranks);
+    return std::max(0.0, accessed - (d[0] * d[1] + d[0] * d[2] + d[1] * d[2]) / ranks);
+}
+
+double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const MachineModel& machine) {
+    const auto ranks = static_cast<double>(movement.to.grid().ranks());
+    const auto elements = written_elements(movement);
+    const auto bytes = elements * static_cast<double>(element_bytes);
+    if (ranks == 1) return bytes / machine.copied_bytes_per_second;
+    return 2 * elements * machine.listed_element_seconds + bytes * (1 - 1 / ranks) / machine.bytes_per_second;
+}
+
+double preparing_seconds(const Movement& movement, const MachineModel& machine) {
+    const bool is_packed = movement.from.slots() < movement.from.order() || movement.to.slots() < movement.to.order();
+    const bool is_straight = movement.terms.size() == 1 && movement.from_offset.empty() && movement.to_offset.empty() &&
+                             movement.from.symmetry() == movement.to.symmetry();
+    if (!is_packed || is_straight) return 0;
+    // Elements that are copied along lists in the time that one takes here (measured with integrals of 58 and 82 orbitals).
+    const double copies = movement.to.grid().ranks() > 1 ? 36 : 8;
+    return copies * written_elements(movement) * machine.listed_element_seconds;
+}
+
+double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings) {
+    double weight = 1;
+    if (options.link_weight.empty()) return weight;
+    weight = 0;
+    for (const auto& mapping : mappings)
+        for (int t : mapping.all()) weight = std::max(weight, options.link_weight[static_cast<std::size_t>(t)]);
+    return std::max(weight, 0.01);
+}
+
+CostModel::CostModel(const ProductPlan& unmapped) {
+    for (const auto& operand : unmapped.operands) operands_.push_back(operand.axes);
+    for (const auto& step : unmapped.chain) {
+        LocalSpace space{unmapped.iteration_axes(step), unmapped.axes_of_node(step.first), {}, step.axes, step.buffer >= 0};
+        if (step.second != LocalProduct::no_second) space.second = unmapped.axes_of_node(step.second);
+        double products = 1;
+        for (int a : space.all) products *= static_cast<double>(unmapped.axes[static_cast<std::size_t>(a)].size);
+        useful_products_ += products;
+        spaces_.push_back(std::move(space));
+    }
+}
+
+double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const {
+    const auto& machine = options.machine;
+    const auto bytes = static_cast<double>(plan.spec.element_bytes);
+    const double per_product = plan.spec.factors.size() == 1 ? plan.spec.flops_per_product() / 2 : plan.spec.flops_per_product();
+    auto& cost = plan.cost;
+    cost = {};
+    cost.words.assign(plan.operands.size(), 0);
+    // Indices of an axis on a rank, in one window.
+    auto length = sizes.length;
+    for (const auto& window : plan.windows) {
+        auto& cut = length[static_cast<std::size_t>(window.axis)];
+        cut = std::ceil(cut / static_cast<double>(window.count));
+    }
+    const auto block = [&](const std::vector<int>& axes, const std::vector<double>& lengths) {
+        double product = 1;
+        for (int a : axes) product *= lengths[static_cast<std::size_t>(a)];
+        return product;
+    };
+    const auto runs = static_cast<double>(plan.window_count());
+    double products = 0, traffic = 0, working = 0;
+    for (const auto& space : spaces_) {
+        products += runs * block(space.all, length);
+        traffic += runs * (block(space.first, length) + (space.second.empty() ? 0 : block(space.second, length)) + block(space.result, length));
+        if (space.has_buffer) working += block(space.result, length);
+    }
+    cost.flops = (plan.rows ? row_products(plan) : products) * per_product;
+    cost.useful_flops = useful_products_ * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
+    double moved = 0, copied = 0, messages = 0;
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+        if (plan.operands[o].in_place) continue;
+        const auto repetitions = static_cast<double>(plan.repetitions(o));
+        const double words = sizes.words[o] * repetitions;
+        cost.words[o] = static_cast<std::int64_t>(words);
+        moved += words;
+        copied += 2 * block(operands_[o], sizes.length) * repetitions + 2 * words;
+        working += block(operands_[o], length);
+        messages = std::max(messages, 2 * sizes.words[o] / static_cast<double>(plan.parts(o)));
+    }
+    const bool whole = plan.grid == options.whole_grid(plan.spec.output.layout);
+    cost.working_bytes = saturated((working + messages) * bytes);
+    const double multiplying = plan.rows ? row_seconds(plan, machine)
+                                         : std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second));
+    cost.seconds = multiplying + moved * bytes * (whole ? link_weight(options, plan.mapping) : 1) / machine.bytes_per_second +
+                   copied * bytes / machine.copied_bytes_per_second + (moved > 0 ? runs * machine.message_seconds : 0);
+    return (working + messages) * bytes;
+}
+
+}  // namespace arges

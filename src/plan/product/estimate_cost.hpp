@@ -1,0 +1,47 @@
+/// Modelled time and memory of a plan, fast enough for a search over thousands of grids.
+#pragma once
+
+#include "plan/product/product_plan.hpp"
+
+#include <vector>
+
+namespace arges {
+
+/// What the cost of a plan depends on beside its description.
+struct WorkingSizes {
+    std::vector<double> length;  ///< by axis: indices of the busiest rank
+    std::vector<double> words;   ///< by operand, see MovedWords; none in place
+};
+
+/// Estimates plans of one product.
+class CostModel {
+public:
+    /// @param unmapped see unmapped_plan()
+    explicit CostModel(const ProductPlan& unmapped);
+    /// Fills plan.cost; needs no working layouts unless pairs are read by rows. @return the working bytes, also where they are too many for an integer
+    double estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const;
+
+private:
+    struct LocalSpace {
+        std::vector<int> all, first, second, result;  // axes
+        bool has_buffer;
+    };
+    std::vector<LocalSpace> spaces_;
+    std::vector<std::vector<int>> operands_;
+    double useful_products_ = 0;
+};
+
+/// Relative cost of a byte on the slowest torus dimension that a plan's mappings use.
+double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings);
+
+/// Seconds of a movement along lists, of elements that all change ranks.
+double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const MachineModel& machine);
+
+/// Seconds that the first run of a movement takes in addition: where groups are packed or unpacked, elements are looked up one by one.
+double preparing_seconds(const Movement& movement, const MachineModel& machine);
+
+/// Fewest words that some rank must receive or send for an (m, n, k) product on P ranks when each operand is kept once, from
+/// the memory-independent bound for three-index terms (Al Daas et al., arXiv 2205.13407).
+double matmul_lower_bound_words(double m, double n, double k, double ranks);
+
+}  // namespace arges

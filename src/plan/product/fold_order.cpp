@@ -1,0 +1,122 @@
+#include "plan/product/fold_order.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
+
+}  // namespace
+
+FoldOrder::FoldOrder(const ProductPlan& unmapped, const std::vector<TensorStorage>& storage) : unmapped_(unmapped), storage_(storage) {
+    for (const auto& axis : unmapped.axes) role_.push_back(role_of(axis));
+    for (std::size_t o = 0; o < unmapped.operands.size(); ++o) lists_.push_back(lists_of(o));
+}
+
+FoldOrder::Role FoldOrder::role_of(const Axis& axis) const {
+    if (axis.is_contracted()) return k;
+    if (!axis.in(0)) return n;
+    return unmapped_.result() > 1 && axis.in(1) ? batch : m;
+}
+
+std::array<FoldOrder::Role, 2> FoldOrder::roles_of(std::size_t o) const {
+    if (o == unmapped_.result()) return {m, n};
+    return o == 0 ? std::array{m, k} : std::array{k, n};
+}
+
+FoldOrder::Lists FoldOrder::lists_of(std::size_t o) const {
+    Lists lists;
+    lists.first_role = roles_of(o)[0];
+    const auto& tensor = unmapped_.tensor(o);
+    for (int a : storage_[o].axes) lists.by_storage[role_[static_cast<std::size_t>(a)]].push_back(a);
+    for (int a : unmapped_.operands[o].axes) lists.by_labels[role_[static_cast<std::size_t>(a)]].push_back(a);
+    if (tensor.labels.empty()) return lists;
+    const int fastest = tensor.labels[static_cast<std::size_t>(tensor.layout.slot_dimensions(0)[0])];
+    for (std::size_t a = unmapped_.axes.size(); a-- > 0;)
+        if (contains(unmapped_.axes[a].labels, fastest)) lists.first_role = role_[a];
+    return lists;
+}
+
+FoldOrder::Choices FoldOrder::choices(const std::vector<bool>& as_stored) const {
+    static const AxisList none;
+    Choices choices;
+    for (const auto role : {m, n, k, batch})
+        for (std::size_t o = 0; o < lists_.size(); ++o) {
+            const auto roles = roles_of(o);
+            if (role != batch && role != roles[0] && role != roles[1]) continue;
+            const auto& list = (as_stored[o] ? lists_[o].by_storage : lists_[o].by_labels)[role];
+            if (std::none_of(choices[role].begin(), choices[role].end(), [&](const auto* known) { return *known == list; })) choices[role].push_back(&list);
+        }
+    for (auto& lists : choices)
+        if (lists.empty()) lists.push_back(&none);
+    return choices;
+}
+
+/// Batches of tiny products run fastest along the batch.
+bool FoldOrder::has_small_matrices(const ProductPlan& plan) const {
+    double product = 1;
+    bool has_batch = false;
+    for (std::size_t a = 0; a < plan.axes.size(); ++a) {
+        if (role_[a] == batch)
+            has_batch = true;
+        else
+            product *= static_cast<double>(plan.axes[a].size) / static_cast<double>(plan.places[a]);
+    }
+    return has_batch && product <= 64;
+}
+
+void FoldOrder::choose(const ProductPlan& plan, const std::vector<bool>& as_stored) {
+    batch_first_ = has_small_matrices(plan);
+    const auto [known, is_new] = choices_.try_emplace(as_stored);
+    if (is_new) known->second = choices(as_stored);
+    const auto& choices = known->second;
+    order_ = {choices[m][0], choices[n][0], choices[k][0], choices[batch][0]};
+    std::vector<double> elements(plan.operands.size(), 0);
+    bool any = false;
+    for (std::size_t o = 0; o < elements.size(); ++o) {
+        if (!plan.operands[o].in_place) continue;
+        any = true;
+        elements[o] = 1;
+        for (int a : storage_[o].axes) elements[o] *= static_cast<double>(plan.axes[static_cast<std::size_t>(a)].size) / static_cast<double>(plan.places[static_cast<std::size_t>(a)]);
+    }
+    if (!any) return;
+    double least = -1;
+    for (const auto* of_m : choices[m])
+        for (const auto* of_k : choices[k])
+            for (const auto* of_n : choices[n])
+                for (const auto* of_batch : choices[batch]) {
+                    const Order order{of_m, of_n, of_k, of_batch};
+                    double copied = 0;
+                    for (std::size_t o = 0; o < elements.size(); ++o)
+                        if (elements[o] > 0 && !folds(o, order)) copied += elements[o];
+                    if (least >= 0 && copied >= least) continue;
+                    least = copied;
+                    order_ = order;
+                }
+}
+
+/// The axes of an operand by role, batch axes first or last.
+FoldOrder::AxisList FoldOrder::arranged(std::size_t o, const Order& order, bool first_role_first) const {
+    AxisList result;
+    const auto add = [&](Role role) {
+        for (int a : *order[role])
+            if (unmapped_.axes[static_cast<std::size_t>(a)].in(o)) result.push_back(a);
+    };
+    const auto roles = roles_of(o);
+    if (batch_first_) add(batch);
+    add(roles[first_role_first ? 0 : 1]);
+    add(roles[first_role_first ? 1 : 0]);
+    if (!batch_first_) add(batch);
+    return result;
+}
+
+/// The roles of an operand's axes form at most one run each in its own array.
+bool FoldOrder::folds(std::size_t o, const Order& order) const {
+    return arranged(o, order, true) == storage_[o].axes || arranged(o, order, false) == storage_[o].axes;
+}
+
+std::vector<int> FoldOrder::copy_axes(std::size_t o) const { return arranged(o, order_, lists_[o].first_role == roles_of(o)[0]); }
+
+}  // namespace arges

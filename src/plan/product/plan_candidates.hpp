@@ -1,0 +1,78 @@
+/// Estimates of many plans of one product on one grid, without their layouts; and the plan of one of them. Pure.
+#pragma once
+
+#include "plan/movement/moved_words.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "plan/product/fold_order.hpp"
+
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace arges {
+
+/// Looks at one mapping of the axes after the other. What is known of axes that are mapped alike is kept.
+class PlanCandidates {
+public:
+    /// @param unmapped see unmapped_plan(); it, grid and options must outlive this
+    PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid, const PlanOptions& options);
+    PlanCandidates(const PlanCandidates&) = delete;
+    PlanCandidates& operator=(const PlanCandidates&) = delete;
+
+    /// An axis that is mapped in one way.
+    struct MappedAxis {
+        SlotMapping mapping;
+        std::int64_t places = 1;
+        double length = 1;             ///< indices of the busiest rank
+        std::vector<SlotShare> share;  ///< by operand that has it
+        std::vector<bool> as_stored;   ///< by operand: its slot is mapped in the same way
+    };
+    /// Finds out what a mapping of an axis means; the result stays where it is.
+    const MappedAxis& map_axis(std::size_t axis, const SlotMapping& mapping);
+    /// A bound from below of the seconds of a mapping: what is larger than a rank's part of the tensor is not in place.
+    double least_seconds(const std::vector<const MappedAxis*>& axes) const;
+    /// The cost of the plan with a mapping, cut into windows where it does not fit into the memory limit as a whole.
+    const PlanCost& look_at(std::vector<const MappedAxis*> axes);
+    /// Of the plan that was looked at last, seconds of one of the expected runs on average: for later ones, lasting inputs stay where the first
+    /// leaves them.
+    double average_seconds();
+    /// The plan that was looked at last.
+    ProductPlan plan();
+
+private:
+    using Mapped = std::vector<const MappedAxis*>;
+
+    std::size_t result() const { return plan_.result(); }
+    void find_places();
+    void copy_what_does_not_fold(const std::vector<bool>& as_stored);
+    double words(std::size_t o) const;
+    double words_from(std::size_t o, const std::vector<SlotMapping>& scattered);
+    std::optional<std::vector<SlotMapping>> where_it_stays(std::size_t o);
+    bool is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const;
+    void cut_to_fit();
+    bool cut_once();
+
+    const PlanOptions& options_;
+    ProductPlan plan_;                       // without layouts
+    CostModel model_;
+    std::vector<std::vector<int>> spaces_;   // axes of each local product
+    std::vector<TensorStorage> storage_;     // by operand
+    std::vector<bool> on_grid_;
+    std::vector<double> owned_;              // elements that a rank has of an operand, unpacked
+    std::optional<FoldOrder> fold_;          // of a product of two factors or a sum of one
+    CountedRanks ranks_;
+    std::vector<MovedWords> moved_;          // by operand
+    std::vector<std::vector<int>> match_;    // by axis and operand, see MovedWords::match()
+    std::vector<int> weighted_axes_;
+    bool may_bound_words_ = true;            // no slot is spread by rows, of which the ranks that are counted may have few, or in blocks
+    double least_weight_ = 1;                // of a link
+    std::vector<std::map<std::vector<int>, MappedAxis>> known_;  // by axis
+    // Of the plan that was looked at last:
+    Mapped mapped_;
+    std::vector<bool> as_stored_;            // by operand: its own array is mapped as the axes are
+    WorkingSizes sizes_;
+    double working_ = 0;                     // bytes
+};
+
+}  // namespace arges

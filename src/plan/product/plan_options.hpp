@@ -1,0 +1,38 @@
+/// What the planner may do.
+#pragma once
+
+#include "layout/layout.hpp"
+#include "plan/product/machine_model.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// How symmetric groups that survive a contraction are put on the torus.
+enum class GroupMapping : std::uint8_t {
+    packed,  ///< the packed index of the group is cyclic: no padding
+    blocks   ///< each dimension is cyclic, virtual blocks make up equal phases (cyclops-2012)
+};
+
+/// What the planner may do.
+struct PlanOptions {
+    std::int64_t memory_limit = std::int64_t{1} << 62;  ///< bytes per rank for working memory
+    GroupMapping group_mapping = GroupMapping::packed;
+    std::vector<double> link_weight;  ///< relative cost of a byte along each dimension of the grid of all ranks; empty: 1
+    MachineModel machine;
+    /// Grids on which a product may run: first the one of all ranks, then those that leave some ranks idle. Empty: that of the output.
+    std::vector<RankGrid> grids;
+    /// Runs of the product, this one included, among which the cost of moving a lasting tensor is shared.
+    std::int64_t expected_runs = 1;
+    /// The grid of all ranks, for a product with this output.
+    const RankGrid& whole_grid(const Layout& output) const { return grids.empty() ? output.grid() : grids.front(); }
+    /// The layout of a new tensor, for a product with this output.
+    Layout new_layout(const Layout& output, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const {
+        if (group_mapping == GroupMapping::blocks) return block_layout(whole_grid(output), extents, symmetry);
+        return grids.empty() ? default_layout(output.grid(), extents, symmetry) : spread_layout(grids, extents, symmetry);
+    }
+    bool operator==(const PlanOptions&) const = default;
+};
+
+}  // namespace arges

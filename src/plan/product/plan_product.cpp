@@ -1,0 +1,290 @@
+#include "plan/product/plan_product.hpp"
+
+#include "arges/error.hpp"
+#include "base/overloaded.hpp"
+#include "plan/order/product_order.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "plan/product/product_steps.hpp"
+#include "plan/report/operand_names.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// Which intermediates stay inside of a fused product: by step, true if its result does.
+using Fusion = std::vector<bool>;
+
+/// The steps of one fused product.
+struct StepGroup {
+    std::vector<int> members;                 // nodes of the order that go in
+    PairOrder order;                          // renumbered: members first
+    int result = 0;                           // node that comes out
+};
+
+class ProductPlanner {
+public:
+    ProductPlanner(const Product& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
+
+    PlannedProduct plan() {
+        auto result = best();
+        // Only products on a grid take account of later runs, for the sake of tensors that stay where they are put.
+        result.for_any_runs = order_.empty() || std::none_of(spec_.factors.begin(), spec_.factors.end(), [](const auto& f) { return f.is_lasting; });
+        return result;
+    }
+
+private:
+    PlannedProduct best() {
+        ProductSteps start(spec_, options_);
+        start.sum_labels_of_one_factor();
+        nodes_ = start.nodes();
+        if (nodes_.size() < 2) {
+            start.finish();
+            return start.take();
+        }
+        order_ = nodes_.size() == 2 ? PairOrder{{0, 1}} : product_order(nodes_, spec_, options_);
+        const Fusion separate(order_.size(), false);
+        const auto fusion = best_fusion();
+        if (std::count(fusion.begin(), fusion.end() - 1, true) == 0) return fused_product(separate);
+        std::optional<PlannedProduct> fused;
+        try {
+            fused = fused_product(fusion);
+            if (!has_symmetry()) return *std::move(fused);
+        } catch (const OutOfMemory&) {
+            return fused_product(separate);
+        }
+        // What stays packed depends on what runs together, of which the quick estimate knows little.
+        auto pairs = fused_product(separate);
+        const auto seconds = [&](const PlannedProduct& plan) { return plan.seconds(spec_.element_bytes, options_.machine); };
+        return seconds(*fused) < seconds(pairs) ? *std::move(fused) : pairs;
+    }
+
+    static constexpr std::size_t max_enumerated_edges = 6;
+
+    const RankGrid& grid() const { return options_.whole_grid(spec_.output.layout); }
+
+    bool has_symmetry() const {
+        auto symmetric = [](const OperandSpec& o) { return o.layout.slots() != o.layout.order(); };
+        return symmetric(spec_.output) || std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& n) { return symmetric(n.spec); });
+    }
+
+    static std::size_t position(const ProductSteps& steps, int id) {
+        const auto& nodes = steps.nodes();
+        return static_cast<std::size_t>(
+            std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.id == id; }) - nodes.begin());
+    }
+
+    std::vector<StepGroup> groups_of(const Fusion& inside) const {
+        std::vector<StepGroup> result;
+        for (std::size_t s = 0; s < order_.size(); ++s)
+            if (s + 1 == order_.size() || !inside[s]) result.push_back(group_of(s, inside));
+        return result;
+    }
+
+    /// The fused product whose last step is `top`.
+    StepGroup group_of(std::size_t top, const Fusion& inside) const {
+        const int inputs = static_cast<int>(nodes_.size());
+        std::vector<std::size_t> steps;
+        StepGroup group;
+        auto collect = [&](auto&& self, std::size_t s) -> void {
+            for (int node : order_[s]) {
+                const auto producer = static_cast<std::size_t>(node - inputs);
+                if (node >= inputs && inside[producer])
+                    self(self, producer);
+                else
+                    group.members.push_back(node);
+            }
+            steps.push_back(s);
+        };
+        collect(collect, top);
+        std::sort(group.members.begin(), group.members.end());
+        std::map<int, int> number;
+        for (int m : group.members) number.emplace(m, static_cast<int>(number.size()));
+        for (auto s : steps) {
+            group.order.push_back({number.at(order_[s][0]), number.at(order_[s][1])});
+            number.emplace(inputs + static_cast<int>(s), static_cast<int>(number.size()));
+        }
+        group.result = inputs + static_cast<int>(top);
+        return group;
+    }
+
+    /// @throws OutOfMemory
+    PlannedProduct fused_product(const Fusion& inside) const {
+        ProductSteps steps(spec_, options_);
+        steps.sum_labels_of_one_factor();
+        std::map<int, int> id_of;
+        for (std::size_t n = 0; n < steps.nodes().size(); ++n) id_of[static_cast<int>(n)] = steps.nodes()[n].id;
+        for (const auto& group : groups_of(inside)) {
+            std::vector<std::size_t> members;
+            for (int m : group.members) members.push_back(position(steps, id_of.at(m)));
+            steps.multiply(members, group.order);
+            if (!steps.nodes().empty()) id_of[group.result] = steps.nodes()[*std::min_element(members.begin(), members.end())].id;
+        }
+        return steps.take();
+    }
+
+    /// The cheapest set of intermediates to keep inside, from quick estimates: all sets where there are few, else by changing one
+    /// at a time.
+    Fusion best_fusion() {
+        const std::size_t edges = order_.size() - 1;
+        Fusion best(order_.size(), true);
+        if (edges == 0 || (grid().ranks() == 1 && !has_symmetry())) return best;
+        double best_seconds = estimate(best);
+        auto consider = [&](const Fusion& fusion) {
+            const double seconds = estimate(fusion);
+            if (seconds >= best_seconds * (1 - 1e-6)) return false;
+            best = fusion;
+            best_seconds = seconds;
+            return true;
+        };
+        if (edges <= max_enumerated_edges) {
+            for (std::size_t bits = 0; bits < (std::size_t{1} << edges); ++bits) {
+                Fusion fusion(order_.size(), true);
+                for (std::size_t e = 0; e < edges; ++e) fusion[e] = ((bits >> e) & 1U) != 0;
+                consider(fusion);
+            }
+            return best;
+        }
+        consider(Fusion(order_.size(), false));
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (std::size_t e = 0; e < edges; ++e) {
+                auto fusion = best;
+                fusion[e] = !fusion[e];
+                changed = consider(fusion) || changed;
+            }
+        }
+        return best;
+    }
+
+    double estimate(const Fusion& fusion) {
+        double seconds = 0;
+        for (const auto& group : groups_of(fusion)) {
+            auto key = group.members;
+            key.push_back(group.result);
+            const auto [it, is_new] = group_seconds_.try_emplace(key, 0);
+            if (is_new) it->second = quick_seconds(product_of(group), group.order, options_);
+            seconds += it->second;
+        }
+        return seconds;
+    }
+
+    /// A group with intermediates in balanced layouts.
+    Product product_of(const StepGroup& group) {
+        std::vector<OperandSpec> factors;
+        for (int m : group.members) factors.push_back(operand(m));
+        const bool last = group.result + 1 == static_cast<int>(nodes_.size() + order_.size());
+        return product_over_labels_of(spec_, std::move(factors), last ? spec_.output : operand(group.result));
+    }
+
+    const OperandSpec& operand(int node) {
+        const auto inputs = nodes_.size();
+        if (static_cast<std::size_t>(node) < inputs) return nodes_[static_cast<std::size_t>(node)].spec;
+        const auto [it, is_new] = intermediate_.try_emplace(node);
+        if (!is_new) return it->second;
+        auto& result = intermediate_[node];
+        std::set<int> inside, outside(spec_.output.labels.begin(), spec_.output.labels.end());
+        std::vector<bool> below(inputs + order_.size(), false);
+        below[static_cast<std::size_t>(node)] = true;
+        for (auto s = static_cast<std::size_t>(node) - inputs + 1; s-- > 0;)
+            if (below[inputs + s])
+                for (int child : order_[s]) below[static_cast<std::size_t>(child)] = true;
+        for (std::size_t n = 0; n < inputs; ++n) {
+            auto& labels = below[n] ? inside : outside;
+            labels.insert(nodes_[n].spec.labels.begin(), nodes_[n].spec.labels.end());
+        }
+        std::set_intersection(inside.begin(), inside.end(), outside.begin(), outside.end(), std::back_inserter(result.labels));
+        std::vector<std::int64_t> extents;
+        for (int l : result.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+        const auto& pair = order_[static_cast<std::size_t>(node) - inputs];
+        auto product = product_over_labels_of(spec_, {operand(pair[0]), operand(pair[1])}, {});
+        product.output.labels = result.labels;
+        result.layout = options_.new_layout(spec_.output.layout, extents, raw_symmetry(axes_of(product), result.labels));
+        return result;
+    }
+
+    const Product& spec_;
+    const PlanOptions& options_;
+    std::vector<ProductNode> nodes_;
+    PairOrder order_;
+    std::map<std::vector<int>, double> group_seconds_;
+    std::map<int, OperandSpec> intermediate_;
+};
+
+}  // namespace
+
+double PlannedStep::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return estimated_seconds(movement.spec, element_bytes, machine); },
+                                 [](const ProductPlan& product) { return product.cost.seconds; }},
+                      work);
+}
+
+double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
+    double sum = 0;
+    for (const auto& step : steps) sum += step.seconds(element_bytes, machine);
+    return sum;
+}
+
+void set_names(std::vector<PlannedStep>& steps, const Product& spec) {
+    const auto names = operand_names(steps, spec);
+    const auto set = [&](auto& product, const PlannedStep& step) {
+        product.label_names = spec.label_names;
+        product.output.name = names.at(step.output);
+        for (std::size_t i = 0; i < product.factors.size(); ++i) product.factors[i].name = names.at(step.inputs[i]);
+    };
+    for (auto& step : steps) {
+        std::visit(Overloaded{[](PlannedMovement&) {}, [&](ProductPlan& product) { set(product.spec, step); }}, step.work);
+    }
+}
+
+Product settled(const PlannedProduct& plan, Product spec) {
+    for (const auto& step : plan.steps) {
+        const auto* const product = step.product();
+        if (product == nullptr) continue;
+        for (std::size_t i = 0; i < product->stay.size(); ++i) {
+            const auto factor = static_cast<std::size_t>(step.inputs[i]);
+            if (factor < spec.factors.size() && product->stay[i]) spec.factors[factor].layout = *product->stay[i];
+        }
+        if (step.output == output_operand) spec.output.layout = product->spec.output.layout;
+    }
+    return spec;
+}
+
+std::string ranks_advice(const Product& spec, const PlanOptions& options) {
+    constexpr int most_doublings = 10;
+    auto larger = spec;
+    auto grid = options.whole_grid(spec.output.layout);
+    auto left = options;
+    left.grids.clear();
+    auto double_ranks = [&](OperandSpec& operand) {
+        const auto before = operand.layout.max_local_size();
+        operand.layout = default_layout(grid, operand.layout.extents(), operand.layout.symmetry());
+        left.memory_limit += (before - operand.layout.max_local_size()) * spec.element_bytes;
+    };
+    left.link_weight.clear();
+    for (int i = 0; i < most_doublings; ++i) {
+        grid.lengths.push_back(2);
+        for (auto& factor : larger.factors) double_ranks(factor);
+        double_ranks(larger.output);
+        try {
+            ProductPlanner(larger, left).plan();
+            return "; " + std::to_string(grid.ranks()) + " ranks would do";
+        } catch (const OutOfMemory&) {
+            continue;
+        }
+    }
+    return "";
+}
+
+PlannedProduct plan_product(const Product& spec, const PlanOptions& options) {
+    try {
+        return ProductPlanner(spec, options).plan();
+    } catch (const OutOfMemory& error) {
+        throw OutOfMemory(error.what() + ranks_advice(spec, options));
+    }
+}
+
+}  // namespace arges

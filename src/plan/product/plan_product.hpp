@@ -1,0 +1,60 @@
+/// Plans a product of any number of tensors: the order of its pairwise products, which of them run fused on one grid, and where
+/// intermediates lie. Pure.
+#pragma once
+
+#include "plan/product/product_plan.hpp"
+
+#include <variant>
+#include <vector>
+
+namespace arges {
+
+/// Names the output among the operands of the steps.
+inline constexpr int output_operand = -1;
+
+/// Moves a tensor.
+struct PlannedMovement {
+    Movement spec;
+    bool conjugated = false;
+    bool operator==(const PlannedMovement&) const = default;
+};
+
+/// What a step is: a movement, or a product of tensors on one grid.
+using PlannedWork = std::variant<PlannedMovement, ProductPlan>;
+
+/// A step of a product. Operands are numbered: the factors, then intermediates.
+struct PlannedStep {
+    std::vector<int> inputs;
+    int output = output_operand;
+    PlannedWork work;
+    double factor = 1;  ///< number in front
+
+    /// Null if the step is something else.
+    const ProductPlan* product() const { return std::get_if<ProductPlan>(&work); }
+    double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
+    bool operator==(const PlannedStep&) const = default;
+};
+
+/// Steps in order. Several steps may write to the output: the first one replaces, the others add.
+struct PlannedProduct {
+    std::vector<PlannedStep> steps;
+    std::vector<Layout> intermediates;
+    bool for_any_runs = false;  ///< the plan is the same for any number of expected runs
+
+    double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
+};
+
+/// Gives the tensors and labels in the steps the names that they have in `spec`; plans do not depend on names.
+void set_names(std::vector<PlannedStep>& steps, const Product& spec);
+
+/// The product with its tensors where the plan leaves them: as it is planned the next time.
+Product settled(const PlannedProduct& plan, Product spec);
+
+/// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
+/// within the limit; empty if that does not help.
+std::string ranks_advice(const Product& spec, const PlanOptions& options);
+
+/// @throws OutOfMemory with the need and the limit if a step does not fit into the memory limit
+PlannedProduct plan_product(const Product& spec, const PlanOptions& options);
+
+}  // namespace arges

@@ -1,0 +1,223 @@
+#include "plan/product/product_steps.hpp"
+
+#include "arges/error.hpp"
+#include "plan/product/pair_rows.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+std::string bytes_text(double bytes) {
+    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (; bytes >= 10240 && unit < 4; ++unit) bytes /= 1024;
+    return std::to_string(static_cast<std::int64_t>(bytes)) + " " + units[unit];
+}
+
+}  // namespace
+
+ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options)
+    : spec_(spec), options_(options), next_id_(static_cast<int>(spec.factors.size())) {
+    for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes_.push_back({static_cast<int>(f), spec.factors[f]});
+}
+
+bool ProductSteps::in_output(int label) const {
+    return std::count(spec_.output.labels.begin(), spec_.output.labels.end(), label) > 0;
+}
+
+Layout ProductSteps::new_layout(const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const {
+    return options_.new_layout(spec_.output.layout, extents, symmetry);
+}
+
+void ProductSteps::sum_labels_of_one_factor() {
+    if (nodes_.size() < 2) return;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+        bool is_alone = false;
+        for (int l : nodes_[n].spec.labels) {
+            bool shared = in_output(l);
+            for (std::size_t m = 0; m < nodes_.size(); ++m)
+                shared = shared || (m != n && std::count(nodes_[m].spec.labels.begin(), nodes_[m].spec.labels.end(), l) > 0);
+            is_alone = is_alone || !shared;
+        }
+        if (is_alone) replace({n}, intermediate({n}, {}));
+    }
+}
+
+void ProductSteps::replace(const std::vector<std::size_t>& members, ProductNode node) {
+    auto sorted = members;
+    std::sort(sorted.begin(), sorted.end());
+    nodes_[sorted[0]] = std::move(node);
+    for (std::size_t i = sorted.size(); i-- > 1;) nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(sorted[i]));
+}
+
+/// Labels of the members that the output or another node has, by first appearance.
+std::vector<int> ProductSteps::kept_labels(const std::vector<std::size_t>& members) const {
+    std::set<int> needed(spec_.output.labels.begin(), spec_.output.labels.end());
+    for (std::size_t n = 0; n < nodes_.size(); ++n)
+        if (std::count(members.begin(), members.end(), n) == 0)
+            needed.insert(nodes_[n].spec.labels.begin(), nodes_[n].spec.labels.end());
+    std::vector<int> result;
+    for (auto m : members)
+        for (int l : nodes_[m].spec.labels)
+            if (needed.count(l) > 0 && std::count(result.begin(), result.end(), l) == 0) result.push_back(l);
+    return result;
+}
+
+/// Plans the product of nodes to an intermediate.
+ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, const PairOrder& order) {
+    std::vector<ProductNode> inputs;
+    for (auto m : members) inputs.push_back(nodes_[m]);
+    auto spec = product_of(inputs);
+    spec.output.labels = kept_labels(members);
+    std::vector<std::int64_t> extents;
+    for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
+    spec.output.layout = new_layout(extents, raw_symmetry(axes_of(spec), spec.output.labels));
+    spec.output_is_free = options_.group_mapping == GroupMapping::packed;
+    auto plan = planned(spec, order);
+    spec.output.layout = plan.spec.output.layout;
+    for (std::size_t i = 0; i < inputs.size(); ++i) suit_consumer(inputs[i].id, i, plan);
+    product_.intermediates.push_back(spec.output.layout);
+    const int id = next_id_++;
+    push_product(std::move(plan), inputs, id);
+    return {id, spec.output};
+}
+
+void ProductSteps::multiply(const std::vector<std::size_t>& members, const PairOrder& order) {
+    if (members.size() < nodes_.size()) return replace(members, intermediate(members, order));
+    if (members.size() == 2 && spec_.is_field)
+        if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels)) {
+            multiply_joint_pair(*pairs);
+            nodes_.clear();
+            return;
+        }
+    auto plan = planned(last_product(nodes_), order);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) suit_consumer(nodes_[i].id, i, plan);
+    push_product(std::move(plan), nodes_, output_operand);
+    nodes_.clear();
+}
+
+/// The fastest of the plans on a grid and of those that read a pair node by rows.
+ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order) const {
+    auto by_rows = plan_by_rows(spec, options_);
+    std::int64_t least = 0;
+    auto plan = plan_on_grid(spec, order, options_, least);
+    if (plan && (!by_rows || plan->cost.seconds <= by_rows->cost.seconds * (1 - 1e-9))) return *std::move(plan);
+    if (by_rows) return *std::move(by_rows);
+    throw OutOfMemory("contraction to " + spec_.output.name + ": needs at least " + bytes_text(static_cast<double>(least)) +
+                      " of working memory per rank, but the limit leaves " + bytes_text(static_cast<double>(std::max<std::int64_t>(0, options_.memory_limit))) +
+                      "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+}
+
+/// Lets the producer of an intermediate scatter it to where the consumer gathers it with the fewest bytes, if that is faster for both
+/// together. `input` is the intermediate's place among the consumer's inputs.
+void ProductSteps::suit_consumer(int id, std::size_t input, ProductPlan& consumer) {
+    const auto producer = std::find_if(product_.steps.begin(), product_.steps.end(), [&](const auto& s) { return s.output == id; });
+    const auto* const before_it = producer == product_.steps.end() ? nullptr : producer->product();
+    if (before_it == nullptr || before_it->rows || consumer.rows || !consumer.windows.empty() || !consumer.stay[input]) return;
+    auto make = before_it->spec;
+    make.output.layout = *consumer.stay[input];
+    make.output_is_free = false;
+    auto use = consumer.spec;
+    use.factors[input].layout = *consumer.stay[input];
+    use.output_is_free = false;
+    auto making = plan_with_mapping(make, before_it->order, before_it->grid, before_it->mapping, options_);
+    auto using_it = plan_with_mapping(use, consumer.order, consumer.grid, consumer.mapping, options_);
+    const double before = before_it->cost.seconds + consumer.cost.seconds;
+    const bool fits = std::max(making.cost.working_bytes, using_it.cost.working_bytes) <= options_.memory_limit;
+    if (!fits || !before_it->windows.empty() || making.cost.seconds + using_it.cost.seconds >= before) return;
+    product_.intermediates[static_cast<std::size_t>(id) - spec_.factors.size()] = make.output.layout;
+    making.stay = before_it->stay;
+    using_it.stay = consumer.stay;
+    using_it.spec.output_is_free = consumer.spec.output_is_free;
+    producer->work = std::move(making);
+    consumer = std::move(using_it);
+}
+
+void ProductSteps::finish() {
+    if (nodes_.empty()) return;
+    const auto& labels = nodes_[0].spec.labels;
+    const bool nothing_summed = std::all_of(labels.begin(), labels.end(), [&](int l) { return in_output(l); });
+    if (nothing_summed && !spec_.coefficient_inside)
+        push_movement(nodes_[0], output_operand, spec_.output);
+    else
+        push_product(planned(last_product(nodes_), {}), nodes_, output_operand);
+    nodes_.clear();
+}
+
+/// Either R = A+ B+ + A- B-, see joint_pair(), or half of the products of an operand that stays, and their mirror image.
+void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) {
+    const auto before = product_;
+    multiply_parts(pairs);
+    double seconds = 0;
+    for (auto s = before.steps.size(); s < product_.steps.size(); ++s) seconds += product_.steps[s].seconds(spec_.element_bytes, options_.machine);
+    const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
+    auto by_rows = plan_by_rows(last_product(nodes_), options_, mirror);
+    if (!by_rows || by_rows->cost.seconds >= seconds) return;
+    product_ = before;
+    push_product(*std::move(by_rows), nodes_, output_operand);
+}
+
+void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {
+    for (const bool symmetric : {true, false}) {
+        std::vector<ProductNode> parts;
+        for (std::size_t o = 0; o < 2; ++o) parts.push_back(part_of(nodes_[o], pairs[o], symmetric));
+        auto spec = last_product(parts);
+        spec.output_is_free = false;  // two steps write to it
+        push_product(planned(spec, {{0, 1}}), parts, output_operand);
+    }
+}
+
+ProductNode ProductSteps::part_of(const ProductNode& whole, const PairOperand& pair, bool symmetric) {
+    ProductNode part{next_id_++, whole.spec};
+    part.spec.conjugated = false;
+    product_.intermediates.push_back(new_layout(whole.spec.layout.extents(), part_symmetry(whole.spec, pair, symmetric)));
+    part.spec.layout = product_.intermediates.back();
+    push_movement(whole, part.id, part.spec);
+    auto& step = product_.steps.back();
+    auto& movement = std::get<PlannedMovement>(step.work).spec;
+    movement.terms = {movement.identity(), exchange_second(pair, spec_.label_extents.size(), symmetric)};
+    step.factor = 0.5;
+    return part;
+}
+
+Product ProductSteps::product_of(const std::vector<ProductNode>& inputs) const {
+    std::vector<OperandSpec> factors;
+    for (const auto& input : inputs) factors.push_back(input.spec);
+    return product_over_labels_of(spec_, std::move(factors), {});
+}
+
+Product ProductSteps::last_product(const std::vector<ProductNode>& inputs) const {
+    auto result = product_of(inputs);
+    result.output = spec_.output;
+    result.output_is_free = spec_.output_is_free;
+    result.terms = spec_.terms;
+    return result;
+}
+
+void ProductSteps::push_product(ProductPlan plan, const std::vector<ProductNode>& inputs, int output) {
+    PlannedStep step;
+    for (const auto& input : inputs) step.inputs.push_back(input.id);
+    step.output = output;
+    step.work = std::move(plan);
+    product_.steps.push_back(std::move(step));
+}
+
+void ProductSteps::push_movement(const ProductNode& from, int output, const OperandSpec& to) {
+    PlannedStep step;
+    step.inputs = {from.id};
+    step.output = output;
+    Movement movement;
+    movement.from = from.spec.layout;
+    movement.from_labels = from.spec.labels;
+    movement.to = to.layout;
+    movement.to_labels = to.labels;
+    movement.label_extents = spec_.label_extents;
+    movement.terms = spec_.terms;
+    step.work = PlannedMovement{std::move(movement), from.spec.conjugated};
+    product_.steps.push_back(std::move(step));
+}
+
+}  // namespace arges

@@ -1,0 +1,250 @@
+#include "plan/product/ranked_grids.hpp"
+
+#include "base/math.hpp"
+#include "plan/product/tensor_storage.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace arges {
+
+namespace {
+
+constexpr int no_target = -1, undecided = -2;
+
+class GridSearch {
+public:
+    GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options)
+        : plan_(unmapped), targets_(targets), options_(options), grid_(grid) {
+        for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
+        for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
+    }
+
+    std::vector<RankedGrid> ranked(std::size_t most) {
+        levels_.push_back({{-1, no_target, 0, 0}});
+        kinds_.push_back({std::vector<std::int64_t>(targets_.size(), 1), 0, {}});
+        const auto width = grid_.lengths.size();
+        std::vector<int> rows(width, undecided);  // targets by state and torus dimension
+        for (int t : longest_first(grid_)) {
+            extend(t, rows);
+            const auto& states = levels_.back();
+            std::vector<int> next(states.size() * width);
+            for (std::size_t s = 0; s < states.size(); ++s) {
+                std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(states[s].before) * width), width,
+                            next.begin() + static_cast<std::ptrdiff_t>(s * width));
+                next[s * width + static_cast<std::size_t>(t)] = states[s].target;
+            }
+            rows = std::move(next);
+        }
+        std::vector<RankedGrid> result;
+        for (std::size_t s = 0; s < std::min(most, levels_.back().size()); ++s) {
+            const auto row = rows.begin() + static_cast<std::ptrdiff_t>(s * width);
+            result.push_back({{row, row + static_cast<std::ptrdiff_t>(width)}, levels_.back()[s].seconds});
+        }
+        return result;
+    }
+
+private:
+    static constexpr std::size_t beam_width = 192, variants = 6;
+
+    /// An operand as the estimate sees it.
+    struct Operand {
+        std::vector<int> axes;
+        double owned = 0;  // elements on a rank
+        bool is_lasting = false;
+        std::vector<std::pair<int, std::vector<int>>> spread;  // targets and the torus dimensions of their layout, in order
+    };
+    /// What an operand needs with given numbers of ranks along the targets.
+    struct Need {
+        double block = 1;      // elements
+        double useful = 1;     // of what a rank owns, if the torus dimensions along its axes are others than before
+        double scattered = 0;  // elements that a rank sends or receives where each of the ranks that have a block, or parts of it, keeps its share
+    };
+    /// States with the same ranks along every target differ only in what already lies right.
+    struct Kind {
+        std::vector<std::int64_t> places;  // by target
+        double multiply_seconds = 0;
+        std::vector<Need> needs;           // by operand
+    };
+    /// The assignment of a torus dimension behind a state of the level before.
+    struct State {
+        int before, target, kind;
+        double seconds;
+    };
+
+    Operand describe(std::size_t o) const {
+        const auto& tensor = plan_.tensor(o);
+        Operand result;
+        result.axes = plan_.operands[o].axes;
+        result.owned = unpacked_elements(tensor.layout);
+        result.is_lasting = tensor.is_lasting;
+        if (!(tensor.layout.grid() == grid_)) return result;
+        for (int s = 0; s < tensor.layout.slots(); ++s)
+            if (const int t = target_of(axis_of_slot(plan_, o, s)); t >= 0) result.spread.emplace_back(t, tensor.layout.mapping(s).torus);
+        return result;
+    }
+
+    /// The target that is a whole axis.
+    int target_of(int axis) const {
+        int found = no_target;
+        for (std::size_t t = 0; t < targets_.size(); ++t)
+            if (targets_[t].axis == axis) {
+                if (found >= 0) return no_target;
+                found = static_cast<int>(t);
+            }
+        return found;
+    }
+
+    /// Indices of each axis on a rank. @param target_of by torus dimension
+    std::vector<double> lengths(const std::vector<std::int64_t>& places, const std::vector<int>& target_of) const {
+        std::vector<std::int64_t> along(plan_.axes.size(), 1);
+        for (std::size_t t = 0; t < targets_.size(); ++t) along[static_cast<std::size_t>(targets_[t].axis)] *= places[t];
+        std::vector<double> result;
+        for (std::size_t a = 0; a < along.size(); ++a) {
+            const bool blocks = options_.group_mapping == GroupMapping::blocks && plan_.axes[a].labels.size() > 1;
+            result.push_back(blocks ? length_in_blocks(a, target_of) : static_cast<double>(ceil_div(plan_.axes[a].size, along[a])));
+        }
+        return result;
+    }
+
+    /// Virtual blocks pad what a rank has.
+    double length_in_blocks(std::size_t a, const std::vector<int>& target_of) const {
+        std::vector<std::vector<int>> torus(plan_.axes[a].labels.size());
+        for (std::size_t u = 0; u < target_of.size(); ++u)
+            if (const int i = target_of[u]; i >= 0 && targets_[static_cast<std::size_t>(i)].axis == static_cast<int>(a))
+                torus[static_cast<std::size_t>(targets_[static_cast<std::size_t>(i)].position)].push_back(static_cast<int>(u));
+        const auto mapping = block_mapping(grid_, with_positions(plan_.axes[a].node(), plan_.axes[a].labels), std::move(torus));
+        return static_cast<double>(uneven_axis(plan_, grid_, a, mapping)->slot(0).max_local_size());
+    }
+
+    /// @param target_of by torus dimension, in one of the states of this kind
+    Kind kind_of(std::vector<std::int64_t> places, const std::vector<int>& target_of) const {
+        Kind kind{std::move(places), 0, {}};
+        const auto length = lengths(kind.places, target_of);
+        const auto block = [&](const std::vector<int>& axes) {
+            double product = 1;
+            for (int a : axes) product *= length[static_cast<std::size_t>(a)];
+            return product;
+        };
+        double products = 0, all = 1;
+        for (const auto& axes : spaces_) products += block(axes);
+        kind.multiply_seconds = products * plan_.spec.flops_per_product() / options_.machine.flops_per_second;
+        for (const auto p : kind.places) all *= static_cast<double>(p);
+        for (const auto& operand : operands_) {
+            double along = 1;  // ranks along the operand's axes
+            for (std::size_t t = 0; t < targets_.size(); ++t)
+                if (std::find(operand.axes.begin(), operand.axes.end(), targets_[t].axis) != operand.axes.end()) along *= static_cast<double>(kind.places[t]);
+            const double elements = block(operand.axes);
+            kind.needs.push_back({elements, operand.owned / along, elements * (1 - along / all)});
+        }
+        return kind;
+    }
+
+    /// A target that is spread over (t0, t1, ...) keeps its elements if its ranks in the block are t0, or t0 and t1, and so on.
+    double useful(const Operand& operand, double result, const int* target_of, int t, int target) const {
+        for (const auto& [own, torus] : operand.spread)
+            for (int u : torus) {
+                const int there = u == t ? target : target_of[u];
+                if (there == undecided) continue;
+                if (there != own) break;
+                result *= static_cast<double>(grid_.lengths[static_cast<std::size_t>(u)]);
+            }
+        return result;
+    }
+
+    double seconds(const Kind& kind, const int* target_of, int t, int target) const {
+        const auto& machine = options_.machine;
+        const auto runs = static_cast<double>(options_.expected_runs);
+        double words = 0;
+        for (std::size_t o = 0; o < operands_.size(); ++o) {
+            const auto& need = kind.needs[o];
+            if (plan_.spec.output_is_free && o + 1 == operands_.size()) {
+                words += need.scattered;
+                continue;
+            }
+            const double now = std::max(0.0, need.block - useful(operands_[o], need.useful, target_of, t, target));
+            const double later = operands_[o].is_lasting ? std::min(now, need.scattered) : now;
+            words += (now + (runs - 1) * later) / runs;
+        }
+        if (grid_.ranks() == 1) words = 0;
+        return kind.multiply_seconds + words * static_cast<double>(plan_.spec.element_bytes) * (1 / machine.bytes_per_second + 2 / machine.copied_bytes_per_second);
+    }
+
+    void extend(int t, const std::vector<int>& rows) {
+        const auto& beam = levels_.back();
+        const auto length = grid_.lengths[static_cast<std::size_t>(t)];
+        const auto before = std::move(kinds_);
+        kinds_.clear();
+        std::map<std::vector<std::int64_t>, int> known;
+        std::vector<int> next(before.size() * (targets_.size() + 1), -1);  // kind after a kind and a choice
+        std::vector<std::vector<State>> states;                           // by kind
+        for (std::size_t b = 0; b < beam.size(); ++b) {
+            const auto kind = static_cast<std::size_t>(beam[b].kind);
+            for (std::size_t i = 0; i <= targets_.size(); ++i) {
+                const int target = i < targets_.size() ? static_cast<int>(i) : no_target;
+                if (target >= 0 && before[kind].places[i] * length > targets_[i].extent) continue;
+                auto& after = next[kind * (targets_.size() + 1) + i];
+                if (after < 0) {
+                    auto places = before[kind].places;
+                    if (target >= 0) places[i] *= length;
+                    const auto [found, is_new] = known.try_emplace(places, static_cast<int>(kinds_.size()));
+                    if (is_new) {
+                        std::vector<int> target_of(rows.begin() + static_cast<std::ptrdiff_t>(b * grid_.lengths.size()),
+                                                   rows.begin() + static_cast<std::ptrdiff_t>((b + 1) * grid_.lengths.size()));
+                        target_of[static_cast<std::size_t>(t)] = target;
+                        kinds_.push_back(kind_of(std::move(places), target_of));
+                        states.emplace_back();
+                    }
+                    after = found->second;
+                }
+                const int* const row = rows.data() + b * grid_.lengths.size();
+                states[static_cast<std::size_t>(after)].push_back(
+                    {static_cast<int>(b), target, after, seconds(kinds_[static_cast<std::size_t>(after)], row, t, target)});
+            }
+        }
+        std::vector<State> kept;
+        for (const auto& [places, kind] : known) {
+            auto& of_kind = states[static_cast<std::size_t>(kind)];
+            const auto count = static_cast<std::ptrdiff_t>(std::min(of_kind.size(), variants));
+            std::partial_sort(of_kind.begin(), of_kind.begin() + count, of_kind.end(), is_faster);
+            kept.insert(kept.end(), of_kind.begin(), of_kind.begin() + count);
+        }
+        std::stable_sort(kept.begin(), kept.end(), is_faster);
+        if (kept.size() > beam_width) kept.resize(beam_width);
+        levels_.push_back(std::move(kept));
+    }
+
+    static bool is_faster(const State& a, const State& b) { return a.seconds < b.seconds; }
+
+    const ProductPlan& plan_;
+    const std::vector<GridTarget>& targets_;
+    const PlanOptions& options_;
+    const RankGrid& grid_;
+    std::vector<Operand> operands_;
+    std::vector<std::vector<int>> spaces_;  // axes of each local product
+    std::vector<std::vector<State>> levels_;
+    std::vector<Kind> kinds_;               // of the last level
+};
+
+}  // namespace
+
+std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, GroupMapping mapping) {
+    std::vector<GridTarget> result;
+    for (std::size_t a = 0; a < unmapped.axes.size(); ++a) {
+        const auto& axis = unmapped.axes[a];
+        if (mapping == GroupMapping::packed || axis.labels.size() == 1) {
+            result.push_back({static_cast<int>(a), 0, axis.size});
+            continue;
+        }
+        for (std::size_t i = 0; i < axis.labels.size(); ++i)
+            result.push_back({static_cast<int>(a), static_cast<int>(i), unmapped.spec.label_extents[static_cast<std::size_t>(axis.labels[i])]});
+    }
+    return result;
+}
+
+std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options,
+                                     std::size_t most) {
+    return GridSearch(unmapped, targets, grid, options).ranked(most);
+}
+
+}  // namespace arges

@@ -1,0 +1,29 @@
+/// The ways to give torus dimensions to the axes of a product, the most promising first. Pure.
+#pragma once
+
+#include "plan/product/product_plan.hpp"
+
+#include <vector>
+
+namespace arges {
+
+/// What a torus dimension can be given to: an axis, or with virtual blocks (GroupMapping::blocks) one label of it.
+struct GridTarget {
+    int axis = 0;
+    int position = 0;         ///< of the label in the axis
+    std::int64_t extent = 1;  ///< most ranks along it
+};
+
+std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, GroupMapping mapping);
+
+/// An assignment of torus dimensions to targets.
+struct RankedGrid {
+    std::vector<int> target;  ///< by torus dimension; -1: none
+    double seconds = 0;       ///< from block sizes, and from the share of what a rank owns that lies in its block
+};
+
+/// Assignments by ascending seconds, found by a beam search over the torus dimensions; at least one, at most `most`.
+std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options,
+                                     std::size_t most);
+
+}  // namespace arges

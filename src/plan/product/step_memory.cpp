@@ -1,0 +1,109 @@
+#include "plan/product/step_memory.hpp"
+
+#include "base/math.hpp"
+#include "base/overloaded.hpp"
+#include "base/saturate.hpp"
+#include "plan/movement/volume.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+/// Arrays begin on cache lines: so many bytes at most are lost in a step.
+constexpr std::int64_t padding = 16 * 64;
+
+/// A product of matrices copies parts of an operand: OpenBLAS at most so many of the summed indices at a time, into a buffer of
+/// this size.
+constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
+
+/// The movements of a step.
+class Movements {
+public:
+    /// @param parts  into which the movement is cut; its lists are kept if it is whole
+    void add(const Movement& movement, std::int64_t parts) {
+        const auto bound = movement_bound(movement);
+        (parts == 1 ? kept_ : passing_) += bound.list_bytes;
+        building_ = std::max(building_, bound.building_bytes);
+        messages_ = std::max(messages_, ceil_div(bound.volume.sent + bound.volume.received, parts));
+    }
+    /// Elements of the largest messages that are there together.
+    std::int64_t messages() const { return messages_; }
+    StepMemory memory(std::int64_t workspace, std::int64_t copied) const { return {workspace + padding, kept_, passing_ + std::max(building_, copied)}; }
+
+private:
+    std::int64_t kept_ = 0, passing_ = 0, building_ = 0, messages_ = 0;
+};
+
+/// What products on a rank copy of their operands.
+class Copies {
+public:
+    /// @param summed  indices that a product of matrices sums over
+    void add(const WorkingOperand& operand, std::int64_t summed, std::int64_t element_bytes) {
+        const auto bytes = saturated_product(operand.layout.max_local_size(), element_bytes);
+        all_ += bytes;
+        packed_ = std::max(packed_, summed > blas_depth ? bytes / summed * blas_depth : bytes);
+    }
+    std::int64_t bytes(std::int64_t most) const { return std::min(all_, most) + std::min(packed_, blas_buffer); }
+
+private:
+    std::int64_t all_ = 0, packed_ = 0;
+};
+
+/// Indices that the product of matrices sums over, if the chain is a single one.
+std::int64_t summed_indices(const ProductPlan& plan) {
+    if (plan.rows || plan.chain.size() > 1) return 1;
+    std::int64_t summed = 1;
+    for (std::size_t a = 0; a < plan.axes.size(); ++a)
+        if (plan.axes[a].is_contracted()) summed *= std::max<std::int64_t>(1, ceil_div(plan.axes[a].size, plan.places[a]));
+    return summed;
+}
+
+/// Elements of an operand's copy on the busiest rank, in one window.
+std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
+    const auto& working = plan.operands[o];
+    if (!plan.window_that_cuts(o)) return working.layout.max_local_size();
+    std::int64_t elements = 1;
+    for (std::size_t s = 0; s < working.axes.size(); ++s) {
+        const auto whole = working.layout.slot(static_cast<int>(s)).max_local_size();
+        elements = saturated_product(elements, ceil_div(whole, plan.windows_of(working.axes[s])));
+    }
+    return elements;
+}
+
+/// The planner's estimate is that of messages as long on one side as on the other.
+StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
+    Movements movements;
+    Copies copies;
+    const auto summed = summed_indices(plan);
+    std::int64_t arrays = 0, estimated = 0;  // elements; the planner's estimate has both
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+        if (o < plan.result()) copies.add(plan.operands[o], summed, plan.spec.element_bytes);
+        if (plan.operands[o].in_place) continue;
+        movements.add(plan.movement(o), plan.parts(o));
+        arrays += copied_elements(plan, o);
+        estimated = std::max(estimated, 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o)));
+    }
+    const auto inside = std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
+    if (plan.rows) arrays += (local.threads - 1) * plan.operands.back().layout.max_local_size();
+    const auto bound = (arrays + movements.messages()) * plan.spec.element_bytes + inside;
+    const auto workspace = std::max(plan.cost.working_bytes, bound);
+    for (std::size_t i = 0; i < plan.stay.size(); ++i)
+        if (plan.stay[i]) movements.add(plan.movement(i), 1);  // the way there has the same labels
+    return movements.memory(workspace, copies.bytes(local.most_copied));
+}
+
+}  // namespace
+
+StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) {
+                                     Movements movements;
+                                     movements.add(movement.spec, 1);
+                                     return movements.memory(movements.messages() * element_bytes, 0);
+                                 },
+                                 [&](const ProductPlan& product) { return memory_of(product, local); }},
+                      step.work);
+}
+
+}  // namespace arges

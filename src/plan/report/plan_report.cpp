@@ -1,0 +1,262 @@
+#include "plan/report/plan_report.hpp"
+
+#include "arges/expression.hpp"
+#include "base/overloaded.hpp"
+#include "base/saturate.hpp"
+#include "plan/product/count_bytes.hpp"
+#include "plan/product/estimate_cost.hpp"
+#include "plan/report/operand_names.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace arges {
+
+namespace {
+
+std::vector<std::string> names_of(const std::vector<int>& labels, const std::vector<std::string>& names) {
+    std::vector<std::string> result;
+    for (int l : labels) result.push_back(names[static_cast<std::size_t>(l)]);
+    return result;
+}
+
+std::string label_text(const std::vector<int>& labels, const std::vector<std::string>& names) {
+    return Labels(names_of(labels, names)).to_string();
+}
+
+std::string permutations_text(std::size_t terms) {
+    return terms > 1 ? ", summed over " + std::to_string(terms) + " permutations" : "";
+}
+
+/// C[ij] <- A[ik] * B[kj]
+std::string statement_text(const Product& spec) {
+    auto text = spec.output.name + "[" + label_text(spec.output.labels, spec.label_names) + "] <-";
+    for (std::size_t i = 0; i < spec.factors.size(); ++i)
+        text += std::string(i == 0 ? " " : " * ") + (spec.factors[i].conjugated ? "conj " : "") + spec.factors[i].name + "[" +
+                label_text(spec.factors[i].labels, spec.label_names) + "]";
+    return text + permutations_text(spec.terms.size());
+}
+
+/// The groups of related labels that the tensor is stored with, and that the product multiplies one by one.
+std::vector<std::string> broken_groups(const OperandSpec& tensor, const WorkingOperand& working, const std::vector<std::string>& names) {
+    const auto groups = [](const Layout& layout, const std::vector<int>& labels) {
+        std::vector<std::vector<int>> result;
+        for (int s = 0; s < layout.slots(); ++s) {
+            result.emplace_back();
+            for (int d : layout.slot_dimensions(s)) result.back().push_back(labels[static_cast<std::size_t>(d)]);
+            std::sort(result.back().begin(), result.back().end());
+        }
+        return result;
+    };
+    const auto kept = groups(working.layout, working.labels);
+    std::vector<std::string> broken;
+    for (const auto& group : groups(tensor.layout, tensor.labels))
+        if (std::adjacent_find(group.begin(), group.end()) == group.end() && group.size() > 1 && std::find(kept.begin(), kept.end(), group) == kept.end())
+            broken.push_back("(" + label_text(group, names) + ")");
+    return broken;
+}
+
+/// Why a product is computed in two parts, or by half: each factor of it keeps its elements when its pairs exchange their indices together.
+std::string reason_for_parts(const std::vector<PlannedStep>& steps, const std::map<int, std::string>& names) {
+    std::vector<std::string> whole, plus;
+    for (const auto& step : steps) {
+        const auto* const part = part_movement(step);
+        if (part == nullptr || is_antisymmetric_part(*part)) continue;
+        whole.push_back(names.at(step.inputs[0]));
+        plus.push_back(names.at(step.output));
+    }
+    if (whole.size() == 2)
+        return names.at(output_operand) + " is computed in two parts, " + plus[0] + " " + plus[1] + " and " + whole[0] + "- " + whole[1] +
+               "-, because " + whole[0] + " and " + whole[1] + " stay as they are when both of their pairs are exchanged: the parts that are symmetric (+) " +
+               "and antisymmetric (-) in each pair do not mix, and take a quarter of the products, with pairs packed";
+    for (const auto& step : steps)
+        if (const auto* const product = step.product(); product != nullptr && product->rows && product->rows->once)
+            return "half of the products are computed, and their mirror image is added, because both factors stay as they are when their pairs are exchanged";
+    return "";
+}
+
+/// Builds the report of a step and keeps its counts.
+class StepReporter {
+public:
+    StepReporter(std::int64_t ranks, std::int64_t element_bytes, const PlanOptions& options)
+        : options_(options), count_(ranks, element_bytes), element_bytes_(element_bytes) {
+        report_.ranks = report_.working_ranks = ranks;
+        report_.counted_ranks = count_.counted_ranks();
+    }
+
+    void add(const ProductPlan& plan) {
+        report_.kind = kind_of(plan);
+        report_.statement = statement_text(plan.spec);
+        const auto step = bounded_step(plan);
+        if (plan.rows)
+            report_.rows_of = plan.spec.factors[plan.rows->operand].name;
+        else
+            add_grid(plan, step.labels);
+        for (const auto& window : plan.windows) {
+            const auto a = static_cast<std::size_t>(window.axis);
+            report_.windows.push_back({step.labels[a], window.count, plan.axes[a].is_contracted()});
+        }
+        if (report_.kind == StepKind::fused) add_chain(plan);
+        for (std::size_t o = 0; o < plan.operands.size(); ++o)
+            add_operand(plan.tensor(o), plan.operands[o], o == plan.result(), plan.spec.label_names, [&] { return plan.movement(o); }, plan.repetitions(o));
+        report_.bounds = step_bounds(step, options_);
+        set_cost(plan.cost);
+    }
+
+    void add(const PlannedStep& step, const PlannedMovement& planned, const std::map<int, std::string>& operands, const std::vector<std::string>& names) {
+        const auto& movement = planned.spec;
+        report_.kind = StepKind::movement;
+        report_.statement = operands.at(step.output) + "[" + label_text(movement.to_labels, names) + "] <- " + (planned.conjugated ? "conj " : "") +
+                            operands.at(step.inputs[0]) + "[" + label_text(movement.from_labels, names) + "]" +
+                            (part_movement(step) != nullptr ? "" : permutations_text(movement.terms.size()));
+        OperandReport operand;
+        operand.name = operands.at(step.inputs[0]);
+        operand.at_rest = movement.from.to_string(names_of(movement.from_labels, names));
+        operand.working = movement.to.to_string(names_of(movement.to_labels, names));
+        count(operand, movement, false);
+        PlanCost cost;
+        cost.seconds = estimated_seconds(movement, element_bytes_, options_.machine);
+        set_cost(cost);
+    }
+
+    StepReport take() { return std::move(report_); }
+    const ByteCount& bytes() const { return count_; }
+
+private:
+    void add_grid(const ProductPlan& plan, const std::vector<std::string>& labels) {
+        std::int64_t used = 1;
+        for (std::size_t a = 0; a < labels.size(); ++a) {
+            GridPart part{labels[a], plan.places[a], 1};
+            for (auto v : plan.mapping[a].virtual_factor) part.virtual_blocks *= v;
+            report_.grid.push_back(part);
+            used *= part.ranks;
+        }
+        report_.working_ranks = plan.grid.ranks();
+        report_.repetition = report_.working_ranks / used;
+    }
+
+    /// The labels of a node of the chain.
+    static std::string node_text(const ProductPlan& plan, int node) {
+        std::vector<int> labels;
+        for (int a : plan.axes_of_node(node)) {
+            const auto& axis = plan.axes[static_cast<std::size_t>(a)].labels;
+            labels.insert(labels.end(), axis.begin(), axis.end());
+        }
+        return label_text(labels, plan.spec.label_names);
+    }
+
+    void add_chain(const ProductPlan& plan) {
+        for (std::size_t s = 0; s < plan.chain.size(); ++s) {
+            const auto& step = plan.chain[s];
+            report_.chain.push_back(node_text(plan, step.first) + "," + node_text(plan, step.second) + "->" + node_text(plan, static_cast<int>(plan.result() + s)));
+        }
+    }
+
+    template <class Planned>
+    void add_operand(const OperandSpec& tensor, const WorkingOperand& working, bool is_result,
+                     const std::vector<std::string>& names, const Planned& movement, std::int64_t repetitions) {
+        OperandReport operand;
+        operand.name = tensor.name;
+        operand.at_rest = tensor.layout.to_string(names_of(tensor.labels, names));
+        operand.working = working.layout.to_string(names_of(working.labels, names));
+        operand.is_result = is_result;
+        operand.stays = working.in_place;
+        if (!is_result) operand.broken = broken_groups(tensor, working, names);
+        if (operand.stays)
+            report_.operands.push_back(operand);
+        else
+            count(operand, movement(), is_result, repetitions);
+    }
+
+    void count(OperandReport operand, const Movement& movement, bool is_result, std::int64_t repetitions = 1) {
+        const auto volumes = count_.add(movement, is_result, repetitions);
+        for (const auto& v : volumes) {
+            operand.most_sent = std::max(operand.most_sent, v.sent);
+            operand.most_received = std::max(operand.most_received, v.received);
+        }
+        operand.total = count_.total(volumes);
+        report_.operands.push_back(operand);
+    }
+
+    void set_cost(const PlanCost& cost) {
+        report_.bytes = count_.most_needed();
+        report_.bytes_sent = count_.most_sent();
+        report_.bytes_total = count_.total();
+        report_.flops = cost.flops;
+        report_.useful_flops = cost.useful_flops;
+        report_.working_bytes = cost.working_bytes;
+        report_.seconds = cost.seconds;
+    }
+
+    const PlanOptions& options_;
+    StepReport report_;
+    ByteCount count_;
+    std::int64_t element_bytes_;
+};
+
+StepReporter report_step(const PlannedStep& step, const std::map<int, std::string>& names, const Product& spec, const PlanOptions& options) {
+    StepReporter reporter(options.whole_grid(spec.output.layout).ranks(), spec.element_bytes, options);
+    std::visit(Overloaded{[&](const PlannedMovement& movement) { reporter.add(step, movement, names, spec.label_names); },
+                          [&](const ProductPlan& product) { reporter.add(product); }},
+               step.work);
+    return reporter;
+}
+
+}  // namespace
+
+StepKind kind_of(const ProductPlan& plan) { return plan.rows ? StepKind::rows : plan.chain.size() > 1 ? StepKind::fused : StepKind::pairwise; }
+
+std::string to_string(StepKind kind) {
+    switch (kind) {
+    case StepKind::movement:
+        return "movement";
+    case StepKind::pairwise:
+        return "pairwise";
+    case StepKind::rows:
+        return "rows";
+    case StepKind::fused:
+        return "fused";
+    }
+    return "";
+}
+
+PlanReport plan_report(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
+    PlanReport report;
+    const auto names = operand_names(plan.steps, spec);
+    report.reason = reason_for_parts(plan.steps, names);
+    report.ranks = options.whole_grid(spec.output.layout).ranks();
+    ByteCount count(report.ranks, spec.element_bytes);
+    std::int64_t held = 0, largest = 0;
+    for (const auto& planned : plan.steps) {
+        auto reporter = report_step(planned, names, spec, options);
+        count.add(reporter.bytes());
+        report.steps.push_back(reporter.take());
+        const auto& step = report.steps.back();
+        report.bound_bytes = std::max(report.bound_bytes, step.bounds.bytes());
+        report.flops += step.flops;
+        report.useful_flops += step.useful_flops;
+        report.seconds += step.seconds;
+        largest = std::max(largest, step.working_bytes);
+    }
+    report.bytes = count.most_needed();
+    report.bytes_sent = count.most_sent();
+    report.bytes_total = count.total();
+    const auto bytes_of = [&](const Layout& layout) { return saturated_product(layout.max_local_size(), spec.element_bytes); };
+    for (const auto& layout : plan.intermediates) {
+        const auto bytes = bytes_of(layout);
+        held = saturated_sum(held, saturated_sum(bytes, (64 - bytes % 64) % 64));  // as Workspace::padded()
+    }
+    report.peak_bytes = saturated_sum(held, largest);
+    report.tensor_bytes = bytes_of(spec.output.layout);
+    for (const auto& factor : spec.factors) report.tensor_bytes = saturated_sum(report.tensor_bytes, bytes_of(factor.layout));
+    report.at_once = step_bounds(bounded_step(spec), options);
+    return report;
+}
+
+StepReport step_report(const ProductPlan& plan, const PlanOptions& options) {
+    StepReporter reporter(options.whole_grid(plan.spec.output.layout).ranks(), plan.spec.element_bytes, options);
+    reporter.add(plan);
+    return reporter.take();
+}
+
+}  // namespace arges

@@ -1,0 +1,255 @@
+#include "redistribute/movement_run.hpp"
+
+#include "base/element_at.hpp"
+#include "base/first_error.hpp"
+#include "plan/movement/loops.hpp"
+#include "plan/product/pair_split.hpp"
+#include "redistribute/unpack_pair.hpp"
+
+#include <algorithm>
+
+namespace arges {
+
+namespace {
+
+/// Stride of an arithmetic progression that starts at list[0], or -1.
+std::int64_t progression(const std::vector<std::int64_t>& list) {
+    if (list.size() < 2) return 1;
+    const auto stride = list[1] - list[0];
+    for (std::size_t i = 2; i < list.size(); ++i)
+        if (list[i] - list[i - 1] != stride) return -1;
+    return stride;
+}
+
+/// The movement that names the target's elements without reading anything: a scalar broadcast over all labels.
+Movement naming(const Movement& spec) {
+    Movement result = spec;
+    result.from = Layout(spec.to.grid(), {}, Symmetry::none(0), {});
+    result.from_labels.clear();
+    result.from_offset.clear();
+    result.terms = {spec.identity()};
+    return result;
+}
+
+/// to = alpha * from on the elements of the target that the labels name; `from` is the target itself, or a single element for all of them.
+void transfer_named(const ElementKernels& kernels, const Movement& spec, std::int64_t rank, const void* from, bool is_single, void* to, const void* alpha) {
+    const MovementLists lists(naming(spec), rank);
+    std::vector<std::int64_t> zeros;
+    for (const auto& m : lists.receives()) {
+        if (m.peer != rank) continue;
+        std::vector<local::TransferAxis> axes;
+        std::int64_t first = 0;
+        for (const auto* group : m.groups) {
+            auto& axis = axes.emplace_back(local::TransferAxis{.count = group->count()});
+            if (group->progression) {
+                first += group->progression->to;
+                axis.to_stride = group->progression->to_stride;
+                axis.from_stride = is_single ? 0 : axis.to_stride;
+                continue;
+            }
+            if (is_single && zeros.size() < group->to.size()) zeros.resize(group->to.size(), 0);
+            axis.to = group->to.data();
+        }
+        for (auto& axis : axes)
+            if (axis.to != nullptr) axis.from = is_single ? zeros.data() : axis.to;
+        kernels.transfer(axes, is_single ? from : element_at(from, first, kernels.size), element_at(to, first, kernels.size), alpha, {});
+    }
+}
+
+}  // namespace
+
+MovementRun::MovementRun(const Communicator* comm, const Movement& spec, std::int64_t rank, LoopUse loops)
+    : comm_(comm),
+      spec_(spec),
+      rank_(rank),
+      lists_(spec_, rank, loops),
+      same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
+    if (lists_.loops() != nullptr) return;
+    for (const auto& m : lists_.sends()) pack_.push_back(axes(m, true, false));
+    for (const auto& m : lists_.receives()) {
+        if (m.peer == rank_)
+            direct_ = axes(m, false, false);
+        else
+            unpack_.push_back(axes(m, false, true));
+    }
+}
+
+std::int64_t MovementRun::list_bytes() const {
+    auto sum = lists_.bytes();
+    for (const auto& list : dense_lists_) sum += static_cast<std::int64_t>(list.size() * sizeof(std::int64_t));
+    return sum;
+}
+
+std::vector<Piece> MovementRun::pieces(const std::vector<MovementMessage>& messages, std::byte* buffer,
+                                    std::int64_t element_bytes) const {
+    std::vector<Piece> result;
+    for (const auto& m : messages) {
+        if (m.peer == rank_) continue;
+        result.push_back({m.peer, buffer, m.count * element_bytes});
+        buffer += m.count * element_bytes;
+    }
+    return result;
+}
+
+/// Axes of a message's transfer. Packing writes to a dense buffer and unpacking reads from one; the rank's own
+/// elements go straight from source to target. Factors are applied on the side that fills the target.
+MovementRun::MessageAxes MovementRun::axes(const MovementMessage& message, bool pack, bool unpack) {
+    MessageAxes result;
+    result.count = message.count;
+    std::int64_t dense = 1;
+    for (const auto* group : message.groups) {
+        local::TransferAxis axis;
+        axis.count = group->count();
+        if (const auto& p = group->progression) {
+            axis.from_stride = unpack ? dense : p->from_stride;
+            axis.to_stride = pack ? dense : p->to_stride;
+            if (!unpack) result.from += p->from;
+            if (!pack) result.to += p->to;
+            if (!pack) result.factor ^= p->factor;
+            dense *= axis.count;
+            result.axes.push_back(axis);
+            continue;
+        }
+        const auto from_stride = unpack ? dense : progression(group->from);
+        const auto to_stride = pack ? dense : progression(group->to);
+        const bool has_factor = !pack && !group->factor.empty();
+        if (has_factor) axis.factor = group->factor.data();
+        if (from_stride >= 0 && to_stride >= 0 && !has_factor) {
+            axis.from_stride = from_stride;
+            axis.to_stride = to_stride;
+            if (!unpack) result.from += group->from[0];
+            if (!pack) result.to += group->to[0];
+        } else {
+            auto dense_list = [&] {
+                auto& list = dense_lists_.emplace_back(static_cast<std::size_t>(axis.count));
+                for (std::int64_t i = 0; i < axis.count; ++i) list[static_cast<std::size_t>(i)] = i * dense;
+                return list.data();
+            };
+            axis.from = unpack ? dense_list() : group->from.data();
+            axis.to = pack ? dense_list() : group->to.data();
+        }
+        dense *= axis.count;
+        result.axes.push_back(axis);
+    }
+    return result;
+}
+
+void MovementRun::loop(Step step, const ElementKernels& kernels, const MovementMessage& message, const void* from, void* to, const void* alpha,
+                    local::TransferMode mode) const {
+    const auto& loops = *lists_.loops();
+    const auto& group = *message.groups[0];
+    const auto from_place = step == Step::unpack ? group.peer : loops.from_place(rank_);
+    const auto to_place = step == Step::pack ? group.peer : loops.to_place(rank_);
+    const auto& parts = loops.parts();
+    FirstError error;
+    const auto run_part = [&](std::size_t p) {
+        auto at = group.part_begin[p];  // in the message
+        loops.for_each_run(parts[p], from_place, to_place, [&](const LoopRun& run) {
+            local::ListedTransfer list{.count = run.count};
+            const auto source = element_at(from, step == Step::unpack ? at : run.from, kernels.size);
+            const auto target = element_at(to, step == Step::pack ? at : run.to, kernels.size);
+            at += run.count;
+            if (step != Step::unpack) list.from = run.from_offsets;
+            if (step != Step::pack) {
+                list.to = run.to_offsets;
+                list.factors = run.factors;
+                list.factor = run.factor;
+            }
+            kernels.transfer_listed(list, source, target, alpha, mode);
+        });
+    };
+    // Parts of different terms may have the same targets: one term after the other.
+    for (std::size_t first = 0; first < parts.size();) {
+        auto last = first;
+        while (last < parts.size() && parts[last].term == parts[first].term) ++last;
+#pragma omp parallel for schedule(dynamic) if (message.count > 65536)
+        for (std::size_t p = first; p < last; ++p) error.run([&] { run_part(p); });
+        first = last;
+    }
+    error.rethrow();
+}
+
+void MovementRun::prepare_target(const ElementKernels& kernels, void* to, const void* beta, bool& accumulate) const {
+    const auto local = spec_.to.local_size(rank_);
+    if (lists_.pattern()) {
+        if (kernels.is_zero(beta))
+            transfer_named(kernels, spec_, rank_, kernels.zero, true, to, nullptr);
+        else
+            scale_named(kernels, spec_, rank_, to, beta);
+        return;
+    }
+    if (kernels.is_zero(beta)) {
+        if (lists_.single_source() && lists_.written() == local)
+            accumulate = false;
+        else
+            kernels.fill(to, local, kernels.zero);
+    } else if (!kernels.is_one(beta)) {
+        kernels.scale(to, local, beta);
+    }
+}
+
+void MovementRun::run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate, Workspace& workspace) {
+    const Workspace::Scope scope(workspace);
+    const auto bytes = kernels.size;
+    std::byte* const send = workspace.take(volume().sent, bytes);
+    std::byte* const receive = workspace.take(volume().received, bytes);
+    FirstError error;
+    std::int64_t offset = 0;
+    error.run([&] {
+        auto m = pack_.begin();
+        for (const auto& message : lists_.sends()) {
+            const auto target = element_at(send, offset, bytes);
+            if (lists_.loops() != nullptr) {
+                loop(Step::pack, kernels, message, from, target, nullptr, {});
+            } else {
+                kernels.transfer(m->axes, element_at(from, m->from, bytes), target, nullptr, {});
+                ++m;
+            }
+            offset += message.count;
+        }
+    });
+    PendingExchange pending;
+    if (comm_ != nullptr) pending = comm_->start(pieces(lists_.sends(), send, bytes), pieces(lists_.receives(), receive, bytes));
+    bool accumulate = true;
+    error.run([&] {
+        prepare_target(kernels, to, beta, accumulate);
+        if (lists_.split() != nullptr) kernels.split_pair(*lists_.split(), from, to, alpha, conjugate);
+        if (lists_.pair() != nullptr) unpack_pair(kernels, *lists_.pair(), from, to, alpha, conjugate, accumulate);
+    });
+    ElementValue negative(kernels.size);
+    if (kernels.has_negative) kernels.multiple(-1, alpha != nullptr ? alpha : kernels.one, negative.data());
+    const auto transfer = [&](const MessageAxes& m, const void* source) {
+        kernels.transfer(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, bytes), (m.factor & 1) != 0 ? negative.data() : alpha,
+                         {conjugate != ((m.factor & 2) != 0), accumulate});
+    };
+    auto take_own = [&] {
+        for (const auto& message : lists_.receives())
+            if (lists_.loops() != nullptr && message.peer == rank_) loop(Step::direct, kernels, message, from, to, alpha, {conjugate, accumulate});
+        if (direct_) transfer(*direct_, from);
+    };
+    if (!same_order_) error.run(take_own);
+    if (comm_ != nullptr) comm_->finish(pending);
+    error.rethrow();
+    offset = 0;
+    auto m = unpack_.begin();
+    for (const auto& message : lists_.receives()) {
+        if (message.peer == rank_) {
+            if (same_order_) take_own();
+            continue;
+        }
+        const auto source = element_at(receive, offset, bytes);
+        if (lists_.loops() != nullptr) {
+            loop(Step::unpack, kernels, message, source, to, alpha, {conjugate, accumulate});
+        } else {
+            transfer(*m, source);
+            ++m;
+        }
+        offset += message.count;
+    }
+}
+
+void scale_named(const ElementKernels& kernels, const Movement& spec, std::int64_t rank, void* to, const void* beta) {
+    if (!kernels.is_one(beta)) transfer_named(kernels, spec, rank, to, false, to, beta);
+}
+
+}  // namespace arges

@@ -1,0 +1,82 @@
+#include "plan/movement/volume.hpp"
+
+#include "support/movements.hpp"
+#include "topology/unfold.hpp"
+
+#include <gtest/gtest.h>
+
+namespace arges::test {
+namespace {
+
+/// All ways of movements: packed and block layouts, copies, parts of a sum, projections, diagonals and slices.
+TEST(MovementVolume, IsThatOfTheLists) {
+    int movements = 0;
+    for (const auto& lengths : {Torus({1}), Torus({2}), Torus({7}), Torus({2, 3}), Torus({4, 2}), Torus({3, 2, 2})})
+        for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+            const auto grids = grids_for_products(lengths);
+            const auto movement = random_movement(seed, grids[seed % grids.size()], grids[seed / 7 % grids.size()]);
+            if (!movement) continue;
+            ++movements;
+            for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank)
+                EXPECT_EQ(movement_volume(movement->spec, rank), MovementLists(movement->spec, rank).volume())
+                    << "seed " << seed << " rank " << rank << " torus " << lengths.to_string() << ": " << movement->text;
+        }
+    EXPECT_GT(movements, 100);
+}
+
+TEST(MovementBound, IsNotExceededByAnyRank) {
+    for (const auto& lengths : {Torus({1}), Torus({2}), Torus({2, 3}), Torus({4, 2})})
+        for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+            const auto grids = grids_for_products(lengths);
+            const auto movement = random_movement(seed, grids[seed % grids.size()], grids[seed / 7 % grids.size()]);
+            if (!movement) continue;
+            const auto bound = movement_bound(movement->spec);
+            for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank) {
+                const MovementLists list(movement->spec, rank);
+                EXPECT_LE(list.volume().sent, bound.volume.sent) << movement->text;
+                EXPECT_LE(list.volume().received, bound.volume.received) << movement->text;
+                EXPECT_LE(list.bytes(), bound.list_bytes) << "seed " << seed << " torus " << lengths.to_string() << ": " << movement->text;
+            }
+        }
+}
+
+/// Unpacking triples, and packing them from a part of the permutations: the lists that take most in coupled cluster.
+TEST(MovementBound, IsNotFarAboveWhatIsThere) {
+    const auto packed = Symmetry::parse("abc", "antisym(a,b,c)"), partly = Symmetry::parse("abc", "antisym(a,b)"), plain = Symmetry::none(3);
+    const std::vector<std::int64_t> extents{30, 30, 30};
+    for (const auto& lengths : {Torus({1}), Torus({2}), Torus({2, 3})})
+        for (const auto& [from, to, terms] : {std::tuple{packed, plain, 1}, {packed, partly, 1}, {partly, packed, 3}}) {
+            std::mt19937_64 random(5);
+            Movement spec;
+            spec.from = random_layout(RankGrid{lengths.lengths()}, extents, from, random, false);
+            spec.to = random_layout(RankGrid{lengths.lengths()}, extents, to, random, false);
+            spec.from_labels = spec.to_labels = {0, 1, 2};
+            spec.label_extents = extents;
+            spec.terms = {{{0, 1, 2}}, {{0, 2, 1}, true}, {{2, 1, 0}, true}};
+            spec.terms.resize(static_cast<std::size_t>(terms));
+            std::int64_t largest = 0;
+            for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank) largest = std::max(largest, MovementLists(spec, rank).bytes());
+            EXPECT_LT(movement_bound(spec).list_bytes, 3 * largest) << spec.from.to_string() << " to " << spec.to.to_string();
+        }
+}
+
+/// Eightfold integrals that are unpacked and packed move by loops, for which pairs of places are counted for all ranks at once.
+TEST(MovementBound, IsTheLargestVolumeWhereLoopsAreCounted) {
+    const auto eightfold = Symmetry::parse("pqrs", "sym(sym(p,q),sym(r,s))"), plain = Symmetry::none(4);
+    const std::vector<std::int64_t> extents(4, 24);
+    for (const auto& lengths : {Torus({2}), Torus({3}), Torus({2, 2})})
+        for (const auto& [from, to] : {std::pair{eightfold, plain}, std::pair{plain, eightfold}}) {
+            const RankGrid grid{lengths.lengths()};
+            const auto spec = copy_between(default_layout(grid, extents, from), default_layout(grid, extents, to));
+            Volume largest;
+            for (std::int64_t rank = 0; rank < lengths.ranks(); ++rank) {
+                const MovementLists lists(spec, rank);
+                EXPECT_NE(lists.loops(), nullptr);
+                largest = {std::max(largest.sent, lists.volume().sent), std::max(largest.received, lists.volume().received)};
+            }
+            EXPECT_EQ(movement_bound(spec).volume, largest) << spec.from.to_string() << " to " << spec.to.to_string();
+        }
+}
+
+}  // namespace
+}  // namespace arges::test
