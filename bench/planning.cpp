@@ -12,6 +12,7 @@
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
 #include "base/stopwatch.hpp"
+#include "interface/check_labels.hpp"
 #include "interface/prepared_term.hpp"
 #include "plan/movement/volume.hpp"
 
@@ -52,7 +53,7 @@ double milliseconds(const std::function<void()>& work) {
 /// What is planned for the residuals of a case.
 struct Evaluations {
     std::vector<double> milliseconds;          // of each
-    std::vector<TermRequest> first;            // terms of the first, as statements have them
+    std::vector<Product> first;                // terms of the first, as statements have them
 };
 
 /// The terms that are kept, the one used last at the end.
@@ -78,7 +79,7 @@ Evaluations evaluate(const World& world, const Case& c, int evaluations) {
             residuals(integrals, amplitudes);
             result.milliseconds.push_back(watch.seconds() * 1e3);
             if (i > 0) continue;
-            for (const auto& term : kept_terms(*world.state())) result.first.push_back(term->request());
+            for (const auto& term : kept_terms(*world.state())) result.first.push_back(term->product());
         }
     };
     if (c.name == "RCCSD") {
@@ -117,24 +118,20 @@ void print(const char* what, std::vector<Cost>& costs, double Cost::* part) {
                 costs.back().text.c_str());
 }
 
-std::string text_of(const TermRequest& request) {
-    const auto text = [](const PlannedOperand& operand) {
-        std::string labels;
-        for (const auto& label : operand.labels) labels += label;
-        return operand.name + "[" + labels + "]";
-    };
-    std::string result = text(request.output) + " =";
-    for (const auto& factor : request.factors) result += " " + text(factor);
+std::string text_of(const Product& product) {
+    const auto text = [&](const OperandSpec& operand) { return operand.name + "[" + labels_text(operand, product.label_names) + "]"; };
+    std::string result = text(product.output) + " =";
+    for (const auto& factor : product.factors) result += " " + text(factor);
     return result;
 }
 
 /// The terms by statement. Terms that follow each other and have one output are taken as those of one statement, so that one that adds to the
 /// output of the one before seems to be part of it.
-std::vector<std::vector<TermRequest>> statements_of(const std::vector<TermRequest>& terms) {
-    std::vector<std::vector<TermRequest>> result;
+std::vector<std::vector<Product>> statements_of(const std::vector<Product>& terms) {
+    std::vector<std::vector<Product>> result;
     for (const auto& term : terms) {
         const bool same = !result.empty() && !term.output_is_free && result.back().back().output.name == term.output.name &&
-                          result.back().back().output.labels == term.output.labels;
+                          labels_text(result.back().back().output, result.back().back().label_names) == labels_text(term.output, term.label_names);
         if (!same) result.emplace_back();
         result.back().push_back(term);
     }
@@ -151,25 +148,25 @@ void run(std::int64_t ranks, const Case& c) {
     const bool with_digest = std::getenv("PLANNING_DIGEST") != nullptr;
     Digest digest;
     for (const auto& term : kept_terms(state)) {
-        const auto& request = term->request();
-        Cost cost{0, 0, 0, text_of(request)};
-        cost.choose = milliseconds([&] { const PreparedTerm planned(state, request, memory_per_rank); });
+        const auto& product = term->product();
+        Cost cost{0, 0, 0, text_of(product)};
+        cost.choose = milliseconds([&] { const PreparedTerm planned(state, product, 1, memory_per_rank); });
         std::vector<Movement> all;
-        for (const auto& step : term->steps())
-            for (auto& movement : movements(step.plan)) all.push_back(std::move(movement));
+        for (const auto& step : term->plan().steps)
+            for (auto& movement : movements(step)) all.push_back(std::move(movement));
         cost.bound = milliseconds([&] {
             for (const auto& movement : all) movement_bound(movement);
         });
         cost.build = milliseconds([&] {
-            for (const auto& movement : all) const MovementRun exchange(nullptr, movement, ranks / 2);
+            for (const auto& movement : all) const MovementRun run(nullptr, movement, ranks / 2);
         });
-        if (with_digest) digest.add(term->explain(request));
+        if (with_digest) digest.add(term->explain(product));
         costs.push_back(std::move(cost));
     }
     for (const auto& statement : statements_of(evaluations.first)) {
         Cost cost{0, 0, 0, text_of(statement.front()) + ", " + std::to_string(statement.size()) + " terms"};
         cost.choose = milliseconds([&] {
-            for (const auto& request : statement) const PreparedTerm planned(state, request, memory_per_rank);
+            for (const auto& product : statement) const PreparedTerm planned(state, product, 1, memory_per_rank);
         });
         statement_costs.push_back(std::move(cost));
     }

@@ -7,6 +7,7 @@
 
 #include "arges/algebra.hpp"
 #include "arges/scalar.hpp"
+#include "arges/symmetry.hpp"
 
 #include <complex>
 #include <initializer_list>
@@ -43,14 +44,6 @@ public:
 
 private:
     std::vector<std::string> names_;
-};
-
-/// How a right-hand side R is made to fit the symmetry of the left-hand side.
-enum class Projection {
-    none,             ///< R must have the symmetry by structure, else the statement is refused
-    antisymmetrized,  ///< signed sum over distinct permutations, see antisymmetrized()
-    symmetrized,      ///< sum over distinct permutations, see symmetrized()
-    canonical         ///< the caller's word that R has the symmetry
 };
 
 /// One tensor of a product, with its labels.

@@ -92,4 +92,12 @@ private:
     std::vector<SymmetryNode> slots_;
 };
 
+/// How a right-hand side R is made to fit the symmetry of the left-hand side.
+enum class Projection {
+    none,             ///< R must have the symmetry by structure, else the statement is refused
+    antisymmetrized,  ///< signed sum over distinct permutations, see antisymmetrized()
+    symmetrized,      ///< sum over distinct permutations, see symmetrized()
+    canonical         ///< the caller's word that R has the symmetry
+};
+
 }  // namespace arges

@@ -88,17 +88,16 @@ std::string to_event(const StepRecord& r, std::int64_t process) {
     return event.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::shared_ptr<Trace> Trace::from_option(std::int64_t rank) {
+std::shared_ptr<Trace> Trace::from_option(std::int64_t rank, std::int64_t process) {
     const auto path = trace_option();
     if (!path) return nullptr;
-    if (*path == "-") return std::make_shared<Trace>(rank, nullptr);
-    const auto process = process_number();
-    return std::make_shared<Trace>(rank, shared_file(process == 0 ? *path : *path + ".rank" + std::to_string(process)));
+    if (*path == "-") return std::make_shared<Trace>(rank, process, nullptr);
+    return std::make_shared<Trace>(rank, process, shared_file(process == 0 ? *path : *path + ".rank" + std::to_string(process)));
 }
 
 void Trace::add(const StepRecord& record) {
     if (rank_ == 0) std::fputs(to_line(record).c_str(), stderr);
-    if (file_) events_ += (events_.empty() ? "" : ",\n") + to_event(record, process_number());
+    if (file_) events_ += (events_.empty() ? "" : ",\n") + to_event(record, process_);
 }
 
 void Trace::write() {

@@ -28,9 +28,9 @@ class TraceFile;
 /// Notes the steps of one world. Several worlds of a process write to one file.
 class Trace {
 public:
-    /// Null unless ARGES_TRACE is set. Local. @throws InvalidArgument if the file cannot be written
-    static std::shared_ptr<Trace> from_option(std::int64_t rank);
-    Trace(std::int64_t rank, std::shared_ptr<TraceFile> file) : rank_(rank), file_(std::move(file)) {}
+    /// Null unless ARGES_TRACE is set. Local. @param process  by which files and events are told apart @throws InvalidArgument if the file cannot be written
+    static std::shared_ptr<Trace> from_option(std::int64_t rank, std::int64_t process);
+    Trace(std::int64_t rank, std::int64_t process, std::shared_ptr<TraceFile> file) : rank_(rank), process_(process), file_(std::move(file)) {}
 
     /// Rank 0 prints its line; the event is kept for write().
     void add(const StepRecord& record);
@@ -38,7 +38,7 @@ public:
     void write();
 
 private:
-    std::int64_t rank_;
+    std::int64_t rank_, process_;
     std::shared_ptr<TraceFile> file_;  // null: lines only
     std::string events_;
 };

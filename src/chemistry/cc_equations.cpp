@@ -1,3 +1,5 @@
+// Amplitude equations of CCSD, CCSDT and CCSDTQ: the terms of Noga and Bartlett, J. Chem. Phys. 86, 7041 (1987), and Kucharski and
+// Bartlett, J. Chem. Phys. 97, 4282 (1992), arranged anew.
 // Letters: i j k l m n are occupied, a b c d e f virtual spin orbitals. t2["abij"] is t_ij^ab,
 // t3["abcijk"] is t_ijk^abc. H is the Hamiltonian dressed with T1 (see dressed_hamiltonian.hpp), so
 // T1 is not in the equations; H.ovvv["maef"] is <ma||ef> of it. antisymmetrized() is the P(a/bc)

@@ -1,3 +1,4 @@
+// Quasi-Newton steps of amplitude equations: residuals divided by sums of orbital energies, threaded row by row where there is no symmetry.
 #include "arges/chemistry/denominators.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// DIIS: the combination of the latest amplitudes with the smallest error (Pulay, Chem. Phys. Lett. 73, 393 (1980)).
 #include "arges/chemistry/diis.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// exp(-T1) H exp(T1): Koch, Christiansen, Kobayashi, Jorgensen and Helgaker, Chem. Phys. Lett. 228, 233 (1994).
 // Blocks are made from the bare ones below them. Where two indices of one pair are dressed, the sum
 // over one of them uses a block in which the other one is dressed half, so that antisymmetrized()
 // makes t_i^e <mn||ej> + t_j^e <mn||ie> + t_i^e t_j^f <mn||ef> of a single product. Integrals in an

@@ -1,3 +1,4 @@
+// The dressed Hamiltonian with T2, T3 and T4 folded in, for the terms of Noga and Bartlett (1987) and Kucharski and Bartlett (1992).
 // Letters as in cc_equations.cpp. A block takes in those products of an integral with one amplitude
 // that leave its own open lines; an amplitude that is attached to it afterwards by fewer lines than
 // remain completes a product of two. Each product of two is so formed once: the amplitude with the

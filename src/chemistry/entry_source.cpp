@@ -1,3 +1,5 @@
+// Entries of a file of integrals in rounds: every rank reads a part, then all store it; errors and
+// contradictions are the same on all ranks.
 #include "chemistry/entry_source.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// Integrals go to the ranks that store their elements, which compare what comes twice and count what is missing.
 #include "chemistry/fcidump_store.hpp"
 
 #include "chemistry/fcidump_form.hpp"

@@ -1,3 +1,4 @@
+// FCIDUMP text (Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989)), each rank the lines that begin in its part of the file.
 #include "chemistry/fcidump_text.hpp"
 
 #include "arges/error.hpp"

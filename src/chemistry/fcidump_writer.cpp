@@ -1,3 +1,5 @@
+// FCIDUMP text (Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989)) written in rounds, in each of
+// which every rank formats a part of the lines.
 #include "chemistry/fcidump_text.hpp"
 #include "comm/communicator.hpp"
 

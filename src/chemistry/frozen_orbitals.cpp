@@ -1,3 +1,5 @@
+// The mean field of frozen core orbitals, folded into one-electron integrals and core energy: Szabo and Ostlund, Modern
+// Quantum Chemistry (1989), eqs. 3.348 and 3.349.
 #include "arges/chemistry/frozen_orbitals.hpp"
 
 #include "arges/chemistry/reference.hpp"

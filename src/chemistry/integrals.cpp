@@ -1,3 +1,5 @@
+// Antisymmetrised integrals over spin orbitals, <pq||rs> = (pr|qs) - (ps|qr) where the spins allow it, read from the
+// spatial ones in rounds of bounded memory.
 #include "arges/chemistry/integrals.hpp"
 
 #include "chemistry/check_arguments.hpp"

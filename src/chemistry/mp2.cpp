@@ -1,3 +1,4 @@
+// First-order amplitudes over spin orbitals and the MP2 energy (Szabo and Ostlund, Modern Quantum Chemistry (1989), eq. 6.74).
 #include "arges/chemistry/mp2.hpp"
 
 #include "arges/chemistry/cc_equations.hpp"

@@ -1,3 +1,4 @@
+// MP2 amplitudes, energies and the parts of an iteration for closed shells over spatial orbitals; the residuals are in rccsd_equations.cpp.
 #include "arges/chemistry/rccsd.hpp"
 
 #include "arges/chemistry/denominators.hpp"

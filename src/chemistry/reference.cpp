@@ -1,3 +1,4 @@
+// Fock matrices and energy of a determinant from its integrals (Szabo and Ostlund, Modern Quantum Chemistry (1989), exercise 3.40).
 #include "arges/chemistry/reference.hpp"
 
 #include "arges/chemistry/frozen_orbitals.hpp"

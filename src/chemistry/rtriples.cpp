@@ -1,3 +1,4 @@
+// The closed-shell (T), one triple of occupied orbitals at a time: Rendell, Lee and Komornicki, Chem. Phys. Lett. 178, 462 (1991).
 // Letters: i j k l are occupied, a b c d virtual spatial orbitals. With
 //     w(abcijk) = P [(ai|bd) t_jk^dc - (ck|lj) t_li^ba],  z(abcijk) = P [t_i^a (bj|ck)]
 // where P sums over the distinct permutations of the pairs (ai), (bj), (ck), and D_ijk^abc = f_ii +

@@ -1,3 +1,5 @@
+// The closed-shell (T) for one triple of occupied orbitals (Rendell, Lee and Komornicki, Chem. Phys. Lett. 178, 462 (1991)): matrix
+// products for the connected triples, then energies summed in cubes that stay in the cache.
 #include "chemistry/rtriples_kernel.hpp"
 
 #include "base/first_error.hpp"

@@ -1,3 +1,5 @@
+// Semicanonical orbitals: eigenvectors of the occupied and of the virtual block of each Fock matrix, and the integrals
+// transformed to them, one pair after the other.
 #include "arges/chemistry/reference.hpp"
 #include "arges/linalg.hpp"
 #include "chemistry/check_arguments.hpp"

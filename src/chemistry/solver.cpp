@@ -1,3 +1,4 @@
+// Amplitude equations by quasi-Newton steps, division by orbital energies, with DIIS (Pulay, Chem. Phys. Lett. 73, 393 (1980)).
 #include "arges/chemistry/solver.hpp"
 
 #include "arges/chemistry/diis.hpp"

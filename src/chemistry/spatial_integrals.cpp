@@ -1,3 +1,5 @@
+// Closed-shell integrals in halves that are symmetric and antisymmetric in a pair, packed in both pairs, so that sums over pairs take a
+// quarter of the flops (Scuseria, Janssen and Schaefer, J. Chem. Phys. 89, 7382 (1988)).
 #include "arges/chemistry/spatial_integrals.hpp"
 
 #include "arges/error.hpp"

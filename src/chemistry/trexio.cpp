@@ -1,3 +1,4 @@
+// Reads integrals from TREXIO files (Posenitskiy et al., J. Chem. Phys. 158, 174801 (2023)): each rank a part of the numbered entries.
 #include "chemistry/trexio.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// Writes TREXIO files (Posenitskiy et al., J. Chem. Phys. 158, 174801 (2023)): rank 0 makes the structure, then every rank puts its
+// integrals at places that follow from a count.
 #include "chemistry/trexio.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"

@@ -1,3 +1,5 @@
+// The (T) over spin orbitals: Raghavachari, Trucks, Pople and Head-Gordon, Chem. Phys. Lett. 157, 479 (1989); with f(i,a), Watts, Gauss and
+// Bartlett, J. Chem. Phys. 98, 8718 (1993).
 #include "arges/chemistry/triples.hpp"
 
 #include "arges/chemistry/denominators.hpp"

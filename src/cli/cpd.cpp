@@ -253,12 +253,12 @@ void decompose_dense(CpdCommand& command, const Console& console, const World& w
     const Stopwatch watch;
     const auto extents = tensor_file_info(world, command.file).extents;
     const auto layout = new_layout(*world.state(), extents, Symmetry::none(static_cast<int>(extents.size())));
-    const auto held = layout->max_local_size() * static_cast<std::int64_t>(sizeof(T));
+    const auto held = layout.max_local_size() * static_cast<std::int64_t>(sizeof(T));
     const auto buffers = io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
     const auto reading = held + buffers;
     const bool is_usual = extents.size() > 1 && std::find(extents.begin(), extents.end(), 0) == extents.end();
     const auto work =
-        is_usual ? decompose::dense_cp_memory<T>(*layout, world.rank(), command.cp, omp_get_max_threads()).peak() : std::int64_t{0};
+        is_usual ? decompose::dense_cp_memory<T>(layout, world.rank(), command.cp, omp_get_max_threads()).peak() : std::int64_t{0};
     forecast.expect(command.file, std::max(reading, work));
     if (!command.json) console.out << forecast.text() << "\n" << std::flush;
     steps.show("reading " + command.file);

@@ -237,12 +237,12 @@ std::int64_t dense_bytes(const TuckerCommand& command, const World& world) {
     const auto extents = tensor_file_info(world, command.file).extents;
     decompose::check_dense_tucker(std::filesystem::path(command.file).stem().string(), extents, command.tucker);
     const auto layout = new_layout(*world.state(), extents, Symmetry::none(static_cast<int>(extents.size())));
-    const auto held = layout->max_local_size() * static_cast<std::int64_t>(sizeof(T));
+    const auto held = layout.max_local_size() * static_cast<std::int64_t>(sizeof(T));
     const auto reading = held + io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
     auto ranks = extents;
     for (std::size_t m = 0; m < command.tucker.ranks.size(); ++m) ranks[m] = std::min<std::int64_t>(ranks[m], command.tucker.ranks[m]);
-    const auto steps = decompose::dense_tucker_memory<T>(world, *layout, command.tucker, omp_get_max_threads());
-    return std::max({reading, steps.peak(), steps.held() + decompose::error_memory<T>(world, *layout, ranks)});
+    const auto steps = decompose::dense_tucker_memory<T>(world, layout, command.tucker, omp_get_max_threads());
+    return std::max({reading, steps.peak(), steps.held() + decompose::error_memory<T>(world, layout, ranks)});
 }
 
 template <class T>

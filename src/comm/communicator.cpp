@@ -1,3 +1,5 @@
+// MPI with large messages cut into pieces, sums by recursive doubling in an order that depends on the number of ranks only (Thakur,
+// Rabenseifner, Gropp, Int. J. High Perform. Comput. Appl. 19, 2005), and agreement on the exception of the lowest rank that has one.
 #include "comm/communicator.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// Every rank tells the first one what it is about to do and waits for its word, for a limited time;
+// messages of earlier meetings are dropped.
 #include "comm/roll_call.hpp"
 
 #include "arges/error.hpp"

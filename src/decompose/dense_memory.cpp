@@ -1,3 +1,4 @@
+// Memory forecast of CP and Tucker decompositions of dense tensors: their steps gone through in order, as a tally of what each takes.
 #include "decompose/dense_memory.hpp"
 
 #include "base/buffer.hpp"
@@ -138,7 +139,7 @@ private:
     /// The statements of a sweep of hooi, in the dry run.
     void sweep(const World& dry, const Tensor<T>& tensor, int begin, int end) {
         if (end - begin == 1) {
-            const auto& layout = *tensor.state()->layout;
+            const auto& layout = tensor.state()->layout;
             std::int64_t leaf = truncation(layout, begin);
             if (layout.slot(begin).places() > 1) leaf += 3 * bytes(layout_with_whole_mode(layout, begin, {}));
             leaf_bytes_ = std::max(leaf_bytes_, leaf + 2 * held_core_);

@@ -1,3 +1,4 @@
+// Memory forecast of CP and Tucker decompositions of sparse tensors: their steps gone through in order, as a tally of what each takes.
 #include "decompose/sparse_memory.hpp"
 
 #include "base/buffer.hpp"

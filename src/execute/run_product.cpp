@@ -321,7 +321,7 @@ local::RowProduct ProductRun::row_product() const {
 /// Copies of the result that the local product takes.
 std::int64_t ProductRun::row_copies(const local::RowProduct& product) const {
     const auto result = plan_.operands.back().layout.local_size(rank_);
-    return local::row_product_threads(product, result, omp_get_max_threads()) - 1;
+    return local::row_product_threads(product, result, std::min<std::int64_t>(omp_get_max_threads(), plan_.rows->threads)) - 1;
 }
 
 void ProductRun::multiply_by_rows(Call& call) const {

@@ -1,33 +1,31 @@
 /// Labels of a product are checked here, or never.
 #pragma once
 
-#include "interface/prepared_term.hpp"
+#include "arges/expression.hpp"
+#include "plan/product/product.hpp"
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace arges {
 
-/// Labels as numbers, by first appearance, with their extents.
-struct CheckedLabels {
-    std::vector<std::string> names;
-    std::vector<std::int64_t> extents;
-    std::vector<std::vector<int>> factors;
-    std::vector<int> output;
-};
+/// A product of the term's factors, or of none, to an output, with labels as numbers by first appearance. A term without factors is the number 1. Kinds
+/// of the coefficient and of the elements are left to the caller. Local.
+/// @throws InvalidArgument if an operand has too few or too many labels, a label is not made of letters, digits and
+///         underscores, or a label has two extents; the message names operands, label and both extents; if the product is repeated along a label and
+///         sums over one that occurs once, with neither vouched for; or if what is vouched for is not so
+Product labelled_product(const Factor& output, const Term& term);
+/// An output alone.
+Product labelled_output(const Factor& output);
 
 /// Labels that may be mistyped.
 struct UnusualLabels {
     std::vector<std::string> repeated;  ///< of the output, in no factor
     std::vector<std::string> summed;    ///< once in one factor, nowhere else
 };
-UnusualLabels unusual_labels(const TermRequest& request, const CheckedLabels& labels);
+UnusualLabels unusual_labels(const Product& product);
 
-/// Numbers the labels of a product.
-/// @throws InvalidArgument if an operand has too few or too many labels, a label is not made of letters, digits and
-///         underscores, or a label has two extents; the message names operands, label and both extents; if the product is repeated along a label and
-///         sums over one that occurs once, with neither vouched for; or if what is vouched for is not so
-CheckedLabels check_labels(const TermRequest& request);
+/// "abij", or "a1,a2" where names are longer than a letter.
+std::string labels_text(const OperandSpec& operand, const std::vector<std::string>& names);
 
 }  // namespace arges

@@ -75,7 +75,7 @@ public:
                 continue;
             }
             moved.push_back(TensorState::make(*state.kernels, state.world_handle, [&] { return layout; }, state.name));
-            run_movement(world_, *state.kernels, movement(state, operand.labels.names(), *layout), state.bytes.data(), moved.back()->bytes.data(), nullptr,
+            run_movement(world_, *state.kernels, movement(state, operand.labels.names(), layout), state.bytes.data(), moved.back()->bytes.data(), nullptr,
                          state.kernels->zero);
             inputs.push_back(moved.back()->bytes.data());
         }
@@ -152,7 +152,7 @@ private:
         return factor_of(own);
     }
 
-    std::shared_ptr<const Layout> layout_of_output() const {
+    Layout layout_of_output() const {
         const auto& shape = output_.shape();
         std::vector<SlotMapping> mapping;
         for (int s = 0; s < shape.slots(); ++s) mapping.push_back(shape.mapping(s));

@@ -1,3 +1,4 @@
+// Whether a slice of a symmetric tensor may be written: each permutation of its symmetry must map the slice onto itself or outside.
 #include "interface/part_ranges.hpp"
 
 #include "arges/error.hpp"

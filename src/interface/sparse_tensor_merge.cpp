@@ -1,3 +1,5 @@
+// Finds and merges nonzeros with equal coordinates where they are: hashes go to home ranks in turns, and only
+// nonzeros whose hash occurs twice are sent.
 #include "interface/sparse_tensor_merge.hpp"
 
 #include "base/splitmix.hpp"

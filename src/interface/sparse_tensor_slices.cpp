@@ -1,3 +1,4 @@
+// Nonempty slices of a mode over all ranks by sample sort: sampled bounds cut the indices into parts of similar length, which ranks count.
 #include "interface/sparse_tensor_slices.hpp"
 
 #include "comm/values.hpp"

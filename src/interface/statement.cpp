@@ -39,22 +39,21 @@ std::string key_for(std::string product, std::int64_t runs) {
     return product;
 }
 
-/// Everything that plans depend on but the layouts, as numbers: labels by first appearance, so that neither letters nor names count.
-std::vector<std::uint64_t> identity_of(const TermRequest& request) {
-    const auto labels = check_labels(request);
+/// Everything that plans depend on but the layouts, as numbers; labels are numbers by first appearance, so that neither letters nor names count.
+std::vector<std::uint64_t> numbers_of(const Product& product) {
     std::vector<std::uint64_t> numbers;
-    const auto add = [&](const PlannedOperand& operand, const std::vector<int>& own) {
-        numbers.push_back(own.size() << 2U | (operand.conjugated ? 2U : 0U) | (operand.is_lasting ? 1U : 0U));
-        for (int label : own) numbers.push_back(static_cast<std::uint64_t>(label));
+    const auto add = [&](const OperandSpec& operand) {
+        numbers.push_back(operand.labels.size() << 2U | (operand.conjugated ? 2U : 0U) | (operand.is_lasting ? 1U : 0U));
+        for (int label : operand.labels) numbers.push_back(static_cast<std::uint64_t>(label));
     };
-    numbers.push_back(request.factors.size());
-    for (std::size_t f = 0; f < request.factors.size(); ++f) add(request.factors[f], labels.factors[f]);
-    add(request.output, labels.output);
-    std::uint64_t flags = static_cast<std::uint64_t>(request.projection);
-    for (const bool flag : {request.zero, request.real_coefficient, request.number, request.complex, request.is_field, request.output_is_free})
+    numbers.push_back(product.factors.size());
+    for (const auto& factor : product.factors) add(factor);
+    add(product.output);
+    auto flags = static_cast<std::uint64_t>(product.projection);
+    for (const bool flag : {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.output_is_free})
         flags = flags << 1U | (flag ? 1U : 0U);
     numbers.push_back(flags);
-    numbers.push_back(static_cast<std::uint64_t>(request.element_bytes));
+    numbers.push_back(static_cast<std::uint64_t>(product.element_bytes));
     return numbers;
 }
 
@@ -122,46 +121,33 @@ void Statement::check() {
                                                 "one, or a tensor without that symmetry");
     digest_.add(std::string(kernels_.name)).add(world_.digest(output_.shape())).add(right_.size());
     add_element(digest_, beta_, kernels_.size);
-    if (right_.empty()) digest_.add(check_labels(request_of_output()).output);
+    if (right_.empty()) digest_.add(labelled_output(left_).output.labels);
     for (const auto& term : right_) {
         auto& planned = terms_.emplace_back();
-        planned.request = request_for(term);
+        planned.product = product_of(term);
         identify(term, planned);
         expect_runs(term, planned);
     }
     check_symmetry();
 }
 
-TermRequest Statement::request_of_output() const {
-    TermRequest request;
-    request.output = {left_.tensor->layout, left_.labels.names(), false, output_.title()};
-    return request;
-}
-
-TermRequest Statement::request_for(const Term& term) const {
-    auto request = request_of_output();
-    for (const auto& f : term.factors) {
-        const auto places = std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == f.tensor; });
-        const bool is_lasting = places == 1 && f.tensor != left_.tensor && !is_converted(f);
-        request.factors.push_back({f.tensor->layout, f.labels.names(), f.conjugated, f.tensor->title(), is_lasting});
+Product Statement::product_of(const Term& term) const {
+    auto product = labelled_product(left_, term);
+    for (std::size_t f = 0; f < term.factors.size(); ++f) {
+        const auto& factor = term.factors[f];
+        const auto uses = std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == factor.tensor; });
+        product.factors[f].is_lasting = uses == 1 && factor.tensor != left_.tensor && !is_converted(factor);
     }
-    if (term.factors.empty())
-        request.factors.push_back(
-            {world_.intern(Layout(world_.grid(), {}, Symmetry::none(0), {})), {}, false, "a number"});
-    request.projection = term.projection;
-    request.repeated = term.repeated;
-    request.summed = term.summed;
     const auto* const coefficient = term.coefficient.data();
-    request.zero = kernels_.is_zero(coefficient);
-    request.real_coefficient = number(coefficient).imag() == 0;
-    request.number = term.factors.empty();
-    request.complex = kernels_.is_complex;
-    request.is_field = kernels_.is_field;
-    request.element_bytes = kernels_.size;
-    const auto& names = request.output.labels;
+    product.is_zero = kernels_.is_zero(coefficient);
+    product.is_real = number(coefficient).imag() == 0;
+    product.complex = kernels_.is_complex;
+    product.is_field = kernels_.is_field;
+    product.element_bytes = kernels_.size;
+    const auto& names = left_.labels.names();
     const bool whole = std::set<std::string>(names.begin(), names.end()).size() == names.size();
-    request.output_is_free = whole && !aliased_ && kernels_.is_zero(beta_) && right_.size() == 1 && !term.factors.empty();
-    return request;
+    product.output_is_free = whole && !aliased_ && kernels_.is_zero(beta_) && right_.size() == 1 && !term.factors.empty();
+    return product;
 }
 
 /// Where the tensor of a factor is first in the right-hand side, counted in factors: the same number for the same tensor.
@@ -178,17 +164,16 @@ std::size_t Statement::first_place(const Factor& factor) const {
 /// The text that a plan is found by, which holds nothing that may differ between ranks but the addresses of layouts, and the digest by
 /// which ranks are compared.
 void Statement::identify(const Term& term, PlannedTerm& planned) {
-    const auto& request = planned.request;
-    const auto numbers = identity_of(request);
+    const auto numbers = numbers_of(planned.product);
     digest_.add(numbers);
     add_element(digest_, term.coefficient.data(), kernels_.size);
-    for (auto number : numbers) append(planned.product, number);
-    const auto add = [&](const PlannedOperand& operand) {
-        append(planned.product, reinterpret_cast<std::uintptr_t>(operand.layout.get()));
-        digest_.add(world_.digest(*operand.layout));
+    for (auto number : numbers) append(planned.identity, number);
+    const auto add = [&](const TensorState& tensor) {
+        append(planned.identity, reinterpret_cast<std::uintptr_t>(tensor.layout.identity()));
+        digest_.add(world_.digest(tensor.layout));
     };
-    for (const auto& factor : request.factors) add(factor);
-    add(request.output);
+    for (const auto& factor : term.factors) add(*factor.tensor);
+    add(output_);
     for (const auto& factor : term.factors)
         digest_.add(first_place(factor)).add(factor.tensor == left_.tensor).add(std::string(factor.tensor->kernels->type->name()));
 }
@@ -197,17 +182,17 @@ void Statement::identify(const Term& term, PlannedTerm& planned) {
 /// the sake of later runs halves that, so that statements that want it elsewhere do not move it to and fro.
 void Statement::expect_runs(const Term& term, PlannedTerm& planned) {
     int moves = 0;
-    planned.history = planned.product;
+    planned.history = planned.identity;
     for (const auto& factor : term.factors) {
         append(planned.history, static_cast<std::uint64_t>(factor.tensor->moves));
         moves = std::max(moves, factor.tensor->moves);
     }
-    auto& expected = planned.request.expected_runs;
+    auto& expected = planned.expected_runs;
     const auto* runs = world_.runs().find(planned.history);
     if (runs != nullptr && world_.size() > 1)
         expected = std::max<std::int64_t>(1, static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(*runs) + 1)) >> moves);
     if (const auto kept = kept_for(planned, 1); kept && kept->is_for_any_runs()) expected = 1;
-    planned.key = key_for(planned.product, expected);
+    planned.key = key_for(planned.identity, expected);
     digest_.add(expected);
 }
 
@@ -253,7 +238,7 @@ void Statement::plan(std::int64_t free_bytes) {
         ready);
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         auto& term = terms_[i];
-        if (ready[i] == 0) term.prepared->make_ready(world_, free_bytes);
+        if (ready[i] == 0) term.prepared->make_ready(world_);
         if (kept[i] == 0 && term.prepared->list_bytes() <= max_kept_lists) world_.prepared().use(term.key) = term.prepared;
     }
     if constexpr (is_checked_build) compare_plans();
@@ -270,21 +255,17 @@ void Statement::compare_plans() const {
 /// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for many, it
 /// is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best between them.
 std::shared_ptr<PreparedTerm> Statement::planned(const PlannedTerm& term, std::int64_t free_bytes) const {
-    const auto expected = term.request.expected_runs;
+    const auto expected = term.expected_runs;
     auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
     if (before && before->working_bytes() > free_bytes) before = nullptr;
-    if (before && !before->is_for_any_runs()) {
-        auto request = term.request;
-        request.expected_runs = many_runs;
-        if (before->plans_like(PreparedTerm(world_, std::move(request), free_bytes))) before->set_for_any_runs();
-    }
+    if (before && !before->is_for_any_runs() && before->plans_like(PreparedTerm(world_, term.product, many_runs, free_bytes))) before->set_for_any_runs();
     if (before && before->is_for_any_runs()) return before;
-    auto prepared = std::make_shared<PreparedTerm>(world_, term.request, free_bytes);
+    auto prepared = std::make_shared<PreparedTerm>(world_, term.product, expected, free_bytes);
     return before && before->plans_like(*prepared) ? before : prepared;
 }
 
 std::shared_ptr<PreparedTerm> Statement::kept_for(const PlannedTerm& term, std::int64_t runs) const {
-    const auto* kept = world_.prepared().find(key_for(term.product, runs));
+    const auto* kept = world_.prepared().find(key_for(term.identity, runs));
     return kept != nullptr ? *kept : nullptr;
 }
 
@@ -327,8 +308,8 @@ std::string Statement::explain() {
     if (aliased_) text += "note: " + output_.title() + " is on both sides, so it is copied first\n";
     if (terms_.size() > 1) text += "note: " + std::to_string(terms_.size()) + " terms are computed one after the other and added up\n";
     for (auto& term : terms_) {
-        if (!term.prepared) term.prepared = std::make_shared<PreparedTerm>(world_, term.request, free_bytes);
-        text += term.prepared->explain(term.request);
+        if (!term.prepared) term.prepared = std::make_shared<PreparedTerm>(world_, term.product, term.expected_runs, free_bytes);
+        text += term.prepared->explain(term.product);
     }
     return text;
 }

@@ -28,8 +28,9 @@ public:
 private:
     /// A term and its plan.
     struct PlannedTerm {
-        TermRequest request;
-        std::string product, history, key;      ///< of the product, of its runs with the tensors where they are, and of the plan
+        Product product;
+        std::int64_t expected_runs = 1;
+        std::string identity, history, key;     ///< of the product, of its runs with the tensors where they are, and of the plan
         std::shared_ptr<PreparedTerm> prepared; ///< null: not planned yet
     };
 
@@ -38,7 +39,7 @@ private:
     void check_symmetry();
     StructuralSum structure() const;
     void look_up(std::int64_t free_bytes);
-    TermRequest request_for(const Term& term) const;
+    Product product_of(const Term& term) const;
     std::size_t first_place(const Factor& factor) const;
     void identify(const Term& term, PlannedTerm& planned);
     void expect_runs(const Term& term, PlannedTerm& planned);
@@ -54,7 +55,6 @@ private:
     void run_term(std::size_t i, const void* beta, const Buffer<std::byte>& snapshot, FirstError& error);
     void scale_only();
     std::int64_t touched_bytes(std::int64_t working) const;
-    TermRequest request_of_output() const;
     bool is_converted(const Factor& factor) const { return *factor.tensor->kernels->type != *kernels_.type; }
     std::int64_t converted_bytes(const Term& term) const;
     /// The value of a coefficient, about; of no coefficient, one.
@@ -63,7 +63,7 @@ private:
     /// A tensor that lies elsewhere after the statement.
     struct NewPlace {
         TensorState* tensor;
-        std::shared_ptr<const Layout> layout;
+        Layout layout;
         Buffer<std::byte> elements;
         std::size_t term, factor;  ///< the one that writes them
     };

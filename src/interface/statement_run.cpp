@@ -23,11 +23,11 @@ constexpr std::int64_t small_statement = std::int64_t{64} << 10;
 
 void Statement::scale_only() {
     if (beta_ == nullptr || kernels_.is_one(beta_)) return;
-    const auto labels = check_labels(request_of_output());
+    const auto product = labelled_output(left_);
     Movement spec;
-    spec.to = *output_.layout;
-    spec.to_labels = labels.output;
-    spec.label_extents = labels.extents;
+    spec.to = output_.layout;
+    spec.to_labels = product.output.labels;
+    spec.label_extents = product.label_extents;
     spec.terms = {spec.identity()};
     scale_named(kernels_, spec, world_.rank(), output_.bytes.data(), beta_);
 }
@@ -62,7 +62,7 @@ void Statement::run() {
     if (from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!new_places_.empty())
         world_.agree([&] {
-            for (auto& place : new_places_) place.elements = Buffer<std::byte>(place.layout->local_size(world_.rank()) * place.tensor->kernels->size);
+            for (auto& place : new_places_) place.elements = Buffer<std::byte>(place.layout.local_size(world_.rank()) * place.tensor->kernels->size);
         });
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
@@ -99,18 +99,18 @@ std::int64_t Statement::touched_bytes(std::int64_t working) const {
 /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
 void Statement::find_new_places() {
     new_places_.clear();
-    auto add = [&](TensorState& tensor, const std::shared_ptr<const Layout>& layout, std::size_t term, std::size_t factor) {
+    auto add = [&](TensorState& tensor, const Layout& layout, std::size_t term, std::size_t factor) {
         const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
-        if (!layout || layout == tensor.layout || known) return;
+        if (layout.identity() == tensor.layout.identity() || known) return;
         new_places_.push_back({&tensor, layout, {}, term, factor});
-        if (&tensor != &output_ && terms_[term].prepared->request().expected_runs > 1) ++tensor.moves;
+        if (&tensor != &output_ && terms_[term].prepared->expects_more_runs()) ++tensor.moves;
     };
     for (std::size_t i = 0; i < terms_.size(); ++i) {
-        const auto& prepared = *terms_[i].prepared;
-        add(output_, prepared.new_output_layout(), i, 0);
+        const auto& after = terms_[i].prepared->settled();
+        add(output_, after.output.layout, i, 0);
         const auto& factors = right_[i].factors;
         for (std::size_t f = 0; f < factors.size(); ++f)
-            if (factors[f].tensor.get() != left_.tensor.get() && !is_converted(factors[f])) add(*factors[f].tensor, prepared.stay()[f], i, f);
+            if (factors[f].tensor.get() != left_.tensor.get() && !is_converted(factors[f])) add(*factors[f].tensor, after.factors[f].layout, i, f);
     }
 }
 
@@ -140,12 +140,11 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
         arrays.push_back(elements);
     }
     if (term.factors.empty()) arrays.push_back(const_cast<void*>(kernels_.one));
-    for (const auto& layout : prepared.intermediates()) arrays.push_back(workspace.take(layout->local_size(world_.rank()), kernels_.size));
+    for (const auto& layout : prepared.plan().intermediates) arrays.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size));
     const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
     const bool moves = relocated != new_places_.end();
-    for (std::size_t s = 0; s < prepared.steps().size(); ++s) {
-        const auto& step = prepared.steps()[s];
-        const auto& plan = step.plan;
+    for (std::size_t s = 0; s < prepared.runs().size(); ++s) {
+        const auto& plan = prepared.plan().steps[s];
         const bool final = plan.output == output_operand;
         const void* alpha = final ? term.coefficient.data() : nullptr;
         ElementValue product;
@@ -163,13 +162,13 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
             inputs.push_back(arrays[number]);
             input_stays.push_back(number < stay.size() ? stay[number] : nullptr);
         }
-        StepTrace trace(world_, prepared, terms_[i].request, s);
+        StepTrace trace(world_, prepared, terms_[i].product, s);
         error.run([&] {
             std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& run) {
                                       run->run(kernels_, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated, workspace);
                                   },
                                   [&](const std::shared_ptr<ProductRun>& run) { run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace); }},
-                       step.run);
+                       prepared.runs()[s]);
         });
         trace.finish();
     }

@@ -41,7 +41,7 @@ void Statement::check_symmetry() {
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         const auto& term = right_[i];
         if (term.projection != Projection::none) continue;
-        key += terms_[i].product;
+        key += terms_[i].identity;
         append(number(term.coefficient.data()));
         for (const auto& factor : term.factors) append(first_place(factor));
     }

@@ -8,32 +8,27 @@ namespace arges {
 
 namespace {
 
-std::string operand_text(const std::string& name, bool conjugated, const std::vector<int>& labels,
-                         const std::vector<std::string>& names) {
-    std::vector<std::string> own;
-    for (int l : labels) own.push_back(names[static_cast<std::size_t>(l)]);
-    return (conjugated ? "conj " : "") + name + "[" + Labels(own).to_string() + "]";
+std::string operand_text(const OperandSpec& operand, const std::vector<std::string>& names) {
+    return (operand.conjugated ? "conj " : "") + operand.name + "[" + labels_text(operand, names) + "]";
 }
 
-/// Statement of a pairwise or fused product.
-std::string statement_text(const Product& spec) {
-    auto text = operand_text(spec.output.name, false, spec.output.labels, spec.label_names) + " <-";
-    for (const auto& input : spec.factors)
-        text += " " + operand_text(input.name, input.conjugated, input.labels, spec.label_names);
+/// Statement of a product.
+std::string statement_text(const Product& product) {
+    auto text = operand_text(product.output, product.label_names) + " <-";
+    for (const auto& input : product.factors) text += " " + operand_text(input, product.label_names);
     return text;
 }
 
 /// Statement of a movement; its plan knows neither names nor letters.
-std::string movement_text(const PlannedStep& step, const PlannedMovement& movement, const TermRequest& request) {
-    const auto names = check_labels(request).names;
+std::string movement_text(const PlannedStep& step, const PlannedMovement& movement, const Product& product) {
     auto name = [&](int operand) {
         const auto n = static_cast<std::size_t>(operand);
-        return operand == output_operand ? request.output.name
-               : n < request.factors.size() ? request.factors[n].name
-                                            : "an intermediate for " + request.output.name;
+        return operand == output_operand ? product.output.name
+               : n < product.factors.size() ? product.factors[n].name
+                                            : "an intermediate for " + product.output.name;
     };
-    return operand_text(name(step.output), false, movement.spec.to_labels, names) + " <- " +
-           operand_text(name(step.inputs[0]), movement.conjugated, movement.spec.from_labels, names);
+    return operand_text({{}, movement.spec.to_labels, false, name(step.output)}, product.label_names) + " <- " +
+           operand_text({{}, movement.spec.from_labels, movement.conjugated, name(step.inputs[0])}, product.label_names);
 }
 
 void add_to_grid(std::string& grid, const std::string& label, std::int64_t ranks) {
@@ -43,19 +38,18 @@ void add_to_grid(std::string& grid, const std::string& label, std::int64_t ranks
 std::string grid_text(const ProductPlan& plan) {
     std::string grid;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
-        std::vector<std::string> labels;
-        for (int l : plan.axes[a].labels) labels.push_back(plan.spec.label_names[static_cast<std::size_t>(l)]);
-        const auto text = Labels(labels).to_string();
+        const auto& labels = plan.axes[a].labels;
+        const auto text = labels_text({{}, labels, false, {}}, plan.spec.label_names);
         add_to_grid(grid, labels.size() == 1 ? text : "(" + text + ")", plan.places[a]);
     }
     return grid;
 }
 
-/// What a step is, and the bytes that this rank sends in it. `named` is its plan with names.
-StepRecord describe(const PreparedTerm::Step& step, const PlannedStep& named, const TermRequest& request) {
+/// What a step is. @param named  its plan with names
+StepRecord describe(const PlannedStep& named, const Product& product) {
     StepRecord record;
     std::visit(Overloaded{[&](const PlannedMovement& movement) {
-                              record.statement = movement_text(named, movement, request);
+                              record.statement = movement_text(named, movement, product);
                               record.kind = to_string(StepKind::movement);
                           },
                           [&](const ProductPlan& plan) {
@@ -64,14 +58,13 @@ StepRecord describe(const PreparedTerm::Step& step, const PlannedStep& named, co
                               if (!plan.rows) record.grid = grid_text(plan);
                           }},
                named.work);
-    record.planned_bytes = std::visit([](const auto& run) { return run->volume().sent; }, step.run) * request.element_bytes;
     return record;
 }
 
 }  // namespace
 
-StepTrace::StepTrace(const WorldState& world, const PreparedTerm& term, const TermRequest& request, std::size_t step)
-    : world_(world), term_(term), request_(request), step_(step) {
+StepTrace::StepTrace(const WorldState& world, const PreparedTerm& term, const Product& product, std::size_t step)
+    : world_(world), term_(term), product_(product), step_(step) {
     if (world.trace() == nullptr) return;
     sent_before_ = world.communicator().traffic().bytes_sent;
     date_ = std::chrono::system_clock::now();
@@ -80,9 +73,10 @@ StepTrace::StepTrace(const WorldState& world, const PreparedTerm& term, const Te
 
 void StepTrace::add() const {
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
-    const auto named = term_.named_steps(request_)[step_];
-    auto record = describe(term_.steps()[step_], named, request_);
-    record.planned_seconds = named.seconds(request_.element_bytes, world_.plan_options().machine);
+    const auto named = term_.named_steps(product_)[step_];
+    auto record = describe(named, product_);
+    record.planned_bytes = std::visit([](const auto& run) { return run->volume().sent; }, term_.runs()[step_]) * product_.element_bytes;
+    record.planned_seconds = named.seconds(product_.element_bytes, world_.plan_options().machine);
     record.seconds = taken.count();
     record.bytes = world_.communicator().traffic().bytes_sent - sent_before_;
     record.start_microseconds = std::chrono::duration<double, std::micro>(date_.time_since_epoch()).count();

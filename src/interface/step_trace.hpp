@@ -12,8 +12,8 @@ namespace arges {
 /// Measures one step from its construction to finish(). Does nothing in a world without a trace.
 class StepTrace {
 public:
-    /// @param request  of the statement, for the names
-    StepTrace(const WorldState& world, const PreparedTerm& term, const TermRequest& request, std::size_t step);
+    /// @param product  of the statement, for the names
+    StepTrace(const WorldState& world, const PreparedTerm& term, const Product& product, std::size_t step);
     /// Hands the record to the world's trace. Local.
     void finish() const {
         if (world_.trace() != nullptr) add();
@@ -24,7 +24,7 @@ private:
 
     const WorldState& world_;
     const PreparedTerm& term_;
-    const TermRequest& request_;
+    const Product& product_;
     std::size_t step_;
     std::chrono::steady_clock::time_point start_;
     std::chrono::system_clock::time_point date_;

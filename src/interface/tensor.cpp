@@ -60,19 +60,19 @@ Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry&
     return whole;
 }
 
-std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
+Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
                                          const Symmetry& symmetry) {
     const auto& grid = extents.empty() ? world.grid() : world.tensor_grid;  // every rank has each number
     if (world.group_mapping == GroupMapping::blocks) return world.intern(block_layout(grid, extents, symmetry));
     return world.intern(grid == world.grid() ? spread_layout(world.grids(), extents, symmetry) : default_layout(grid, extents, symmetry));
 }
 
-TensorState::TensorState(const ElementKernels& element, World handle, std::shared_ptr<const Layout> shape, std::string title)
+TensorState::TensorState(const ElementKernels& element, World handle, Layout shape, std::string title)
     : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), layout(std::move(shape)), name(std::move(title)) {
-    if (!element.has_negative && contains_kind(layout->symmetry(), NodeKind::antisymmetric))
+    if (!element.has_negative && contains_kind(layout.symmetry(), NodeKind::antisymmetric))
         throw InvalidArgument((name.empty() ? "tensor" : name) + ": elements of type " + element.name +
                               " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
-    const auto elements = layout->max_local_size();
+    const auto elements = layout.max_local_size();
     const auto needed = std::min(elements, std::numeric_limits<std::int64_t>::max() / element.size) * element.size;
     const auto left = world->memory_limit() - world->memory_in_use();
     world->make_room(needed);
@@ -82,7 +82,7 @@ TensorState::TensorState(const ElementKernels& element, World handle, std::share
                           std::to_string(world->memory_limit()) +
                           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
     if (!world->dry()) {
-        const auto local = layout->local_size(rank());
+        const auto local = layout.local_size(rank());
         const auto* const zero = static_cast<const unsigned char*>(element.zero);
         bytes = Buffer<std::byte>::zeros(static_cast<std::int64_t>(array_bytes(local, static_cast<std::size_t>(element.size))));
         if (std::any_of(zero, zero + element.size, [](unsigned char byte) { return byte != 0; })) element.fill(bytes.data(), local, zero);
@@ -92,7 +92,7 @@ TensorState::TensorState(const ElementKernels& element, World handle, std::share
 }
 
 std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, const World& world,
-                                               const std::function<std::shared_ptr<const Layout>()>& layout, std::string name) {
+                                               const std::function<Layout()>& layout, std::string name) {
     world.size();  // refuses World::outside()
     auto& state = *world.state();
     const CollectiveCall call(state.movement_communicator(), "Tensor");
@@ -101,7 +101,7 @@ std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, co
     state.agree(
         [&] {
             made = std::make_shared<TensorState>(kernels, world, layout(), std::move(name));
-            const auto digest = static_cast<std::int64_t>(Digest().add(state.digest(*made->layout)).add(std::string(kernels.type->name())).value());
+            const auto digest = static_cast<std::int64_t>(Digest().add(state.digest(made->layout)).add(std::string(kernels.type->name())).value());
             ends = {digest, ~digest};
         },
         ends);

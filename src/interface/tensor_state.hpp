@@ -19,14 +19,14 @@ namespace arges {
 class TensorState {
 public:
     /// Zeros. Local; make() is the way to all ranks' state. @throws OutOfMemory
-    TensorState(const ElementKernels& kernels, World world, std::shared_ptr<const Layout> layout, std::string name);
+    TensorState(const ElementKernels& kernels, World world, Layout layout, std::string name);
     /// Zeros in the layout that the function gives. Collective. @throws what the function throws, OutOfMemory, or InvalidArgument if the
     /// layout or the element type is not the same on all ranks: on every rank
     static std::shared_ptr<TensorState> make(const ElementKernels& kernels, const World& world,
-                                             const std::function<std::shared_ptr<const Layout>()>& layout, std::string name);
+                                             const std::function<Layout()>& layout, std::string name);
     /// Likewise for elements of a type.
     template <class T>
-    static std::shared_ptr<TensorState> make(const World& world, const std::function<std::shared_ptr<const Layout>()>& layout, std::string name) {
+    static std::shared_ptr<TensorState> make(const World& world, const std::function<Layout()>& layout, std::string name) {
         return make(element_kernels<T>(), world, layout, std::move(name));
     }
     ~TensorState() { world->hold(-held_); }
@@ -34,8 +34,8 @@ public:
     TensorState& operator=(const TensorState&) = delete;
 
     /// Takes over elements that lie in another layout. The account is the same on all ranks. Local.
-    void relocate(std::shared_ptr<const Layout> where, Buffer<std::byte> elements) {
-        const auto needed = where->max_local_size() * kernels->size;
+    void relocate(Layout where, Buffer<std::byte> elements) {
+        const auto needed = where.max_local_size() * kernels->size;
         world->hold(needed - held_);
         held_ = needed;
         layout = std::move(where);
@@ -43,7 +43,7 @@ public:
     }
     /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
     void keep_real();
-    const Layout& shape() const { return *layout; }
+    const Layout& shape() const { return layout; }
     std::int64_t rank() const { return world->rank(); }
     /// Elements on this rank; none in a dry run.
     std::int64_t count() const { return bytes.size() / kernels->size; }
@@ -53,7 +53,7 @@ public:
     const ElementKernels* kernels;  // of the element type, under plus-times if that is defined
     World world_handle;
     std::shared_ptr<WorldState> world;
-    std::shared_ptr<const Layout> layout;
+    Layout layout;
     std::string name;
     Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
     int moves = 0;            // how often it was moved for the sake of later runs of a statement
@@ -119,7 +119,7 @@ inline bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
 }
 
 /// The layout that new tensors of a world get.
-std::shared_ptr<const Layout> new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
+Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
                                          const Symmetry& symmetry);
 
 /// Throws InvalidArgument unless extents and symmetry make a tensor; returns the symmetry with its order set.

@@ -5,6 +5,7 @@
 #include "comm/collective_call.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/world_state.hpp"
+#include "local/contract.hpp"
 #include "topology/unfold.hpp"
 
 #include <omp.h>
@@ -79,11 +80,12 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
         if (block_mapping_option()) group_mapping = GroupMapping::blocks;
         if (rank_ == 0) machine_ = stored_machine();
         limit = memory_limit_option().value_or(0);
-        trace_ = Trace::from_option(rank_);
+        trace_ = Trace::from_option(rank_, process_number());
     });
     if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping)))
         throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
     communicator_->broadcast(&machine_, sizeof machine_, 0);
+    local_ = {local::max_workspace_bytes, communicator_->maximum(omp_get_max_threads())};
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
     memory_limit_ = communicator_->minimum(limit);
 }
@@ -96,6 +98,7 @@ WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     tensor_grid = grid();
     if (block_mapping_option()) group_mapping = GroupMapping::blocks;
     machine_ = stored_machine();
+    local_ = {local::max_workspace_bytes, omp_get_max_threads()};
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
 }
 
@@ -106,14 +109,11 @@ void WorldState::agree(const std::function<void()>& work, std::span<std::int64_t
         work();
 }
 
-std::shared_ptr<const Layout> WorldState::intern(Layout layout) {
+Layout WorldState::intern(Layout layout) {
     const auto text = fingerprint(layout);
-    auto& known = layouts_[text];
-    if (!known) {
-        known = std::make_shared<const Layout>(std::move(layout));
-        digests_.emplace(known.get(), Digest().add(text).value());
-    }
-    return known;
+    const auto [known, is_new] = layouts_.try_emplace(text, std::move(layout));
+    if (is_new) digests_.emplace(known->second.identity(), Digest().add(text).value());
+    return known->second;
 }
 
 void WorldState::require_free(std::int64_t bytes, const std::string& what) const {
@@ -129,6 +129,7 @@ PlanOptions WorldState::plan_options() const {
     options.link_weight = link_weight_;
     options.grids = grids_;
     options.machine = machine_;
+    options.local = local_;
     return options;
 }
 

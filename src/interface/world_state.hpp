@@ -44,9 +44,9 @@ public:
     void agree(const std::function<void()>& work, std::span<std::int64_t> minima = {}) const;
 
     /// The one copy of a layout; equal layouts get the same address. Local.
-    std::shared_ptr<const Layout> intern(Layout layout);
+    Layout intern(Layout layout);
     /// Tells interned layouts apart, on all ranks alike.
-    std::uint64_t digest(const Layout& interned) const { return digests_.at(&interned); }
+    std::uint64_t digest(const Layout& interned) const { return digests_.at(interned.identity()); }
     /// Prepared terms by the text that identifies them. Only collective calls change what is kept.
     RecentMap<std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
     /// How often products have run, by the text that identifies them and the places of their tensors. Only collective calls change it.
@@ -101,10 +101,11 @@ private:
     std::vector<RankGrid> grids_;
     std::vector<double> link_weight_;
     MachineModel machine_;
+    LocalProducts local_;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;
     double planned_seconds_ = 0;
-    std::map<std::string, std::shared_ptr<const Layout>> layouts_;
-    std::unordered_map<const Layout*, std::uint64_t> digests_;
+    std::map<std::string, Layout> layouts_;
+    std::unordered_map<const void*, std::uint64_t> digests_;
     RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};
     RecentMap<std::int64_t> runs_{10000};
     RecentMap<bool> symmetric_sums_{1000};

@@ -1,3 +1,4 @@
+// Where many elements of one layout are: what a packed index of a slot means for rank and offset, made once and looked up.
 #include "layout/element_locator.hpp"
 
 #include <algorithm>

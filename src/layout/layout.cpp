@@ -1,3 +1,5 @@
+// The layout of a tensor at rest: the longest torus dimensions go to the slots that are longest per place, after cyclops-2012, section 4.2;
+// in the block way virtual factors make phases equal (section 4.1).
 #include "layout/layout.hpp"
 
 #include "arges/error.hpp"

@@ -97,6 +97,8 @@ public:
     std::int64_t packed_size() const;
 
     bool operator==(const Layout& other) const;
+    /// The same for copies of one layout; WorldState::intern() makes it the same for equal layouts.
+    const void* identity() const { return held_.get(); }
     /// Text such as "abij: (ab)/4 (ij)/2" for messages and explain().
     std::string to_string(const std::vector<std::string>& names = {}) const;
 

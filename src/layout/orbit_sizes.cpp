@@ -1,3 +1,4 @@
+// Orbit sizes of stored elements, by looking at all of them, or only at the diagonal where a slot is a pair.
 #include "layout/orbit_sizes.hpp"
 
 #include <algorithm>

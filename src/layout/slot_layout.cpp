@@ -1,3 +1,5 @@
+// Cyclic distributions of a symmetric slot: by packed index, by rows of a triangle, or in blocks
+// with virtual ones (cyclops-2012, section 3).
 #include "layout/slot_layout.hpp"
 
 #include "arges/error.hpp"

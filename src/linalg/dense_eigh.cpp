@@ -1,4 +1,4 @@
-// Eigenvalues by tridiagonal form.
+// Eigenvalues by tridiagonal form and divide and conquer (Tisseur and Dongarra, SIAM J. Sci. Comput. 20, 1999).
 #include "base/instantiate.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/fortran.hpp"

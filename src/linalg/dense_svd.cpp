@@ -1,4 +1,4 @@
-// Singular values by bidiagonal form.
+// Singular values by bidiagonal form and divide and conquer (Gu and Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995).
 #include "base/instantiate.hpp"
 #include "linalg/dense.hpp"
 #include "linalg/fortran.hpp"

@@ -169,7 +169,7 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     const auto extents = joined(row_extents, column_extents);
     const Matricization labels{side_of(row_extents, 0), side_of(column_extents, static_cast<int>(row_extents.size())), name};
     const auto layout = new_layout(state, extents, Symmetry::none(static_cast<int>(extents.size())));
-    const MatrixExchange exchange(state.movement_communicator(), *layout, adjoint ? labels.flipped() : labels, matrix.layout(),
+    const MatrixExchange exchange(state.movement_communicator(), layout, adjoint ? labels.flipped() : labels, matrix.layout(),
                                   matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
     auto result = TensorState::make<T>(world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
@@ -180,10 +180,10 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
         if (adopted && adjoint)
             for (std::int64_t i = 0; i < elements.size(); ++i) elements[i] = std::conj(elements[i]);
     {
-        const HeldMemory room(world.state(), layout->max_local_size() * static_cast<std::int64_t>(sizeof(T)), name);
+        const HeldMemory room(world.state(), layout.max_local_size() * static_cast<std::int64_t>(sizeof(T)), name);
         reserve_buffers(state, exchange, sizeof(T), name);
         state.agree([&] {
-            if (!adopted) elements = Buffer<T>(layout->local_size(state.rank()));
+            if (!adopted) elements = Buffer<T>(layout.local_size(state.rank()));
         });
         // A matrix that is adopted sends and receives nothing.
         if (!adopted) exchange.scatter(matrix.data(), elements.data(), adjoint, state.workspace());

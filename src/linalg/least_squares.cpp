@@ -1,3 +1,4 @@
+// Least squares by QR; by SVD where inverse iteration on the triangle finds a singular value near zero.
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"

@@ -1,3 +1,4 @@
+// Tensor to block-cyclic matrix and back, without keys: a message is a list of rows times a list of columns, which both sides make alike.
 #include "linalg/matrix_exchange.hpp"
 
 #include "base/first_error.hpp"

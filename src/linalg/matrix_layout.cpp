@@ -1,3 +1,4 @@
+// Block-cyclic layouts, and the choice of grid and blocks for a matrix by what grids of so many ranks are worth (measured).
 #include "linalg/matrix_layout.hpp"
 
 #include "arges/error.hpp"

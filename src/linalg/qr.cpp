@@ -1,3 +1,4 @@
+// QR of matricizations: TSQR for tall ones (Demmel, Grigori, Hoemmen, Langou, SIAM J. Sci. Comput. 34, 2012), ScaLAPACK for others.
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "linalg/checks.hpp"

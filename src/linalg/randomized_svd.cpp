@@ -1,3 +1,4 @@
+// Randomized SVD: Halko, Martinsson, Tropp, SIAM Review 53 (2011), algorithms 4.4 (range) and 5.1 (SVD of the projected matrix).
 #include "linalg/randomized_svd.hpp"
 
 #include "base/instantiate.hpp"

@@ -1,3 +1,4 @@
+// SVD of matricizations: tall and wide ones by QR first (Chan, ACM Trans. Math. Softw. 8, 1982), with TSQR; then by bidiagonal form.
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "linalg/checks.hpp"

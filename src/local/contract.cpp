@@ -1,3 +1,4 @@
+// A contraction on one rank by the cheapest of three kernels, halved until the copies of operands fit into the workspace.
 #include "local/contract.hpp"
 
 #include "base/first_error.hpp"

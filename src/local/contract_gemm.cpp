@@ -1,3 +1,4 @@
+// Contractions as matrix products inside of loops, with copies of operands that BLAS cannot take as they lie.
 #include "local/contract_gemm.hpp"
 
 #include "base/first_error.hpp"

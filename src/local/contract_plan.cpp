@@ -1,3 +1,4 @@
+// The choice between matrix products, vector loops and the kernel for skinny operands, by estimated nanoseconds of copies and products.
 #include "local/contract_plan.hpp"
 
 #include "local/blas.hpp"

@@ -1,3 +1,4 @@
+// Contractions as loops over one vector axis, in runs whose parts of A and B stay in the cache; long sums in fixed blocks, added in order.
 #include "local/contract_vectors.hpp"
 
 #include "base/first_error.hpp"

@@ -1,3 +1,4 @@
+// Axes of a contraction are joined where they continue each other in all operands, as a tensor product is folded into a matrix product.
 #include "local/fold.hpp"
 
 #include <algorithm>

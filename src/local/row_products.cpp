@@ -1,3 +1,4 @@
+// Products with a packed triangle where it lies: a row is read once and serves for (p, q) and (q, p); rows are shared out by elements.
 #include "local/row_products.hpp"
 
 #include "base/first_error.hpp"

@@ -1,3 +1,4 @@
+// Multiplies by weights along axes, in runs along the one of smallest stride, after joining axes without weights.
 #include "local/contract.hpp"
 
 #include "base/instantiate.hpp"

@@ -1,3 +1,4 @@
+// Chunks, tiles and estimated time of a product with a skinny operand.
 #include "local/contract_plan.hpp"
 #include "local/skinny_kernel.hpp"
 

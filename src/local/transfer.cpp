@@ -1,3 +1,4 @@
+// Strided and listed copies as planned: tiles shared by the threads, each moved while the next is prefetched.
 #include "local/transfer.hpp"
 
 #include "base/buffer.hpp"

@@ -1,3 +1,5 @@
+// The loops of a copy: axes joined, the two along which reads and writes are closest made the kernel's, and tiles
+// that keep cache lines of both sides in use.
 #include "local/transfer_plan.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// Grid and layers of a medium-grain distribution by the predicted time of an iteration: samples of slices rank all candidates, larger ones
+// the best, and loads of the last four are counted in full. Grids and policies: SPLATT; irregularity-aware-cpd-2023.
 #include "partition/choose.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// Samples of slices and nonzeros by hashes of their indices, the same wherever the nonzeros lie; of heavy slices a bounded number.
 #include "partition/choose_sample.hpp"
 
 #include "base/splitmix.hpp"

@@ -1,3 +1,4 @@
+// Who holds and owns which rows of a mode, and what ranks send in fold and expand; sent and received rows as SPLATT counts them.
 #include "partition/distribution_counts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Grids for medium-grain distributions: SPLATT's greedy rule, all grids, and Algorithm 2 of irregularity-aware-cpd-2023 (section 4.1).
 #include "partition/grid.hpp"
 
 #include "arges/error.hpp"

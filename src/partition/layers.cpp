@@ -1,3 +1,5 @@
+// Layers of slices: SPLATT's chains of equal nonzeros, and the policies set, ordered-c and max-min, Algorithm 3 of
+// irregularity-aware-cpd-2023 (section 4.2).
 #include "partition/layers.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// Nonempty slices and their nonzeros by counting, and the layers that a policy cuts them into.
 #include "partition/layers_of_tensor.hpp"
 
 #include "arges/error.hpp"

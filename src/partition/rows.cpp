@@ -1,3 +1,5 @@
+// Owners of factor rows in a layer: in equal numbers (irregularity-aware-cpd-2023, section 2.3), by SPLATT's greedy claims, or to the least
+// loaded holder with a cap (HyperTensor's rule: hypertensor-sc15).
 #include "partition/rows.hpp"
 
 #include "arges/error.hpp"

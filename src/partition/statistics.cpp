@@ -1,3 +1,5 @@
+// Loads and volumes of medium-, coarse- and fine-grain distributions, counted exactly; ratios of irregularity-aware-cpd-2023, section 3.1,
+// and Table 2 of hypertensor-sc15.
 #include "partition/statistics.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// Layers of a tensor that lies on several ranks, many cuts at once: one sum over the ranks, then the states
+// of SPLATT's chains pass from rank to rank.
 #include "partition/tensor_part.hpp"
 
 #include <algorithm>

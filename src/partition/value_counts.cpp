@@ -1,3 +1,5 @@
+// Counts of values by an array, by sets of bits, or by open addressing with a multiplicative hash (Knuth, The Art of Computer Programming
+// 3, section 6.4), as their range suggests.
 #include "partition/value_counts.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Runs a movement without keys: both sides walk their elements in the same order (cyclops-2012, section 4.3,
+// generalised), and the receiver adds in a fixed order.
 #include "redistribute/movement_run.hpp"
 
 #include "base/element_at.hpp"

@@ -1,3 +1,5 @@
+// Parts of a tensor for the ranks that ask: ranges are told, then all data go in one exchange, from the
+// copies that have the reader's coordinates.
 #include "redistribute/part_reader.hpp"
 
 #include "base/instantiate.hpp"

@@ -1,3 +1,4 @@
+// A+ and A- of a tensor with joint pair symmetry, in blocks over one pair whose rows are contiguous in the packed source.
 #include "redistribute/split_pair.hpp"
 
 #include "arges/scalar.hpp"

@@ -1,3 +1,4 @@
+// Unpacks a pair node in tiles that keep the cache lines of both triangles in use.
 #include "redistribute/unpack_pair.hpp"
 
 #include "base/instantiate.hpp"

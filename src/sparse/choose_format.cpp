@@ -1,3 +1,4 @@
+// The format for MTTKRP by memory: fiber trees for all modes up to three times that of coordinates, else linear keys (measured).
 #include "sparse/fiber_tree.hpp"
 #include "sparse/mttkrp.hpp"
 

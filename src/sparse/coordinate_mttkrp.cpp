@@ -1,3 +1,4 @@
+// MTTKRP on sorted coordinates; the shortest modes come first, so that consecutive nonzeros share rows.
 #include "sparse/fiber_tree.hpp"
 #include "sparse/index_sort.hpp"
 #include "sparse/stream_mttkrp.hpp"

@@ -1,3 +1,5 @@
+// MTTKRP on one, two or N compressed sparse fiber trees (SPLATT: Smith and Karypis, Tensor-matrix
+// products with a compressed sparse tensor, 2015).
 #include "base/first_error.hpp"
 #include "sparse/mttkrp_formats.hpp"
 #include "sparse/tree_walk.hpp"

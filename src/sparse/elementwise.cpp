@@ -1,3 +1,4 @@
+// Sorting, merging of duplicates, and sums and products of sparse tensors side by side.
 #include "sparse/elementwise.hpp"
 
 #include "base/first_error.hpp"

@@ -1,3 +1,5 @@
+// Compressed sparse fiber trees (Smith and Karypis, Tensor-matrix products with a compressed sparse tensor, 2015) with
+// levels only where nodes have several nonzeros.
 #include "sparse/fiber_tree.hpp"
 
 #include "sparse/index_sort.hpp"

@@ -1,3 +1,4 @@
+// MTTKRP on blocks of nonzeros in Morton order (Li, Sun and Vuduc, HiCOO: hierarchical storage of sparse tensors, 2018).
 #include "sparse/index_sort.hpp"
 #include "sparse/linear_key.hpp"
 #include "sparse/stream_mttkrp.hpp"

@@ -1,3 +1,4 @@
+// Threaded radix sort of multi-word keys, least significant digit first (Knuth, The Art of Computer Programming 3, section 5.2.5).
 #include "sparse/index_sort.hpp"
 
 #include <algorithm>

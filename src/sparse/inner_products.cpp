@@ -1,3 +1,4 @@
+// Inner products in blocks of a fixed size, added in their order, so that they do not depend on the number of threads.
 #include "sparse/inner_products.hpp"
 
 #include "base/math.hpp"

@@ -1,3 +1,4 @@
+// Keys of interleaved index bits (ALTO: Helal et al., ALTO: adaptive linearized storage of sparse tensors, 2021).
 #include "sparse/linear_key.hpp"
 
 #include "sparse/fiber_tree.hpp"

@@ -1,3 +1,5 @@
+// MTTKRP on nonzeros sorted by keys of interleaved index bits (ALTO: Helal et al., ALTO: adaptive
+// linearized storage of sparse tensors, 2021).
 #include "sparse/index_sort.hpp"
 #include "sparse/linear_key.hpp"
 #include "sparse/stream_mttkrp.hpp"

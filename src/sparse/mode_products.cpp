@@ -1,3 +1,5 @@
+// Sparse tensor times vector or matrix, fiber by fiber; the result is sparse in the other modes (Li et al., Optimizing sparse tensor times
+// matrix on multi-core and many-core architectures, 2016).
 #include "sparse/mode_products.hpp"
 
 #include "arges/error.hpp"

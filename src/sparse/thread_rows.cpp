@@ -1,3 +1,4 @@
+// Threads add to rows of their own: buffers for all rows, or for those that a bitmap says they touch, added in the order of the threads.
 #include "sparse/thread_rows.hpp"
 
 #include "base/first_error.hpp"

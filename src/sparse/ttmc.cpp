@@ -1,3 +1,5 @@
+// TTMc on fiber trees (Smith and Karypis, Accelerating the Tucker decomposition with compressed sparse tensors, 2017); heavy slices are cut
+// into pieces, whose sums are added in order.
 #include "sparse/ttmc.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// The representative of an element by sorting children at every node, with the sign, and zeros and real values from equal children.
 #include "symmetry/canonical_form.hpp"
 
 #include <algorithm>

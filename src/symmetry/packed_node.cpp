@@ -1,3 +1,5 @@
+// Packed indices of symmetric groups: sorted children numbered by sums of binomial coefficients (the combinatorial number system: Knuth,
+// The Art of Computer Programming 4A, section 7.2.1.3).
 #include "symmetry/packed_node.hpp"
 
 #include "base/math.hpp"

@@ -1,3 +1,5 @@
+// The group of a symmetry tree: all its elements as products of permutations of children, and
+// membership by matching children level by level.
 #include "symmetry/permutation_group.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// A torus unfolded into prime factors, whose foldings are the grids of a product (cyclops-2012, section
+// 4.2), and grids of somewhat fewer ranks.
 #include "topology/unfold.hpp"
 
 #include "arges/error.hpp"

@@ -59,7 +59,7 @@ TEST(Networks, TakeNoMoreMemoryThanTheyReport) {
     std::int64_t moved = 0;
     for (std::size_t t = 0; t < tensors.size(); ++t)
         if (tensors[t]->layout_to_string() != before[t])
-            moved += tensors[t]->state()->layout->max_local_size() * static_cast<std::int64_t>(sizeof(double));
+            moved += tensors[t]->state()->layout.max_local_size() * static_cast<std::int64_t>(sizeof(double));
     EXPECT_LE(world.state()->workspace().capacity() + moved, world.last_report().peak_memory_bytes);
     if (world.size() == 4 || world.size() == 8) {
         EXPECT_GT(moved, 0);

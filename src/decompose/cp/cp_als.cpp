@@ -1,3 +1,5 @@
+// CP by alternating least squares (Carroll and Chang 1970; Harshman 1970), and without negative elements by hierarchical ALS, column by
+// column (Cichocki, Zdunek and Amari 2007).
 #include "decompose/cp/cp_als.hpp"
 
 #include "arges/error.hpp"

@@ -1,4 +1,4 @@
-// CP decompositions of dense tensors.
+// CP decompositions of dense tensors, with MTTKRP by a dimension tree (Phan, Tichavsky, Cichocki, IEEE Trans. Signal Process. 61, 2013).
 #include "arges/cpd.hpp"
 
 #include "arges/error.hpp"
@@ -121,7 +121,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
-    const auto& layout = *plain.state()->layout;
+    const auto& layout = plain.state()->layout;
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = comm.maximum(
         place.original_bytes + decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
@@ -154,7 +154,7 @@ std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
                           std::to_string(max_counted_ranks) + " or fewer");
     const auto layout = decompose::has_plain_blocks(source.shape())
                             ? source.shape()
-                            : *new_layout(*source.world, tensor.extents(), Symmetry::none(tensor.order()));
+                            : new_layout(*source.world, tensor.extents(), Symmetry::none(tensor.order()));
     const auto by_mode = sweep_bytes(layout, options.rank, sizeof(T));
     const auto sums = over_modes(by_mode);
     const MovementBounds bounds(layout, options.rank, sizeof(T));

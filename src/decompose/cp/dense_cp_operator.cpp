@@ -1,3 +1,5 @@
+// MTTKRP of a dense tensor that stays in its blocks: each rank multiplies its own by a dimension tree, and rows of factors
+// are folded to their owners and expanded.
 #include "decompose/cp/dense_cp_operator.hpp"
 
 #include "base/stopwatch.hpp"
@@ -77,7 +79,7 @@ void agree_on_slices(const Communicator& comm, const BlockPlace& place, const st
 template <class T>
 DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold)
     : CpOperator<T>(tensor.world().state()->communicator(), columns),
-      place_(block_place(*tensor.state()->layout, tensor.world().rank())),
+      place_(block_place(tensor.state()->layout, tensor.world().rank())),
       block_(whole_block<T>(elements_of<T>(*tensor.state()), place_)), local_(place_.sizes.size()),
       is_old_(place_.sizes.size(), true), tree_(block_, columns) {
     const auto& comm = this->comm_;
@@ -88,7 +90,7 @@ DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double
     comm.sum(&squares, 1);
     this->norm_squared_ = squares;
     agree_on_slices(comm, place_, tensor.extents(), used);
-    find_rows(*tensor.state()->layout, used);
+    find_rows(tensor.state()->layout, used);
     comm.agree([&] {
         std::int64_t most = 0;
         for (auto size : place_.sizes) {

@@ -1,3 +1,5 @@
+// MTTKRP of a dense block in all modes by a binary tree over the modes (Phan, Tichavsky, Cichocki, IEEE Trans. Signal Process. 61, 2013;
+// Kaya, Robert, SIAM J. Sci. Comput. 41, 2019).
 #include "decompose/cp/dimension_tree.hpp"
 
 #include "local/contract.hpp"

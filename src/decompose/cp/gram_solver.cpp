@@ -1,3 +1,5 @@
+// Rows of a factor from A V = M: by the inverse of V from its Cholesky factor, or its pseudo-inverse where V is nearly singular; threaded
+// in blocks of rows that stay in the cache.
 #include "decompose/cp/gram_solver.hpp"
 
 #include "arges/error.hpp"

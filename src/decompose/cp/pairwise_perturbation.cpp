@@ -1,3 +1,5 @@
+// Pairwise perturbation: MTTKRP from operators for all pairs of modes while factors change little (Ma and Solomonik, Numer. Linear Algebra
+// Appl. 29, 2022, algorithm 3.2).
 #include "decompose/cp/pairwise_perturbation.hpp"
 
 #include "local/contract.hpp"

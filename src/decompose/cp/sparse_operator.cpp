@@ -1,3 +1,4 @@
+// MTTKRP of a distributed sparse tensor: each rank multiplies its nonzeros in the format that suits their modes.
 #include "decompose/cp/sparse_operator.hpp"
 
 #include "base/release.hpp"

@@ -1,3 +1,5 @@
+// From a request to a distribution of nonzeros and rows: layers and grid by predicted time (all ranks), by hypergraph partitions (rank 0
+// alone), or from a file. Grains and policies: SPLATT; hypertensor-sc15, section 3; irregularity-aware-cpd-2023.
 #include "decompose/distribution/choose_distribution.hpp"
 
 #include "arges/error.hpp"

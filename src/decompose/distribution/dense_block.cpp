@@ -1,3 +1,4 @@
+// Which indices of a dense tensor a rank's block has, which ranks share the rows of its factors, and how many rows they exchange.
 #include "decompose/distribution/dense_block.hpp"
 
 #include "interface/tensor_state.hpp"
@@ -34,15 +35,15 @@ bool has_plain_blocks(const Layout& layout) {
 
 template <class T>
 Tensor<T> with_plain_blocks(const Tensor<T>& tensor) {
-    if (has_plain_blocks(*state_of(tensor, "a decomposition").layout)) return Tensor<T>(tensor.state());
+    if (has_plain_blocks(state_of(tensor, "a decomposition").layout)) return Tensor<T>(tensor.state());
     return tensor.with_symmetry(Symmetry::none(tensor.order()));
 }
 
 template <class T>
 PlainLayout plain_layout(const Tensor<T>& tensor) {
-    const auto& state = *state_of(tensor, "a decomposition").layout;
+    const auto& state = state_of(tensor, "a decomposition").layout;
     if (has_plain_blocks(state)) return {state, 0};
-    return {*new_layout(*tensor.world().state(), tensor.extents(), Symmetry::none(tensor.order())),
+    return {new_layout(*tensor.world().state(), tensor.extents(), Symmetry::none(tensor.order())),
             state.max_local_size() * static_cast<std::int64_t>(sizeof(T))};
 }
 

@@ -1,3 +1,5 @@
+// Nonzeros move once to the ranks of a medium-, coarse- or fine-grain distribution (SPLATT; hypertensor-sc15, section 3); for each layer
+// one of its ranks sees who holds which rows and decides their owners.
 #include "decompose/distribution/distribute.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// Lower bounds on moved words of dense decompositions: SYRK and matrix products (Al Daas, Ballard, Grigori, Kumar, Rouse, SPAA 2023 and
+// 2022), MTTKRP (Ballard, Knight, Rouse, IPDPS 2018).
 #include "decompose/distribution/movement_bounds.hpp"
 
 #include "plan/report/lower_bounds.hpp"

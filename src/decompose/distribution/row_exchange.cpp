@@ -1,3 +1,4 @@
+// Fold and expand of factor rows (SPLATT; hypertensor-sc15, section 3): parts of sums go to the owners, new rows to those who need them.
 #include "decompose/distribution/row_exchange.hpp"
 
 #include "comm/values.hpp"

@@ -1,4 +1,5 @@
-// Tucker decompositions of dense tensors.
+// Tucker decompositions of dense tensors: HOSVD and HOOI (De Lathauwer, De Moor, Vandewalle, SIAM J. Matrix Anal. Appl. 21, 2000), and
+// ST-HOSVD (Vannieuwenhoven, Vandebril, Meerbergen 2012).
 #include "arges/tucker.hpp"
 
 #include "arges/error.hpp"
@@ -44,7 +45,7 @@ public:
         for (std::size_t m = 0; m < options.ranks.size(); ++m) ranks_[m] = options.ranks[m];
         order_ = options.order;
         if (order_.empty())
-            order_ = decompose::cheapest_mode_order(*tensor_.state()->layout, ranks_, sizeof(T),
+            order_ = decompose::cheapest_mode_order(tensor_.state()->layout, ranks_, sizeof(T),
                                                     tensor_.world().state()->plan_options().machine);
     }
 
@@ -284,7 +285,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     TuckerResult<T> result{TuckerModel<T>({}, {}, {}, {})};
     result.method = options.method == TuckerMethod::automatic ? TuckerMethod::st_hosvd : options.method;
     result.forecast_bytes = forecast;
-    result.grid = decompose::grid_text(*plain.state()->layout);
+    result.grid = decompose::grid_text(plain.state()->layout);
     result.distribution = "dense";
     if (result.method == TuckerMethod::hosvd) work.hosvd();
     if (result.method == TuckerMethod::st_hosvd) work.st_hosvd();

@@ -1,3 +1,4 @@
+// Left singular vectors from the eigenvectors of the Gram matrix on the first rank, as many as a rank or a tolerance keeps.
 #include "decompose/tucker/dense_tucker_subspace.hpp"
 
 #include "base/math.hpp"

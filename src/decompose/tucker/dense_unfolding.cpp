@@ -1,3 +1,5 @@
+// Gram matrices of matricizations in panels, summed by each thread in single precision over a few thousand terms only, and
+// moves that make a mode whole on every rank.
 #include "decompose/tucker/dense_unfolding.hpp"
 
 #include "base/buffer.hpp"

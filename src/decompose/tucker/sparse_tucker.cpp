@@ -1,3 +1,5 @@
+// HOOI of sparse tensors (De Lathauwer, De Moor, Vandewalle, SIAM J. Matrix Anal. Appl. 21, 2000): TTMc on each rank's nonzeros, fold to
+// the owners of rows, and the leading singular vectors from a Gram matrix of columns.
 #include "arges/tucker.hpp"
 
 #include "arges/error.hpp"

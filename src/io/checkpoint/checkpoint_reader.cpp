@@ -1,3 +1,4 @@
+// Reads checkpoints: rank 0 reads the contents, then every rank its slabs of elements, which are compared with their checksum.
 #include "arges/checkpoint.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// The seal of a checkpoint: a CRC-32 (RFC 1952) of everything but the elements, which has to agree before HDF5 reads the file.
 #include "io/checkpoint/checkpoint_seal.hpp"
 
 #include "arges/error.hpp"

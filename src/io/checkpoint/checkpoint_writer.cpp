@@ -1,3 +1,5 @@
+// Writes checkpoints: HDF5 makes the structure on all ranks, which agree after each of its calls,
+// then every rank writes its slabs in place.
 #include "arges/checkpoint.hpp"
 
 #include "arges/error.hpp"

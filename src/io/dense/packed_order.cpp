@@ -1,3 +1,5 @@
+// The position of every stored element in a file, from the packed indices of its slots, and which
+// positions each rank holds, as progressions.
 #include "io/dense/packed_order.hpp"
 
 #include "base/math.hpp"

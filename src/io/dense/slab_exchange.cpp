@@ -1,3 +1,4 @@
+// A tensor to or from slabs of a file in rounds, without keys: both sides derive what a message holds (as cyclops-2012, section 4.3).
 #include "io/dense/slab_exchange.hpp"
 
 #include "base/instantiate.hpp"

@@ -1,3 +1,5 @@
+// Files that all ranks read or write at their own places. A new file is written beside its name under a lock and renamed when it is whole;
+// what killed writers left is removed.
 #include "io/file/parallel_file.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// Lines of a byte range: those whose first byte is in it, so that disjoint ranges give each line
+// once, in blocks that end with a whole line.
 #include "io/file/text_lines.hpp"
 
 #include "arges/error.hpp"

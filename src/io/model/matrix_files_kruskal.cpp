@@ -1,3 +1,5 @@
+// A set of files replaces an older one by renaming a single file, the description, when all others are
+// complete; a reader finds one set or the other.
 #include "io/model/matrix_files_kruskal.hpp"
 
 #include "arges/error.hpp"

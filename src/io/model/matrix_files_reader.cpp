@@ -1,3 +1,5 @@
+// Rows of matrices in files, as ranks want them: text is parsed in parts by all ranks, which then ask
+// each other for rows; .npy is read in place.
 #include "arges/error.hpp"
 #include "comm/values.hpp"
 #include "io/file/npy_array.hpp"

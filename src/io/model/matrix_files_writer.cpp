@@ -1,3 +1,4 @@
+// Rows that any ranks have go into the order of the file, in parts with similar numbers of rows, which are written in long runs.
 #include "arges/error.hpp"
 #include "base/saturate.hpp"
 #include "comm/communicator.hpp"

@@ -1,3 +1,4 @@
+// What reading a sparse tensor takes, worked out before: from the header of a binary file, or from lines sampled at places of a text.
 #include "io/sparse/reading_memory.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// Binary sparse tensors, ours in blocks with checksums and SPLATT's: each rank reads an equal share of the nonzeros.
 #include "arges/error.hpp"
 #include "base/saturate.hpp"
 #include "interface/sparse_state.hpp"

@@ -1,3 +1,4 @@
+// The binary form of sparse tensors: ranks write blocks of nonzeros with checksums at places that follow from the counts of all.
 #include "comm/values.hpp"
 #include "io/file/checksum.hpp"
 #include "io/sparse/sparse_binary.hpp"

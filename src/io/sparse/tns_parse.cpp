@@ -1,3 +1,4 @@
+// Parses lines of nonzeros: usual ones on a fast path, all others on a careful one that finds what is wrong.
 #include "io/sparse/tns_parse.hpp"
 
 #include "interface/sparse_state.hpp"

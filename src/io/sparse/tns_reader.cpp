@@ -1,3 +1,5 @@
+// Sparse text by all ranks: plain text in parts of the file; of compressed text rank 0 inflates blocks, which the others parse in turn.
+// Then nonzeros are put into the order of the file, in equal parts.
 #include "io/sparse/tns_reader.hpp"
 
 #include "base/saturate.hpp"

@@ -1,3 +1,5 @@
+// Sparse text by all ranks: plain text is formatted twice, for the lengths and at its place;
+// compressed text is one gzip member from each rank.
 #include "io/sparse/tns_writer.hpp"
 
 #include "io/file/gz.hpp"

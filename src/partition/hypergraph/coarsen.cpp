@@ -1,3 +1,4 @@
+// Heavy-connectivity clustering (PaToH: Catalyurek and Aykanat 1999; the rating as in KaHyPar); nets with the same pins become one.
 #include "partition/hypergraph/coarsen.hpp"
 
 #include <algorithm>

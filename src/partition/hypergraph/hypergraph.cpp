@@ -1,3 +1,4 @@
+// Hypergraphs with the nets of each vertex, and the connectivity cut of a partition (hypertensor-sc15, equation of chi).
 #include "partition/hypergraph/hypergraph.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// Slices and nonzeros by partitions of the coarse- and fine-grain hypergraphs (hypertensor-sc15, sections 3.1 and 3.2).
 #include "partition/hypergraph/hypergraph_distributions.hpp"
 
 namespace arges::partition {

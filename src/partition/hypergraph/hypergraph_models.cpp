@@ -1,3 +1,4 @@
+// The coarse- and fine-grain hypergraphs of a sparse tensor, whose cut is the rows that are sent (hypertensor-sc15, sections 3.1 and 3.2).
 #include "partition/hypergraph/hypergraph_models.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// First bisections by greedy hypergraph growing (PaToH: Catalyurek and Aykanat 1999), and assignments by weight, the longest first (Graham
+// 1969), by blocks and by stream.
 #include "partition/hypergraph/initial_partition.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Greedy refinement of many parts, vertex by vertex in random order (hMETIS-Kway: Karypis and Kumar
+// 1999), with overloaded parts emptied first.
 #include "partition/hypergraph/kway_refine.hpp"
 
 #include <algorithm>

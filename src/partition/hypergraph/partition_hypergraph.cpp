@@ -1,3 +1,5 @@
+// Partitions by recursive bisection with nets split between the sides (PaToH: Catalyurek and Aykanat 1999; hMETIS); large hypergraphs are
+// coarsened once before, and refined in many parts after.
 #include "partition/hypergraph/partition_hypergraph.hpp"
 
 #include "arges/error.hpp"

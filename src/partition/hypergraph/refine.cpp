@@ -1,3 +1,5 @@
+// Refinement of bisections by moves of best gain, undone back to the best state seen (Fiduccia and
+// Mattheyses 1982), and greedy growing from a seed.
 #include "partition/hypergraph/refine.hpp"
 
 #include <algorithm>

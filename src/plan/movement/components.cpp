@@ -1,3 +1,5 @@
+// Slots of source and target that share labels are joined by union-find; the terms of a movement are split into a product over the
+// components where they are one.
 #include "plan/movement/components.hpp"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// The messages of a movement as products of one short list per component, in an order that both sides find without keys
+// (cyclops-2012, section 4.3, generalised).
 #include "plan/movement/lists.hpp"
 
 #include "base/first_error.hpp"

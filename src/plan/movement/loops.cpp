@@ -1,3 +1,5 @@
+// Movements as nests of loops: all labels but two are fixed in turn, and both sides run through the same loops for their places; where that
+// takes longer than lists, lists are kept.
 #include "plan/movement/loops.hpp"
 
 #include "plan/movement/nest.hpp"

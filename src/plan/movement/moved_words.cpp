@@ -1,3 +1,4 @@
+// Words that the busiest rank lacks of a working layout, from short tables for each slot, over all ranks or a fixed sample of them.
 #include "plan/movement/moved_words.hpp"
 
 #include "base/math.hpp"

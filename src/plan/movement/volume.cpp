@@ -1,3 +1,4 @@
+// Moved elements without messages: sums over the short lists of each component; and bounds for any rank from extents alone.
 #include "plan/movement/volume.hpp"
 
 #include "base/first_error.hpp"

@@ -1,3 +1,5 @@
+// Enumerates the elements of a component on one rank, from the target's side and from the source's, by peer; shared
+// packed indices as arithmetic progressions.
 #include "plan/movement/lists.hpp"
 
 #include "base/first_error.hpp"

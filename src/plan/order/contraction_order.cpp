@@ -1,3 +1,5 @@
+// The order of pairwise products: exact over connected subsets while these are few, else greedy orders that are improved;
+// disconnected parts are joined at the end.
 #include "plan/order/contraction_order.hpp"
 
 #include "plan/order/exact_order.hpp"

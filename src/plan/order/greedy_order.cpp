@@ -1,3 +1,5 @@
+// Greedy orders: one by the memory freed, one by cost, the others with chance and the score of cotengra's random-greedy search (Gray and
+// Kourtis, Quantum 5, 410 (2021)).
 #include "plan/order/greedy_order.hpp"
 
 #include "base/splitmix.hpp"

@@ -1,3 +1,4 @@
+// Sizes and costs of products of subsets of operands; labels in the same operands are one class.
 #include "plan/order/priced_network.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// The order of the factors by modelled seconds: flops, memory traffic, and words of the best grid from a bound, which add up over the tree.
 #include "plan/order/product_order.hpp"
 
 #include "plan/order/contraction_order.hpp"

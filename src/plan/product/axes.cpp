@@ -1,3 +1,5 @@
+// Which symmetric groups stay packed in a product and so are one axis of the iteration space (packed axes:
+// cyclops-2012); all others are broken up.
 #include "plan/product/axes.hpp"
 
 #include "symmetry/packed_node.hpp"

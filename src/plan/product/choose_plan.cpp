@@ -1,4 +1,5 @@
 // The search over grids: beam search over the ways to give torus dimensions to axes (ranked_grids), the best of which are estimated in full.
+#include "plan/product/pair_rows.hpp"
 #include "plan/product/plan_candidates.hpp"
 #include "plan/product/ranked_grids.hpp"
 
@@ -124,13 +125,17 @@ std::optional<ProductPlan> plan_on_grid(const Product& spec, const PairOrder& or
     const auto unmapped = unmapped_plan(spec, order);
     const auto& whole = options.whole_grid(spec.output.layout);
     least = std::numeric_limits<std::int64_t>::max();
-    auto best = PlanSearch(unmapped, whole, options).best(std::numeric_limits<double>::infinity(), least);
-    for (std::size_t g = 1; g < options.grids.size(); ++g) {
-        auto found = PlanSearch(unmapped, options.grids[g], options).best(best ? best->average_seconds : std::numeric_limits<double>::infinity(), least);
-        if (found && (!best || found->average_seconds < best->average_seconds * (1 - 1e-9))) best = std::move(found);
-    }
-    if (!best) return std::nullopt;
-    return std::move(best->plan);
+    auto best = plan_by_rows(spec, options);
+    double seconds = best ? best->cost.seconds : std::numeric_limits<double>::infinity();
+    const auto search = [&](const RankGrid& grid) {
+        auto found = PlanSearch(unmapped, grid, options).best(seconds, least);
+        if (!found || found->average_seconds >= seconds * (1 - 1e-9)) return;
+        seconds = found->average_seconds;
+        best = std::move(found->plan);
+    };
+    search(whole);
+    for (std::size_t g = 1; g < options.grids.size(); ++g) search(options.grids[g]);
+    return best;
 }
 
 }  // namespace arges

@@ -1,3 +1,4 @@
+// Bytes of movements rank by rank, over a sample of the ranks where there are many.
 #include "plan/product/count_bytes.hpp"
 
 #include "base/saturate.hpp"

@@ -1,3 +1,5 @@
+// The cost model of plans: seconds of products, copies, messages and lists on the busiest rank, and a bound on words for matrix products
+// (Al Daas et al., arXiv 2205.13407).
 #include "plan/product/estimate_cost.hpp"
 
 #include "base/saturate.hpp"

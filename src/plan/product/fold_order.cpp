@@ -1,3 +1,4 @@
+// The order of axes in working arrays, C[m n b] = A[m k b] B[k n b], for which the fewest operands have to be copied.
 #include "plan/product/fold_order.hpp"
 
 #include <algorithm>

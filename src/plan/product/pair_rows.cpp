@@ -1,3 +1,4 @@
+// Plans that read a pair node such as (pq|rs) by rows where it lies: the other operand is copied to all ranks, and results are summed.
 #include "plan/product/pair_rows.hpp"
 
 #include "plan/movement/moved_words.hpp"
@@ -86,7 +87,7 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     if (mirror) plan.spec.terms = with_mirror(spec.terms, *mirror);
     plan.spec.output_is_free = false;
     plan.grid = spec.factors[stays].layout.grid();
-    plan.rows = PairRows{stays, finder.factors, mirror.has_value()};
+    plan.rows = PairRows{stays, finder.factors, options.local.threads, mirror.has_value()};
     plan.stay.resize(2);
     if (finder.negative) plan.weight = -1;
     WorkingSizes sizes;

@@ -1,3 +1,5 @@
+// R = A+ B+ + A- B- for joint pair symmetry: finds products of that form and the movements into the parts (for closed-shell amplitudes:
+// Scuseria, Janssen and Schaefer, J. Chem. Phys. 89, 7382 (1988)).
 #include "plan/product/pair_split.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Recognises movements on one rank that unpack a pair node over its two children, for which lists of the children are enough.
 #include "plan/product/pair_unpack.hpp"
 
 #include <algorithm>

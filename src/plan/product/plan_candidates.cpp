@@ -1,3 +1,5 @@
+// Prices mappings of axes to torus dimensions: bounds from below first, then the full estimate, with windows halved along the axis that
+// saves most memory until the plan fits.
 #include "plan/product/plan_candidates.hpp"
 
 #include "base/math.hpp"

@@ -15,9 +15,17 @@ enum class GroupMapping : std::uint8_t {
     blocks   ///< each dimension is cyclic, virtual blocks make up equal phases (cyclops-2012)
 };
 
+/// What products on a rank take beside the arrays of a plan.
+struct LocalProducts {
+    std::int64_t most_copied = 0;  ///< bytes of operands that they copy at most, beside what BLAS copies
+    std::int64_t threads = 1;      ///< a product by rows has a copy of its result for each, at most
+    bool operator==(const LocalProducts&) const = default;
+};
+
 /// What the planner may do.
 struct PlanOptions {
-    std::int64_t memory_limit = std::int64_t{1} << 62;  ///< bytes per rank for working memory
+    static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
+    std::int64_t memory_limit = unlimited;  ///< bytes per rank for working memory
     GroupMapping group_mapping = GroupMapping::packed;
     std::vector<double> link_weight;  ///< relative cost of a byte along each dimension of the grid of all ranks; empty: 1
     MachineModel machine;
@@ -25,6 +33,7 @@ struct PlanOptions {
     std::vector<RankGrid> grids;
     /// Runs of the product, this one included, among which the cost of moving a lasting tensor is shared.
     std::int64_t expected_runs = 1;
+    LocalProducts local;
     /// The grid of all ranks, for a product with this output.
     const RankGrid& whole_grid(const Layout& output) const { return grids.empty() ? output.grid() : grids.front(); }
     /// The layout of a new tensor, for a product with this output.

@@ -1,10 +1,15 @@
+// Which products of a tree run fused on one grid (deinsum-2022): all sets of kept intermediates where there are few, else single changes
+// until none helps; and where intermediates lie.
 #include "plan/product/plan_product.hpp"
 
 #include "arges/error.hpp"
 #include "base/overloaded.hpp"
+#include "base/saturate.hpp"
+#include "base/workspace.hpp"
 #include "plan/order/product_order.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/product_steps.hpp"
+#include "plan/product/step_memory.hpp"
 #include "plan/report/operand_names.hpp"
 
 #include <algorithm>
@@ -214,6 +219,73 @@ private:
     std::map<int, OperandSpec> intermediate_;
 };
 
+/// Bytes of a plan on the busiest rank, at most: exactly that, or whatever is found at once and is within the limit.
+std::int64_t bound_of(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
+    const auto beside = intermediate_bytes(plan, spec.element_bytes) + new_place_bytes(plan, spec);
+    const auto largest = [&](const auto& workspace) {
+        std::int64_t bytes = 0;
+        for (const auto& step : plan.steps) bytes = std::max(bytes, workspace(step));
+        return saturated(static_cast<double>(bytes) + static_cast<double>(beside));
+    };
+    const auto rough = largest([&](const auto& step) { return most_workspace(step, spec.element_bytes, options.local); });
+    if (rough <= options.memory_limit) return rough;
+    return largest([&](const auto& step) { return step_memory(step, spec.element_bytes, options.local).workspace; });
+}
+
+/// @throws OutOfMemory
+PlannedProduct within_limit(const Product& spec, const PlanOptions& options) {
+    auto plan = ProductPlanner(spec, options).plan();
+    auto needed = bound_of(plan, spec, options);
+    if (needed <= options.memory_limit || options.memory_limit == PlanOptions::unlimited) return plan;
+    // New places need memory beside the old ones.
+    auto still = spec;
+    still.output_is_free = false;
+    for (auto& factor : still.factors) factor.is_lasting = false;
+    auto left = options;
+    left.expected_runs = 1;
+    for (;;) {
+        try {
+            plan = ProductPlanner(still, left).plan();
+        } catch (const OutOfMemory&) {
+            throw OutOfMemory(needs_at_least(spec, needed, options));
+        }
+        for (auto& step : plan.steps)
+            if (auto* const product = std::get_if<ProductPlan>(&step.work)) product->stay.assign(product->result(), std::nullopt);
+        needed = bound_of(plan, still, options);
+        if (needed <= options.memory_limit) return plan;
+        // The search looks at single steps, and at estimates.
+        left.memory_limit = std::min(left.memory_limit - (needed - options.memory_limit), left.memory_limit * 3 / 4);
+    }
+}
+
+/// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
+/// within the limit; empty if that does not help.
+std::string ranks_advice(const Product& spec, const PlanOptions& options) {
+    constexpr int most_doublings = 10;
+    auto larger = spec;
+    auto grid = options.whole_grid(spec.output.layout);
+    auto left = options;
+    left.grids.clear();
+    auto double_ranks = [&](OperandSpec& operand) {
+        const auto before = operand.layout.max_local_size();
+        operand.layout = default_layout(grid, operand.layout.extents(), operand.layout.symmetry());
+        left.memory_limit += (before - operand.layout.max_local_size()) * spec.element_bytes;
+    };
+    left.link_weight.clear();
+    for (int i = 0; i < most_doublings; ++i) {
+        grid.lengths.push_back(2);
+        for (auto& factor : larger.factors) double_ranks(factor);
+        double_ranks(larger.output);
+        try {
+            within_limit(larger, left);
+            return "; " + std::to_string(grid.ranks()) + " ranks would do";
+        } catch (const OutOfMemory&) {
+            continue;
+        }
+    }
+    return "";
+}
+
 }  // namespace
 
 double PlannedStep::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
@@ -253,35 +325,26 @@ Product settled(const PlannedProduct& plan, Product spec) {
     return spec;
 }
 
-std::string ranks_advice(const Product& spec, const PlanOptions& options) {
-    constexpr int most_doublings = 10;
-    auto larger = spec;
-    auto grid = options.whole_grid(spec.output.layout);
-    auto left = options;
-    left.grids.clear();
-    auto double_ranks = [&](OperandSpec& operand) {
-        const auto before = operand.layout.max_local_size();
-        operand.layout = default_layout(grid, operand.layout.extents(), operand.layout.symmetry());
-        left.memory_limit += (before - operand.layout.max_local_size()) * spec.element_bytes;
+std::int64_t intermediate_bytes(const PlannedProduct& plan, std::int64_t element_bytes) {
+    std::int64_t sum = 0;
+    for (const auto& layout : plan.intermediates) sum += Workspace::padded(saturated_product(layout.max_local_size(), element_bytes));
+    return sum;
+}
+
+std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
+    const auto after = settled(plan, spec);
+    std::int64_t sum = 0;
+    const auto add = [&](const OperandSpec& now, const OperandSpec& then) {
+        if (!(now.layout == then.layout)) sum += Workspace::padded(saturated_product(then.layout.max_local_size(), spec.element_bytes));
     };
-    left.link_weight.clear();
-    for (int i = 0; i < most_doublings; ++i) {
-        grid.lengths.push_back(2);
-        for (auto& factor : larger.factors) double_ranks(factor);
-        double_ranks(larger.output);
-        try {
-            ProductPlanner(larger, left).plan();
-            return "; " + std::to_string(grid.ranks()) + " ranks would do";
-        } catch (const OutOfMemory&) {
-            continue;
-        }
-    }
-    return "";
+    for (std::size_t f = 0; f < spec.factors.size(); ++f) add(spec.factors[f], after.factors[f]);
+    add(spec.output, after.output);
+    return sum;
 }
 
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options) {
     try {
-        return ProductPlanner(spec, options).plan();
+        return within_limit(spec, options);
     } catch (const OutOfMemory& error) {
         throw OutOfMemory(error.what() + ranks_advice(spec, options));
     }

@@ -47,14 +47,15 @@ struct PlannedProduct {
 /// Gives the tensors and labels in the steps the names that they have in `spec`; plans do not depend on names.
 void set_names(std::vector<PlannedStep>& steps, const Product& spec);
 
+/// Intermediates, and tensors' new places beside the old ones, in bytes on the busiest rank.
+std::int64_t intermediate_bytes(const PlannedProduct& plan, std::int64_t element_bytes);
+std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec);
+
 /// The product with its tensors where the plan leaves them: as it is planned the next time.
 Product settled(const PlannedProduct& plan, Product spec);
 
-/// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
-/// within the limit; empty if that does not help.
-std::string ranks_advice(const Product& spec, const PlanOptions& options);
-
-/// @throws OutOfMemory with the need and the limit if a step does not fit into the memory limit
+/// What the plan takes on any rank is within the memory limit: for its largest step, intermediates, and tensors' new places.
+/// @throws OutOfMemory with the need, the limit, and how many ranks would do, if nothing fits into the memory limit
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options);
 
 }  // namespace arges

@@ -27,7 +27,11 @@ struct Product {
     OperandSpec output;
     std::vector<std::int64_t> label_extents;
     std::vector<std::string> label_names;
-    std::vector<LabelTerm> terms;          ///< projection onto the output's symmetry; the identity comes first
+    Projection projection = Projection::none;  ///< none: the sum that the product is part of has the output's symmetry
+    bool is_zero = false;                  ///< the coefficient
+    bool is_real = true;                   ///< the coefficient
+    bool is_number = false;                ///< the only factor is a scalar that stands for the number 1
+    std::vector<LabelTerm> terms;          ///< what the projection does, see projected(); the identity comes first
     bool output_is_free = false;           ///< the output may take any layout: all of it is replaced
     bool complex = false;
     bool is_field = true;                  ///< elements have halves and negatives: parts of operands may be formed

@@ -48,6 +48,7 @@ struct Window {
 struct PairRows {
     std::size_t operand = 0;                    ///< the input that stays
     std::array<std::vector<int>, 2> factors;    ///< by child: the axes that make up its packed index, fastest first
+    std::int64_t threads = 1;                   ///< that multiply, at most
     bool once = false;                          ///< the mirror image of the result is added by its movement to the output
     bool operator==(const PairRows&) const = default;
 };

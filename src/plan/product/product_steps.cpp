@@ -1,23 +1,32 @@
+// Steps one by one: lone labels are summed first, intermediates go where their consumer gathers least, and products with joint pair
+// symmetry take the fastest of three ways.
 #include "plan/product/product_steps.hpp"
 
 #include "arges/error.hpp"
 #include "plan/product/pair_rows.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <set>
 
 namespace arges {
 
 namespace {
 
-std::string bytes_text(double bytes) {
+std::string bytes_text(std::int64_t bytes) {
     static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
     for (; bytes >= 10240 && unit < 4; ++unit) bytes /= 1024;
-    return std::to_string(static_cast<std::int64_t>(bytes)) + " " + units[unit];
+    return std::to_string(bytes) + " " + units[unit];
 }
 
 }  // namespace
+
+std::string needs_at_least(const Product& spec, std::int64_t least, const PlanOptions& options) {
+    return "contraction to " + spec.output.name + ": needs at least " + bytes_text(least) + " of working memory per rank, but the limit leaves " +
+           bytes_text(std::max<std::int64_t>(0, options.memory_limit)) + "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)";
+}
 
 ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options)
     : spec_(spec), options_(options), next_id_(static_cast<int>(spec.factors.size())) {
@@ -87,28 +96,23 @@ ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, 
 
 void ProductSteps::multiply(const std::vector<std::size_t>& members, const PairOrder& order) {
     if (members.size() < nodes_.size()) return replace(members, intermediate(members, order));
-    if (members.size() == 2 && spec_.is_field)
-        if (const auto pairs = joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels)) {
-            multiply_joint_pair(*pairs);
-            nodes_.clear();
-            return;
-        }
-    auto plan = planned(last_product(nodes_), order);
-    for (std::size_t i = 0; i < nodes_.size(); ++i) suit_consumer(nodes_[i].id, i, plan);
-    push_product(std::move(plan), nodes_, output_operand);
+    if (const auto pairs = members.size() == 2 && spec_.is_field ? joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels) : std::nullopt)
+        multiply_joint_pair(*pairs);
+    else
+        multiply_at_once(order);
     nodes_.clear();
 }
 
-/// The fastest of the plans on a grid and of those that read a pair node by rows.
+void ProductSteps::multiply_at_once(const PairOrder& order) {
+    auto plan = planned(last_product(nodes_), order);
+    for (std::size_t i = 0; i < nodes_.size(); ++i) suit_consumer(nodes_[i].id, i, plan);
+    push_product(std::move(plan), nodes_, output_operand);
+}
+
 ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order) const {
-    auto by_rows = plan_by_rows(spec, options_);
     std::int64_t least = 0;
-    auto plan = plan_on_grid(spec, order, options_, least);
-    if (plan && (!by_rows || plan->cost.seconds <= by_rows->cost.seconds * (1 - 1e-9))) return *std::move(plan);
-    if (by_rows) return *std::move(by_rows);
-    throw OutOfMemory("contraction to " + spec_.output.name + ": needs at least " + bytes_text(static_cast<double>(least)) +
-                      " of working memory per rank, but the limit leaves " + bytes_text(static_cast<double>(std::max<std::int64_t>(0, options_.memory_limit))) +
-                      "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    if (auto plan = plan_on_grid(spec, order, options_, least)) return *std::move(plan);
+    throw OutOfMemory(needs_at_least(spec, least, options_));
 }
 
 /// Lets the producer of an intermediate scatter it to where the consumer gathers it with the fewest bytes, if that is faster for both
@@ -147,17 +151,31 @@ void ProductSteps::finish() {
     nodes_.clear();
 }
 
-/// Either R = A+ B+ + A- B-, see joint_pair(), or half of the products of an operand that stays, and their mirror image.
+/// The fastest of R = A+ B+ + A- B-, see joint_pair(), of half of the products of an operand that stays, and their mirror image, and of the product as it
+/// is. @throws OutOfMemory if none fits
 void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) {
-    const auto before = product_;
-    multiply_parts(pairs);
-    double seconds = 0;
-    for (auto s = before.steps.size(); s < product_.steps.size(); ++s) seconds += product_.steps[s].seconds(spec_.element_bytes, options_.machine);
-    const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
-    auto by_rows = plan_by_rows(last_product(nodes_), options_, mirror);
-    if (!by_rows || by_rows->cost.seconds >= seconds) return;
-    product_ = before;
-    push_product(*std::move(by_rows), nodes_, output_operand);
+    const std::function<void(ProductSteps&)> ways[] = {
+        [&](ProductSteps& steps) { steps.multiply_parts(pairs); },
+        [&](ProductSteps& steps) {
+            auto half = plan_by_rows(last_product(nodes_), options_, mirror_of(pairs, spec_.output.labels, spec_.label_extents.size()));
+            if (!half) throw OutOfMemory("");
+            steps.push_product(*std::move(half), nodes_, output_operand);
+        },
+        [](ProductSteps& steps) { steps.multiply_at_once({{0, 1}}); },
+    };
+    std::optional<PlannedProduct> best;
+    for (const auto& way : ways) {
+        auto steps = *this;
+        try {
+            way(steps);
+        } catch (const OutOfMemory&) {
+            if (&way == std::end(ways) - 1 && !best) throw;
+            continue;
+        }
+        const auto seconds = [&](const PlannedProduct& product) { return product.seconds(spec_.element_bytes, options_.machine); };
+        if (!best || seconds(steps.product_) < seconds(*best) * (1 - 1e-9)) best = std::move(steps.product_);
+    }
+    product_ = *std::move(best);
 }
 
 void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {

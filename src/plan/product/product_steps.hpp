@@ -15,6 +15,9 @@ struct ProductNode {
     OperandSpec spec;
 };
 
+/// Text for OutOfMemory.
+std::string needs_at_least(const Product& spec, std::int64_t least, const PlanOptions& options);
+
 /// Keeps the operands that are left to be multiplied, and the steps so far.
 class ProductSteps {
 public:
@@ -39,6 +42,7 @@ private:
     Product product_of(const std::vector<ProductNode>& inputs) const;
     /// The product of nodes, to the output and projected as it wants.
     Product last_product(const std::vector<ProductNode>& inputs) const;
+    void multiply_at_once(const PairOrder& order);
     ProductPlan planned(const Product& spec, const PairOrder& order) const;
     ProductNode intermediate(const std::vector<std::size_t>& members, const PairOrder& order);
     void suit_consumer(int id, std::size_t input, ProductPlan& consumer);

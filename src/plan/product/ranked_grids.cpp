@@ -1,3 +1,5 @@
+// Beam search over the torus dimensions, each given to an axis or to none; partial assignments are kept by estimated seconds. It stands in
+// place of the greedy mapping of cyclops-2012, section 4.2.
 #include "plan/product/ranked_grids.hpp"
 
 #include "base/math.hpp"
@@ -15,7 +17,8 @@ constexpr int no_target = -1, undecided = -2;
 class GridSearch {
 public:
     GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options)
-        : plan_(unmapped), targets_(targets), options_(options), grid_(grid) {
+        : plan_(unmapped), targets_(targets), options_(options), grid_(grid),
+          beam_(grid == options.whole_grid(unmapped.spec.output.layout) ? widest_beam : narrow_beam) {
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
         for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     }
@@ -45,7 +48,8 @@ public:
     }
 
 private:
-    static constexpr std::size_t beam_width = 192, variants = 6;
+    /// Grids with idle ranks pay seldom, so that less is looked for there.
+    static constexpr std::size_t widest_beam = 192, narrow_beam = 32, variants = 6;
 
     /// An operand as the estimate sees it.
     struct Operand {
@@ -210,7 +214,7 @@ private:
             kept.insert(kept.end(), of_kind.begin(), of_kind.begin() + count);
         }
         std::stable_sort(kept.begin(), kept.end(), is_faster);
-        if (kept.size() > beam_width) kept.resize(beam_width);
+        if (kept.size() > beam_) kept.resize(beam_);
         levels_.push_back(std::move(kept));
     }
 
@@ -220,6 +224,7 @@ private:
     const std::vector<GridTarget>& targets_;
     const PlanOptions& options_;
     const RankGrid& grid_;
+    std::size_t beam_;                      // states that are kept
     std::vector<Operand> operands_;
     std::vector<std::vector<int>> spaces_;  // axes of each local product
     std::vector<std::vector<State>> levels_;

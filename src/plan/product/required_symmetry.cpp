@@ -1,3 +1,5 @@
+// Checks a sum against each exchange that generates the output's group: the sum at exchanged labels
+// less the sum has to cancel term by term.
 #include "plan/product/required_symmetry.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,4 @@
+// Memory of a step on a rank from its plan: working copies, messages, and the copies that local products make.
 #include "plan/product/step_memory.hpp"
 
 #include "base/math.hpp"
@@ -6,6 +7,7 @@
 #include "plan/movement/volume.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace arges {
 
@@ -72,6 +74,18 @@ std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
     return elements;
 }
 
+/// Elements that a rank sends and receives, if all that it has of the source goes to all ranks that hold a copy, as often as there are terms and
+/// elements of an orbit, and likewise for the target.
+std::int64_t most_messages(const Movement& movement) {
+    const auto& from = movement.from;
+    const auto& to = movement.to;
+    const auto terms = static_cast<double>(movement.terms.size());
+    const auto orbit = static_cast<double>(from.full_size()) / std::max(1.0, static_cast<double>(from.packed_size()));
+    const double received = static_cast<double>(to.max_local_size()) * terms * static_cast<double>(from.copies());
+    const double sent = static_cast<double>(from.max_local_size()) * std::ceil(orbit) * terms * static_cast<double>(to.copies());
+    return saturated(received + std::min(sent, received * static_cast<double>(movement.ranks())));
+}
+
 /// The planner's estimate is that of messages as long on one side as on the other.
 StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
     Movements movements;
@@ -103,6 +117,18 @@ StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, cons
                                      return movements.memory(movements.messages() * element_bytes, 0);
                                  },
                                  [&](const ProductPlan& product) { return memory_of(product, local); }},
+                      step.work);
+}
+
+std::int64_t most_workspace(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return saturated_product(most_messages(movement.spec), element_bytes); },
+                                 [&](const ProductPlan& plan) {
+                                     double elements = 0;
+                                     for (std::size_t o = 0; o < plan.operands.size(); ++o)
+                                         if (!plan.operands[o].in_place) elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
+                                     if (plan.rows) elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
+                                     return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(element_bytes));
+                                 }},
                       step.work);
 }
 

@@ -15,12 +15,9 @@ struct StepMemory {
                                  ///< on a rank make of parts of their operands
 };
 
-/// What products on a rank do, which a plan does not say.
-struct LocalProducts {
-    std::int64_t most_copied = 0;  ///< bytes of operands that they copy at most, beside what BLAS copies
-    std::int64_t threads = 1;      ///< a product by rows has a copy of its result for each, at most
-};
-
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
+
+/// A bound of StepMemory::workspace that is found at once, and may be many times larger.
+std::int64_t most_workspace(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
 
 }  // namespace arges

@@ -1,3 +1,5 @@
+// The projection of a product: representatives of the cosets G/H of the output's group G by its part H
+// that the product has through its factors.
 #include "plan/product/structure.hpp"
 
 #include "arges/error.hpp"
@@ -150,6 +152,24 @@ private:
 
 std::vector<LabelTerm> projection_terms(const StructuralSum& product, Projection projection) {
     return Projector(product, projection).terms();
+}
+
+Product projected(Product product) {
+    StructuralSum sum;
+    auto& factors = sum.products.emplace_back().factors;
+    for (const auto& factor : product.factors)
+        if (!product.is_number) factors.push_back({factor.layout.symmetry(), factor.labels, factors.size(), factor.conjugated, factor.name});
+    sum.products[0].coefficient = product.is_zero ? 0.0 : std::complex<double>(1, product.is_real ? 0 : 1);
+    sum.output = {product.output.layout.symmetry(), product.output.labels};
+    sum.output.name = product.output.name;
+    sum.labels = static_cast<int>(product.label_extents.size());
+    sum.complex = product.complex;
+    sum.label_names = product.label_names;
+    product.terms = projection_terms(sum, product.projection);
+    // Terms that conjugate R need its complex coefficient inside; a movement would apply it outside.
+    product.coefficient_inside = product.complex && !product.is_real &&
+                                 std::any_of(product.terms.begin(), product.terms.end(), [](const auto& t) { return t.conjugate; });
+    return product;
 }
 
 }  // namespace arges

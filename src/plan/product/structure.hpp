@@ -1,8 +1,7 @@
 /// How a product is projected onto the output's symmetry.
 #pragma once
 
-#include "arges/expression.hpp"
-#include "plan/movement/movement.hpp"
+#include "plan/product/product.hpp"
 #include "plan/product/structural_sum.hpp"
 
 #include <vector>
@@ -16,5 +15,8 @@ namespace arges {
 /// @throws InvalidArgument for a diagonal that cannot be written, or if what is not permuted lacks a symmetry of the output; Unsupported if H is not found
 ///         within a fixed number of steps
 std::vector<LabelTerm> projection_terms(const StructuralSum& product, Projection projection);
+
+/// The product with the terms of its projection. @throws as projection_terms()
+Product projected(Product product);
 
 }  // namespace arges

@@ -1,3 +1,5 @@
+// How stored slots match the axes of a product, and the layout from which an input is gathered, or to which a
+// result is summed, with the fewest words.
 #include "plan/product/tensor_storage.hpp"
 
 #include <algorithm>

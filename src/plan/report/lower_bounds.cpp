@@ -1,3 +1,5 @@
+// Lower bounds on moved words by geometric programs, solved by Newton's method on log tile lengths: memory-independent (Al Daas et al.,
+// arXiv 2205.13407), and by intensity (SOAP: Kwasniewski et al. 2021; deinsum-2022).
 #include "plan/report/lower_bounds.hpp"
 
 #include "arges/error.hpp"

@@ -1,3 +1,5 @@
+// Lower bounds of the steps of a plan, with the tensors where they lie: copies count as owned, and stored words of a symmetric tensor for
+// all places they serve (SOAP: Kwasniewski et al. 2021; deinsum-2022).
 #include "plan/report/step_bounds.hpp"
 
 #include "arges/expression.hpp"
