@@ -29,7 +29,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 export MPI MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
-.PHONY: all lib arges tests examples bench check check-built check-docs check-examples run-tests run-checked run-checked-built \
+.PHONY: all lib arges tests examples bench format check check-built check-docs check-examples run-tests run-checked run-checked-built \
         mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -125,6 +125,7 @@ ifneq ($(OPT),checked)
 	+@$(MAKE) run-checked
 endif
 check-built: lib tests arges examples
+	@scripts/check_format.sh
 	@scripts/check_layers.sh
 	@scripts/check_includes.sh
 	@scripts/check_headers.sh
@@ -150,6 +151,9 @@ run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
 
 mutate: tests  ## plant the faults of test/mutations one at a time; tests must notice each
 	+@scripts/mutate.sh
+
+format:  ## lay out all C++ as .clang-format says
+	@scripts/check_format.sh --fix
 
 check-docs: docs  ## the documents: everything public has a text, all C++ compiles as it stands
 	@scripts/check_fragments.sh

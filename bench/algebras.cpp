@@ -1,6 +1,7 @@
 // Dense products under algebras of the user's, against loops written by hand.
 //   algebras [REPETITIONS]
-// Prints one line per case: seconds of the loops and of the statement (medians of runs in turn) and their ratio. Run it on one rank with one thread: the loops have one.
+// Prints one line per case: seconds of the loops and of the statement (medians of runs in turn) and their ratio. Run it on one rank with
+// one thread: the loops have one.
 #include <arges/arges.hpp>
 
 #include <algorithm>
@@ -56,7 +57,8 @@ double median(std::vector<double> values) {
 
 /// C = A * B with contiguous columns, in the order of loops that the compiler vectorizes.
 template <class A>
-void by_loops(std::int64_t n, const std::vector<typename A::value_type>& a, const std::vector<typename A::value_type>& b, std::vector<typename A::value_type>& c) {
+void by_loops(std::int64_t n, const std::vector<typename A::value_type>& a, const std::vector<typename A::value_type>& b,
+              std::vector<typename A::value_type>& c) {
     const auto size = static_cast<std::size_t>(n);
     std::fill(c.begin(), c.end(), A::zero);
     for (std::size_t j = 0; j < size; ++j)
@@ -87,8 +89,8 @@ void compare(const World& world, const char* name, std::int64_t n, int repetitio
             return p == q;
     });
     if (world.rank() == 0)
-        std::printf("%-34s loops %8.4f s  statement %8.4f s  statement / loops %5.2f%s\n", name, median(loops), median(statements), median(statements) / median(loops),
-                    same ? "" : "  WRONG");
+        std::printf("%-34s loops %8.4f s  statement %8.4f s  statement / loops %5.2f%s\n", name, median(loops), median(statements),
+                    median(statements) / median(loops), same ? "" : "  WRONG");
 }
 
 }  // namespace
@@ -99,11 +101,14 @@ int main(int argc, char** argv) {
         const World world;
         const int repetitions = argc > 1 ? std::atoi(argv[1]) : 5;
         compare<MinPlus>(world, "min-plus of int, 1000^3", 1000, repetitions, [](std::int64_t i) { return static_cast<int>(i % 1009); });
-        compare<MaxTimes>(world, "max-times of double, 1000^3", 1000, repetitions, [](std::int64_t i) { return static_cast<double>(i % 1009) / 1009; });
-        compare<DualNumbers>(world, "struct of 24 bytes, 600^3", 600, repetitions,
-                             [](std::int64_t i) { return Dual{static_cast<double>(i % 13), static_cast<double>(i % 7), 1}; });
-        compare<DualNumbers>(world, "struct of 24 bytes, 60^3", 60, repetitions,
-                             [](std::int64_t i) { return Dual{static_cast<double>(i % 13), static_cast<double>(i % 7), 1}; });
+        compare<MaxTimes>(world, "max-times of double, 1000^3", 1000, repetitions,
+                          [](std::int64_t i) { return static_cast<double>(i % 1009) / 1009; });
+        compare<DualNumbers>(world, "struct of 24 bytes, 600^3", 600, repetitions, [](std::int64_t i) {
+            return Dual{static_cast<double>(i % 13), static_cast<double>(i % 7), 1};
+        });
+        compare<DualNumbers>(world, "struct of 24 bytes, 60^3", 60, repetitions, [](std::int64_t i) {
+            return Dual{static_cast<double>(i % 13), static_cast<double>(i % 7), 1};
+        });
     }
     MPI_Finalize();
     return 0;

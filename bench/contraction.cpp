@@ -38,8 +38,7 @@ struct Case {
 };
 
 /// C[left right] (+)= factor * A[left middle] * B[middle right], each half of the labels one symmetric group.
-Case model(std::int64_t n, const std::string& left, const std::string& middle, const std::string& right,
-           const std::string& kind) {
+Case model(std::int64_t n, const std::string& left, const std::string& middle, const std::string& right, const std::string& kind) {
     auto tree = [&](const std::string& first, const std::string& second) {
         if (kind.empty()) return std::string();
         auto group = [&](const std::string& labels) {
@@ -135,10 +134,10 @@ Case make_case(const std::string& name, std::int64_t n) {
         c.flops = 2.0 * std::pow(static_cast<double>(n), 3) * static_cast<double>(c.factors.size() - 1);
         return c;
     }
-    const std::map<std::string, std::string> decompositions{
-        {"mttkrp3", "ijk,ja,ka->ia"},      {"mttkrp3m1", "ijk,ia,ka->ja"},      {"mttkrp3m2", "ijk,ia,ja->ka"},
-        {"mttkrp5", "ijklm,ja,ka,la,ma->ia"}, {"mttkrp5m2", "ijklm,ia,ja,la,ma->ka"}, {"mttkrp5m4", "ijklm,ia,ja,ka,la->ma"},
-        {"ttmc5", "ijklm,jb,kc,ld,me->ibcde"}};
+    const std::map<std::string, std::string> decompositions{{"mttkrp3", "ijk,ja,ka->ia"},           {"mttkrp3m1", "ijk,ia,ka->ja"},
+                                                            {"mttkrp3m2", "ijk,ia,ja->ka"},         {"mttkrp5", "ijklm,ja,ka,la,ma->ia"},
+                                                            {"mttkrp5m2", "ijklm,ia,ja,la,ma->ka"}, {"mttkrp5m4", "ijklm,ia,ja,ka,la->ma"},
+                                                            {"ttmc5", "ijklm,jb,kc,ld,me->ibcde"}};
     if (const auto it = decompositions.find(name); it != decompositions.end()) {
         const std::int64_t rank = name == "ttmc5" ? std::min<std::int64_t>(24, n) : 24;
         auto c = network(it->second, dense(n, rank));

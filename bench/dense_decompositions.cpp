@@ -55,8 +55,7 @@ double gemm_rate(const World& world) {
 }
 
 double size_of(const Lengths& lengths) {
-    return std::accumulate(lengths.begin(), lengths.end(), 1.0,
-                           [](double product, auto n) { return product * static_cast<double>(n); });
+    return std::accumulate(lengths.begin(), lengths.end(), 1.0, [](double product, auto n) { return product * static_cast<double>(n); });
 }
 
 std::string text_of(const Lengths& lengths) {
@@ -71,8 +70,8 @@ void print(const World& world, const std::string& line) {
 
 std::string row(const char* what, double seconds, double flops, double rate) {
     char text[160];
-    std::snprintf(text, sizeof text, "  %-38s %9.4f s %8.1f Gflop/s %5.0f %% of matrix products", what, seconds,
-                  flops / seconds / 1e9, 100 * flops / seconds / rate);
+    std::snprintf(text, sizeof text, "  %-38s %9.4f s %8.1f Gflop/s %5.0f %% of matrix products", what, seconds, flops / seconds / 1e9,
+                  100 * flops / seconds / rate);
     return text;
 }
 
@@ -189,8 +188,8 @@ template <class T>
 void measure_tucker(const World& world, const Lengths& lengths, int rank, double rate) {
     Tensor<T> X(world, lengths, "X");
     X.fill_random(3, T(0), T(1));
-    print(world, "ST-HOSVD " + text_of(lengths) + " to " + std::to_string(rank) + " in each mode" +
-                     (sizeof(T) == 4 ? ", float" : ", double"));
+    print(world,
+          "ST-HOSVD " + text_of(lengths) + " to " + std::to_string(rank) + " in each mode" + (sizeof(T) == 4 ? ", float" : ", double"));
     arges::TuckerOptions options;
     options.ranks.assign(lengths.size(), rank);
     std::vector<arges::TuckerStep> steps;
@@ -198,8 +197,8 @@ void measure_tucker(const World& world, const Lengths& lengths, int rank, double
     print(world, row("all steps", seconds, tucker_flops(lengths, rank, steps), rate));
     for (const auto& step : steps) {
         char text[200];
-        std::snprintf(text, sizeof text, "  mode %d: move %.4f s, Gram matrix %.4f s, eigenvectors %.4f s, product %.4f s",
-                      step.mode + 1, step.move_seconds, step.gram_seconds, step.solve_seconds, step.product_seconds);
+        std::snprintf(text, sizeof text, "  mode %d: move %.4f s, Gram matrix %.4f s, eigenvectors %.4f s, product %.4f s", step.mode + 1,
+                      step.move_seconds, step.gram_seconds, step.solve_seconds, step.product_seconds);
         print(world, text);
     }
     print_steps(world, steps);
@@ -224,8 +223,8 @@ template <class T>
 void measure(const World& world, bool cp, bool tucker) {
     const double rate = gemm_rate<T>(world);
     char text[80];
-    std::snprintf(text, sizeof text, "%lld ranks, %s: matrix products at %.1f Gflop/s in all",
-                  static_cast<long long>(world.size()), sizeof(T) == 4 ? "float" : "double", rate / 1e9);
+    std::snprintf(text, sizeof text, "%lld ranks, %s: matrix products at %.1f Gflop/s in all", static_cast<long long>(world.size()),
+                  sizeof(T) == 4 ? "float" : "double", rate / 1e9);
     print(world, text);
     if (cp) {
         measure_cp<T>(world, {400, 400, 400}, 32, rate);

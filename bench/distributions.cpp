@@ -71,20 +71,19 @@ void print_row(const std::string& name, const DistributionCounts& counts) {
     const auto modes = static_cast<std::int64_t>(counts.modes.size());
     nonzeros = {nonzeros.max / modes, nonzeros.mean / static_cast<double>(modes)};
     const auto volume = partition::max_mean(partition::total_volume(counts));
-    std::printf("%-34s %6.3f %6.3f %6.3f %11lld %11.1f %11lld %11.1f %9.3f\n", name.c_str(), ratios.nonzeros, ratios.volume,
-                ratios.rows, static_cast<long long>(nonzeros.max), nonzeros.mean, static_cast<long long>(volume.max), volume.mean,
+    std::printf("%-34s %6.3f %6.3f %6.3f %11lld %11.1f %11lld %11.1f %9.3f\n", name.c_str(), ratios.nonzeros, ratios.volume, ratios.rows,
+                static_cast<long long>(nonzeros.max), nonzeros.mean, static_cast<long long>(volume.max), volume.mean,
                 1000 * partition::iteration_seconds(counts, columns));
 }
 
 void print_summary(const std::string& name, const DistributionCounts& counts) {
-    std::printf("%-20s %4s %11s %11s %11s %11s %8s %8s %11s\n", name.c_str(), "mode", "load max", "mean", "sent max", "mean",
-                "msgs max", "mean", "lambda-1");
+    std::printf("%-20s %4s %11s %11s %11s %11s %8s %8s %11s\n", name.c_str(), "mode", "load max", "mean", "sent max", "mean", "msgs max",
+                "mean", "lambda-1");
     const auto summaries = partition::summaries(counts);
     for (std::size_t n = 0; n < summaries.size(); ++n) {
         const auto& s = summaries[n];
-        std::printf("%-20s %4zu %11lld %11.2f %11lld %11.2f %8lld %8.1f %11lld\n", "", n + 1,
-                    static_cast<long long>(s.nonzeros.max), s.nonzeros.mean, static_cast<long long>(s.sent.max), s.sent.mean,
-                    static_cast<long long>(s.messages.max),
+        std::printf("%-20s %4zu %11lld %11.2f %11lld %11.2f %8lld %8.1f %11lld\n", "", n + 1, static_cast<long long>(s.nonzeros.max),
+                    s.nonzeros.mean, static_cast<long long>(s.sent.max), s.sent.mean, static_cast<long long>(s.messages.max),
                     s.messages.mean, static_cast<long long>(counts.modes[n].connectivity));
     }
 }
@@ -124,8 +123,7 @@ void run(const SliceTable& table, const partition::TensorPart& tensor, std::int6
     std::printf("choosing among %zu distributions took %.3f s; the first:\n", choices.size(), choice_seconds);
     for (std::size_t i = 0; i < std::min<std::size_t>(8, choices.size()); ++i)
         std::printf("  %-12s %-10s %9.3f ms/iter%s\n", to_string(choices[i].distribution.grid).c_str(),
-                    to_string(choices[i].distribution.layers).c_str(), 1000 * choices[i].seconds,
-                    choices[i].counted ? "" : ", estimated");
+                    to_string(choices[i].distribution.layers).c_str(), 1000 * choices[i].seconds, choices[i].counted ? "" : ", estimated");
 }
 
 }  // namespace
@@ -140,8 +138,7 @@ int main(int argc, char** argv) {
         const arges::Stopwatch clock;
         const SliceTable table(indices.view());
         const auto tensor = partition::whole_tensor(indices.view(), table);
-        std::printf("%s: %s nonzeros, sorted by slices in %.3f s\n", argv[1], arges::with_commas(table.nonzeros).c_str(),
-                    clock.seconds());
+        std::printf("%s: %s nonzeros, sorted by slices in %.3f s\n", argv[1], arges::with_commas(table.nonzeros).c_str(), clock.seconds());
         for (const auto& mode : table.modes)
             std::printf("  length %s, %s slices with nonzeros\n", arges::with_commas(mode.length).c_str(),
                         arges::with_commas(mode.count()).c_str());

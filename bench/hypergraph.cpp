@@ -47,12 +47,18 @@ Settings parse(int argc, char** argv) {
             continue;
         }
         const std::string value = ++i < argc ? argv[i] : "";
-        if (argument == "--model") settings.coarse = value == "coarse";
-        else if (argument == "--imbalance") settings.options.imbalance = std::strtod(value.c_str(), nullptr);
-        else if (argument == "--cycles") settings.options.cycles = std::atoi(value.c_str());
-        else if (argument == "--direct") settings.options.direct = std::atoll(value.c_str());
-        else if (argument == "--seed") settings.options.seed = std::strtoull(value.c_str(), nullptr, 10);
-        else if (argument == "--write") settings.folder = value;
+        if (argument == "--model")
+            settings.coarse = value == "coarse";
+        else if (argument == "--imbalance")
+            settings.options.imbalance = std::strtod(value.c_str(), nullptr);
+        else if (argument == "--cycles")
+            settings.options.cycles = std::atoi(value.c_str());
+        else if (argument == "--direct")
+            settings.options.direct = std::atoll(value.c_str());
+        else if (argument == "--seed")
+            settings.options.seed = std::strtoull(value.c_str(), nullptr, 10);
+        else if (argument == "--write")
+            settings.folder = value;
         else if (argument == "--parts") {
             settings.parts.clear();
             std::istringstream list(value);
@@ -115,8 +121,8 @@ void measure(const std::string& name, const Settings& settings, const Hypergraph
         const double taken = seconds() - start;
         std::printf("%6lld %12lld %12lld %12lld %10.4f %10.4f %9.2f\n", static_cast<long long>(parts),
                     static_cast<long long>(cut(hypergraph, any)), static_cast<long long>(cut(hypergraph, blocks)),
-                    static_cast<long long>(cut(hypergraph, ours)), imbalance(hypergraph, ours, parts),
-                    imbalance(hypergraph, blocks, parts), taken);
+                    static_cast<long long>(cut(hypergraph, ours)), imbalance(hypergraph, ours, parts), imbalance(hypergraph, blocks, parts),
+                    taken);
         std::fflush(stdout);
     }
 }

@@ -21,18 +21,18 @@ extern "C" {
 int Csys2blacs_handle(MPI_Comm comm);
 void Cblacs_gridinit(int* context, const char* order, int rows, int columns);
 void Cblacs_gridexit(int context);
-void pdlacpy_(const char* uplo, const int* m, const int* n, const double* a, const int* ia, const int* ja, const int* desc,
-              double* b, const int* ib, const int* jb, const int* descb);
+void pdlacpy_(const char* uplo, const int* m, const int* n, const double* a, const int* ia, const int* ja, const int* desc, double* b,
+              const int* ib, const int* jb, const int* descb);
 void pdgeqrf_(const int* m, const int* n, double* a, const int* ia, const int* ja, const int* desc, double* tau, double* work,
               const int* lwork, int* info);
-void pdorgqr_(const int* m, const int* n, const int* k, double* a, const int* ia, const int* ja, const int* desc,
-              const double* tau, double* work, const int* lwork, int* info);
-void pdgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double* a, const int* ia, const int* ja,
-              const int* desc, double* s, double* u, const int* iu, const int* ju, const int* descu, double* vt, const int* ivt,
-              const int* jvt, const int* descvt, double* work, const int* lwork, int* info);
-void pdsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* desc,
-              double* w, double* z, const int* iz, const int* jz, const int* descz, double* work, const int* lwork, int* iwork,
-              const int* liwork, int* info);
+void pdorgqr_(const int* m, const int* n, const int* k, double* a, const int* ia, const int* ja, const int* desc, const double* tau,
+              double* work, const int* lwork, int* info);
+void pdgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double* a, const int* ia, const int* ja, const int* desc,
+              double* s, double* u, const int* iu, const int* ju, const int* descu, double* vt, const int* ivt, const int* jvt,
+              const int* descvt, double* work, const int* lwork, int* info);
+void pdsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* desc, double* w,
+              double* z, const int* iz, const int* jz, const int* descz, double* work, const int* lwork, int* iwork, const int* liwork,
+              int* info);
 void pdpotrf_(const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* desc, int* info);
 }
 
@@ -134,8 +134,8 @@ public:
     Comparison(const World& world, int repetitions, std::int64_t block) : world_(world), repetitions_(repetitions) {
         grid_.block = block;
         if (world.rank() == 0)
-            std::printf("%-22s %5s %8s | %10s %10s %6s | %10s %10s | %10s %10s\n", "case", "ranks", "grid", "plain s", "arges s",
-                        "ratio", "residual", "orthogon.", "residual", "orthogon.");
+            std::printf("%-22s %5s %8s | %10s %10s %6s | %10s %10s | %10s %10s\n", "case", "ranks", "grid", "plain s", "arges s", "ratio",
+                        "residual", "orthogon.", "residual", "orthogon.");
     }
 
     /// Runs `plain` and `ours` in turn.
@@ -150,9 +150,8 @@ public:
         const double a = median(plain_seconds), b = median(our_seconds);
         if (world_.rank() == 0)
             std::printf("%-22s %5lld %8s | %10.4f %10.4f %6.2f | %10.2e %10.2e | %10.2e %10.2e\n", name.c_str(),
-                        static_cast<long long>(world_.size()),
-                        (std::to_string(grid_.rows) + "x" + std::to_string(grid_.columns)).c_str(), a, b, b / a, p.residual,
-                        p.orthogonality, q.residual, q.orthogonality);
+                        static_cast<long long>(world_.size()), (std::to_string(grid_.rows) + "x" + std::to_string(grid_.columns)).c_str(),
+                        a, b, b / a, p.residual, p.orthogonality, q.residual, q.orthogonality);
     }
 
     void qr(std::int64_t m, std::int64_t n) {
@@ -199,8 +198,7 @@ public:
                              u.descriptor, vt.array.data(), &one, &one, vt.descriptor, work, lwork, info);
                 });
             },
-            [&] { result = arges::svd(A["i|j"]); },
-            [&] { return of_product(A, scaled_columns(u.tensor(), s), vt.tensor(), false); },
+            [&] { result = arges::svd(A["i|j"]); }, [&] { return of_product(A, scaled_columns(u.tensor(), s), vt.tensor(), false); },
             [&] {
                 auto quality = of_product(A, scaled_columns(result.U, result.s), result.Vh, false);
                 quality.orthogonality =
@@ -233,8 +231,8 @@ public:
                 with_work([&](double* work, const int* lwork, int* info) {
                     const int size = *lwork < 0 ? -1 : static_cast<int>(indices.size());
                     // The room for P?ORMTR that the driver forgets.
-                    pdsyevd_("V", "L", &ni, a.array.data(), &one, &one, a.descriptor, w.data(), z.array.data(), &one, &one,
-                             z.descriptor, work, lwork, indices.data(), &size, info);
+                    pdsyevd_("V", "L", &ni, a.array.data(), &one, &one, a.descriptor, w.data(), z.array.data(), &one, &one, z.descriptor,
+                             work, lwork, indices.data(), &size, info);
                     if (size < 0) {
                         indices.resize(static_cast<std::size_t>(indices[0]));
                         work[0] += static_cast<double>(2 * grid_.block * (n + grid_.block));

@@ -1,5 +1,5 @@
-// Movements of composite nodes that are distributed by packed indices: seconds to prepare and to run them, and bytes of their lists for each element
-// that a rank writes, all of the slowest rank.
+// Movements of composite nodes that are distributed by packed indices: seconds to prepare and to run them, and bytes of their lists for
+// each element that a rank writes, all of the slowest rank.
 //   mpiexec.mpich -n P build/fast/bench/movements [REPETITIONS]
 #include "redistribute/movement_run.hpp"
 
@@ -29,7 +29,8 @@ const char* const pairs = "sym(product(a,i),product(b,j))";
 const char* const triples = "sym(product(a,i),product(b,j),product(c,k))";
 
 std::vector<Case> cases() {
-    const std::vector<std::int64_t> large(4, 94), small(4, 60), vo{220, 20, 220, 20}, vo_small{120, 30, 120, 30}, vovovo{48, 8, 48, 8, 48, 8}, vovovo_small{20, 8, 20, 8, 20, 8};
+    const std::vector<std::int64_t> large(4, 94), small(4, 60), vo{220, 20, 220, 20}, vo_small{120, 30, 120, 30},
+        vovovo{48, 8, 48, 8, 48, 8}, vovovo_small{20, 8, 20, 8, 20, 8};
     return {{"(pq|rs), packed to packed, other place first", "pqrs", large, {eightfold}, {eightfold}},
             {"(pq|rs), packed to rows", "pqrs", large, {eightfold}, {eightfold, true}},
             {"(pq|rs), packed to dense", "pqrs", small, {eightfold}, {""}},
@@ -78,7 +79,8 @@ void measure(const Communicator& comm, const Case& c, int repetitions) {
     const double run = seconds[seconds.size() / 2], elements = static_cast<double>(comm.sum(static_cast<std::int64_t>(to.size())));
     const auto bytes = static_cast<double>(comm.maximum(movement.list_bytes()));
     if (comm.rank() == 0)
-        std::printf("%-46s %9.1f %9.3f %9.3f %9.1f %12.4f\n", c.name, elements * 1e-6, prepared, run, elements * 1e-6 / run, bytes / static_cast<double>(to.size()));
+        std::printf("%-46s %9.1f %9.3f %9.3f %9.1f %12.4f\n", c.name, elements * 1e-6, prepared, run, elements * 1e-6 / run,
+                    bytes / static_cast<double>(to.size()));
 }
 
 }  // namespace
@@ -88,7 +90,8 @@ int main(int argc, char** argv) {
     {
         const Communicator comm(MPI_COMM_WORLD);
         if (comm.rank() == 0)
-            std::printf("%lld ranks\n%-46s %9s %9s %9s %9s %12s\n", static_cast<long long>(comm.size()), "", "10^6", "prepare s", "run s", "10^6/s", "list B/elem.");
+            std::printf("%lld ranks\n%-46s %9s %9s %9s %9s %12s\n", static_cast<long long>(comm.size()), "", "10^6", "prepare s", "run s",
+                        "10^6/s", "list B/elem.");
         for (const auto& c : cases()) measure(comm, c, argc > 1 ? std::atoi(argv[1]) : 5);
     }
     MPI_Finalize();

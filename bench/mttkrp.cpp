@@ -5,9 +5,9 @@
 // bandwidth: bytes that have to be moved if no row of a factor is found in a cache (the format once, a row of each other factor
 // for each nonzero, the result once) over the seconds, absolute and as a share of a triad a = b + s c on all threads. A share
 // above 1 means that caches served rows.
+#include "sparse/mttkrp.hpp"
 #include "arges/error.hpp"
 #include "base/buffer.hpp"
-#include "sparse/mttkrp.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -25,9 +25,7 @@ namespace {
 using namespace arges::sparse;
 using Nonzeros = LocalNonzeros<double>;
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// Numbers the indices of a mode that occur 0, 1, ..., in their order, and returns how many there are.
 std::int64_t compact(std::vector<std::uint32_t>& index) {
@@ -52,8 +50,7 @@ Nonzeros read(const char* path) {
             numbers.push_back(number);
         }
         if (result.indices.empty()) result.indices.resize(numbers.size() - 1);
-        for (std::size_t m = 0; m < result.indices.size(); ++m)
-            result.indices[m].push_back(static_cast<std::uint32_t>(numbers.at(m) - 1));
+        for (std::size_t m = 0; m < result.indices.size(); ++m) result.indices[m].push_back(static_cast<std::uint32_t>(numbers.at(m) - 1));
         result.values.push_back(numbers.back());
     }
     for (auto& index : result.indices) result.rows.push_back(compact(index));
@@ -82,8 +79,7 @@ struct Factors {
     Factors(const Nonzeros& nonzeros, int columns) {
         for (auto rows : nonzeros.rows) {
             data.emplace_back(rows * columns);
-            for (std::int64_t i = 0; i < rows * columns; ++i)
-                data.back()[i] = 0.5 + static_cast<double>(i * 2654435761 % 1024) / 1024;
+            for (std::int64_t i = 0; i < rows * columns; ++i) data.back()[i] = 0.5 + static_cast<double>(i * 2654435761 % 1024) / 1024;
             views.push_back({data.back().data(), rows, columns, columns});
         }
     }
@@ -110,9 +106,9 @@ void measure(const Nonzeros& nonzeros, Format format, int columns, int repeats, 
         }
         sum += best;
         const double copies = format == Format::csf_all ? static_cast<double>(modes.size()) : 1;
-        moved += static_cast<double>(made->bytes()) / copies +
-                 8.0 * columns *
-                     (static_cast<double>(nonzeros.count()) * static_cast<double>(modes.size() - 1) + static_cast<double>(rows));
+        moved +=
+            static_cast<double>(made->bytes()) / copies +
+            8.0 * columns * (static_cast<double>(nonzeros.count()) * static_cast<double>(modes.size() - 1) + static_cast<double>(rows));
         char text[32];
         std::snprintf(text, sizeof text, " %9.5f", best);
         per_mode += text;
@@ -135,11 +131,10 @@ int main(int argc, char** argv) try {
     const double bandwidth = triad();
     std::printf("%s: ", argv[1]);
     for (auto rows : nonzeros.rows) std::printf("%lld ", static_cast<long long>(rows));
-    std::printf("rows, %lld nonzeros, %d columns, %d threads, triad %.1f GB/s\n", static_cast<long long>(nonzeros.count()),
-                columns, omp_get_max_threads(), 1e-9 * bandwidth);
+    std::printf("rows, %lld nonzeros, %d columns, %d threads, triad %.1f GB/s\n", static_cast<long long>(nonzeros.count()), columns,
+                omp_get_max_threads(), 1e-9 * bandwidth);
     std::printf("%-12s %8s %6s  seconds by mode, their sum, million nonzeros/s, GB/s, share of triad\n", "format", "MB", "make");
-    std::vector<Format> formats{Format::coordinates, Format::csf_one, Format::csf_two,
-                                Format::csf_all,     Format::hicoo,   Format::linear};
+    std::vector<Format> formats{Format::coordinates, Format::csf_one, Format::csf_two, Format::csf_all, Format::hicoo, Format::linear};
     if (argc > 4) formats.clear();
     for (int i = 4; i < argc; ++i) formats.push_back(parse_format(argv[i]));
     for (auto format : formats) measure(nonzeros, format, columns, repeats, bandwidth);

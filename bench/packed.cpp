@@ -107,8 +107,7 @@ double median(std::vector<double> values) {
 
 void run(int repetitions) {
     const World world;
-    if (world.rank() == 0)
-        std::printf("%-62s %10s %10s %12s %8s\n", "case", "dense s", "packed s", "dense/packed", "storage");
+    if (world.rank() == 0) std::printf("%-62s %10s %10s %12s %8s\n", "case", "dense s", "packed s", "dense/packed", "storage");
     for (const auto& c : cases()) {
         Side dense(world, c, false), packed(world, c, true);
         dense.seconds();

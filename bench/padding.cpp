@@ -114,7 +114,8 @@ void write_svg(const std::string& path, const std::vector<Row>& blocks, const st
     std::ofstream out(path);
     out << "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " << width << ' ' << height
         << "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-        << "<text x=\"" << left << "\" y=\"20\" font-size=\"14\">Executed / useful flops of the model contraction, weak "
+        << "<text x=\"" << left
+        << "\" y=\"20\" font-size=\"14\">Executed / useful flops of the model contraction, weak "
            "scaling</text>\n";
     for (double value = 1; value <= most; value += 0.5)
         out << "<line x1=\"" << left << "\" x2=\"" << width - right << "\" y1=\"" << y(value) << "\" y2=\"" << y(value)
@@ -132,10 +133,10 @@ void write_svg(const std::string& path, const std::vector<Row>& blocks, const st
                 << (way == 1 ? " stroke-dasharray=\"4 3\"" : "") << " points=\"";
             for (const auto& row : way == 0 ? blocks : packed)
                 if (row.d == dimensions[i]) out << x(row.ranks) << ',' << y(1 + row.padding) << ' ';
-            out << "\"/>\n<line x1=\"" << width - right + 12 << "\" x2=\"" << width - right + 42 << "\" y1=\"" << legend
-                << "\" y2=\"" << legend << "\" stroke=\"" << colours[i] << "\" stroke-width=\"2\""
-                << (way == 1 ? " stroke-dasharray=\"4 3\"" : "") << "/>\n<text x=\"" << width - right + 48 << "\" y=\""
-                << legend + 4 << "\">" << dimensions[i] << "D " << (way == 0 ? "blocks" : "packed") << "</text>\n";
+            out << "\"/>\n<line x1=\"" << width - right + 12 << "\" x2=\"" << width - right + 42 << "\" y1=\"" << legend << "\" y2=\""
+                << legend << "\" stroke=\"" << colours[i] << "\" stroke-width=\"2\"" << (way == 1 ? " stroke-dasharray=\"4 3\"" : "")
+                << "/>\n<text x=\"" << width - right + 48 << "\" y=\"" << legend + 4 << "\">" << dimensions[i] << "D "
+                << (way == 0 ? "blocks" : "packed") << "</text>\n";
             legend += 20;
         }
     out << "</svg>\n";
@@ -168,8 +169,7 @@ int main(int argc, char** argv) {
             const auto b = measure(d, n, p, GroupMapping::blocks), k = measure(d, n, p, GroupMapping::packed);
             std::printf("%3d %7lld %7lld | %8.1f%% %8lld %-14s | %8.2f%%  %-14s%s\n", d, static_cast<long long>(p),
                         static_cast<long long>(n), 100 * b.padding, static_cast<long long>(b.virtual_blocks), b.grid.c_str(),
-                        100 * k.padding, k.grid.c_str(),
-                        b.idle_factor > 1 || k.idle_factor > 1 ? " some ranks repeat work" : "");
+                        100 * k.padding, k.grid.c_str(), b.idle_factor > 1 || k.idle_factor > 1 ? " some ranks repeat work" : "");
             std::fflush(stdout);
             slowest = std::max({slowest, b.seconds, k.seconds});
             blocks.push_back(b);

@@ -45,8 +45,8 @@ void measure(const World& world, std::int64_t count, std::int64_t extent, const 
     std::mt19937_64 random(static_cast<std::uint64_t>(world.rank()) + 1);
     std::vector<std::int64_t> keys(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i)
-        keys[static_cast<std::size_t>(i)] = ascending ? (world.rank() * count + i) % A.size()
-                                                      : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(A.size()));
+        keys[static_cast<std::size_t>(i)] =
+            ascending ? (world.rank() * count + i) % A.size() : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(A.size()));
     // One value for all keys that symmetry relates: a symmetric function of the index.
     std::vector<double> values;
     values.reserve(keys.size());
@@ -62,8 +62,9 @@ void measure(const World& world, std::int64_t count, std::int64_t extent, const 
     if (back != values) std::printf("rank %d: wrong values\n", static_cast<int>(world.rank()));
     const auto pairs = static_cast<double>(count) * 1e-6;
     if (world.rank() == 0)
-        std::printf("%-10s %-10s %9.3f %9.3f %9.1f %9.1f %10.2f\n", symmetry[0] == 0 ? "none" : symmetry, ascending ? "ascending" : "random", write,
-                    read, pairs / write, pairs / read, (after - before) / (static_cast<double>(count) * 16 / 1048576));
+        std::printf("%-10s %-10s %9.3f %9.3f %9.1f %9.1f %10.2f\n", symmetry[0] == 0 ? "none" : symmetry,
+                    ascending ? "ascending" : "random", write, read, pairs / write, pairs / read,
+                    (after - before) / (static_cast<double>(count) * 16 / 1048576));
 }
 
 }  // namespace
@@ -75,9 +76,9 @@ int main(int argc, char** argv) {
         const std::int64_t count = argc > 1 ? std::atoll(argv[1]) : (std::int64_t(1) << 24) / world.size();
         const std::int64_t extent = argc > 2 ? std::atoll(argv[2]) : 256;
         if (world.rank() == 0)
-            std::printf("%lld ranks, %lld pairs per rank, extents %lld^3\n%-10s %-10s %9s %9s %9s %9s %10s\n", static_cast<long long>(world.size()),
-                        static_cast<long long>(count), static_cast<long long>(extent), "symmetry", "keys", "write s", "read s", "M/s", "M/s",
-                        "peak/pairs");
+            std::printf("%lld ranks, %lld pairs per rank, extents %lld^3\n%-10s %-10s %9s %9s %9s %9s %10s\n",
+                        static_cast<long long>(world.size()), static_cast<long long>(count), static_cast<long long>(extent), "symmetry",
+                        "keys", "write s", "read s", "M/s", "M/s", "peak/pairs");
         for (const char* const symmetry : {"", "sym(a,b)"})
             for (const bool ascending : {true, false}) measure(world, count, extent, symmetry, ascending);
     }

@@ -1,9 +1,9 @@
 // What planning costs: planning [RANKS...]
-// Plans every term of the residual equations of CCSD and CCSDT over spin orbitals and of closed-shell CCSD for each number of ranks, on a dry
-// run, and builds the lists of one rank's movements. Prints milliseconds of a term, the median and the largest: to choose its plan, to bound its
-// lists as the memory forecast does, and to build them; of a statement, to choose the plans of its terms; and of the first four evaluations of
-// all residuals, for which plans are kept.
-// With PLANNING_DIGEST=1 also a digest of all plans, which tells whether a change of the planner changes plans.
+// Plans every term of the residual equations of CCSD and CCSDT over spin orbitals and of closed-shell CCSD for each number of ranks, on a
+// dry run, and builds the lists of one rank's movements. Prints milliseconds of a term, the median and the largest: to choose its plan, to
+// bound its lists as the memory forecast does, and to build them; of a statement, to choose the plans of its terms; and of the first four
+// evaluations of all residuals, for which plans are kept. With PLANNING_DIGEST=1 also a digest of all plans, which tells whether a change
+// of the planner changes plans.
 #include <arges/arges.hpp>
 
 #include "arges/chemistry/cc_equations.hpp"
@@ -52,8 +52,8 @@ double milliseconds(const std::function<void()>& work) {
 
 /// What is planned for the residuals of a case.
 struct Evaluations {
-    std::vector<double> milliseconds;          // of each
-    std::vector<Product> first;                // terms of the first, as statements have them
+    std::vector<double> milliseconds;  // of each
+    std::vector<Product> first;        // terms of the first, as statements have them
 };
 
 /// The terms that are kept, the one used last at the end.
@@ -88,7 +88,8 @@ Evaluations evaluate(const World& world, const Case& c, int evaluations) {
     } else {
         const auto integrals = build_integrals(data, reference, IntegralSet::coupled_cluster);
         const int rank = c.name == "CCSD" ? 2 : 3;
-        time(integrals, first_order_amplitudes(integrals, rank), [&](const auto& V, const auto& t) { return cc_equations(V, rank).residuals(t); });
+        time(integrals, first_order_amplitudes(integrals, rank),
+             [&](const auto& V, const auto& t) { return cc_equations(V, rank).residuals(t); });
     }
     return result;
 }
@@ -110,12 +111,12 @@ struct Cost {
     std::string text;
 };
 
-void print(const char* what, std::vector<Cost>& costs, double Cost::* part) {
+void print(const char* what, std::vector<Cost>& costs, double Cost::*part) {
     std::sort(costs.begin(), costs.end(), [&](const auto& a, const auto& b) { return a.*part < b.*part; });
     double sum = 0;
     for (const auto& cost : costs) sum += cost.*part;
-    std::printf("  %-9s median %8.3f  largest %8.3f  sum %9.2f ms   largest: %s\n", what, costs[costs.size() / 2].*part, costs.back().*part, sum,
-                costs.back().text.c_str());
+    std::printf("  %-9s median %8.3f  largest %8.3f  sum %9.2f ms   largest: %s\n", what, costs[costs.size() / 2].*part, costs.back().*part,
+                sum, costs.back().text.c_str());
 }
 
 std::string text_of(const Product& product) {
@@ -125,13 +126,14 @@ std::string text_of(const Product& product) {
     return result;
 }
 
-/// The terms by statement. Terms that follow each other and have one output are taken as those of one statement, so that one that adds to the
-/// output of the one before seems to be part of it.
+/// The terms by statement. Terms that follow each other and have one output are taken as those of one statement, so that one that adds to
+/// the output of the one before seems to be part of it.
 std::vector<std::vector<Product>> statements_of(const std::vector<Product>& terms) {
     std::vector<std::vector<Product>> result;
     for (const auto& term : terms) {
-        const bool same = !result.empty() && !term.output_is_free && result.back().back().output.name == term.output.name &&
-                          labels_text(result.back().back().output, result.back().back().label_names) == labels_text(term.output, term.label_names);
+        const bool same =
+            !result.empty() && !term.output_is_free && result.back().back().output.name == term.output.name &&
+            labels_text(result.back().back().output, result.back().back().label_names) == labels_text(term.output, term.label_names);
         if (!same) result.emplace_back();
         result.back().push_back(term);
     }
@@ -170,8 +172,10 @@ void run(std::int64_t ranks, const Case& c) {
         });
         statement_costs.push_back(std::move(cost));
     }
-    std::printf("%s, %lld occupied and %lld virtual orbitals, %lld ranks: %zu statements, %zu terms; residuals %.1f, %.1f, %.1f and %.1f ms\n", c.name.c_str(),
-                static_cast<long long>(c.occupied), static_cast<long long>(c.virtuals), static_cast<long long>(ranks), statement_costs.size(), costs.size(), times[0], times[1], times[2], times[3]);
+    std::printf(
+        "%s, %lld occupied and %lld virtual orbitals, %lld ranks: %zu statements, %zu terms; residuals %.1f, %.1f, %.1f and %.1f ms\n",
+        c.name.c_str(), static_cast<long long>(c.occupied), static_cast<long long>(c.virtuals), static_cast<long long>(ranks),
+        statement_costs.size(), costs.size(), times[0], times[1], times[2], times[3]);
     print("choose", costs, &Cost::choose);
     print("statement", statement_costs, &Cost::choose);
     print("bound", costs, &Cost::bound);

@@ -36,9 +36,9 @@ Fcidump random_hamiltonian(const World& world, std::int64_t occupied, std::int64
 class Unpacked {
 public:
     Unpacked(const Fcidump& data, const SpatialIntegrals& packed, const TensorSet& t)
-        : world_(t["T1"].world()), o_(packed.spaces.occupied), v_(packed.spaces.virtuals), t1(t["T1"]), t2(zeros("abij")),
-          V(zeros("abij")), L(zeros("abij")), M(zeros("abij")), J(zeros("abij")), K(zeros("ijka")), N(packed.N),
-          oooo(zeros("mnij")), ovvv(zeros("maef")), vvvv(zeros("abef")), f_oo(packed.f_oo), f_ov(packed.f_ov), f_vv(packed.f_vv) {
+        : world_(t["T1"].world()), o_(packed.spaces.occupied), v_(packed.spaces.virtuals), t1(t["T1"]), t2(zeros("abij")), V(zeros("abij")),
+          L(zeros("abij")), M(zeros("abij")), J(zeros("abij")), K(zeros("ijka")), N(packed.N), oooo(zeros("mnij")), ovvv(zeros("maef")),
+          vvvv(zeros("abef")), f_oo(packed.f_oo), f_ov(packed.f_ov), f_vv(packed.f_vv) {
         const auto cut = [&](const std::string& letters) {
             std::vector<std::int64_t> begin, end;
             for (char letter : letters) {
@@ -147,9 +147,8 @@ Figures measure(const World& world, int repetitions, std::int64_t held, const F&
 }
 
 void print(const char* name, const Figures& figures, double flops) {
-    std::printf("%-10s %10.6f s %10.3e operations (%5.1f gflops) %10.1f MB held %10.1f MB at most\n", name, figures.seconds,
-                flops, flops / figures.seconds / 1e9, static_cast<double>(figures.held) / 1e6,
-                static_cast<double>(figures.peak) / 1e6);
+    std::printf("%-10s %10.6f s %10.3e operations (%5.1f gflops) %10.1f MB held %10.1f MB at most\n", name, figures.seconds, flops,
+                flops / figures.seconds / 1e9, static_cast<double>(figures.held) / 1e6, static_cast<double>(figures.peak) / 1e6);
 }
 
 void run(std::int64_t occupied, std::int64_t virtuals, int repetitions) {
@@ -162,10 +161,12 @@ void run(std::int64_t occupied, std::int64_t virtuals, int repetitions) {
     t["T2"].fill_random(3, -1e-2, 1e-2);
     TensorSet small, large;
     const std::int64_t middle = world.memory_in_use();
-    const auto with = measure(world, repetitions, middle - before, [&] { return rccsd_residuals(packed, t); }, small);
+    const auto with = measure(
+        world, repetitions, middle - before, [&] { return rccsd_residuals(packed, t); }, small);
     const Unpacked unpacked(data, packed, t);
     const std::int64_t after = world.memory_in_use() - small["T2"].packed_size() * 8 / world.size();
-    const auto without = measure(world, repetitions, after - middle, [&] { return unpacked.residuals(); }, large);
+    const auto without = measure(
+        world, repetitions, after - middle, [&] { return unpacked.residuals(); }, large);
 
     const double o = static_cast<double>(occupied), v = static_cast<double>(virtuals);
     const double ladders = o * o * v * v * (v * v + 2 * o * o), rings = o * o * o * v * v * v;

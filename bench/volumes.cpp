@@ -40,7 +40,8 @@ std::vector<Row> rows() {
 double number_after(const std::string& line, const std::string& text) {
     const auto at = line.find(text);
     double value = 0;
-    for (auto p = at == std::string::npos ? line.size() : at + text.size(); p < line.size() && (std::isdigit(line[p]) != 0 || line[p] == ','); ++p)
+    for (auto p = at == std::string::npos ? line.size() : at + text.size();
+         p < line.size() && (std::isdigit(line[p]) != 0 || line[p] == ','); ++p)
         if (line[p] != ',') value = 10 * value + (line[p] - '0');
     return value;
 }
@@ -92,7 +93,9 @@ bool run(const World& world, const Row& row, double scale) {
         if (world.rank() == 0)
             std::printf("%-16s %4lld ranks, run %d: most %10lld, mean %12.0f, bound %10.0f bytes%s\n", row.name.c_str(),
                         static_cast<long long>(world.size()), repeat, most, mean, bound / ranks,
-                        wrong > 0 ? "  NOT AS PLANNED" : good ? "" : "  BELOW THE BOUND");
+                        wrong > 0 ? "  NOT AS PLANNED"
+                        : good    ? ""
+                                  : "  BELOW THE BOUND");
     }
     return kept;
 }

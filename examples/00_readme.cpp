@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
         T.fill_random(2);
 
         const auto plan = Z["abij"].explain(0.5 * V["abef"] * T["efij"]);  // what would be moved and computed
-        Z["abij"] += 0.5 * V["abef"] * T["efij"];                         // sums over e and f
-        const double norm = Z.norm();  // 167.925: the same random numbers on any number of ranks
+        Z["abij"] += 0.5 * V["abef"] * T["efij"];                          // sums over e and f
+        const double norm = Z.norm();                                      // 167.925: the same random numbers on any number of ranks
         if (world.rank() == 0) std::cout << plan << "norm " << norm << '\n';
     }
     MPI_Finalize();

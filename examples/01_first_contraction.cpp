@@ -23,7 +23,7 @@ bool check(const World& world, const char* what, double value, double expected) 
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool right = true;
-    {  // Worlds and tensors must be gone before MPI_Finalize: hence the block.
+    {                 // Worlds and tensors must be gone before MPI_Finalize: hence the block.
         World world;  // all ranks of MPI_COMM_WORLD
 
         // Two matrices, spread over all ranks; A(i,k) = i + 1 and B(k,j) = j + 1, indices count from 0.

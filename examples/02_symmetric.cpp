@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
         check("elements that T stands for", static_cast<double>(T.size()), 144);
 
         Tensor<double> x(world, {3}), y(world, {3}), Z(world, {3, 3}, "ab", "antisym(a,b)", "Z");
-        x.fill([](Index i) { return i[0] + 1.0; });  // (1, 2, 3)
+        x.fill([](Index i) { return i[0] + 1.0; });                               // (1, 2, 3)
         y.fill([](Index i) { return i[0] == 0 ? 1.0 : i[0] == 2 ? 2.0 : 0.0; });  // (1, 0, 2)
         // The product has no symmetry by structure, so a plain statement is refused ...
         bool refused = false;

@@ -47,8 +47,8 @@ int main(int argc, char** argv) {
             W_mnij["mnij"] = oooo["mnij"] + 0.5 * t["efij"] * oovv["mnef"];
             W_mbej["mbej"] = -0.5 * t["fbjn"] * oovv["mnef"];
             R["abij"] = oovv["ijab"];
-            R["abij"] += antisymmetrized(t["aeij"] * F_ae["be"]);      // P(ab): antisymmetric in i,j already
-            R["abij"] -= antisymmetrized(t["abim"] * F_mi["mj"]);      // P(ij)
+            R["abij"] += antisymmetrized(t["aeij"] * F_ae["be"]);  // P(ab): antisymmetric in i,j already
+            R["abij"] -= antisymmetrized(t["abim"] * F_mi["mj"]);  // P(ij)
             R["abij"] += 0.5 * t["abmn"] * W_mnij["mnij"];
             R["abij"] += 0.5 * t["efij"] * vvvv["abef"];
             R["abij"] += antisymmetrized(t["aeim"] * W_mbej["mbej"]);  // P(ij) P(ab)

@@ -76,7 +76,7 @@ void labels(const World& world, const Tensor<double>& x, const Tensor<double>& y
 void projections(const World& world, const Tensor<double>& x, const Tensor<double>& y) {
     Tensor<double> S(world, {3, 3}, "ab", "sym(a,b)", "S"), Z(world, {3, 3}, "ab", "antisym(a,b)", "Z");
     Z.fill([](Index i) { return static_cast<double>(i[0] + i[1]); });  // 1, 2, 3 for a < b
-    S["ab"] = Z["ab"] * Z["ab"];  // two signs cancel: symmetric by structure, accepted
+    S["ab"] = Z["ab"] * Z["ab"];                                       // two signs cancel: symmetric by structure, accepted
     is("Z Z element by element", S.gather(), {0, 1, 4, 1, 0, 9, 4, 9, 0});
     S["ab"] = symmetrized(Z["ab"] * Z["ab"]);  // has the symmetry already: one coset, one term
     is("symmetrized(Z Z) is the same", S.gather(), {0, 1, 4, 1, 0, 9, 4, 9, 0});

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
             if (!right || world.rank() == 0) std::printf("%-46s %.6g%s\n", what, value, right ? "" : "  WRONG");
         };
 
-        // V(abij) is a sum of three products x(ab) y(ij) and small noise: as a matrix with rows (a,b) and columns (i,j) it is close to rank 3.
+        // V(abij) is a sum of three products x(ab) y(ij) and small noise: as a matrix with rows (a,b) and columns (i,j) it is close to
+        // rank 3.
         constexpr std::int64_t n = 12;
         Tensor<double> x(world, {n, n, 3}, "x"), y(world, {3, n, n}, "y"), noise(world, {n, n, n, n}, "noise"), V(noise);
         x.fill_random(1);

@@ -1,7 +1,7 @@
 // Compressing the output of a simulation by a Tucker decomposition, and reading parts of it back.
 //
-// The tensor is a field on a grid at many times: a wave that spreads from a point, and a pulse that crosses it. Neighbouring values are alike, so a small
-// core and three tall factors hold all of it to a part in a thousand.
+// The tensor is a field on a grid at many times: a wave that spreads from a point, and a pulse that crosses it. Neighbouring values are
+// alike, so a small core and three tall factors hold all of it to a part in a thousand.
 #include <arges/arges.hpp>
 
 #include <algorithm>
@@ -48,12 +48,13 @@ int main(int argc, char** argv) {
 
         const double norm = snapshot.norm();
         if (world.rank() == 0) {
-            std::printf("core %lld x %lld x %lld, compression %.0f\n", static_cast<long long>(model.ranks()[0]), static_cast<long long>(model.ranks()[1]),
-                        static_cast<long long>(model.ranks()[2]), model.compression());
+            std::printf("core %lld x %lld x %lld, compression %.0f\n", static_cast<long long>(model.ranks()[0]),
+                        static_cast<long long>(model.ranks()[1]), static_cast<long long>(model.ranks()[2]), model.compression());
             std::printf("relative error %.2e, estimated %.2e\n", error, result.estimated_error);
             std::printf("norm of the field at time 60: %.4f\n", norm);
             std::printf("worst error at one point through time below 0.01: %s\n", worst < 0.01 ? "yes" : "no");
-            std::printf("orthogonal iteration is not worse: %s\n", refined.estimated_error <= result.estimated_error * (1 + 1e-9) ? "yes" : "no");
+            std::printf("orthogonal iteration is not worse: %s\n",
+                        refined.estimated_error <= result.estimated_error * (1 + 1e-9) ? "yes" : "no");
         }
     }
     MPI_Finalize();

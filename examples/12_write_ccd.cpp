@@ -29,8 +29,8 @@ int main(int argc, char** argv) {
             W_mnij["mnij"] += 0.5 * t["efij"] * H.oovv["mnef"];
             W_mbej["mbej"] -= 0.5 * t["fbjn"] * H.oovv["mnef"];
             R["abij"] = H.oovv["ijab"];
-            R["abij"] += antisymmetrized(t["aeij"] * F_ae["be"]);      // P(ab)
-            R["abij"] -= antisymmetrized(t["abim"] * F_mi["mj"]);      // P(ij)
+            R["abij"] += antisymmetrized(t["aeij"] * F_ae["be"]);  // P(ab)
+            R["abij"] -= antisymmetrized(t["abim"] * F_mi["mj"]);  // P(ij)
             R["abij"] += 0.5 * t["abmn"] * W_mnij["mnij"];
             R["abij"] += 0.5 * t["efij"] * H.vvvv["abef"];             // the particle-particle ladder
             R["abij"] += antisymmetrized(t["aeim"] * W_mbej["mbej"]);  // P(ij) P(ab)

@@ -41,7 +41,8 @@ int main(int argc, char** argv) {
         // Keys: one element of each orbit is stored; others are found by it.
         const auto stored = rho.canonical_key({4, 1});
         if (world.rank() == 0)
-            std::printf("rho(4,1) is %sthe element with key %ld\n", stored.conjugate ? "the conjugate of " : "", static_cast<long>(stored.key));
+            std::printf("rho(4,1) is %sthe element with key %ld\n", stored.conjugate ? "the conjugate of " : "",
+                        static_cast<long>(stored.key));
         refused(world, "contradiction", [&] { rho.write({rho.key({4, 1}), rho.key({1, 4})}, {Complex(0, 1), Complex(0, 1)}); });
         refused(world, "diagonal", [&] { rho.write({rho.key({2, 2})}, {Complex(0, 1)}); });
         refused(world, "key", [&] { rho.write({n * n}, {Complex(1)}); });

@@ -12,7 +12,7 @@ packages+=" ${BLAS_PACKAGES-libopenblas-openmp-dev} ${SCALAPACK_PACKAGES-libscal
 packages+=" ${HDF5_PACKAGES-libhdf5-mpich-dev}"
 case ${1:-} in
     build) ;;
-    check) packages+=" libgtest-dev doxygen cmake pkg-config" ;;
+    check) packages+=" libgtest-dev doxygen cmake pkg-config clang-format" ;;
     *) echo "usage: $0 build|check" >&2; exit 2 ;;
 esac
 
@@ -21,7 +21,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 This is not Debian or Ubuntu, so nothing is installed. Arges needs
   to build:  make, a C++20 compiler, an MPI (MPICH, Open MPI), a BLAS with cblas.h and LAPACK (OpenBLAS),
              ScaLAPACK and HDF5 built for that MPI, fmt, CLI11, nlohmann-json, zlib
-  to check:  GoogleTest, Doxygen, CMake, pkg-config, as well
+  to check:  GoogleTest, Doxygen, CMake, pkg-config, clang-format 14, as well
 Bring them, name them in config.mk, and set ARGES_SKIP_INSTALL=1.
 MESSAGE
     exit 1

@@ -1,6 +1,6 @@
 /// @file algebra.hpp
-/// Element types and algebras of the user's own. An algebra is a struct of static members, checked by the concepts below; its operations are inlined into the
-/// kernels, which are compiled where the algebra is used.
+/// Element types and algebras of the user's own. An algebra is a struct of static members, checked by the concepts below; its operations
+/// are inlined into the kernels, which are compiled where the algebra is used.
 ///
 /// Example, shortest distances:
 /// @code
@@ -43,7 +43,8 @@ concept Monoid = StorableElement<typename A::value_type> && requires(const typen
     { A::zero } -> std::convertible_to<typename A::value_type>;
 };
 
-/// A monoid with a product: also `one`, `multiply(a, b)`, associative, commutative and distributive over the sum; zero times anything is zero.
+/// A monoid with a product: also `one`, `multiply(a, b)`, associative, commutative and distributive over the sum; zero times anything is
+/// zero.
 template <class A>
 concept Semiring = Monoid<A> && requires(const typename A::value_type& a) {
     { A::multiply(a, a) } -> std::convertible_to<typename A::value_type>;
@@ -59,9 +60,9 @@ concept Ring = Semiring<A> && requires(const typename A::value_type& a) {
 /// The arithmetic of a number type. Sums and products of integers wrap around; bool adds by "or" and multiplies by "and".
 template <class T>
 struct PlusTimes {
-    using value_type = T;                ///< the number type
-    static constexpr T zero = T(0);      ///< neutral in sums
-    static constexpr T one = T(1);       ///< neutral in products
+    using value_type = T;            ///< the number type
+    static constexpr T zero = T(0);  ///< neutral in sums
+    static constexpr T one = T(1);   ///< neutral in products
     /// a + b
     static T add(T a, T b) {
         if constexpr (std::is_same_v<T, bool>)
@@ -83,9 +84,7 @@ struct PlusTimes {
             return a * b;
     }
     /// -a
-    static T negate(T a)
-        requires(!std::is_same_v<T, bool>)
-    {
+    static T negate(T a) requires(!std::is_same_v<T, bool>) {
         if constexpr (std::is_integral_v<T>)
             return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
         else
@@ -172,7 +171,8 @@ struct Generic {
             const bool both_nan = a != a && b != b;
             const auto difference = std::abs(a - b);
             return a == b || both_nan ||
-                   (std::isfinite(difference) && difference <= rounding * std::max(std::abs(a), std::abs(b)) + static_cast<real_of<T>>(tolerance));
+                   (std::isfinite(difference) &&
+                    difference <= rounding * std::max(std::abs(a), std::abs(b)) + static_cast<real_of<T>>(tolerance));
         } else {
             return same(a, b);
         }
@@ -249,7 +249,8 @@ struct Generic {
     };
     static Read reader(const void* alpha) { return {is_one(alpha) ? nullptr : static_cast<const T*>(alpha)}; }
 
-    static void transfer_listed(const local::ListedTransfer& list, const void* from, void* to, const void* alpha, local::TransferMode mode) {
+    static void transfer_listed(const local::ListedTransfer& list, const void* from, void* to, const void* alpha,
+                                local::TransferMode mode) {
         const T* const source = static_cast<const T*>(from);
         T* const target = static_cast<T*>(to);
         const auto read = reader(alpha);
@@ -273,7 +274,8 @@ struct Generic {
             move([](T& element, const T& value) { element = value; });
     }
 
-    static void transfer(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha, local::TransferMode mode) {
+    static void transfer(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha,
+                         local::TransferMode mode) {
         using Axis = local::TransferAxis;
         const auto read = reader(alpha);
         std::vector<Axis> outer(axes.begin(), axes.end());
@@ -350,7 +352,8 @@ struct Generic {
 
     /// Sums of few terms, or of products that are no matrix product: C += alpha * sum over k of f(A, B).
     template <class F>
-    static void sum_directly(const std::vector<local::FoldAxis>& out, const std::vector<local::FoldAxis>& k, const Read& read, T* c, F&& term) {
+    static void sum_directly(const std::vector<local::FoldAxis>& out, const std::vector<local::FoldAxis>& k, const Read& read, T* c,
+                             F&& term) {
         for_each_row(out, 0, 0, 0, [&](std::int64_t a, std::int64_t b, std::int64_t at, const local::FoldAxis& axis) {
             for (std::int64_t i = 0; i < axis.size; ++i) {
                 T sum = zero();
@@ -366,7 +369,8 @@ struct Generic {
     }
 
     /// Products without a sum over many: the innermost loop runs over the result.
-    static void multiply_rows_of(const std::vector<local::FoldAxis>& out, const std::vector<local::FoldAxis>& k, const Read& read, const T* a, const T* b, T* c) {
+    static void multiply_rows_of(const std::vector<local::FoldAxis>& out, const std::vector<local::FoldAxis>& k, const Read& read,
+                                 const T* a, const T* b, T* c) {
         for_each_row(k, 0, 0, 0, [&](std::int64_t k_a, std::int64_t k_b, std::int64_t, const local::FoldAxis& summed) {
             for (std::int64_t j = 0; j < summed.size; ++j)
                 for_each_row(out, k_a + j * summed.stride_a, k_b + j * summed.stride_b, 0,
@@ -461,7 +465,8 @@ struct Generic {
 #ifdef _OPENMP
 #pragma omp simd
 #endif
-                    for (std::size_t j = 0; j < columns; ++j) sum[i][j] = add(sum[i][j], second_first ? times(b[j], factor) : times(factor, b[j]));
+                    for (std::size_t j = 0; j < columns; ++j)
+                        sum[i][j] = add(sum[i][j], second_first ? times(b[j], factor) : times(factor, b[j]));
                 }
         }
     };
@@ -480,7 +485,8 @@ struct Generic {
                 return sum_directly(out, f.k, read, to, [&](std::int64_t i, std::int64_t j) { return times(from_a[i], from_b[j]); });
             using Axis = local::FoldAxis;
             Tiles tiles{offsets(f.m, &Axis::stride_a), offsets(f.m, &Axis::stride_c), offsets(f.n, &Axis::stride_b),
-                        offsets(f.n, &Axis::stride_c), offsets(f.k, &Axis::stride_a), offsets(f.k, &Axis::stride_b), n < m && n < Tiles::columns};
+                        offsets(f.n, &Axis::stride_c), offsets(f.k, &Axis::stride_a), offsets(f.k, &Axis::stride_b),
+                        n < m && n < Tiles::columns};
             if (tiles.swapped) {
                 std::swap(tiles.m_a, tiles.n_b);
                 std::swap(tiles.m_c, tiles.n_c);
@@ -504,7 +510,8 @@ struct Generic {
         sum_directly(out, f.k, reader(alpha), to, [&](std::int64_t i, std::int64_t) { return from[i]; });
     }
 
-    static void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis, std::span<const double> weights, void* data) {
+    static void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis,
+                            std::span<const double> weights, void* data) {
         const auto walk = [&](auto&& self, std::size_t d, T* at, double weight) -> void {
             if (d == sizes.size()) {
                 if (weight != 1) *at = multiple(weight, *at);

@@ -73,11 +73,11 @@ private:
 
 /// What a checkpoint holds under one name.
 struct CheckpointTensor {
-    std::string name;                               ///< in the file
-    ElementType element = ElementType::float64;     ///< type of an element
-    std::vector<std::int64_t> extents;              ///< length of each dimension
-    Symmetry symmetry;                              ///< tree over the dimensions
-    std::int64_t packed_size = 0;                   ///< elements in the file
+    std::string name;                            ///< in the file
+    ElementType element = ElementType::float64;  ///< type of an element
+    std::vector<std::int64_t> extents;           ///< length of each dimension
+    Symmetry symmetry;                           ///< tree over the dimensions
+    std::int64_t packed_size = 0;                ///< elements in the file
 };
 
 /// Reads a checkpoint, on any number of ranks. Elements come back bit by bit. Calls are collective over the world unless

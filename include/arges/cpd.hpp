@@ -24,25 +24,25 @@ enum class CpAlgorithm : std::uint8_t {
 /// What to decompose into, and how. The texts are those of `arges cpd`. Distribution, grid, policy, rows, format and partition
 /// file are for sparse tensors, pairwise perturbation is for dense ones.
 struct CpOptions {
-    int rank = 10;                       ///< number of components R, 1 to 1024
+    int rank = 10;                             ///< number of components R, 1 to 1024
     CpAlgorithm algorithm = CpAlgorithm::als;  ///< how
-    int max_iterations = 50;             ///< at most so many
-    double tolerance = 1e-5;             ///< stops when the fit changes by less than this times the fit; 0: never
-    std::uint64_t seed = 1;              ///< of the start; the same start on any number of ranks and in any distribution
-    double regularization = 0;           ///< adds this times the sum of the squares of all factors to the squared residual
-    std::string distribution = "auto";   ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
-    std::string grid;                    ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: best
-    std::string policy;                  ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
-    std::string rows = "holders";        ///< owners of rows: even, claim, holders
-    std::string format = "auto";         ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
-    std::string partition_file;          ///< fine: a file with the rank of each nonzero, one a line
+    int max_iterations = 50;                   ///< at most so many
+    double tolerance = 1e-5;                   ///< stops when the fit changes by less than this times the fit; 0: never
+    std::uint64_t seed = 1;                    ///< of the start; the same start on any number of ranks and in any distribution
+    double regularization = 0;                 ///< adds this times the sum of the squares of all factors to the squared residual
+    std::string distribution = "auto";         ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
+    std::string grid;                          ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: best
+    std::string policy;                        ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
+    std::string rows = "holders";              ///< owners of rows: even, claim, holders
+    std::string format = "auto";               ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
+    std::string partition_file;                ///< fine: a file with the rank of each nonzero, one a line
     bool pairwise_perturbation =
         false;  ///< als and nonnegative, dense: approximate products while factors change little; see cp_decompose()
     double perturbation_threshold =
         0.1;  ///< "little": every factor is nearer than this to where the products were exact, relative to its norm
-    /// Called on every rank before the iterations, with the bytes that the decomposition takes at most on a rank, its part of the tensor included:
-    /// for a sparse tensor when its nonzeros have been distributed, so that their numbers are known; and with the bytes of a model that a progress
-    /// function asks for, on top of that. May throw, on all ranks alike.
+    /// Called on every rank before the iterations, with the bytes that the decomposition takes at most on a rank, its part of the tensor
+    /// included: for a sparse tensor when its nonzeros have been distributed, so that their numbers are known; and with the bytes of a
+    /// model that a progress function asks for, on top of that. May throw, on all ranks alike.
     std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
     /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.
     std::function<bool()> stop{};
@@ -59,21 +59,21 @@ enum class StopReason : std::uint8_t {
 
 /// How the products of an iteration were found.
 enum class CpStep : std::uint8_t {
-    exact,      ///< from the tensor
-    pairs,      ///< pairwise perturbation starts, or starts again: its operators were made from the tensor, then used
-    perturbed   ///< from the operators of pairwise perturbation only; the fit is an estimate
+    exact,     ///< from the tensor
+    pairs,     ///< pairwise perturbation starts, or starts again: its operators were made from the tensor, then used
+    perturbed  ///< from the operators of pairwise perturbation only; the fit is an estimate
 };
 
 /// What an iteration did.
 struct CpIteration {
-    int number = 0;                      ///< from 1
-    double fit = 0;                      ///< 1 - |X - model| / |X|
-    double change = 0;                   ///< of the fit
-    double seconds = 0;                  ///< of this rank
-    double mttkrp_seconds = 0;           ///< of this rank, in the products with nonzeros
-    double solve_seconds = 0;            ///< of this rank, in solves, norms and Gram matrices
-    double communication_seconds = 0;    ///< of this rank, waiting for others included
-    CpStep step = CpStep::exact;         ///< how products were found; the last iteration is always exact
+    int number = 0;                    ///< from 1
+    double fit = 0;                    ///< 1 - |X - model| / |X|
+    double change = 0;                 ///< of the fit
+    double seconds = 0;                ///< of this rank
+    double mttkrp_seconds = 0;         ///< of this rank, in the products with nonzeros
+    double solve_seconds = 0;          ///< of this rank, in solves, norms and Gram matrices
+    double communication_seconds = 0;  ///< of this rank, waiting for others included
+    CpStep step = CpStep::exact;       ///< how products were found; the last iteration is always exact
 };
 
 /// A decomposition. Each rank has rows of the factors; components are ordered by falling weight.
@@ -107,8 +107,8 @@ public:
     /// @param rows    by mode, numbers of the rows on this rank: ascending, from 0 to the length; a row is on one rank
     /// @param factors by mode, these rows, one after the other, with an element for each component
     /// @throws InvalidArgument on the ranks where these do not fit together
-    CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda,
-            std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors);
+    CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda, std::vector<std::vector<std::int64_t>> rows,
+            std::vector<std::vector<T>> factors);
 
 private:
     World world_;
@@ -122,33 +122,33 @@ private:
 /// with an Error, so that no NaN is taken for a result.
 template <class T>
 struct CpResult {
-    CpModel<T> model;                    ///< what was found
-    double fit = 0;                      ///< 1 - |X - model| / |X|
-    int iterations = 0;                  ///< that were made
-    bool converged = false;              ///< the tolerance was reached; opt: or no step makes the residual smaller
+    CpModel<T> model;                                 ///< what was found
+    double fit = 0;                                   ///< 1 - |X - model| / |X|
+    int iterations = 0;                               ///< that were made
+    bool converged = false;                           ///< the tolerance was reached; opt: or no step makes the residual smaller
     StopReason stop_reason = StopReason::iterations;  ///< why there was no further iteration
-    std::vector<double> fits{};          ///< after each iteration
-    double seconds_per_iteration = 0;    ///< on average
-    double setup_seconds = 0;            ///< choosing and making the distribution and the formats
-    double choose_seconds = 0;           ///< of these: choosing the distribution; sparse tensors
-    std::string distribution{};          ///< what was used
-    std::string grid{};                  ///< of a medium-grain distribution
-    std::string policy{};                ///< for its layers
-    std::string rows{};                  ///< rule for owners of rows
-    std::string format{};                ///< of the nonzeros
-    std::int64_t nonzeros_max = 0;       ///< nonzeros of a rank
-    std::int64_t volume_rows_max = 0;    ///< rows that a rank sends and receives in an iteration
-    std::int64_t volume_rows_total = 0;  ///< rows sent in an iteration, over all ranks
-    std::int64_t memory_bytes_max = 0;   ///< of nonzeros, factors and buffers
-    std::int64_t forecast_bytes = 0;     ///< what CpOptions::planned was called with
-    std::int64_t planned_bytes_max = 0;  ///< bytes that a rank sends in an exact iteration, as planned before; dense tensors
-    std::int64_t sent_bytes_max = 0;     ///< bytes that a rank sent, on average over the iterations; dense tensors
+    std::vector<double> fits{};                       ///< after each iteration
+    double seconds_per_iteration = 0;                 ///< on average
+    double setup_seconds = 0;                         ///< choosing and making the distribution and the formats
+    double choose_seconds = 0;                        ///< of these: choosing the distribution; sparse tensors
+    std::string distribution{};                       ///< what was used
+    std::string grid{};                               ///< of a medium-grain distribution
+    std::string policy{};                             ///< for its layers
+    std::string rows{};                               ///< rule for owners of rows
+    std::string format{};                             ///< of the nonzeros
+    std::int64_t nonzeros_max = 0;                    ///< nonzeros of a rank
+    std::int64_t volume_rows_max = 0;                 ///< rows that a rank sends and receives in an iteration
+    std::int64_t volume_rows_total = 0;               ///< rows sent in an iteration, over all ranks
+    std::int64_t memory_bytes_max = 0;                ///< of nonzeros, factors and buffers
+    std::int64_t forecast_bytes = 0;                  ///< what CpOptions::planned was called with
+    std::int64_t planned_bytes_max = 0;               ///< bytes that a rank sends in an exact iteration, as planned before; dense tensors
+    std::int64_t sent_bytes_max = 0;                  ///< bytes that a rank sent, on average over the iterations; dense tensors
     /// Bytes that ranks send, and get, at least on average, for one product of the iteration, by any algorithm; dense tensors.
     std::int64_t bound_bytes = 0;
     /// The same for all products of an iteration together, if the tensor stays where it is.
     std::int64_t sweep_bound_bytes = 0;
-    int perturbation_starts = 0;         ///< how often pairwise perturbation made its operators
-    CpIteration total{};                 ///< seconds summed over the iterations
+    int perturbation_starts = 0;  ///< how often pairwise perturbation made its operators
+    CpIteration total{};          ///< seconds summed over the iterations
 };
 
 /// Called on every rank after each iteration, with a function that gives the model as it is now (columns not scaled for
@@ -164,8 +164,8 @@ using CpProgress = std::function<void(const CpIteration&, const std::function<Cp
 /// @throws InvalidArgument for options that do not fit together, or for a tensor without nonzeros; Error where the iteration
 /// diverges
 template <class T>
-CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options,
-                         const std::type_identity_t<CpProgress<T>>& progress = {}, const std::type_identity_t<CpModel<T>>* start = nullptr);
+CpResult<T> cp_decompose(const SparseTensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},
+                         const std::type_identity_t<CpModel<T>>* start = nullptr);
 /// The same; the tensor has no nonzeros afterwards, which saves their memory during the iterations.
 template <class T>
 CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress = {},

@@ -23,8 +23,7 @@ Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& o
 
 /// The same with the operands one by one.
 template <class T, class... More>
-    requires(std::is_same_v<More, Tensor<T>> && ...)
-Tensor<T> einsum(const std::string& text, const Tensor<T>& first, const More&... more) {
+requires(std::is_same_v<More, Tensor<T>>&&...) Tensor<T> einsum(const std::string& text, const Tensor<T>& first, const More&... more) {
     return einsum<T>(text, std::vector<const Tensor<T>*>{&first, &more...});
 }
 

@@ -49,14 +49,17 @@ private:
     statements::BulkFunction f_;
 };
 
-/// A function of the elements at the same indices, `E["ij"] = map([](double a, int n) { return a / n; }, A["ij"], N["j"])`: any number of operands of any types,
-/// repeated along the labels that they lack; labels that the output lacks are refused, so sum them first. The result's type is that of the function. With `+=` it is
-/// added. The function is called in any order, once or several times for an element, by several threads or one; it must give the same on every rank.
+/// A function of the elements at the same indices, `E["ij"] = map([](double a, int n) { return a / n; }, A["ij"], N["j"])`: any number of
+/// operands of any types, repeated along the labels that they lack; labels that the output lacks are refused, so sum them first. The
+/// result's type is that of the function. With `+=` it is added. The function is called in any order, once or several times for an element,
+/// by several threads or one; it must give the same on every rank.
 ///
-/// On packed storage the function is called for one element of each orbit. The result must have the output's symmetry: each operand must be symmetric,
-/// antisymmetric or hermitian under the exchanges that the output's tree names, by structure; where signs or conjugates appear, the function is called for them too
-/// and compared, f(-a) = -f(a) where a and the output are antisymmetric, up to 8 units in the last place.
-/// @throws InvalidArgument on every rank, and the output is as it was: for labels that are repeated on the left or not there, operands without the symmetry,
+/// On packed storage the function is called for one element of each orbit. The result must have the output's symmetry: each operand must be
+/// symmetric, antisymmetric or hermitian under the exchanges that the output's tree names, by structure; where signs or conjugates appear,
+/// the function is called for them too and compared, f(-a) = -f(a) where a and the output are antisymmetric, up to 8 units in the last
+/// place.
+/// @throws InvalidArgument on every rank, and the output is as it was: for labels that are repeated on the left or not there, operands
+/// without the symmetry,
 ///         or a function that does not have it; OutOfMemory
 template <class F, class... Ts>
 auto map(F f, const IndexedTensor<Ts>&... operands) {
@@ -83,11 +86,12 @@ void update(const IndexedTensor<T>& target, std::tuple<Arguments...> arguments, 
 }  // namespace statements
 /// @endcond
 
-/// Changes elements in place: `update(C["abij"], D["abij"], [](double& c, double d) { c /= d; })`, with operands between the target and the function, or
-/// none. Rules as for map().
+/// Changes elements in place: `update(C["abij"], D["abij"], [](double& c, double d) { c /= d; })`, with operands between the target and the
+/// function, or none. Rules as for map().
 template <class T, class... Arguments>
 void update(const IndexedTensor<T>& target, Arguments... operands_and_function) {
-    statements::update(target, std::tuple<Arguments...>(std::move(operands_and_function)...), std::make_index_sequence<sizeof...(Arguments) - 1>());
+    statements::update(target, std::tuple<Arguments...>(std::move(operands_and_function)...),
+                       std::make_index_sequence<sizeof...(Arguments) - 1>());
 }
 
 }  // namespace arges

@@ -1,6 +1,6 @@
 /// @file element_kernels.hpp
-/// What the library does with elements: bulk operations over arrays, as a table for each element type and algebra. Statements, movements and
-/// products are compiled once and reach elements through these tables only.
+/// What the library does with elements: bulk operations over arrays, as a table for each element type and algebra. Statements, movements
+/// and products are compiled once and reach elements through these tables only.
 #pragma once
 
 #include "arges/scalar.hpp"
@@ -75,7 +75,8 @@ public:
     /// No element.
     ElementValue() = default;
     /// Room for an element of so many bytes, which are zero.
-    explicit ElementValue(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)), large_(bytes_ > sizeof small_ ? bytes_ / sizeof(std::max_align_t) + 1 : 0) {}
+    explicit ElementValue(std::int64_t bytes)
+        : bytes_(static_cast<std::size_t>(bytes)), large_(bytes_ > sizeof small_ ? bytes_ / sizeof(std::max_align_t) + 1 : 0) {}
     /// A copy of an element of so many bytes.
     ElementValue(const void* element, std::int64_t bytes) : ElementValue(bytes) { std::memcpy(data(), element, bytes_); }
     /// A copy of an element.
@@ -96,19 +97,19 @@ private:
     std::vector<std::max_align_t> large_;
 };
 
-/// The operations on elements of one type under one algebra. Arrays and single elements are given by address; alpha and beta are single elements.
-/// Where beta is the algebra's zero what it would multiply is not read. A function that an algebra cannot have is null.
+/// The operations on elements of one type under one algebra. Arrays and single elements are given by address; alpha and beta are single
+/// elements. Where beta is the algebra's zero what it would multiply is not read. A function that an algebra cannot have is null.
 struct ElementKernels {
-    const char* name = "";                  ///< for messages: the type, and the algebra unless it is plus-times
-    const std::type_info* type = nullptr;   ///< of an element
-    std::int64_t size = 0;                  ///< bytes of an element
-    bool is_complex = false;                ///< elements have conjugates that differ from them
-    bool is_field = false;                  ///< halves exist, and kernels for the plans that form parts of operands
-    bool has_negative = false;              ///< else no antisymmetric trees
-    bool has_product = false;               ///< else sums only
-    bool has_sum = false;                   ///< else elements are only moved
-    const void* zero = nullptr;             ///< neutral element of the sum
-    const void* one = nullptr;              ///< neutral element of the product; null where there is none
+    const char* name = "";                 ///< for messages: the type, and the algebra unless it is plus-times
+    const std::type_info* type = nullptr;  ///< of an element
+    std::int64_t size = 0;                 ///< bytes of an element
+    bool is_complex = false;               ///< elements have conjugates that differ from them
+    bool is_field = false;                 ///< halves exist, and kernels for the plans that form parts of operands
+    bool has_negative = false;             ///< else no antisymmetric trees
+    bool has_product = false;              ///< else sums only
+    bool has_sum = false;                  ///< else elements are only moved
+    const void* zero = nullptr;            ///< neutral element of the sum
+    const void* one = nullptr;             ///< neutral element of the product; null where there is none
 
     /// Is it the neutral element of the sum?
     bool (*is_zero)(const void* element) = nullptr;
@@ -118,7 +119,8 @@ struct ElementKernels {
     std::complex<double> (*as_number)(const void* element) = nullptr;
     /// Its value for messages.
     std::string (*text)(const void* element) = nullptr;
-    /// Are two values the same but for 8 units in the last place of the larger one, and a tolerance? Two NaN are. Types without fractions: exactly.
+    /// Are two values the same but for 8 units in the last place of the larger one, and a tolerance? Two NaN are. Types without fractions:
+    /// exactly.
     bool (*agree)(const void* a, const void* b, double tolerance) = nullptr;
     /// Is the magnitude of a larger?
     bool (*is_larger)(const void* a, const void* b) = nullptr;
@@ -132,23 +134,27 @@ struct ElementKernels {
     void (*scale)(void* to, std::int64_t count, const void* beta) = nullptr;
     /// to = to / divisor on `count` elements; null where there is no division.
     void (*divide)(void* to, const void* divisor, std::int64_t count) = nullptr;
-    /// For every combination of axis entries: to (+)= alpha * sign * conj?(from); see local::TransferAxis. No axes mean one element. Every target is written once,
-    /// except that an accumulating transfer may repeat a target in consecutive entries of a listed axis, or have an axis of target stride 0, which sums over it.
-    void (*transfer)(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha, local::TransferMode mode) = nullptr;
+    /// For every combination of axis entries: to (+)= alpha * sign * conj?(from); see local::TransferAxis. No axes mean one element. Every
+    /// target is written once, except that an accumulating transfer may repeat a target in consecutive entries of a listed axis, or have an
+    /// axis of target stride 0, which sums over it.
+    void (*transfer)(std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha,
+                     local::TransferMode mode) = nullptr;
     /// The same for a list of elements.
-    void (*transfer_listed)(const local::ListedTransfer& list, const void* from, void* to, const void* alpha, local::TransferMode mode) = nullptr;
+    void (*transfer_listed)(const local::ListedTransfer& list, const void* from, void* to, const void* alpha,
+                            local::TransferMode mode) = nullptr;
     /// Drops the imaginary parts of `count` elements; null for real ones.
     void (*make_real)(void* data, std::int64_t count) = nullptr;
     /// C = alpha * sum over k of A * B + beta * C.
-    void (*contract)(const local::FoldedContraction& f, const void* alpha, const void* a, const void* b, const void* beta, void* c) = nullptr;
+    void (*contract)(const local::FoldedContraction& f, const void* alpha, const void* a, const void* b, const void* beta,
+                     void* c) = nullptr;
     /// C[m, batch] = alpha * sum over k of A[m, k, batch] + beta * C.
     void (*reduce)(const local::FoldedContraction& f, const void* alpha, const void* a, const void* beta, void* c) = nullptr;
     /// Replaces every element by so many of it as weights[i] says, i being its index along `axis`.
-    void (*scale_along)(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis, std::span<const double> weights,
-                        void* data) = nullptr;
+    void (*scale_along)(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis,
+                        std::span<const double> weights, void* data) = nullptr;
     /// Products with a packed pair node by rows; fields only, may be null.
-    void (*multiply_rows)(const local::RowProduct& product, const void* alpha, const void* a, const void* b, void* c, std::int64_t result, void* copies,
-                          std::int64_t threads) = nullptr;
+    void (*multiply_rows)(const local::RowProduct& product, const void* alpha, const void* a, const void* b, void* c, std::int64_t result,
+                          void* copies, std::int64_t threads) = nullptr;
     /// Fills one part of a tensor with joint pair symmetry; fields only, may be null.
     void (*split_pair)(const PairSplit& split, const void* from, void* to, const void* alpha, bool conjugate) = nullptr;
     /// Fills a dense array from a packed pair node; may be null.

@@ -30,11 +30,11 @@ class TensorState;
 class Labels {
 public:
     /// One label per character. Letters, digits and underscores; anything else is refused by the statement.
-    Labels(const char* letters);         // NOLINT: implicit on purpose
+    Labels(const char* letters);  // NOLINT: implicit on purpose
     /// One label per character.
     Labels(const std::string& letters);  // NOLINT
     /// One label per name; for more than 52 labels or for readability.
-    Labels(std::vector<std::string> names) : names_(std::move(names)) {}         // NOLINT
+    Labels(std::vector<std::string> names) : names_(std::move(names)) {}  // NOLINT
     /// One label per name.
     Labels(std::initializer_list<const char*> names);  // NOLINT
     /// The names, one per dimension.
@@ -62,13 +62,14 @@ struct Term {
     std::vector<std::string> summed{};         ///< labels that are meant to occur once, see sum()
 };
 
-/// The type of products of two element types: the one that holds the other's values. Where neither does (std::complex<float> times double) there is none.
+/// The type of products of two element types: the one that holds the other's values. Where neither does (std::complex<float> times double)
+/// there is none.
 template <class A, class B>
 using product_type = std::conditional_t<is_lossless<A, B>, B, A>;
 
 /// What can be written in front of an expression with elements T.
 template <class N, class T>
-concept NumberFor = kernels::is_number<T> && (std::is_arithmetic_v<N> || std::is_same_v<N, T>);
+concept NumberFor = kernels::is_number<T> &&(std::is_arithmetic_v<N> || std::is_same_v<N, T>);
 
 /// @cond
 namespace statements {
@@ -93,14 +94,15 @@ public:
     Expression(T number) : terms_{Term{ElementValue::of(number)}} {}  // NOLINT
     /// A number of another type, as in 0.5 * A["ij"] where A is complex.
     template <class N>
-        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T> && kernels::is_number<T>)
-    Expression(N number) : Expression(static_cast<T>(number)) {}  // NOLINT
+    requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T> && kernels::is_number<T>) Expression(N number)
+        : Expression(static_cast<T>(number)) {}  // NOLINT
     /// An expression in a type whose numbers T has, too, as in Z["ij"] = D["ij"] with real D and complex Z.
     template <class S>
-        requires(!std::is_same_v<S, T> && is_lossless<S, T>)
-    Expression(const Expression<S>& other) : terms_(other.terms()) {  // NOLINT: implicit on purpose
+    requires(!std::is_same_v<S, T> && is_lossless<S, T>) Expression(const Expression<S>& other)
+        : terms_(other.terms()) {  // NOLINT: implicit on purpose
         for (auto& term : terms_)
-            if (const auto* number = static_cast<const S*>(std::as_const(term.coefficient).data())) term.coefficient = ElementValue::of(static_cast<T>(*number));
+            if (const auto* number = static_cast<const S*>(std::as_const(term.coefficient).data()))
+                term.coefficient = ElementValue::of(static_cast<T>(*number));
     }
     /// One term.
     explicit Expression(Term term) : terms_{std::move(term)} {}
@@ -108,7 +110,7 @@ public:
     /// The sum over all labels as a number, on every rank: `double e = A["ij"] * B["ij"];`. Collective, unless there are numbers only.
     /// @throws as a statement
     template <class S>
-        requires std::is_same_v<S, T>
+    requires std::is_same_v<S, T>
     operator S() const {  // NOLINT: implicit on purpose
         S result{};
         statements::total(terms_, element_kernels<T>(), &result);
@@ -133,18 +135,12 @@ public:
         return a;
     }
     /// Negation.
-    friend Expression operator-(Expression a)
-        requires kernels::has_negative<T>
-    {
+    friend Expression operator-(Expression a) requires kernels::has_negative<T> {
         a.scale(PlusTimes<T>::negate(T(1)));
         return a;
     }
     /// Difference.
-    friend Expression operator-(const Expression& a, const Expression& b)
-        requires kernels::has_negative<T>
-    {
-        return a + (-b);
-    }
+    friend Expression operator-(const Expression& a, const Expression& b) requires kernels::has_negative<T> { return a + (-b); }
     /// Product; sums are multiplied out. A factor under antisymmetrized(), symmetrized() or canonical()
     /// can only be multiplied by a number.
     friend Expression operator*(const Expression& a, const Expression& b) {
@@ -155,16 +151,24 @@ public:
     }
     /// Sum with a number, which counts once for each element of the output.
     template <NumberFor<T> N>
-    friend Expression operator+(const Expression& a, N number) { return a + Expression(number); }
+    friend Expression operator+(const Expression& a, N number) {
+        return a + Expression(number);
+    }
     /// Likewise.
     template <NumberFor<T> N>
-    friend Expression operator+(N number, const Expression& a) { return Expression(number) + a; }
+    friend Expression operator+(N number, const Expression& a) {
+        return Expression(number) + a;
+    }
     /// Difference.
     template <NumberFor<T> N>
-    friend Expression operator-(const Expression& a, N number) { return a - Expression(number); }
+    friend Expression operator-(const Expression& a, N number) {
+        return a - Expression(number);
+    }
     /// Difference.
     template <NumberFor<T> N>
-    friend Expression operator-(N number, const Expression& a) { return Expression(number) - a; }
+    friend Expression operator-(N number, const Expression& a) {
+        return Expression(number) - a;
+    }
     /// Multiplication by a number.
     template <NumberFor<T> N>
     friend Expression operator*(N number, Expression a) {
@@ -173,11 +177,12 @@ public:
     }
     /// Multiplication by a number.
     template <NumberFor<T> N>
-    friend Expression operator*(Expression a, N number) { return number * std::move(a); }
+    friend Expression operator*(Expression a, N number) {
+        return number * std::move(a);
+    }
     /// Division by a number.
     template <NumberFor<T> N>
-        requires(!std::is_integral_v<T>)
-    friend Expression operator/(Expression a, N number) {
+    requires(!std::is_integral_v<T>) friend Expression operator/(Expression a, N number) {
         for (auto& term : a.terms_) {
             const auto* own = static_cast<const T*>(std::as_const(term.coefficient).data());
             term.coefficient = ElementValue::of((own == nullptr ? T(1) : *own) / static_cast<T>(number));
@@ -197,37 +202,27 @@ private:
     std::vector<Term> terms_;
 };
 
-/// Product of tensors of two types, of the type that holds both: `Z["ij"] * D["jk"]` with complex Z and real D. Nothing is lost silently: there is no product of
-/// std::complex<float> and double.
+/// Product of tensors of two types, of the type that holds both: `Z["ij"] * D["jk"]` with complex Z and real D. Nothing is lost silently:
+/// there is no product of std::complex<float> and double.
 template <class A, class B>
-    requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>))
-Expression<product_type<A, B>> operator*(const Expression<A>& a, const Expression<B>& b) {
-    return Expression<product_type<A, B>>(a) * Expression<product_type<A, B>>(b);
-}
+requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>)) Expression<product_type<A, B>>
+operator*(const Expression<A>& a, const Expression<B>& b) { return Expression<product_type<A, B>>(a) * Expression<product_type<A, B>>(b); }
 /// Multiplication by a number of a wider type, as in `std::complex<double>(0, 1) * D["ij"]` with real D.
 template <class N, class T>
-    requires(!std::is_same_v<N, T> && !std::is_arithmetic_v<N> && is_lossless<T, N>)
-Expression<N> operator*(N number, const Expression<T>& a) {
-    return number * Expression<N>(a);
-}
+requires(!std::is_same_v<N, T> && !std::is_arithmetic_v<N> && is_lossless<T, N>) Expression<N>
+operator*(N number, const Expression<T>& a) { return number * Expression<N>(a); }
 /// Likewise.
 template <class N, class T>
-    requires(!std::is_same_v<N, T> && !std::is_arithmetic_v<N> && is_lossless<T, N>)
-Expression<N> operator*(const Expression<T>& a, N number) {
-    return number * Expression<N>(a);
-}
+requires(!std::is_same_v<N, T> && !std::is_arithmetic_v<N> && is_lossless<T, N>) Expression<N>
+operator*(const Expression<T>& a, N number) { return number * Expression<N>(a); }
 /// Sum of expressions of two types, of the type that holds both.
 template <class A, class B>
-    requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>))
-Expression<product_type<A, B>> operator+(const Expression<A>& a, const Expression<B>& b) {
-    return Expression<product_type<A, B>>(a) + Expression<product_type<A, B>>(b);
-}
+requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>)) Expression<product_type<A, B>>
+operator+(const Expression<A>& a, const Expression<B>& b) { return Expression<product_type<A, B>>(a) + Expression<product_type<A, B>>(b); }
 /// Likewise.
 template <class A, class B>
-    requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>))
-Expression<product_type<A, B>> operator-(const Expression<A>& a, const Expression<B>& b) {
-    return Expression<product_type<A, B>>(a) - Expression<product_type<A, B>>(b);
-}
+requires(!std::is_same_v<A, B> && (is_lossless<A, B> || is_lossless<B, A>)) Expression<product_type<A, B>>
+operator-(const Expression<A>& a, const Expression<B>& b) { return Expression<product_type<A, B>>(a) - Expression<product_type<A, B>>(b); }
 
 template <class T>
 class Mapping;
@@ -261,31 +256,17 @@ public:
     /// Adds.
     void operator+=(const Expression<T>& right) { statements::assign(factor(), right.terms(), nullptr, element_kernels<T>()); }
     /// Subtracts.
-    void operator-=(const Expression<T>& right)
-        requires kernels::has_negative<T>
-    {
-        *this += -right;
-    }
+    void operator-=(const Expression<T>& right) requires kernels::has_negative<T> { *this += -right; }
     /// Multiplies the elements that the labels name by a number; also by zero, so that NaN stays. Assign 0 to replace it.
-    void operator*=(T number)
-        requires kernels::is_number<T>
-    {
-        assign(Expression<T>(), number);
-    }
+    void operator*=(T number) requires kernels::is_number<T> { assign(Expression<T>(), number); }
 
     /// Divides the elements that the labels name by a number.
-    void operator/=(T number)
-        requires(kernels::is_number<T> && !std::is_integral_v<T>)
-    {
-        assign(Expression<T>(), T(1) / number);
-    }
-    /// Divides each of this tensor's elements by the divisor's at the same indices: `T["abij"] /= e["i"] + e["j"] - f["a"] - f["b"]`. The divisor must have the
-    /// symmetry of this tensor by structure, antisymmetric and hollow nodes counting as symmetric ones; it is held for the time of the call.
-    /// Division by zero gives infinity or NaN.
+    void operator/=(T number) requires(kernels::is_number<T> && !std::is_integral_v<T>) { assign(Expression<T>(), T(1) / number); }
+    /// Divides each of this tensor's elements by the divisor's at the same indices: `T["abij"] /= e["i"] + e["j"] - f["a"] - f["b"]`. The
+    /// divisor must have the symmetry of this tensor by structure, antisymmetric and hollow nodes counting as symmetric ones; it is held
+    /// for the time of the call. Division by zero gives infinity or NaN.
     /// @throws InvalidArgument also if a label is repeated on the left
-    void operator/=(const Expression<T>& divisor)
-        requires(kernels::is_number<T> && !std::is_integral_v<T>)
-    {
+    void operator/=(const Expression<T>& divisor) requires(kernels::is_number<T> && !std::is_integral_v<T>) {
         statements::divide(factor(), divisor.terms());
     }
     /// @cond
@@ -296,7 +277,9 @@ public:
     void assign(const Expression<T>& right, T beta) { statements::assign(factor(), right.terms(), &beta, element_kernels<T>()); }
     /// The plan of `this = right + beta * this` as text: grid, bytes per step and rank, flops, padding, peak memory.
     /// Computes nothing and moves nothing. Local.
-    std::string explain(const Expression<T>& right, T beta) const { return statements::explain(factor(), right.terms(), &beta, element_kernels<T>()); }
+    std::string explain(const Expression<T>& right, T beta) const {
+        return statements::explain(factor(), right.terms(), &beta, element_kernels<T>());
+    }
     /// Likewise of `this = right`. Local.
     std::string explain(const Expression<T>& right) const {
         return statements::explain(factor(), right.terms(), element_kernels<T>().zero, element_kernels<T>());
@@ -313,7 +296,9 @@ public:
     /// Made by over().
     explicit AlgebraTarget(Factor factor) : factor_(std::move(factor)) {}
     /// Replaces the elements that the labels name.
-    void operator=(const Expression<value_type>& right) { statements::assign(factor_, right.terms(), algebra_kernels<A>().zero, algebra_kernels<A>()); }
+    void operator=(const Expression<value_type>& right) {
+        statements::assign(factor_, right.terms(), algebra_kernels<A>().zero, algebra_kernels<A>());
+    }
     /// Adds to them, as the algebra adds.
     void operator+=(const Expression<value_type>& right) { statements::assign(factor_, right.terms(), nullptr, algebra_kernels<A>()); }
     /// The plan of the replacing statement as text. Local.
@@ -325,15 +310,13 @@ private:
     Factor factor_;
 };
 
-/// Lets a statement use an algebra of the user's (algebra.hpp) in place of plus and times: `over<MinPlus>(d["j"]) += d["i"] * A["ij"]` are the shortest
-/// ways of one more step. Sums, products, and elements that symmetry makes zero are the algebra's. Right-hand sides have no numbers: in front of a term they would
-/// be read as elements.
-/// @throws InvalidArgument also for a number on the right, for a product under a monoid, and for an antisymmetric tensor unless the algebra is a ring
+/// Lets a statement use an algebra of the user's (algebra.hpp) in place of plus and times: `over<MinPlus>(d["j"]) += d["i"] * A["ij"]` are
+/// the shortest ways of one more step. Sums, products, and elements that symmetry makes zero are the algebra's. Right-hand sides have no
+/// numbers: in front of a term they would be read as elements.
+/// @throws InvalidArgument also for a number on the right, for a product under a monoid, and for an antisymmetric tensor unless the algebra
+/// is a ring
 template <class A>
-    requires Monoid<A>
-AlgebraTarget<A> over(const IndexedTensor<typename A::value_type>& target) {
-    return AlgebraTarget<A>(target.factor());
-}
+requires Monoid<A> AlgebraTarget<A> over(const IndexedTensor<typename A::value_type>& target) { return AlgebraTarget<A>(target.factor()); }
 
 /// The signed sum of R over the distinct permutations of the output's antisymmetric groups (symmetric groups
 /// of the output: without sign). Permutations that R has as a symmetry by structure are not applied again, so
@@ -361,7 +344,8 @@ template <class T>
 Expression<T> conj(Expression<T> right) {
     if constexpr (kernels::is_complex<T>) {
         for (auto& term : right.terms()) {
-            if (const auto* number = static_cast<const T*>(std::as_const(term.coefficient).data())) term.coefficient = ElementValue::of(std::conj(*number));
+            if (const auto* number = static_cast<const T*>(std::as_const(term.coefficient).data()))
+                term.coefficient = ElementValue::of(std::conj(*number));
             for (auto& factor : term.factors) factor.conjugated = !factor.conjugated;
         }
     }
@@ -369,9 +353,9 @@ Expression<T> conj(Expression<T> right) {
 }
 
 /// Says that the terms of an expression are repeated along labels of the output that none of their factors has:
-/// `R["abij"] = broadcast("j", V["abef"] * T["efi"])`. One rule for labels that may be mistyped: where a term is repeated along a label and sums over
-/// another that occurs in it only once, one of the two must be vouched for, by broadcast() or by sum().
-/// The statement refuses labels that are not as it is said here.
+/// `R["abij"] = broadcast("j", V["abef"] * T["efi"])`. One rule for labels that may be mistyped: where a term is repeated along a label and
+/// sums over another that occurs in it only once, one of the two must be vouched for, by broadcast() or by sum(). The statement refuses
+/// labels that are not as it is said here.
 template <class T>
 Expression<T> broadcast(const Labels& labels, Expression<T> right) {
     for (auto& term : right.terms()) term.repeated.insert(term.repeated.end(), labels.names().begin(), labels.names().end());
@@ -386,17 +370,29 @@ Expression<T> sum(const Labels& labels, Expression<T> right) {
 
 /// @cond
 template <class T>
-Expression<T> broadcast(const Labels& labels, const IndexedTensor<T>& r) { return broadcast(labels, Expression<T>(r)); }
+Expression<T> broadcast(const Labels& labels, const IndexedTensor<T>& r) {
+    return broadcast(labels, Expression<T>(r));
+}
 template <class T>
-Expression<T> sum(const Labels& labels, const IndexedTensor<T>& r) { return sum(labels, Expression<T>(r)); }
+Expression<T> sum(const Labels& labels, const IndexedTensor<T>& r) {
+    return sum(labels, Expression<T>(r));
+}
 template <class T>
-Expression<T> antisymmetrized(const IndexedTensor<T>& r) { return antisymmetrized(Expression<T>(r)); }
+Expression<T> antisymmetrized(const IndexedTensor<T>& r) {
+    return antisymmetrized(Expression<T>(r));
+}
 template <class T>
-Expression<T> symmetrized(const IndexedTensor<T>& r) { return symmetrized(Expression<T>(r)); }
+Expression<T> symmetrized(const IndexedTensor<T>& r) {
+    return symmetrized(Expression<T>(r));
+}
 template <class T>
-Expression<T> canonical(const IndexedTensor<T>& r) { return canonical(Expression<T>(r)); }
+Expression<T> canonical(const IndexedTensor<T>& r) {
+    return canonical(Expression<T>(r));
+}
 template <class T>
-Expression<T> conj(const IndexedTensor<T>& r) { return conj(Expression<T>(r)); }
+Expression<T> conj(const IndexedTensor<T>& r) {
+    return conj(Expression<T>(r));
+}
 /// @endcond
 
 /// C = alpha * A * B + beta * C in one call, e.g. contract(0.5, V, "abef", T, "efij", 1.0, Z, "abij").

@@ -67,26 +67,26 @@ enum class SvdMethod : std::uint8_t {
 /// How much of an SVD is kept, and how it is computed.
 struct SvdOptions {
     std::optional<std::int64_t> rank = {};  ///< keep at most so many singular values, at least 1
-    double tolerance = 0;               ///< cut as many as leave |A - U S Vh| <= tolerance |A| (Frobenius norms)
-    double absolute_tolerance = 0;      ///< likewise with |A - U S Vh| <= absolute_tolerance; the larger bound counts
-    bool left = true;                   ///< compute U; without it, less work
-    bool right = true;                  ///< compute Vh; without it, less work
-    SvdMethod method = SvdMethod::exact;  ///< how
-    std::int64_t oversampling = 10;     ///< randomized: random vectors beyond the rank
-    int power_iterations = 2;           ///< randomized: products with A^H and A; more make slowly falling values accurate
-    std::uint64_t seed = 1;             ///< randomized: of the random vectors; the same on any number of ranks
-    bool checks = false;                ///< fill SvdResult::checks
-    MatrixGrid grid = {};               ///< how the work is spread
+    double tolerance = 0;                   ///< cut as many as leave |A - U S Vh| <= tolerance |A| (Frobenius norms)
+    double absolute_tolerance = 0;          ///< likewise with |A - U S Vh| <= absolute_tolerance; the larger bound counts
+    bool left = true;                       ///< compute U; without it, less work
+    bool right = true;                      ///< compute Vh; without it, less work
+    SvdMethod method = SvdMethod::exact;    ///< how
+    std::int64_t oversampling = 10;         ///< randomized: random vectors beyond the rank
+    int power_iterations = 2;               ///< randomized: products with A^H and A; more make slowly falling values accurate
+    std::uint64_t seed = 1;                 ///< randomized: of the random vectors; the same on any number of ranks
+    bool checks = false;                    ///< fill SvdResult::checks
+    MatrixGrid grid = {};                   ///< how the work is spread
 };
 
 /// A = U diag(s) Vh.
 template <class T>
 struct SvdResult {
-    Tensor<T> U;                   ///< extents of the rows of A, then r; U^H U = 1. No tensor where it was not wanted
-    std::vector<real_of<T>> s;     ///< r singular values, falling, on every rank
-    Tensor<T> Vh;                  ///< r, then the extents of the columns of A; Vh Vh^H = 1. No tensor where it was not wanted
-    double discarded = 0;  ///< |A - U S Vh|, Frobenius norm: root of the sum of the squares of the singular values that were cut
-    MatrixChecks checks{};         ///< where they were asked for
+    Tensor<T> U;                ///< extents of the rows of A, then r; U^H U = 1. No tensor where it was not wanted
+    std::vector<real_of<T>> s;  ///< r singular values, falling, on every rank
+    Tensor<T> Vh;               ///< r, then the extents of the columns of A; Vh Vh^H = 1. No tensor where it was not wanted
+    double discarded = 0;       ///< |A - U S Vh|, Frobenius norm: root of the sum of the squares of the singular values that were cut
+    MatrixChecks checks{};      ///< where they were asked for
 };
 
 /// The singular value decomposition of a matricization, whole or truncated; r is min(rows, columns), or less by rank and
@@ -100,20 +100,20 @@ SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options = {});
 
 /// Which eigenvalues eigh() returns, and what besides.
 struct EighOptions {
-    bool vectors = true;                ///< compute eigenvectors
-    std::int64_t first = 0;             ///< number of the first eigenvalue to return, counted from the smallest, from 0
+    bool vectors = true;                     ///< compute eigenvectors
+    std::int64_t first = 0;                  ///< number of the first eigenvalue to return, counted from the smallest, from 0
     std::optional<std::int64_t> count = {};  ///< how many to return; all that follow
     bool symmetric = false;  ///< the caller's word that A = A^H: the part below the diagonal is read, and nothing is checked
-    bool checks = false;                ///< fill EighResult::checks
-    MatrixGrid grid = {};               ///< how the work is spread
+    bool checks = false;     ///< fill EighResult::checks
+    MatrixGrid grid = {};    ///< how the work is spread
 };
 
 /// A V = V diag(values).
 template <class T>
 struct EighResult {
     std::vector<real_of<T>> values;  ///< n eigenvalues, ascending, on every rank
-    Tensor<T> vectors;  ///< extents of the rows of A, then n; column k belongs to values[k]. No tensor where they were not wanted
-    MatrixChecks checks{};           ///< where they were asked for; the residual is |A V - V diag(values)| / |A|
+    Tensor<T> vectors;      ///< extents of the rows of A, then n; column k belongs to values[k]. No tensor where they were not wanted
+    MatrixChecks checks{};  ///< where they were asked for; the residual is |A V - V diag(values)| / |A|
 };
 
 /// Eigenvalues and eigenvectors of a symmetric (complex: Hermitian) matricization. Rows and columns have equal extents, label by
@@ -164,23 +164,22 @@ Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B,
 struct LeastSquaresOptions {
     /// Singular values up to this times the largest count as zero; negative: round-off times the longer side.
     double tolerance = -1;
-    MatrixGrid grid = {};   ///< how the work is spread
+    MatrixGrid grid = {};  ///< how the work is spread
 };
 
 /// The solution of a least-squares problem.
 template <class T>
 struct LeastSquaresResult {
-    Tensor<T> X;                     ///< extents of A's columns, then those of B's columns
-    std::int64_t rank = 0;           ///< of A
-    double residual = 0;             ///< |A X - B|, Frobenius norm
+    Tensor<T> X;            ///< extents of A's columns, then those of B's columns
+    std::int64_t rank = 0;  ///< of A
+    double residual = 0;    ///< |A X - B|, Frobenius norm
 };
 
 /// The X of least norm that makes |A X - B| least: `least_squares(A["ab|ij"], B["ab|k"])`; the rows of B have the labels of the
 /// rows of A. By QR (for wide matrices of the adjoint) where R shows full rank, else by SVD. Collective.
 /// @throws InvalidArgument if labels differ
 template <class T>
-LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B,
-                                    const LeastSquaresOptions& options = {});
+LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const LeastSquaresOptions& options = {});
 
 /// How the ranks of a world are numbered on a grid.
 enum class GridOrder : std::uint8_t {
@@ -198,18 +197,18 @@ enum class GridOrder : std::uint8_t {
 /// take part, the same blocks and grid.
 template <class T>
 struct BlockCyclic {
-    World world;                                ///< the first grid_rows * grid_columns ranks have the matrix
-    T* data = nullptr;                          ///< this rank's part; may be null where that is empty
-    std::int64_t rows = 0;                      ///< of the whole matrix
-    std::int64_t columns = 0;                   ///< of the whole matrix
-    std::int64_t row_block = 64;                ///< rows of a block
-    std::int64_t column_block = 64;             ///< columns of a block
-    std::int64_t grid_rows = 1;                 ///< of the grid of ranks
-    std::int64_t grid_columns = 1;              ///< of the grid of ranks
-    GridOrder order = GridOrder::row_major;     ///< how ranks are numbered on it
-    std::int64_t row_source = 0;                ///< grid row of the first block
-    std::int64_t column_source = 0;             ///< grid column of the first block
-    std::int64_t leading_dimension = 0;         ///< distance of columns in the array; 0: the number of local rows
+    World world;                             ///< the first grid_rows * grid_columns ranks have the matrix
+    T* data = nullptr;                       ///< this rank's part; may be null where that is empty
+    std::int64_t rows = 0;                   ///< of the whole matrix
+    std::int64_t columns = 0;                ///< of the whole matrix
+    std::int64_t row_block = 64;             ///< rows of a block
+    std::int64_t column_block = 64;          ///< columns of a block
+    std::int64_t grid_rows = 1;              ///< of the grid of ranks
+    std::int64_t grid_columns = 1;           ///< of the grid of ranks
+    GridOrder order = GridOrder::row_major;  ///< how ranks are numbered on it
+    std::int64_t row_source = 0;             ///< grid row of the first block
+    std::int64_t column_source = 0;          ///< grid column of the first block
+    std::int64_t leading_dimension = 0;      ///< distance of columns in the array; 0: the number of local rows
 
     /// Rows that this rank has. Local.
     std::int64_t local_rows() const;
@@ -234,8 +233,7 @@ void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matri
 /// A tensor from an array that every rank has, whole, first index fastest; no communication (Tensor::gather() is the way back).
 /// @throws InvalidArgument if the number of values is not the product of the extents
 template <class T>
-Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values,
-                          const std::string& name = "");
+Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values, const std::string& name = "");
 
 /// QR in place: `A` becomes Q (its first min(rows, columns) columns) and `R` is written, min(rows, columns) x columns.
 /// Collective.

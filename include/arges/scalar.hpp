@@ -31,8 +31,10 @@ inline constexpr bool is_lossless = [] {
     if constexpr (!std::is_arithmetic_v<F> || !std::is_arithmetic_v<T>)
         return false;
     else
-        return (std::is_same_v<From, F> || !std::is_same_v<To, T>) && (std::is_floating_point_v<T> || !std::is_floating_point_v<F>) &&
-               std::numeric_limits<F>::digits <= std::numeric_limits<T>::digits && (std::is_signed_v<T> || !std::is_signed_v<F>);
+        return (std::is_same_v<From, F> || !std::is_same_v<To, T>)&&(std::is_floating_point_v<T> ||
+                                                                     !std::is_floating_point_v<F>)&&std::numeric_limits<F>::digits <=
+                   std::numeric_limits<T>::digits &&
+               (std::is_signed_v<T> || !std::is_signed_v<F>);
 }();
 
 }  // namespace arges

@@ -20,24 +20,24 @@ enum class IndexBase {
 
 /// How to read a sparse tensor.
 struct SparseReadOptions {
-    IndexBase base = IndexBase::detect;              ///< for text; binary forms count from 0 by themselves
-    std::vector<std::int64_t> lengths{};             ///< expected; if not given, text has the largest index of each mode
-    Duplicates duplicates = Duplicates::sum;         ///< what to do with several values for one element
-    std::string name{};                              ///< of the tensor; if empty, that of the file
+    IndexBase base = IndexBase::detect;       ///< for text; binary forms count from 0 by themselves
+    std::vector<std::int64_t> lengths{};      ///< expected; if not given, text has the largest index of each mode
+    Duplicates duplicates = Duplicates::sum;  ///< what to do with several values for one element
+    std::string name{};                       ///< of the tensor; if empty, that of the file
     /// Called on each rank for itself while text is read, with the part that is done, from 0 to 1.
     std::function<void(double done)> progress{};
 };
 
 /// What reading found. The same on every rank.
 struct ReadReport {
-    std::string form;                          ///< "text", "gzip text", "binary" or "SPLATT binary"
-    std::int64_t bytes = 0;                    ///< of the file
-    std::int64_t lines = 0;                    ///< of text, with comments and blank lines
-    int index_base = 0;                        ///< 0 or 1: what the file calls the first index
-    std::int64_t entries = 0;                  ///< values in the file
-    std::int64_t duplicates = 0;               ///< of these, merged into another one for the same element
-    std::vector<std::int64_t> lengths;         ///< of the modes
-    std::vector<std::int64_t> nonempty_slices; ///< by mode
+    std::string form;                           ///< "text", "gzip text", "binary" or "SPLATT binary"
+    std::int64_t bytes = 0;                     ///< of the file
+    std::int64_t lines = 0;                     ///< of text, with comments and blank lines
+    int index_base = 0;                         ///< 0 or 1: what the file calls the first index
+    std::int64_t entries = 0;                   ///< values in the file
+    std::int64_t duplicates = 0;                ///< of these, merged into another one for the same element
+    std::vector<std::int64_t> lengths;          ///< of the modes
+    std::vector<std::int64_t> nonempty_slices;  ///< by mode
 };
 
 /// A sparse tensor that was read, with the report.
@@ -81,7 +81,6 @@ template <class T>
 CompactTensor<T> compacted(const SparseTensor<T>& tensor);
 
 /// Writes a map of compacted(): one index on each line, counted from `base`. Collective.
-void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path,
-               IndexBase base = IndexBase::one);
+void write_map(const World& world, const std::vector<std::int64_t>& map, const std::string& path, IndexBase base = IndexBase::one);
 
 }  // namespace arges

@@ -98,8 +98,7 @@ public:
     ///         policy refuses them (a stored value counts, too); the tensor is then as it was before
     void write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates);
     /// Likewise by index tuples, one after the other: the first order() numbers are the indices of the first value.
-    void write_at(std::span<const std::int64_t> tuples, std::span<const T> values,
-                  Duplicates duplicates);
+    void write_at(std::span<const std::int64_t> tuples, std::span<const T> values, Duplicates duplicates);
     /// Sets every stored value.
     void fill(T value);
     /// Removes all nonzeros.

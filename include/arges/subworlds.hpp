@@ -1,5 +1,6 @@
 /// @file subworlds.hpp
-/// Several worlds at once: tensors of worlds over subsets of ranks as parts of a tensor of the ranks' common world, each rank with its own in one call.
+/// Several worlds at once: tensors of worlds over subsets of ranks as parts of a tensor of the ranks' common world, each rank with its own
+/// in one call.
 #pragma once
 
 #include "arges/tensor.hpp"
@@ -19,15 +20,16 @@ struct PartPlace {
 /// @cond
 namespace subworlds {
 
-/// Keys in the whole of the part's elements on this rank, in the order of for_each_local(); with `once`, of each element on one rank only, and the places must be such
-/// that they can be written. Collective over the whole's world.
+/// Keys in the whole of the part's elements on this rank, in the order of for_each_local(); with `once`, of each element on one rank only,
+/// and the places must be such that they can be written. Collective over the whole's world.
 std::vector<std::int64_t> keys_of(const AnyTensor& whole, const AnyTensor& part, const PartPlace& place, bool once);
 
 }  // namespace subworlds
 /// @endcond
 
-/// part[x] = the element of `whole` at its place: every rank, or every world that the ranks form beside, gives a tensor of its own and a place of its own.
-/// Collective over the world of `whole`; ranks that want nothing give a default-constructed tensor. A part with symmetry takes one element of each orbit, as canonical() does.
+/// part[x] = the element of `whole` at its place: every rank, or every world that the ranks form beside, gives a tensor of its own and a
+/// place of its own. Collective over the world of `whole`; ranks that want nothing give a default-constructed tensor. A part with symmetry
+/// takes one element of each orbit, as canonical() does.
 /// @throws InvalidArgument on every rank if a part does not fit into the whole, or if some ranks of a part's world give another place
 template <class T>
 void read_part(const Tensor<T>& whole, Tensor<T>& part, const PartPlace& place = {}) {
@@ -36,12 +38,13 @@ void read_part(const Tensor<T>& whole, Tensor<T>& part, const PartPlace& place =
     if (part.state()) part.for_each_local([&](Index, T& element) { element = values[next++]; });
 }
 
-/// The element of `whole` at its place += alpha * part[x], for the parts of all ranks or worlds together; parts may overlap. The rules for symmetry are those of
-/// Tensor::set_slice(): dimensions that the whole's symmetry relates need the same range and a part with that symmetry, or ranges that do not overlap.
-/// Collective over the world of `whole`; ranks that have nothing give a default-constructed tensor.
+/// The element of `whole` at its place += alpha * part[x], for the parts of all ranks or worlds together; parts may overlap. The rules for
+/// symmetry are those of Tensor::set_slice(): dimensions that the whole's symmetry relates need the same range and a part with that
+/// symmetry, or ranges that do not overlap. Collective over the world of `whole`; ranks that have nothing give a default-constructed
+/// tensor.
 /// @throws InvalidArgument on every rank, as read_part(), and where the symmetry forbids it; nothing has changed then
 template <class T>
-    requires kernels::is_number<T>
+requires kernels::is_number<T>
 void add_part(Tensor<T>& whole, const Tensor<T>& part, const PartPlace& place = {}, T alpha = T(1)) {
     const auto keys = subworlds::keys_of(whole, part, place, true);
     std::vector<T> values;

@@ -32,8 +32,8 @@ using Index = std::span<const std::int64_t>;
 /// A value together with the indices of its element.
 template <class T>
 struct Extremum {
-    T value{};                         ///< the value
-    std::vector<std::int64_t> index;   ///< indices of an element with that value; empty for a tensor without elements
+    T value{};                        ///< the value
+    std::vector<std::int64_t> index;  ///< indices of an element with that value; empty for a tensor without elements
 };
 
 /// The element that stands for an orbit, and how another element of the orbit follows from it.
@@ -75,7 +75,9 @@ public:
     /// @throws as key()
     CanonicalKey canonical_key(Index index) const;
     /// Likewise, as in canonical_key({1, 0}).
-    CanonicalKey canonical_key(std::initializer_list<std::int64_t> index) const { return canonical_key(Index(index.begin(), index.size())); }
+    CanonicalKey canonical_key(std::initializer_list<std::int64_t> index) const {
+        return canonical_key(Index(index.begin(), index.size()));
+    }
     /// Index tuple of a key.
     std::vector<std::int64_t> index(std::int64_t key) const;
 
@@ -85,11 +87,13 @@ public:
 protected:
     AnyTensor() = default;
     explicit AnyTensor(std::shared_ptr<TensorState> state) : state_(std::move(state)) {}
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name);
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name);
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations, std::string name);
-    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string_view names, std::string_view symmetry,
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
               std::string name);
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name);
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
+              std::string name);
+    AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string_view names,
+              std::string_view symmetry, std::string name);
     AnyTensor(const AnyTensor& other) { *this = other; }
     AnyTensor(AnyTensor&& other) noexcept = default;
     AnyTensor& operator=(const AnyTensor& other);
@@ -112,7 +116,8 @@ protected:
     std::shared_ptr<TensorState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
     void write_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part, const void* alpha, const void* beta);
     std::shared_ptr<TensorState> resymmetrized(const Symmetry& symmetry) const;
-    static std::shared_ptr<TensorState> transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source, const World& target);
+    static std::shared_ptr<TensorState> transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source,
+                                                    const World& target);
 
 private:
     std::shared_ptr<TensorState> state_;
@@ -126,9 +131,9 @@ using norm_of = std::conditional_t<std::is_integral_v<T>, double, real_of<T>>;
 /// A tensor spread over the ranks of a world, stored packed by its symmetry. It stands for the full tensor: reading
 /// any element gives its value, sign included; sums, norms and extrema run over the full tensor.
 /// NaN is never hidden: where an element is NaN, sums, norms and extrema are NaN, and infinities of both signs add up to NaN.
-/// Element types: float, double, long double, std::complex<float>, std::complex<double>, std::int32_t, std::int64_t, bool, and any trivially copyable type of the
-/// user's. Integers wrap around; bool adds by "or" and multiplies by "and". Tensors of a user's type are stored, moved, read and written; statements that add or
-/// multiply their elements name an algebra, see over().
+/// Element types: float, double, long double, std::complex<float>, std::complex<double>, std::int32_t, std::int64_t, bool, and any
+/// trivially copyable type of the user's. Integers wrap around; bool adds by "or" and multiplies by "and". Tensors of a user's type are
+/// stored, moved, read and written; statements that add or multiply their elements name an algebra, see over().
 ///
 /// Keys are linear indices into the full tensor, first index fastest: key = i0 + n0 * (i1 + n1 * (i2 + ...)).
 /// Copying copies the elements; moving does not. Calls are collective over the world unless marked local.
@@ -159,11 +164,12 @@ public:
         : AnyTensor(element_kernels<T>(), world, std::move(extents), names, symmetry, std::move(name)) {}
     /// Elements of a tensor of another type whose values T has, too, with its symmetry. Collective.
     template <class S>
-        requires(!std::is_same_v<S, T> && is_lossless<S, T>)
-    explicit Tensor(const Tensor<S>& other) : Tensor(other.template converted_to<T>()) {}
+    requires(!std::is_same_v<S, T> && is_lossless<S, T>) explicit Tensor(const Tensor<S>& other)
+        : Tensor(other.template converted_to<T>()) {}
     Tensor(const Tensor& other) = default;      ///< Copies the elements, not the name. Collective, also for small tensors.
     Tensor(Tensor&& other) noexcept = default;  ///< Leaves `other` without a tensor. Local.
-    Tensor& operator=(const Tensor& other) = default;  ///< Replaces shape, symmetry, world and elements, and keeps its own name. Collective.
+    Tensor&
+    operator=(const Tensor& other) = default;  ///< Replaces shape, symmetry, world and elements, and keeps its own name. Collective.
     Tensor& operator=(Tensor&& other) noexcept = default;  ///< Likewise by moving. Local.
     ~Tensor() = default;
 
@@ -171,23 +177,14 @@ public:
     IndexedTensor<T> operator[](const Labels& labels) const { return IndexedTensor<T>(labelled(labels)); }
 
     /// Sets every element (with antisymmetry: refused unless zero).
-    void fill(T value)
-        requires(!std::is_same_v<T, bool>)
-    {
-        fill_with(&value);
-    }
+    void fill(T value) requires(!std::is_same_v<T, bool>) { fill_with(&value); }
     /// Likewise; a function is none.
     template <std::same_as<bool> Value>
-        requires std::is_same_v<T, bool>
-    void fill(Value value) {
-        fill_with(&value);
-    }
+    requires std::is_same_v<T, bool>
+    void fill(Value value) { fill_with(&value); }
     /// Likewise with a number of another type, as in fill(0) of a complex tensor.
     template <class N>
-        requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T> && kernels::is_number<T>)
-    void fill(N value) {
-        fill(static_cast<T>(value));
-    }
+    requires(std::is_arithmetic_v<N> && !std::is_same_v<N, T> && kernels::is_number<T>) void fill(N value) { fill(static_cast<T>(value)); }
     /// Sets each canonical element to f(indices); f must have the symmetry, and give the same on every rank. Imaginary parts are
     /// dropped where a hermitian node makes the element real.
     void fill(const std::function<T(Index)>& f) {
@@ -197,13 +194,14 @@ public:
     /// Uniform random values in [low, high), the same for any number of ranks; real and imaginary part for complex types (the
     /// imaginary part is zero where a hermitian node makes the element real). Where low and high are equal, that value.
     /// @throws InvalidArgument unless low <= high, both finite
-    void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5)
-        requires kernels::has_fractions<T>;
+    void fill_random(std::uint64_t seed, real_of<T> low = -0.5, real_of<T> high = 0.5) requires kernels::has_fractions<T>;
 
-    /// Writes value by key; any rank may give any number of pairs. An element may be written several times, by keys that the symmetry relates too (sign and
-    /// conjugation considered), if the values agree: they differ by no more than 8 units in the last place of the larger one plus `tolerance`, or all are NaN; integers
-    /// and elements of other types are the same. The one of largest magnitude is then taken.
-    /// @throws InvalidArgument for a key out of range, contradictory values (with key, index, both values and their ranks), a value other than zero on the
+    /// Writes value by key; any rank may give any number of pairs. An element may be written several times, by keys that the symmetry
+    /// relates too (sign and conjugation considered), if the values agree: they differ by no more than 8 units in the last place of the
+    /// larger one plus `tolerance`, or all are NaN; integers and elements of other types are the same. The one of largest magnitude is then
+    /// taken.
+    /// @throws InvalidArgument for a key out of range, contradictory values (with key, index, both values and their ranks), a value other
+    /// than zero on the
     ///         diagonal of an antisymmetric or hollow group, or one that is not real where a hermitian group makes the element real; for a
     ///         tolerance that is negative or not a number
     void write(std::span<const std::int64_t> keys, std::span<const T> values, double tolerance = 0) {
@@ -215,9 +213,8 @@ public:
     }
     /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0
     /// the element is replaced, and not read. Elements for which no rank gives a key are left as they are.
-    void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1), T beta = T(1))
-        requires kernels::is_number<T>
-    {
+    void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1),
+                    T beta = T(1)) requires kernels::is_number<T> {
         accumulate_pairs(keys, values.data(), static_cast<std::int64_t>(values.size()), &alpha, &beta);
     }
     /// Values of any elements, in the order of the keys given on this rank.
@@ -259,50 +256,41 @@ public:
     /// this[begin + x] = alpha * part[x] + beta * this[begin + x]; for beta = 0 elements are replaced, and not read. With symmetry
     /// among the dimensions written the same rules hold as for a statement: related dimensions need the same range and `part` the
     /// same symmetry, or ranges that do not overlap.
-    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha, T beta = T(0))
-        requires kernels::is_number<T>
-    {
+    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part, T alpha, T beta = T(0)) requires kernels::is_number<T> {
         write_slice(begin, part, &alpha, &beta);
     }
     /// Likewise with alpha = 1 and beta = 0.
-    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part) { write_slice(begin, part, nullptr, element_kernels<T>().zero); }
+    void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part) {
+        write_slice(begin, part, nullptr, element_kernels<T>().zero);
+    }
     /// Same elements with another symmetry tree. With a larger symmetry one element of each orbit is taken
     /// (canonical()); with a smaller one the tensor is unpacked.
     Tensor with_symmetry(const Symmetry& symmetry) const { return Tensor(resymmetrized(symmetry)); }
 
     /// Sum over the full tensor.
-    T sum() const
-        requires kernels::has_negative<T>;
+    T sum() const requires kernels::has_negative<T>;
     /// Sum of absolute values.
-    norm_of<T> norm1() const
-        requires kernels::has_negative<T>;
+    norm_of<T> norm1() const requires kernels::has_negative<T>;
     /// Square root of the sum of squared absolute values; squares may be too large or too small for their type.
-    norm_of<T> norm() const
-        requires kernels::has_negative<T>;
+    norm_of<T> norm() const requires kernels::has_negative<T>;
     /// Largest absolute value.
-    norm_of<T> norm_max() const
-        requires kernels::has_negative<T>;
+    norm_of<T> norm_max() const requires kernels::has_negative<T>;
     /// Sum over the full tensor of conj(this) * other; extents must agree, symmetries may differ.
-    T dot(const Tensor& other) const
-        requires kernels::has_negative<T>;
+    T dot(const Tensor& other) const requires kernels::has_negative<T>;
     /// The only element of an order-0 tensor, on every rank.
     T scalar() const {
         const void* const element = only_element();
         return *static_cast<const T*>(element != nullptr ? element : element_kernels<T>().zero);
     }
     /// Largest element by absolute value, with its canonical indices; the first NaN by key if there is one.
-    Extremum<T> largest_magnitude() const
-        requires kernels::has_negative<T>;
+    Extremum<T> largest_magnitude() const requires kernels::has_negative<T>;
     /// Smallest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
-    Extremum<T> minimum() const
-        requires kernels::has_negative<T>;
+    Extremum<T> minimum() const requires kernels::has_negative<T>;
     /// Largest element of a real tensor; the first NaN by key if there is one. Complex types: not available.
-    Extremum<T> maximum() const
-        requires kernels::has_negative<T>;
-    /// Prints elements with |value| >= cutoff, and NaN, as "i j k value" lines in key order on rank 0's stream: those that are stored. With a symmetry the
-    /// first line begins with # and says that they are one of each orbit.
-    void print(std::ostream& stream, norm_of<T> cutoff = 0) const
-        requires kernels::is_number<T>;
+    Extremum<T> maximum() const requires kernels::has_negative<T>;
+    /// Prints elements with |value| >= cutoff, and NaN, as "i j k value" lines in key order on rank 0's stream: those that are stored. With
+    /// a symmetry the first line begins with # and says that they are one of each orbit.
+    void print(std::ostream& stream, norm_of<T> cutoff = 0) const requires kernels::is_number<T>;
 
     /// @cond
     explicit Tensor(std::shared_ptr<TensorState> state) : AnyTensor(std::move(state)) {}

@@ -10,40 +10,40 @@ namespace arges {
 /// How a Tucker decomposition is found.
 enum class TuckerMethod : std::uint8_t {
     automatic,  ///< st_hosvd for dense tensors, hooi for sparse ones
-    hosvd,  ///< leading left singular vectors of every matricization of the tensor (De Lathauwer, De Moor, Vandewalle, SIAM J.
-            ///< Matrix Anal. Appl. 21, 2000)
-    st_hosvd,  ///< the same mode after mode, each time of what earlier modes have left (Vannieuwenhoven, Vandebril, Meerbergen,
-               ///< SIAM J. Sci. Comput. 34, 2012)
-    hooi       ///< higher-order orthogonal iteration, for dense tensors from st_hosvd
+    hosvd,      ///< leading left singular vectors of every matricization of the tensor (De Lathauwer, De Moor, Vandewalle, SIAM J.
+                ///< Matrix Anal. Appl. 21, 2000)
+    st_hosvd,   ///< the same mode after mode, each time of what earlier modes have left (Vannieuwenhoven, Vandebril, Meerbergen,
+                ///< SIAM J. Sci. Comput. 34, 2012)
+    hooi        ///< higher-order orthogonal iteration, for dense tensors from st_hosvd
 };
 
 /// How singular vectors of a matricization are found; dense tensors.
 enum class TuckerKernel : std::uint8_t {
     automatic,  ///< qr where the error that is allowed is below the square root of the machine precision, or a matricization is
                 ///< so much longer than wide that qr is faster; else gram
-    gram,  ///< eigenvectors of its Gram matrix: fast; singular values below the square root of the machine precision (relative
-           ///< to the largest) are noise
-    qr     ///< SVD of the triangle of a QR factorization: right to the machine precision, at about twice to four times the work
+    gram,       ///< eigenvectors of its Gram matrix: fast; singular values below the square root of the machine precision (relative
+                ///< to the largest) are noise
+    qr          ///< SVD of the triangle of a QR factorization: right to the machine precision, at about twice to four times the work
 };
 
 /// Into what to decompose, and how. Texts as in CpOptions; distribution, grid, policy, rows and partition file are for sparse
 /// tensors, relative_error, kernel and order for dense ones.
 struct TuckerOptions {
-    std::vector<int> ranks;              ///< length of the core by mode; empty: as small as relative_error allows
+    std::vector<int> ranks;     ///< length of the core by mode; empty: as small as relative_error allows
     double relative_error = 0;  ///< at most |X - model| / |X|; with ranks: what is smaller counts, and the error may be larger
-    TuckerMethod method = TuckerMethod::automatic;  ///< how
-    TuckerKernel kernel = TuckerKernel::automatic;  ///< how singular vectors are found
-    std::vector<int> order;              ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
-    int max_iterations = 50;             ///< hooi: at most so many
-    double tolerance = 1e-5;             ///< hooi: as CpOptions::tolerance
-    std::uint64_t seed = 1;              ///< of the start; sparse
-    std::string distribution = "auto";   ///< as CpOptions::distribution
-    std::string grid;                    ///< as CpOptions::grid
-    std::string policy;                  ///< as CpOptions::policy
-    std::string rows = "holders";        ///< as CpOptions::rows
-    std::string partition_file;          ///< as CpOptions::partition_file
+    TuckerMethod method = TuckerMethod::automatic;      ///< how
+    TuckerKernel kernel = TuckerKernel::automatic;      ///< how singular vectors are found
+    std::vector<int> order;                             ///< modes, from 0, in the order in which they are truncated; empty: the cheapest
+    int max_iterations = 50;                            ///< hooi: at most so many
+    double tolerance = 1e-5;                            ///< hooi: as CpOptions::tolerance
+    std::uint64_t seed = 1;                             ///< of the start; sparse
+    std::string distribution = "auto";                  ///< as CpOptions::distribution
+    std::string grid;                                   ///< as CpOptions::grid
+    std::string policy;                                 ///< as CpOptions::policy
+    std::string rows = "holders";                       ///< as CpOptions::rows
+    std::string partition_file;                         ///< as CpOptions::partition_file
     std::function<void(std::int64_t bytes)> planned{};  ///< as CpOptions::planned, without a model
-    std::function<bool()> stop{};        ///< hooi: as CpOptions::stop
+    std::function<bool()> stop{};                       ///< hooi: as CpOptions::stop
 };
 
 /// A decomposition. Each rank has rows of the factors, whose columns are orthonormal, and its part of the core.
@@ -90,19 +90,19 @@ private:
 /// those of the tensor and the factors as they move; singular values, and what ScaLAPACK and MPI's own collectives send, are
 /// not counted.
 struct TuckerStep {
-    int mode = 0;                     ///< from 0
-    int iteration = 0;                ///< of hooi; 0: before
-    std::int64_t rank = 0;            ///< that was chosen
-    double discarded = 0;             ///< root of the sum of the squared singular values that were cut, relative to |X|
+    int mode = 0;                              ///< from 0
+    int iteration = 0;                         ///< of hooi; 0: before
+    std::int64_t rank = 0;                     ///< that was chosen
+    double discarded = 0;                      ///< root of the sum of the squared singular values that were cut, relative to |X|
     TuckerKernel kernel = TuckerKernel::gram;  ///< that was used
-    double move_seconds = 0;          ///< moving the tensor to where the mode is whole
-    double gram_seconds = 0;          ///< Gram matrix or QR factorization
-    double solve_seconds = 0;         ///< eigenvectors or SVD of the small matrix
-    double product_seconds = 0;       ///< products with factors
-    std::int64_t planned_bytes = 0;   ///< that this rank sends, as planned before
-    std::int64_t sent_bytes = 0;      ///< that it has sent
-    std::int64_t planned_bytes_max = 0;  ///< of the busiest rank
-    std::int64_t sent_bytes_max = 0;     ///< of the busiest rank
+    double move_seconds = 0;                   ///< moving the tensor to where the mode is whole
+    double gram_seconds = 0;                   ///< Gram matrix or QR factorization
+    double solve_seconds = 0;                  ///< eigenvectors or SVD of the small matrix
+    double product_seconds = 0;                ///< products with factors
+    std::int64_t planned_bytes = 0;            ///< that this rank sends, as planned before
+    std::int64_t sent_bytes = 0;               ///< that it has sent
+    std::int64_t planned_bytes_max = 0;        ///< of the busiest rank
+    std::int64_t sent_bytes_max = 0;           ///< of the busiest rank
     /// That ranks send, and get, at least on average, if they compute the Gram matrix and the products with factors from their
     /// definitions: the largest of the bounds for each of them, which says nothing about the QR factorization. hooi: of the
     /// first of several products whichever that is.
@@ -112,22 +112,22 @@ struct TuckerStep {
 /// A decomposition and how it was found.
 template <class T>
 struct TuckerResult {
-    TuckerModel<T> model;                            ///< what was found
-    double fit = 0;                                  ///< 1 - estimated_error
+    TuckerModel<T> model;  ///< what was found
+    double fit = 0;        ///< 1 - estimated_error
     /// |X - model| / |X| from norms or from the singular values that were cut; relative_error() computes it.
     double estimated_error = 0;
-    TuckerMethod method = TuckerMethod::hooi;        ///< that was used
-    int iterations = 0;                              ///< of hooi
-    bool converged = false;                          ///< the tolerance was reached
-    StopReason stop_reason = StopReason::iterations; ///< why there was no further iteration
-    std::vector<double> fits{};                      ///< after each iteration of hooi
-    double seconds = 0;                              ///< in all
-    double seconds_per_iteration = 0;                ///< of hooi, on average
-    std::vector<TuckerStep> steps{};                 ///< dense tensors: mode by mode
-    std::string distribution{};                      ///< what was used; sparse tensors
-    std::string grid{};                              ///< of a medium-grain distribution, or on which a dense tensor lies
-    std::string policy{};                            ///< of a medium-grain distribution
-    std::int64_t forecast_bytes = 0;                 ///< what TuckerOptions::planned was called with
+    TuckerMethod method = TuckerMethod::hooi;         ///< that was used
+    int iterations = 0;                               ///< of hooi
+    bool converged = false;                           ///< the tolerance was reached
+    StopReason stop_reason = StopReason::iterations;  ///< why there was no further iteration
+    std::vector<double> fits{};                       ///< after each iteration of hooi
+    double seconds = 0;                               ///< in all
+    double seconds_per_iteration = 0;                 ///< of hooi, on average
+    std::vector<TuckerStep> steps{};                  ///< dense tensors: mode by mode
+    std::string distribution{};                       ///< what was used; sparse tensors
+    std::string grid{};                               ///< of a medium-grain distribution, or on which a dense tensor lies
+    std::string policy{};                             ///< of a medium-grain distribution
+    std::int64_t forecast_bytes = 0;                  ///< what TuckerOptions::planned was called with
 };
 
 /// Called on every rank after each iteration with its number and fit.

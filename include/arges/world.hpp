@@ -17,11 +17,11 @@ class WorldState;
 
 /// What one operation moved and computed on this rank; see World::last_report().
 struct OperationReport {
-    std::int64_t bytes_sent = 0;        ///< payload bytes sent to other ranks, measured
-    std::int64_t bytes_planned = 0;     ///< what the plan promised for this rank
-    std::int64_t peak_memory_bytes = 0; ///< planned peak of working memory on a rank
-    std::int64_t messages_sent = 0;     ///< to other ranks
-    double seconds = 0;                 ///< from the call to its end, planning and waiting for other ranks included
+    std::int64_t bytes_sent = 0;         ///< payload bytes sent to other ranks, measured
+    std::int64_t bytes_planned = 0;      ///< what the plan promised for this rank
+    std::int64_t peak_memory_bytes = 0;  ///< planned peak of working memory on a rank
+    std::int64_t messages_sent = 0;      ///< to other ranks
+    double seconds = 0;                  ///< from the call to its end, planning and waiting for other ranks included
 };
 
 /// The ranks that tensors are spread over. A copy refers to the same world. Any communicator will do, several

@@ -58,11 +58,9 @@ bool fills_huge_pages(std::int64_t) { return false; }
 }  // namespace
 
 void* allocate_array(std::int64_t bytes) {
-    void* const data =
-        is_mapped(bytes) ? map_array(bytes) : std::aligned_alloc(line, static_cast<std::size_t>(rounded_up(bytes, line)));
+    void* const data = is_mapped(bytes) ? map_array(bytes) : std::aligned_alloc(line, static_cast<std::size_t>(rounded_up(bytes, line)));
     if (data == nullptr)
-        throw OutOfMemory("out of memory: " + std::to_string(bytes) +
-                          " bytes could not be allocated; use more ranks or smaller tensors");
+        throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes could not be allocated; use more ranks or smaller tensors");
     return data;
 }
 

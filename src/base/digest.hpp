@@ -25,7 +25,10 @@ public:
         } else if constexpr (std::is_arithmetic_v<V> || std::is_enum_v<V>) {
             add_bytes(&value, sizeof value);
             return *this;
-        } else if constexpr (requires { value.real(); value.imag(); }) {
+        } else if constexpr (requires {
+                                 value.real();
+                                 value.imag();
+                             }) {
             return add(value.real()).add(value.imag());
         } else {
             std::uint64_t count = 0;

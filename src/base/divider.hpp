@@ -8,9 +8,8 @@
 
 namespace arges {
 
-/// Quotients and remainders of many non-negative numbers by one divisor, by a multiplication with its reciprocal. That is rounded down, which
-/// makes the quotient too small by one at most.
-/// Example: Divider(10).quotient(57) = 5.
+/// Quotients and remainders of many non-negative numbers by one divisor, by a multiplication with its reciprocal. That is rounded down,
+/// which makes the quotient too small by one at most. Example: Divider(10).quotient(57) = 5.
 class Divider {
 public:
     /// @param divisor  above 0

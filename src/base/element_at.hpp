@@ -18,10 +18,10 @@ inline std::byte* element_at(void* array, std::int64_t offset, std::int64_t elem
 /// Copies one element.
 inline void copy_element(void* to, const void* from, std::int64_t element_bytes) {
     switch (element_bytes) {
-        case 4: std::memcpy(to, from, 4); break;
-        case 8: std::memcpy(to, from, 8); break;
-        case 16: std::memcpy(to, from, 16); break;
-        default: std::memcpy(to, from, static_cast<std::size_t>(element_bytes));
+    case 4: std::memcpy(to, from, 4); break;
+    case 8: std::memcpy(to, from, 8); break;
+    case 16: std::memcpy(to, from, 16); break;
+    default: std::memcpy(to, from, static_cast<std::size_t>(element_bytes));
     }
 }
 

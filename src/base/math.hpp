@@ -16,9 +16,7 @@ __extension__ typedef unsigned __int128 UnsignedWide;
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 /// Number of x with 0 <= x < n and x = r modulo p; count_residues(5, 1, 2) = 2 (1 and 3).
-constexpr std::int64_t count_residues(std::int64_t n, std::int64_t r, std::int64_t p) {
-    return r < n ? ceil_div(n - r, p) : 0;
-}
+constexpr std::int64_t count_residues(std::int64_t n, std::int64_t r, std::int64_t p) { return r < n ? ceil_div(n - r, p) : 0; }
 
 /// a * b. @throws InvalidArgument beyond 2^63 - 1
 inline std::int64_t checked_product(std::int64_t a, std::int64_t b) {

@@ -6,8 +6,8 @@
 
 namespace arges {
 
-/// Adds up what steps that follow each other hold, and notes the most that is held at any time. A function that allocates has one beside it that
-/// returns the tally of it, from sizes alone; such tallies are put together in the order of the steps.
+/// Adds up what steps that follow each other hold, and notes the most that is held at any time. A function that allocates has one beside it
+/// that returns the tally of it, from sizes alone; such tallies are put together in the order of the steps.
 class MemoryTally {
 public:
     /// So many bytes more are held from now on; fewer where they are negative.

@@ -43,8 +43,7 @@ std::int64_t parse_bytes(std::string_view text, const std::string& what) {
         valid = power != std::string::npos;
         for (std::size_t i = 0; valid && i <= power; ++i) factor *= 1024;
     }
-    if (!valid || value * factor > 9e18)
-        throw InvalidArgument(what + ": \"" + copy + "\" is not a size; write e.g. 512M or 2G");
+    if (!valid || value * factor > 9e18) throw InvalidArgument(what + ": \"" + copy + "\" is not a size; write e.g. 512M or 2G");
     return static_cast<std::int64_t>(value * factor);
 }
 
@@ -95,9 +94,7 @@ double seconds_option(const std::string& name, double by_default) {
 
 }  // namespace
 
-double call_timeout_option() {
-    return seconds_option("ARGES_CALL_TIMEOUT", is_checked_build ? 60 : 0);
-}
+double call_timeout_option() { return seconds_option("ARGES_CALL_TIMEOUT", is_checked_build ? 60 : 0); }
 
 double wait_notice_option() { return seconds_option("ARGES_WAIT_NOTICE", 60); }
 

@@ -28,10 +28,12 @@ std::optional<std::string> trace_option();
 /// 60 in checked builds, else 0.
 double call_timeout_option();
 
-/// ARGES_WAIT_NOTICE: seconds after which a rank that waits for others in a collective call says so on standard error; 0: never. By default 60.
+/// ARGES_WAIT_NOTICE: seconds after which a rank that waits for others in a collective call says so on standard error; 0: never. By
+/// default 60.
 double wait_notice_option();
 
-/// ARGES_ALONE=1: a program that a launcher started several times is to have one rank each time. @throws InvalidArgument for other values than 0 and 1
+/// ARGES_ALONE=1: a program that a launcher started several times is to have one rank each time. @throws InvalidArgument for other values
+/// than 0 and 1
 bool alone_option();
 
 /// A variable of the program that started this one; nothing where it is not set or empty.

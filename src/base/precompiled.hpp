@@ -1,4 +1,5 @@
-/// Headers of the standard library that most files include. The Makefile compiles them once and gives them to every file; each file still includes what it uses.
+/// Headers of the standard library that most files include. The Makefile compiles them once and gives them to every file; each file still
+/// includes what it uses.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -36,12 +36,9 @@ void give_freed_memory_back() {
 std::int64_t peak_process_memory() {
     if (const std::int64_t bytes = status_field("VmHWM:"); bytes > 0) return bytes;
     rusage usage{};
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::int64_t>(usage.ru_maxrss) * 1024
-                                               : 0;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<std::int64_t>(usage.ru_maxrss) * 1024 : 0;
 }
 
-std::int64_t current_process_memory() {
-    return status_field("VmRSS:");
-}
+std::int64_t current_process_memory() { return status_field("VmRSS:"); }
 
 }  // namespace arges

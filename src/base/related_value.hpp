@@ -18,7 +18,9 @@ T related_value(bool negative, bool conjugate, T value) {
 }
 
 /// A factor as bits: bit 0 negates, bit 1 conjugates.
-inline std::uint8_t factor_bits(bool negative, bool conjugate) { return static_cast<std::uint8_t>((negative ? 1 : 0) + (conjugate ? 2 : 0)); }
+inline std::uint8_t factor_bits(bool negative, bool conjugate) {
+    return static_cast<std::uint8_t>((negative ? 1 : 0) + (conjugate ? 2 : 0));
+}
 
 /// related_value() from the bits of a factor.
 template <class T>

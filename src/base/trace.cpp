@@ -36,8 +36,7 @@ private:
     bool put(const std::string& text, long position) {
         const auto whole = text + "\n]\n";
         const bool done = std::fseek(file_.get(), position, SEEK_SET) == 0 &&
-                          std::fwrite(whole.data(), 1, whole.size(), file_.get()) == whole.size() &&
-                          std::fflush(file_.get()) == 0;
+                          std::fwrite(whole.data(), 1, whole.size(), file_.get()) == whole.size() && std::fflush(file_.get()) == 0;
         end_ = position + static_cast<long>(text.size());
         return done;
     }
@@ -70,9 +69,7 @@ std::string digits(double value) {
 }  // namespace
 
 std::string to_line(const StepRecord& r) {
-    auto cost = [](double seconds, std::int64_t bytes) {
-        return digits(seconds) + " s " + std::to_string(bytes) + " B";
-    };
+    auto cost = [](double seconds, std::int64_t bytes) { return digits(seconds) + " s " + std::to_string(bytes) + " B"; };
     return "arges: " + r.statement + "  " + r.kind + (r.grid.empty() ? "" : "  " + r.grid) + "  planned " +
            cost(r.planned_seconds, r.planned_bytes) + "  measured " + cost(r.seconds, r.bytes) + "\n";
 }
@@ -84,7 +81,8 @@ std::string to_event(const StepRecord& r, std::int64_t process) {
                          {"planned_seconds", r.planned_seconds},
                          {"planned_bytes", r.planned_bytes},
                          {"bytes_sent", r.bytes}};
-    const Json event{{"name", r.statement}, {"ph", "X"}, {"ts", r.start_microseconds}, {"dur", r.seconds * 1e6}, {"pid", process}, {"tid", 0}, {"args", arguments}};
+    const Json event{{"name", r.statement}, {"ph", "X"}, {"ts", r.start_microseconds}, {"dur", r.seconds * 1e6},
+                     {"pid", process},      {"tid", 0},  {"args", arguments}};
     return event.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -22,20 +22,17 @@ namespace arges::chemistry {
 namespace {
 
 constexpr std::pair<Method, const char*> method_names[] = {
-    {Method::mp2, "mp2"},      {Method::ccsd, "ccsd"},        {Method::ccsd_t, "ccsd(t)"},
-    {Method::rccsd, "rccsd"},  {Method::rccsd_t, "rccsd(t)"}, {Method::ccsdt, "ccsdt"},
-    {Method::ccsdtq, "ccsdtq"}};
+    {Method::mp2, "mp2"},          {Method::ccsd, "ccsd"},   {Method::ccsd_t, "ccsd(t)"}, {Method::rccsd, "rccsd"},
+    {Method::rccsd_t, "rccsd(t)"}, {Method::ccsdt, "ccsdt"}, {Method::ccsdtq, "ccsdtq"}};
 
-/// Code of MPI, BLAS and the kernels, and buffers that MPI and BLAS make, when they are first used, and messages of MPI that wait to be taken
-/// (measured with MPICH and OpenBLAS: 2 to 3 MB, and up to 14 MB on two ranks beside other work).
+/// Code of MPI, BLAS and the kernels, and buffers that MPI and BLAS make, when they are first used, and messages of MPI that wait to be
+/// taken (measured with MPICH and OpenBLAS: 2 to 3 MB, and up to 14 MB on two ranks beside other work).
 constexpr std::int64_t first_use_bytes = std::int64_t(20) << 20;
 /// One part in so many of what a calculation takes is left unused by the C library's heap between
 /// blocks that come and go (measured: up to a tenth).
 constexpr std::int64_t heap_slack = 8;
 
-bool is_spin_adapted(Method method) {
-    return method == Method::rccsd || method == Method::rccsd_t;
-}
+bool is_spin_adapted(Method method) { return method == Method::rccsd || method == Method::rccsd_t; }
 
 /// What a calculation goes by.
 struct Task {
@@ -46,10 +43,8 @@ struct Task {
 };
 
 /// Solves the amplitude equations of a method; energy and time go to `result`.
-TensorSet solve(const AmplitudeEquations& equations, TensorSet start, Method method,
-                const Task& task, CcResult& result) {
-    const AmplitudeFile file(task.options.checkpoint, name_of(method), is_spin_adapted(method),
-                             task.reference);
+TensorSet solve(const AmplitudeEquations& equations, TensorSet start, Method method, const Task& task, CcResult& result) {
+    const AmplitudeFile file(task.options.checkpoint, name_of(method), is_spin_adapted(method), task.reference);
     file.load(start);
     const auto save = [&](const TensorSet& amplitudes, const IterationReport& report, bool last) {
         if (file.save(amplitudes, report, last) && task.progress.saved) task.progress.saved(report);
@@ -66,8 +61,8 @@ TensorSet solve(const AmplitudeEquations& equations, TensorSet start, Method met
 void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result) {
     const Method method = task.options.method;
     const bool only_mp2 = method == Method::mp2;
-    const SpinIntegrals integrals = build_integrals(
-        data, task.reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
+    const SpinIntegrals integrals =
+        build_integrals(data, task.reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
     data = Fcidump();  // the spatial integrals are not needed any more
     result.energies.push_back({Method::mp2, mp2_energy(integrals)});
     if (task.progress.reference) task.progress.reference(result);
@@ -77,8 +72,7 @@ void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result
     const bool triples = method == Method::ccsd_t;
     const Method iterated = triples ? Method::ccsd : method;
     const int rank = iterated == Method::ccsd ? 2 : iterated == Method::ccsdt ? 3 : 4;
-    const TensorSet t = solve(cc_equations(integrals, rank),
-                              first_order_amplitudes(integrals, rank), iterated, task, result);
+    const TensorSet t = solve(cc_equations(integrals, rank), first_order_amplitudes(integrals, rank), iterated, task, result);
     if (!triples) return;
     const WorkClock clock(integrals.oovv.world());
     result.energies.push_back({Method::ccsd_t, result.energies.back().correlation + triples_energy(integrals, t)});
@@ -88,21 +82,18 @@ void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result
 /// Spin-adapted MP2, CCSD and CCSD(T).
 void compute_over_orbitals(Fcidump data, const Task& task, CcResult& result) {
     const bool only_mp2 = task.options.method == Method::mp2;
-    const SpatialIntegrals integrals = build_spatial_integrals(
-        data, task.reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
+    const SpatialIntegrals integrals =
+        build_spatial_integrals(data, task.reference, only_mp2 ? IntegralSet::second_order : IntegralSet::coupled_cluster);
     data = Fcidump();
-    if (task.reference.is_canonical() || only_mp2)
-        result.energies.push_back({Method::mp2, rmp2_energy(integrals)});
+    if (task.reference.is_canonical() || only_mp2) result.energies.push_back({Method::mp2, rmp2_energy(integrals)});
     if (task.progress.reference) task.progress.reference(result);
     result.seconds.preparation = task.clock.seconds();
     if (only_mp2) return;
 
-    const TensorSet t =
-        solve(rccsd_equations(integrals), rmp2_amplitudes(integrals), Method::rccsd, task, result);
+    const TensorSet t = solve(rccsd_equations(integrals), rmp2_amplitudes(integrals), Method::rccsd, task, result);
     if (task.options.method != Method::rccsd_t) return;
     const WorkClock clock(integrals.V.world());
-    result.energies.push_back({Method::rccsd_t, result.energies.back().correlation +
-                                                    rtriples_energy(integrals, t, task.progress.triples)});
+    result.energies.push_back({Method::rccsd_t, result.energies.back().correlation + rtriples_energy(integrals, t, task.progress.triples)});
     result.seconds.triples = clock.seconds();
 }
 
@@ -110,16 +101,13 @@ void compute_over_orbitals(Fcidump data, const Task& task, CcResult& result) {
 void check_method(Method method, const FcidumpHeader& header, const std::string& source) {
     if (!is_spin_adapted(method) || header.closed_shell()) return;
     throw InvalidArgument(
-        source + ": " + to_string(method) +
-        " is for closed shells over restricted orbitals, but the file has " +
-        (header.form == OrbitalForm::restricted ? "MS2=" + std::to_string(header.ms2)
-                                                : std::string("unrestricted orbitals")) +
-        "; use " + (method == Method::rccsd ? "ccsd" : "ccsd(t)") + ", which takes any reference");
+        source + ": " + to_string(method) + " is for closed shells over restricted orbitals, but the file has " +
+        (header.form == OrbitalForm::restricted ? "MS2=" + std::to_string(header.ms2) : std::string("unrestricted orbitals")) + "; use " +
+        (method == Method::rccsd ? "ccsd" : "ccsd(t)") + ", which takes any reference");
 }
 
 /// Everything behind the file; the energies go to `result`.
-void compute(Fcidump data, const std::string& source, const CcOptions& options,
-             const CcProgress& progress, CcResult& result) {
+void compute(Fcidump data, const std::string& source, const CcOptions& options, const CcProgress& progress, CcResult& result) {
     const WorkClock clock(data.two_electron.world());
     result.frozen = options.frozen;
     if (options.find_core) result.frozen.core = core_orbitals(data, source);
@@ -131,40 +119,33 @@ void compute(Fcidump data, const std::string& source, const CcOptions& options,
         reference = build_reference(data, source);
     }
     if (options.method == Method::rccsd_t && !reference.is_canonical())
-        throw InvalidArgument(source +
-                              ": RCCSD(T) needs RHF orbitals, but the Fock matrix has an " +
+        throw InvalidArgument(source + ": RCCSD(T) needs RHF orbitals, but the Fock matrix has an " +
                               "element between an occupied and a virtual orbital that is not zero" +
                               "; use ccsd(t), which takes any orbitals");
-    const bool spatial = is_spin_adapted(options.method) ||
-                         (options.method == Method::mp2 && data.header.closed_shell());
-    (spatial ? compute_over_orbitals : compute_over_spin_orbitals)(
-        std::move(data), {reference, options, progress, clock}, result);
+    const bool spatial = is_spin_adapted(options.method) || (options.method == Method::mp2 && data.header.closed_shell());
+    (spatial ? compute_over_orbitals : compute_over_spin_orbitals)(std::move(data), {reference, options, progress, clock}, result);
 }
 
 }  // namespace
 
 Method parse_method(std::string_view text) {
     std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
     for (const auto& [method, name] : method_names)
         if (lower == name) return method;
-    throw InvalidArgument("unknown method '" + std::string(text) +
-                          "'; use mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq");
+    throw InvalidArgument("unknown method '" + std::string(text) + "'; use mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq");
 }
 
 std::string name_of(Method method) {
     const auto* const found =
-        std::find_if(std::begin(method_names), std::end(method_names),
-                     [&](const auto& entry) { return entry.first == method; });
+        std::find_if(std::begin(method_names), std::end(method_names), [&](const auto& entry) { return entry.first == method; });
     if (found == std::end(method_names)) throw InvalidArgument("there is no such method");
     return found->second;
 }
 
 std::string to_string(Method method) {
     std::string text = name_of(method);
-    std::transform(text.begin(), text.end(), text.begin(),
-                   [](unsigned char c) { return std::toupper(c); });
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
     return text;
 }
 

@@ -19,8 +19,7 @@ namespace arges::chemistry {
 namespace {
 
 const std::array<const char*, 5> letters{"", "ai", "abij", "abcijk", "abcdijkl"};
-const std::array<const char*, 5> antisymmetry{"", "", "antisym(a,b) antisym(i,j)",
-                                              "antisym(a,b,c) antisym(i,j,k)",
+const std::array<const char*, 5> antisymmetry{"", "", "antisym(a,b) antisym(i,j)", "antisym(a,b,c) antisym(i,j,k)",
                                               "antisym(a,b,c,d) antisym(i,j,k,l)"};
 
 /// Zero triples of which one virtual and one occupied index stand apart: (abmeij), antisymmetric in
@@ -30,17 +29,15 @@ Tensor<double> open_triples(const SpinSpaces& spaces, const World& world, std::s
 }
 
 /// <Phi_i^a|
-void add_singles(const DressedHamiltonian& H, const TensorSet& t, const Tensor<double>& open_t3,
-                 Tensor<double>& R1) {
+void add_singles(const DressedHamiltonian& H, const TensorSet& t, const Tensor<double>& open_t3, Tensor<double>& R1) {
     const Tensor<double>& t2 = t["T2"];
-    R1["ai"] = H.f_vo["ai"] + H.f_ov["me"] * t2["aeim"] - 0.5 * H.ovvv["maef"] * t2["efim"] -
-               0.5 * H.ooov["mnie"] * t2["aemn"];
+    R1["ai"] = H.f_vo["ai"] + H.f_ov["me"] * t2["aeim"] - 0.5 * H.ovvv["maef"] * t2["efim"] - 0.5 * H.ooov["mnie"] * t2["aemn"];
     if (t.contains("T3")) R1["ai"] += 0.25 * H.oovv["mnef"] * open_t3["efiamn"];
 }
 
 /// <Phi_ij^ab|; X_ovvo has <mn||ef> t_jn^bf once, the equation needs half of it.
-void add_doubles(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t,
-                 const Tensor<double>& open_t3, Tensor<double>& R2) {
+void add_doubles(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t, const Tensor<double>& open_t3,
+                 Tensor<double>& R2) {
     const Tensor<double>& t2 = t["T2"];
     R2["abij"] = H.vvoo["abij"];
     R2["abij"] += antisymmetrized(E.X_vv["be"] * t2["aeij"]);
@@ -58,8 +55,8 @@ void add_doubles(const DressedHamiltonian& H, const EffectiveHamiltonian& E, con
 
 /// <Phi_ijk^abc|; the terms that leave one virtual and one occupied line apart from the others are
 /// summed first and antisymmetrized together.
-void add_triples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t,
-                 const Tensor<double>& open_t3, Tensor<double>& R3) {
+void add_triples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t, const Tensor<double>& open_t3,
+                 Tensor<double>& R3) {
     const Tensor<double>&t2 = t["T2"], &t3 = t["T3"];
     Tensor<double> open_R3 = open_triples(H.spaces, H.oovv.world(), "open R3");
     open_R3["abkcij"] = E.X_ovvo["mcek"] * open_t3["abmeij"];
@@ -91,8 +88,7 @@ TensorSet zero_amplitudes(const SpinIntegrals& integrals, int rank) {
     std::vector<std::pair<std::string, Tensor<double>>> members;
     for (std::size_t n = 1; n <= static_cast<std::size_t>(rank); ++n) {
         const std::string name = "T" + std::to_string(n);
-        members.emplace_back(name, integrals.spaces.tensor(integrals.oovv.world(), letters[n],
-                                                           antisymmetry[n], name));
+        members.emplace_back(name, integrals.spaces.tensor(integrals.oovv.world(), letters[n], antisymmetry[n], name));
     }
     return TensorSet(std::move(members));
 }
@@ -132,9 +128,7 @@ AmplitudeEquations cc_equations(const SpinIntegrals& integrals, int rank) {
         return rank == 2 ? ccsd_residuals(integrals, t) : cc_residuals(integrals, t);
     };
     equations.energy = [&integrals](const TensorSet& t) { return cc_energy(integrals, t); };
-    equations.divide = [&integrals](Tensor<double>& residual) {
-        divide_by_denominators(residual, integrals.occupied, integrals.virtuals);
-    };
+    equations.divide = [&integrals](Tensor<double>& residual) { divide_by_denominators(residual, integrals.occupied, integrals.virtuals); };
     return equations;
 }
 

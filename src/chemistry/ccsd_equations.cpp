@@ -35,16 +35,13 @@ Tensor<double> tau_of(const SpinIntegrals& V, const TensorSet& t, double factor)
 Intermediates intermediates_of(const SpinIntegrals& V, const TensorSet& t) {
     const World& world = V.oovv.world();
     const Tensor<double>& t1 = t["T1"];
-    Intermediates I{tau_of(V, t, 1.0), V.spaces.tensor(world, "ae", "", "F_ae"),
-                    V.spaces.tensor(world, "mi", "", "F_mi"),
+    Intermediates I{tau_of(V, t, 1.0), V.spaces.tensor(world, "ae", "", "F_ae"), V.spaces.tensor(world, "mi", "", "F_mi"),
                     V.spaces.tensor(world, "me", "", "F_me")};
     const Tensor<double> tau_tilde = tau_of(V, t, 0.5);
     // eq. 3
-    I.F_ae["ae"] = V.f_vv["ae"] - 0.5 * V.f_ov["me"] * t1["am"] + t1["fm"] * V.ovvv["mafe"] -
-                   0.5 * tau_tilde["afmn"] * V.oovv["mnef"];
+    I.F_ae["ae"] = V.f_vv["ae"] - 0.5 * V.f_ov["me"] * t1["am"] + t1["fm"] * V.ovvv["mafe"] - 0.5 * tau_tilde["afmn"] * V.oovv["mnef"];
     // eq. 4
-    I.F_mi["mi"] = V.f_oo["mi"] + 0.5 * t1["ei"] * V.f_ov["me"] + t1["en"] * V.ooov["mnie"] +
-                   0.5 * tau_tilde["efin"] * V.oovv["mnef"];
+    I.F_mi["mi"] = V.f_oo["mi"] + 0.5 * t1["ei"] * V.f_ov["me"] + t1["en"] * V.ooov["mnie"] + 0.5 * tau_tilde["efin"] * V.oovv["mnef"];
     // eq. 5
     I.F_me["me"] = V.f_ov["me"] + t1["fn"] * V.oovv["mnef"];
     return I;
@@ -53,10 +50,8 @@ Intermediates intermediates_of(const SpinIntegrals& V, const TensorSet& t) {
 /// eq. 6 with 1/2 in place of 1/4, see above.
 Tensor<double> W_mnij(const SpinIntegrals& V, const TensorSet& t, const Tensor<double>& tau) {
     const Tensor<double>& t1 = t["T1"];
-    Tensor<double> W =
-        V.spaces.tensor(V.oovv.world(), "mnij", "antisym(m,n) antisym(i,j)", "W_mnij");
-    W["mnij"] = V.oooo["mnij"] + antisymmetrized(t1["ej"] * V.ooov["mnie"]) +
-                0.5 * tau["efij"] * V.oovv["mnef"];
+    Tensor<double> W = V.spaces.tensor(V.oovv.world(), "mnij", "antisym(m,n) antisym(i,j)", "W_mnij");
+    W["mnij"] = V.oooo["mnij"] + antisymmetrized(t1["ej"] * V.ooov["mnie"]) + 0.5 * tau["efij"] * V.oovv["mnef"];
     return W;
 }
 
@@ -67,8 +62,7 @@ Tensor<double> W_mbej(const SpinIntegrals& V, const TensorSet& t) {
     Tensor<double> half_tau = V.spaces.tensor(world, "fbjn", "", "t2/2 + t1 t1");
     half_tau["fbjn"] = 0.5 * t2["fbjn"] + t1["fj"] * t1["bn"];
     Tensor<double> W = V.spaces.tensor(world, "mbej", "", "W_mbej");
-    W["mbej"] = V.ovvo["mbej"] + t1["fj"] * V.ovvv["mbef"] + t1["bn"] * V.ooov["mnje"] -
-                half_tau["fbjn"] * V.oovv["mnef"];
+    W["mbej"] = V.ovvo["mbej"] + t1["fj"] * V.ovvv["mbef"] + t1["bn"] * V.ooov["mnje"] - half_tau["fbjn"] * V.oovv["mnef"];
     return W;
 }
 
@@ -76,23 +70,19 @@ Tensor<double> W_mbej(const SpinIntegrals& V, const TensorSet& t) {
 Tensor<double> Z_mbij(const SpinIntegrals& V, const TensorSet& t, const Tensor<double>& tau) {
     const Tensor<double>& t1 = t["T1"];
     Tensor<double> Z = V.spaces.tensor(V.oovv.world(), "mbij", "antisym(i,j)", "Z_mbij");
-    Z["mbij"] = V.ooov["ijmb"] + 0.5 * tau["efij"] * V.ovvv["mbef"] +
-                antisymmetrized(t1["ei"] * V.ovvo["mbej"]);
+    Z["mbij"] = V.ooov["ijmb"] + 0.5 * tau["efij"] * V.ovvv["mbef"] + antisymmetrized(t1["ei"] * V.ovvo["mbej"]);
     return Z;
 }
 
 /// eq. 1; <na||if> = -<na||fi> and <nm||ei> = <mn||ie>.
-void add_singles(const SpinIntegrals& V, const TensorSet& t, const Intermediates& I,
-                 Tensor<double>& R1) {
+void add_singles(const SpinIntegrals& V, const TensorSet& t, const Intermediates& I, Tensor<double>& R1) {
     const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
-    R1["ai"] = V.f_ov["ia"] + t1["ei"] * I.F_ae["ae"] - t1["am"] * I.F_mi["mi"] +
-               t2["aeim"] * I.F_me["me"] + t1["fn"] * V.ovvo["nafi"] -
+    R1["ai"] = V.f_ov["ia"] + t1["ei"] * I.F_ae["ae"] - t1["am"] * I.F_mi["mi"] + t2["aeim"] * I.F_me["me"] + t1["fn"] * V.ovvo["nafi"] -
                0.5 * t2["efim"] * V.ovvv["maef"] - 0.5 * t2["aemn"] * V.ooov["mnie"];
 }
 
 /// eq. 2; P(ij) and P(ab) are what antisymmetrized() does; <ab||ej> = -<je||ab>.
-void add_doubles(const SpinIntegrals& V, const TensorSet& t, const Intermediates& I,
-                 Tensor<double>& R2) {
+void add_doubles(const SpinIntegrals& V, const TensorSet& t, const Intermediates& I, Tensor<double>& R2) {
     const Tensor<double>&t1 = t["T1"], &t2 = t["T2"];
     Tensor<double> F_be = I.F_ae;
     F_be["be"] -= 0.5 * t1["bm"] * I.F_me["me"];

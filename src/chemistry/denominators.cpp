@@ -25,8 +25,7 @@ void divide_rows(TensorState& state, const std::vector<std::vector<double>>& ter
     const Layout& layout = state.shape();
     std::vector<std::vector<double>> local;
     for (int s = 0; s < layout.slots(); ++s)
-        local.push_back(local_terms(layout, state.rank(), s,
-                                    terms[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]));
+        local.push_back(local_terms(layout, state.rank(), s, terms[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]));
     const std::vector<double>& first = local[0];
     const auto length = static_cast<std::int64_t>(first.size());
     double* const all = elements_of<double>(state);
@@ -51,7 +50,8 @@ void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double
     TensorState& state = *tensor.state();
     if (tensor.world().is_dry_run() || state.count() == 0) return;
     const auto& slots = state.shape().symmetry().slots();
-    if (tensor.order() > 0 && std::all_of(slots.begin(), slots.end(), [](const SymmetryNode& node) { return node.kind == NodeKind::leaf; })) {
+    if (tensor.order() > 0 &&
+        std::all_of(slots.begin(), slots.end(), [](const SymmetryNode& node) { return node.kind == NodeKind::leaf; })) {
         divide_rows(state, terms);
         return;
     }
@@ -65,8 +65,7 @@ void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double
 
 }  // namespace
 
-void divide_by_denominators(Tensor<double>& residual, const std::vector<double>& occupied,
-                            const std::vector<double>& virtuals) {
+void divide_by_denominators(Tensor<double>& residual, const std::vector<double>& occupied, const std::vector<double>& virtuals) {
     std::vector<double> minus;
     for (const double energy : virtuals) minus.push_back(-energy);
     const auto half = static_cast<std::size_t>(residual.order()) / 2;

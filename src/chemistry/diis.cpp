@@ -50,8 +50,7 @@ std::vector<double> diis_coefficients(const std::vector<std::vector<double>>& ov
     // Pulay's eq. 6, with errors scaled to length one, x_i = |e_i| c_i: errors of early and late
     // iterations differ by orders of magnitude.
     std::vector<double> length(n);
-    for (std::size_t i = 0; i < n; ++i)
-        length[i] = std::sqrt(std::max(overlaps[i][i], 1e-24 * scale));
+    for (std::size_t i = 0; i < n; ++i) length[i] = std::sqrt(std::max(overlaps[i][i], 1e-24 * scale));
     const double shortest = *std::min_element(length.begin(), length.end());
     std::vector<std::vector<double>> A(n + 1, std::vector<double>(n + 1, 0.0));
     std::vector<double> b(n + 1, 0.0);
@@ -91,8 +90,7 @@ std::vector<double> Diis::coefficients() const {
         std::vector<std::vector<double>> B(n, std::vector<double>(n));
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t j = 0; j <= i; ++j)
-                B[i][j] = B[j][i] =
-                    steps_[first + i].overlaps[steps_[first + i].overlaps.size() - 1 - (i - j)];
+                B[i][j] = B[j][i] = steps_[first + i].overlaps[steps_[first + i].overlaps.size() - 1 - (i - j)];
         const std::vector<double> c = diis_coefficients(B);
         if (!c.empty()) return c;
     }

@@ -23,8 +23,7 @@ void dress_fock(const SpinIntegrals& V, const Block& t1, DressedHamiltonian& H) 
     H.f_ov["me"] = V.f_ov["me"] + t1["fn"] * V.oovv["mnef"];
     H.f_oo["mi"] = V.f_oo["mi"] + t1["en"] * V.ooov["mnie"] + t1["ei"] * H.f_ov["me"];
     H.f_vv["ae"] = field_vv["ae"] - t1["am"] * H.f_ov["me"];
-    H.f_vo["ai"] = V.f_ov["ia"] + t1["em"] * V.ovvo["maei"] - t1["am"] * H.f_oo["mi"] +
-                   t1["ei"] * field_vv["ae"];
+    H.f_vo["ai"] = V.f_ov["ia"] + t1["em"] * V.ovvo["maei"] - t1["am"] * H.f_oo["mi"] + t1["ei"] * field_vv["ae"];
 }
 
 /// Blocks with one or two dressed indices, all of one kind.

@@ -10,8 +10,7 @@ namespace arges::chemistry {
 namespace {
 
 /// Blocks that are dressed with T2 through <mn||ef>.
-void add_two_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2,
-                         EffectiveHamiltonian& E) {
+void add_two_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2, EffectiveHamiltonian& E) {
     E.X_vv = H.f_vv;
     E.X_vv.set_name("X(ae)");
     E.X_vv["ae"] -= 0.5 * H.oovv["mnef"] * t2["afmn"];
@@ -27,8 +26,7 @@ void add_two_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2,
 }
 
 /// Blocks that are multiplied by amplitudes of one excitation less than the residual has.
-void add_three_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2,
-                           const Tensor<double>& open_t3, EffectiveHamiltonian& E) {
+void add_three_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2, const Tensor<double>& open_t3, EffectiveHamiltonian& E) {
     E.W_vvvo = H.vvvo;
     E.W_vvvo.set_name("W(bcek)");
     E.W_vvvo["bcek"] += H.f_ov["me"] * t2["bckm"];
@@ -43,12 +41,10 @@ void add_three_line_blocks(const DressedHamiltonian& H, const Tensor<double>& t2
 }
 
 /// Three-electron blocks: I(abcije) takes t_kl^ed, I(abmijk) takes t_ml^cd.
-void add_three_electron_terms(const DressedHamiltonian& H, const EffectiveHamiltonian& E,
-                              const TensorSet& t, Tensor<double>& R4) {
+void add_three_electron_terms(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t, Tensor<double>& R4) {
     const World& world = H.oovv.world();
     const Tensor<double>&t2 = t["T2"], &t3 = t["T3"], &t4 = t["T4"];
-    Tensor<double> I_vvvoov =
-        H.spaces.tensor(world, "abcije", "antisym(a,b,c) antisym(i,j)", "I(abcije)");
+    Tensor<double> I_vvvoov = H.spaces.tensor(world, "abcije", "antisym(a,b,c) antisym(i,j)", "I(abcije)");
     I_vvvoov["abcije"] += 0.5 * antisymmetrized(E.X_vvvv["abef"] * t2["fcij"]);
     I_vvvoov["abcije"] += antisymmetrized(E.X_ovvo["mcej"] * t2["abim"]);
     I_vvvoov["abcije"] -= antisymmetrized(H.ovvv["maef"] * t3["bcfijm"]);
@@ -56,8 +52,7 @@ void add_three_electron_terms(const DressedHamiltonian& H, const EffectiveHamilt
     I_vvvoov["abcije"] -= 0.5 * H.oovv["mnef"] * t4["abcfijmn"];
     R4["abcdijkl"] += antisymmetrized(I_vvvoov["abcije"] * t2["edkl"]);
 
-    Tensor<double> I_vvoooo =
-        H.spaces.tensor(world, "abmijk", "antisym(a,b) antisym(i,j,k)", "I(abmijk)");
+    Tensor<double> I_vvoooo = H.spaces.tensor(world, "abmijk", "antisym(a,b) antisym(i,j,k)", "I(abmijk)");
     I_vvoooo["abmijk"] += 0.5 * antisymmetrized(E.X_oooo["mnij"] * t2["abnk"]);
     I_vvoooo["abmijk"] -= antisymmetrized(H.ooov["mnie"] * t3["abejkn"]);
     I_vvoooo["abmijk"] -= 0.5 * antisymmetrized(H.ovvv["maef"] * t3["efbijk"]);
@@ -66,23 +61,19 @@ void add_three_electron_terms(const DressedHamiltonian& H, const EffectiveHamilt
 }
 
 /// Products of two T3, each with two lines to <mn||ef>.
-void add_triples_squared(const DressedHamiltonian& H, const Tensor<double>& t3,
-                         Tensor<double>& R4) {
+void add_triples_squared(const DressedHamiltonian& H, const Tensor<double>& t3, Tensor<double>& R4) {
     const World& world = H.oovv.world();
-    Tensor<double> ladder =
-        H.spaces.tensor(world, "amnijk", "antisym(m,n) antisym(i,j,k)", "<mn||ef> t(aefijk)");
+    Tensor<double> ladder = H.spaces.tensor(world, "amnijk", "antisym(m,n) antisym(i,j,k)", "<mn||ef> t(aefijk)");
     ladder["amnijk"] = H.oovv["mnef"] * t3["aefijk"];
     R4["abcdijkl"] += 0.25 * antisymmetrized(ladder["amnijk"] * t3["bcdmnl"]);
-    Tensor<double> ring =
-        H.spaces.tensor(world, "abnijf", "antisym(a,b) antisym(i,j)", "<mn||ef> t(abeijm)");
+    Tensor<double> ring = H.spaces.tensor(world, "abnijf", "antisym(a,b) antisym(i,j)", "<mn||ef> t(abeijm)");
     ring["abnijf"] = H.oovv["mnef"] * t3["abeijm"];
     R4["abcdijkl"] += 0.5 * antisymmetrized(ring["abnijf"] * t3["cdfkln"]);
 }
 
 }  // namespace
 
-EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const TensorSet& t,
-                                           const Tensor<double>& open_t3) {
+EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const TensorSet& t, const Tensor<double>& open_t3) {
     EffectiveHamiltonian E;
     add_two_line_blocks(H, t["T2"], E);
     if (!t.contains("T3")) return E;
@@ -93,8 +84,7 @@ EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const Te
     return E;
 }
 
-void add_quadruples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t,
-                    Tensor<double>& R4) {
+void add_quadruples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t, Tensor<double>& R4) {
     const Tensor<double>&t2 = t["T2"], &t3 = t["T3"], &t4 = t["T4"];
     // In the equation of triples f(m,e) t t is in W_vvvo as a whole; here its two factors differ.
     Tensor<double> W_ovoo = E.W_ovoo;

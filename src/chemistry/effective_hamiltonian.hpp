@@ -20,11 +20,9 @@ struct EffectiveHamiltonian {
 
 /// The blocks that the equations of these amplitudes need. Collective.
 /// @param open_t3  T3(abeijm) as (abmeij), antisymmetric in a, b and in i, j alone; empty without T3
-EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const TensorSet& t,
-                                           const Tensor<double>& open_t3);
+EffectiveHamiltonian effective_hamiltonian(const DressedHamiltonian& H, const TensorSet& t, const Tensor<double>& open_t3);
 
 /// Adds the terms of T2, T3 and T4 in the equation of quadruples to R4(abcdijkl). Collective.
-void add_quadruples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t,
-                    Tensor<double>& R4);
+void add_quadruples(const DressedHamiltonian& H, const EffectiveHamiltonian& E, const TensorSet& t, Tensor<double>& R4);
 
 }  // namespace arges::chemistry

@@ -46,14 +46,11 @@ void throw_first(const io::InputFile& file, const EntrySource& source, const Ent
     });
     std::vector<Entry> all = gathered(file.comm(), mine);
     std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.position < b.position; });
-    const auto other = std::find_if(all.begin(), all.end(), [&](const Entry& entry) {
-        return !same_integral(entry.value, all[0].value);
-    });
-    if (other == all.end())
-        throw InvalidArgument(file.path() + ": the file changed while it was read");
-    throw InvalidArgument(file.path() + ", " + source.place(other->position) + ": " + source.name(code) + " = " +
-                          number(other->value) + " contradicts " + source.place(all[0].position) + ", where it is " +
-                          number(all[0].value) + "; keep the right one");
+    const auto other = std::find_if(all.begin(), all.end(), [&](const Entry& entry) { return !same_integral(entry.value, all[0].value); });
+    if (other == all.end()) throw InvalidArgument(file.path() + ": the file changed while it was read");
+    throw InvalidArgument(file.path() + ", " + source.place(other->position) + ": " + source.name(code) + " = " + number(other->value) +
+                          " contradicts " + source.place(all[0].position) + ", where it is " + number(all[0].value) +
+                          "; keep the right one");
 }
 
 void store_entries(const io::InputFile& file, EntrySource& source, EntryStore& store) {
@@ -88,12 +85,11 @@ void refuse_incomplete(const io::InputFile& file, const EntrySource& source, con
         refuse_none(EntryStore::one_beta, one, "one-electron beta");
     }
     const std::int64_t wanted = source.header().orbitals * (restricted ? 1 : 2);
-    const auto energies =
-        static_cast<std::int64_t>(store.small_entries(EntryKind::orbital_energy).size());
+    const auto energies = static_cast<std::int64_t>(store.small_entries(EntryKind::orbital_energy).size());
     if (energies != 0 && energies != wanted)
-        throw InvalidArgument(file.path() + ": there are energies for " + std::to_string(energies) +
-                              " of " + std::to_string(wanted) + " orbitals; give all of them (" +
-                              source.part(EntryKind::orbital_energy) + ") or none, or the file is truncated");
+        throw InvalidArgument(file.path() + ": there are energies for " + std::to_string(energies) + " of " + std::to_string(wanted) +
+                              " orbitals; give all of them (" + source.part(EntryKind::orbital_energy) +
+                              ") or none, or the file is truncated");
 }
 
 }  // namespace
@@ -103,8 +99,7 @@ Fcidump read_entries(const World& world, const io::InputFile& file, EntrySource&
     store_entries(file, source, store);
     refuse_incomplete(file, source, store);
     Fcidump data = std::move(store.finish());
-    for (const auto& [code, value] : store.small_entries(EntryKind::core_energy))
-        data.core_energy = value;
+    for (const auto& [code, value] : store.small_entries(EntryKind::core_energy)) data.core_energy = value;
     for (const auto& [code, value] : store.small_entries(EntryKind::orbital_energy)) {
         const bool beta = data.beta && spin_of(entry_indices(code)[0]) == 1;
         (beta ? data.beta->orbital_energies : data.orbital_energies).push_back(value);

@@ -10,9 +10,7 @@ namespace arges::chemistry {
 
 namespace {
 
-bool is_separator(char c) {
-    return c == ' ' || c == '\t' || c == ',';
-}
+bool is_separator(char c) { return c == ' ' || c == '\t' || c == ','; }
 
 const char* behind_separators(const char* at, const char* end) {
     while (at != end && is_separator(*at)) ++at;
@@ -71,20 +69,15 @@ std::string normalized(std::string_view field) {
 /// Empty if the field is a finite number, which goes to `value`; else what is wrong.
 std::string read_value(std::string_view field, double& value) {
     const std::string quoted = "'" + std::string(field.substr(0, 40)) + "'";
-    if (field.starts_with('('))
-        return quoted + " looks like a complex integral; only real integrals are implemented";
+    if (field.starts_with('(')) return quoted + " looks like a complex integral; only real integrals are implemented";
     const std::string text = normalized(field);
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code == std::errc::result_out_of_range)
-        return quoted + " is beyond the range of double precision";
+    if (code == std::errc::result_out_of_range) return quoted + " is beyond the range of double precision";
     std::string lower(field);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return std::tolower(c); });
-    const bool named =
-        lower.find("nan") != std::string::npos || lower.find("inf") != std::string::npos;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    const bool named = lower.find("nan") != std::string::npos || lower.find("inf") != std::string::npos;
     if (named || (code == std::errc() && !std::isfinite(value)))
-        return "the value is " + quoted +
-               "; the program that wrote the file failed, write it again";
+        return "the value is " + quoted + "; the program that wrote the file failed, write it again";
     if (code != std::errc() || end != text.data() + text.size()) return quoted + " is not a number";
     return "";
 }
@@ -92,11 +85,9 @@ std::string read_value(std::string_view field, double& value) {
 std::string read_index(std::string_view field, std::int64_t orbitals, std::int64_t& index) {
     const auto [end, code] = std::from_chars(field.data(), field.data() + field.size(), index);
     const std::string quoted = "index '" + std::string(field.substr(0, 40)) + "'";
-    if (code != std::errc() || end != field.data() + field.size())
-        return quoted + " is not an integer";
+    if (code != std::errc() || end != field.data() + field.size()) return quoted + " is not an integer";
     if (index < 0 || index > orbitals)
-        return quoted + " is out of range; NORB=" + std::to_string(orbitals) + " allows 0 to " +
-               std::to_string(orbitals);
+        return quoted + " is out of range; NORB=" + std::to_string(orbitals) + " allows 0 to " + std::to_string(orbitals);
     return "";
 }
 
@@ -116,8 +107,7 @@ std::uint64_t entry_code(std::array<std::int64_t, 4> x) {
 
 std::array<std::int64_t, 4> entry_indices(std::uint64_t code) {
     std::array<std::int64_t, 4> indices{};
-    for (int d = 3; d >= 0; --d, code >>= 16)
-        indices[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(code & 0xffff);
+    for (int d = 3; d >= 0; --d, code >>= 16) indices[static_cast<std::size_t>(d)] = static_cast<std::int64_t>(code & 0xffff);
     return indices;
 }
 
@@ -133,14 +123,10 @@ std::string entry_name(std::uint64_t code) {
     const std::string first = std::to_string(x[0]);
     switch (entry_kind(code)) {
     case EntryKind::two_electron:
-        return "(" + first + " " + std::to_string(x[1]) + "|" + std::to_string(x[2]) + " " +
-               std::to_string(x[3]) + ")";
-    case EntryKind::one_electron:
-        return "h(" + first + " " + std::to_string(x[1]) + ")";
-    case EntryKind::orbital_energy:
-        return "the energy of orbital " + first;
-    default:
-        return "the core energy";
+        return "(" + first + " " + std::to_string(x[1]) + "|" + std::to_string(x[2]) + " " + std::to_string(x[3]) + ")";
+    case EntryKind::one_electron: return "h(" + first + " " + std::to_string(x[1]) + ")";
+    case EntryKind::orbital_energy: return "the energy of orbital " + first;
+    default: return "the core energy";
     }
 }
 
@@ -156,9 +142,8 @@ ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals) {
     parsed.problem = read_value(fields[0], parsed.entry.value);
     if (!parsed.problem.empty()) return parsed;
     if (fields.size() != 5) {
-        parsed.problem = "expected a value and four indices, found " +
-                         std::to_string(fields.size()) +
-                         (fields.size() == 1 ? " field" : " fields");
+        parsed.problem =
+            "expected a value and four indices, found " + std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields");
         return parsed;
     }
     for (std::size_t d = 0; d < 4; ++d) {
@@ -166,17 +151,14 @@ ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals) {
         if (!parsed.problem.empty()) return parsed;
     }
     if (!has_meaning(parsed.indices))
-        parsed.problem =
-            "these zero indices have no meaning; i j k l is an integral (ij|kl), i j 0 0 a "
-            "one-electron " +
-            std::string("integral, i 0 0 0 an orbital energy, 0 0 0 0 the core energy");
+        parsed.problem = "these zero indices have no meaning; i j k l is an integral (ij|kl), i j 0 0 a "
+                         "one-electron " +
+                         std::string("integral, i 0 0 0 an orbital energy, 0 0 0 0 the core energy");
     else
         parsed.entry.code = entry_code(parsed.indices);
     return parsed;
 }
 
-bool same_integral(double a, double b) {
-    return std::abs(a - b) <= integral_round_off * std::max({1.0, std::abs(a), std::abs(b)});
-}
+bool same_integral(double a, double b) { return std::abs(a - b) <= integral_round_off * std::max({1.0, std::abs(a), std::abs(b)}); }
 
 }  // namespace arges::chemistry

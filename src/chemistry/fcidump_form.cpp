@@ -24,17 +24,14 @@ constexpr std::array<Block, 5> blocks{{
 
 bool mixes_spins(std::uint64_t code) {
     const auto x = entry_indices(code);
-    const auto differ = [](std::int64_t p, std::int64_t q) {
-        return p > 0 && q > 0 && spin_of(p) != spin_of(q);
-    };
+    const auto differ = [](std::int64_t p, std::int64_t q) { return p > 0 && q > 0 && spin_of(p) != spin_of(q); };
     return differ(x[0], x[1]) || differ(x[2], x[3]);
 }
 
 }  // namespace
 
 FcidumpForm::FcidumpForm(const FcidumpHeader& header, std::vector<std::int64_t> zero_lines)
-    : form_(header.form),
-      indices_(header.form == OrbitalForm::spin_orbitals ? 2 * header.orbitals : header.orbitals),
+    : form_(header.form), indices_(header.form == OrbitalForm::spin_orbitals ? 2 * header.orbitals : header.orbitals),
       zero_lines_(std::move(zero_lines)) {}
 
 ParsedLine FcidumpForm::parse(std::string_view line, std::int64_t position) const {
@@ -45,17 +42,14 @@ ParsedLine FcidumpForm::parse(std::string_view line, std::int64_t position) cons
     if (form_ == OrbitalForm::spin_orbitals && mixes_spins(parsed.entry.code)) {
         parsed.blank = parsed.entry.value == 0;
         if (!parsed.blank)
-            parsed.problem = name(parsed.entry.code) +
-                             " pairs an alpha orbital (odd number) with a beta orbital (even), " +
-                             "which is zero; is UHF=.TRUE. right, or does the file count spatial " +
-                             "orbitals (IUHF=1)?";
+            parsed.problem = name(parsed.entry.code) + " pairs an alpha orbital (odd number) with a beta orbital (even), " +
+                             "which is zero; is UHF=.TRUE. right, or does the file count spatial " + "orbitals (IUHF=1)?";
     }
     return parsed;
 }
 
 ParsedLine FcidumpForm::parse_in_block(ParsedLine parsed, std::int64_t position) const {
-    const auto number = static_cast<std::size_t>(
-        std::lower_bound(zero_lines_.begin(), zero_lines_.end(), position) - zero_lines_.begin());
+    const auto number = static_cast<std::size_t>(std::lower_bound(zero_lines_.begin(), zero_lines_.end(), position) - zero_lines_.begin());
     const EntryKind kind = entry_kind(parsed.entry.code);
     if (kind == EntryKind::core_energy) {
         parsed.blank = number + 1 < zero_lines_of_blocks;
@@ -64,10 +58,8 @@ ParsedLine FcidumpForm::parse_in_block(ParsedLine parsed, std::int64_t position)
     const bool energy = kind == EntryKind::orbital_energy && number >= 3;
     if (number >= blocks.size() || (kind != blocks[number].kind && !energy)) {
         parsed.problem = "this line does not belong into " +
-                         (number < blocks.size() ? std::string("the block ") + blocks[number].name
-                                                 : std::string("the last block")) +
-                         " of a file with IUHF=1; lines of zeros end the blocks (aa|aa), " +
-                         "(bb|bb), (aa|bb), h(a), h(b), in this order";
+                         (number < blocks.size() ? std::string("the block ") + blocks[number].name : std::string("the last block")) +
+                         " of a file with IUHF=1; lines of zeros end the blocks (aa|aa), " + "(bb|bb), (aa|bb), h(a), h(b), in this order";
         return parsed;
     }
     // Not the indices of the code: sorting has lost which pair came first, and so its spin.
@@ -81,18 +73,12 @@ ParsedLine FcidumpForm::parse_in_block(ParsedLine parsed, std::int64_t position)
 std::string FcidumpForm::name(std::uint64_t code) const {
     if (form_ != OrbitalForm::spin_blocks) return entry_name(code);
     const auto x = entry_indices(code);
-    const auto text = [&](std::size_t d) {
-        return std::to_string(orbital_of(x[d])) + (spin_of(x[d]) == 0 ? "a" : "b");
-    };
+    const auto text = [&](std::size_t d) { return std::to_string(orbital_of(x[d])) + (spin_of(x[d]) == 0 ? "a" : "b"); };
     switch (entry_kind(code)) {
-    case EntryKind::two_electron:
-        return "(" + text(0) + " " + text(1) + "|" + text(2) + " " + text(3) + ")";
-    case EntryKind::one_electron:
-        return "h(" + text(0) + " " + text(1) + ")";
-    case EntryKind::orbital_energy:
-        return "the energy of orbital " + text(0);
-    default:
-        return entry_name(code);
+    case EntryKind::two_electron: return "(" + text(0) + " " + text(1) + "|" + text(2) + " " + text(3) + ")";
+    case EntryKind::one_electron: return "h(" + text(0) + " " + text(1) + ")";
+    case EntryKind::orbital_energy: return "the energy of orbital " + text(0);
+    default: return entry_name(code);
     }
 }
 

@@ -12,17 +12,11 @@ namespace arges::chemistry {
 
 /// Number of a spin orbital, counted from 1: alpha and beta orbitals in turn, as in files with
 /// UHF=.TRUE. Example: orbital 3 is 5 with spin alpha (0) and 6 with spin beta (1).
-constexpr std::int64_t spin_index(std::int64_t orbital, std::int64_t spin) {
-    return 2 * orbital - 1 + spin;
-}
+constexpr std::int64_t spin_index(std::int64_t orbital, std::int64_t spin) { return 2 * orbital - 1 + spin; }
 /// Spin of a spin orbital.
-constexpr std::int64_t spin_of(std::int64_t index) {
-    return (index - 1) % 2;
-}
+constexpr std::int64_t spin_of(std::int64_t index) { return (index - 1) % 2; }
 /// Orbital of a spin orbital, counted from 1.
-constexpr std::int64_t orbital_of(std::int64_t index) {
-    return (index + 1) / 2;
-}
+constexpr std::int64_t orbital_of(std::int64_t index) { return (index + 1) / 2; }
 
 /// Reads lines of one file into entries. Where orbitals are unrestricted, entries have numbers of
 /// spin orbitals; see spin_index().

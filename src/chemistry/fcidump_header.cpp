@@ -32,8 +32,7 @@ using Namelist = std::map<std::string, Assignment>;
 
 std::string upper(std::string_view text) {
     std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(),
-                   [](unsigned char c) { return std::toupper(c); });
+    std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) { return std::toupper(c); });
     return result;
 }
 
@@ -58,24 +57,18 @@ public:
     }
 
     /// Position of the line behind the current one.
-    std::int64_t next_line() const {
-        return static_cast<std::int64_t>(std::min(text_.find('\n', at_), text_.size() - 1)) + 1;
-    }
+    std::int64_t next_line() const { return static_cast<std::int64_t>(std::min(text_.find('\n', at_), text_.size() - 1)) + 1; }
     /// Number of the current line.
     std::int64_t line() const { return line_; }
     /// What is left of the current line.
-    std::string_view rest_of_line() const {
-        return text_.substr(at_, std::min(text_.find('\n', at_), text_.size()) - at_);
-    }
+    std::string_view rest_of_line() const { return text_.substr(at_, std::min(text_.find('\n', at_), text_.size()) - at_); }
 
 private:
     void skip_separators() {
         for (; at_ < text_.size(); ++at_) {
             if (text_[at_] == '!') at_ = std::min(text_.find('\n', at_), text_.size() - 1);
             if (text_[at_] == '\n') ++line_;
-            if (!std::isspace(static_cast<unsigned char>(text_[at_])) && text_[at_] != ',' &&
-                text_[at_] != '!')
-                return;
+            if (!std::isspace(static_cast<unsigned char>(text_[at_])) && text_[at_] != ',' && text_[at_] != '!') return;
         }
     }
     Token take(std::size_t length) {
@@ -100,29 +93,23 @@ std::optional<std::int64_t> integer(std::string_view text) {
 /// Adds a value; "7*1" stands for seven times 1.
 void add_value(Assignment& assignment, const Token& token) {
     const std::size_t star = token.text.find('*');
-    const auto count = star == std::string::npos ? std::optional<std::int64_t>()
-                                                 : integer(token.text.substr(0, star));
+    const auto count = star == std::string::npos ? std::optional<std::int64_t>() : integer(token.text.substr(0, star));
     if (!count) {
         assignment.values.push_back(token.text);
         return;
     }
-    if (*count < 0 || *count > max_header_bytes)
-        fail(token.line, "the repeat count of " + token.text + " is out of range");
-    assignment.values.insert(assignment.values.end(), static_cast<std::size_t>(*count),
-                             token.text.substr(star + 1));
+    if (*count < 0 || *count > max_header_bytes) fail(token.line, "the repeat count of " + token.text + " is out of range");
+    assignment.values.insert(assignment.values.end(), static_cast<std::size_t>(*count), token.text.substr(star + 1));
 }
 
 /// The name of ORBSYM(1) is ORBSYM.
-std::string base_name(const std::string& name) {
-    return name.substr(0, name.find('('));
-}
+std::string base_name(const std::string& name) { return name.substr(0, name.find('(')); }
 
 /// Reads assignments up to the end mark.
 Namelist scan(Scanner& scanner) {
     const auto first = scanner.next();
     if (!first || (first->text != "&FCI" && first->text != "$FCI"))
-        fail(first ? first->line : 1,
-             "an FCIDUMP file begins with &FCI, this one does not; is it another kind of file?");
+        fail(first ? first->line : 1, "an FCIDUMP file begins with &FCI, this one does not; is it another kind of file?");
     Namelist namelist;
     std::optional<Token> pending;  // a word that is a name if "=" follows, else a value
     Assignment* current = nullptr;
@@ -132,15 +119,13 @@ Namelist scan(Scanner& scanner) {
         if (token->text == "=") {
             if (!pending) fail(token->line, "'=' without a name before it");
             const std::string name = base_name(pending->text);
-            if (namelist.contains(name))
-                fail(pending->line, name + " is given twice; keep one of them");
+            if (namelist.contains(name)) fail(pending->line, name + " is given twice; keep one of them");
             current = &namelist[name];
             current->line = pending->line;
             pending.reset();
             continue;
         }
-        if (pending && !current)
-            fail(pending->line, "'" + pending->text + "' is not followed by '='");
+        if (pending && !current) fail(pending->line, "'" + pending->text + "' is not followed by '='");
         if (pending) add_value(*current, *pending);
         if (token->text == "/") return namelist;
         pending = *token;
@@ -153,9 +138,7 @@ std::optional<std::int64_t> integer_of(const Namelist& namelist, const std::stri
     if (entry == namelist.end()) return std::nullopt;
     const auto& [line, values] = entry->second;
     const auto value = values.size() == 1 ? integer(values[0]) : std::nullopt;
-    if (!value)
-        fail(line,
-             name + " must be one integer" + (values.empty() ? "" : ", not '" + values[0] + "'"));
+    if (!value) fail(line, name + " must be one integer" + (values.empty() ? "" : ", not '" + values[0] + "'"));
     return value;
 }
 
@@ -169,21 +152,18 @@ bool is_true(const Namelist& namelist, const std::string& name) {
     const auto entry = namelist.find(name);
     if (entry == namelist.end() || entry->second.values.empty()) return false;
     const std::string& value = entry->second.values[0];
-    return value.starts_with(".T") || value.starts_with("T") ||
-           (integer(value) && *integer(value) != 0);
+    return value.starts_with(".T") || value.starts_with("T") || (integer(value) && *integer(value) != 0);
 }
 
 /// The form that IUHF and UHF stand for.
 OrbitalForm orbital_form(const Namelist& namelist) {
     if (is_true(namelist, "TREL"))
-        fail(namelist.at("TREL").line,
-             "TREL says that these are relativistic spinor integrals; only real integrals over " +
-                 std::string("RHF, ROHF or UHF orbitals are implemented"));
+        fail(namelist.at("TREL").line, "TREL says that these are relativistic spinor integrals; only real integrals over " +
+                                           std::string("RHF, ROHF or UHF orbitals are implemented"));
     const bool blocks = is_true(namelist, "IUHF"), spin_orbitals = is_true(namelist, "UHF");
     if (blocks && spin_orbitals)
-        fail(namelist.at("UHF").line,
-             "IUHF=1 (blocks of spatial orbitals) and UHF=.TRUE. (spin orbitals) exclude each "
-             "other; keep the one that the file has");
+        fail(namelist.at("UHF").line, "IUHF=1 (blocks of spatial orbitals) and UHF=.TRUE. (spin orbitals) exclude each "
+                                      "other; keep the one that the file has");
     if (blocks) return OrbitalForm::spin_blocks;
     return spin_orbitals ? OrbitalForm::spin_orbitals : OrbitalForm::restricted;
 }
@@ -192,17 +172,15 @@ OrbitalForm orbital_form(const Namelist& namelist) {
 std::int64_t checked_ms2(const Namelist& namelist, const FcidumpHeader& header) {
     const std::int64_t ms2 = integer_of(namelist, "MS2").value_or(0);
     const std::int64_t line = namelist.at(namelist.contains("MS2") ? "MS2" : "NELEC").line;
-    const std::string both =
-        "NELEC=" + std::to_string(header.electrons) + " and MS2=" + std::to_string(ms2);
+    const std::string both = "NELEC=" + std::to_string(header.electrons) + " and MS2=" + std::to_string(ms2);
     const std::int64_t unpaired = std::abs(ms2);
     if ((header.electrons - unpaired) % 2 != 0)
         fail(line, both + " contradict each other: MS2 is the number of unpaired electrons, odd " +
                        "where NELEC is odd; for a doublet write MS2=1");
     const std::int64_t more = (header.electrons + unpaired) / 2;
     if (unpaired > header.electrons || more > header.orbitals)
-        fail(line, both + " need " + std::to_string(more) + " electrons of one spin and " +
-                       std::to_string(header.electrons - more) + " of the other, but there are " +
-                       std::to_string(header.orbitals) + " orbitals; correct MS2 or NELEC");
+        fail(line, both + " need " + std::to_string(more) + " electrons of one spin and " + std::to_string(header.electrons - more) +
+                       " of the other, but there are " + std::to_string(header.orbitals) + " orbitals; correct MS2 or NELEC");
     return ms2;
 }
 
@@ -211,8 +189,7 @@ std::vector<int> orbital_symmetries(const Namelist& namelist, std::int64_t orbit
     if (entry == namelist.end()) return {};
     const auto& [line, values] = entry->second;
     if (static_cast<std::int64_t>(values.size()) != orbitals)
-        fail(line, "ORBSYM has " + std::to_string(values.size()) +
-                       " entries for NORB=" + std::to_string(orbitals) +
+        fail(line, "ORBSYM has " + std::to_string(values.size()) + " entries for NORB=" + std::to_string(orbitals) +
                        "; give one for each orbital, or leave ORBSYM out");
     std::vector<int> symmetries;
     for (const auto& text : values) {
@@ -229,31 +206,24 @@ FcidumpHeader parse_fcidump_header(std::string_view text) {
     Scanner scanner(text);
     const Namelist namelist = scan(scanner);
     if (scanner.rest_of_line().find_first_not_of(" \t\r,") != std::string_view::npos)
-        fail(scanner.line(), "behind the end of the header (&END or /) stands '" +
-                                 std::string(scanner.rest_of_line()) +
+        fail(scanner.line(), "behind the end of the header (&END or /) stands '" + std::string(scanner.rest_of_line()) +
                                  "'; the integrals begin on the next line");
     FcidumpHeader header;
     header.form = orbital_form(namelist);
     const std::int64_t indices = required(namelist, "NORB");
     header.electrons = required(namelist, "NELEC");
-    if (indices < 1 || indices > 32767)
-        fail(namelist.at("NORB").line,
-             "NORB=" + std::to_string(indices) + " must be between 1 and 32767");
+    if (indices < 1 || indices > 32767) fail(namelist.at("NORB").line, "NORB=" + std::to_string(indices) + " must be between 1 and 32767");
     const std::int64_t step = header.form == OrbitalForm::spin_orbitals ? 2 : 1;
     if (indices % step != 0)
-        fail(namelist.at("NORB").line, "NORB=" + std::to_string(indices) +
-                                           " is odd; with UHF=.TRUE. it counts spin orbitals, " +
-                                           "alpha and beta in turn");
+        fail(namelist.at("NORB").line,
+             "NORB=" + std::to_string(indices) + " is odd; with UHF=.TRUE. it counts spin orbitals, " + "alpha and beta in turn");
     header.orbitals = indices / step;
     if (header.electrons < 0 || header.electrons > 2 * header.orbitals)
-        fail(namelist.at("NELEC").line, "NELEC=" + std::to_string(header.electrons) +
-                                            " does not fit into NORB=" + std::to_string(indices) +
-                                            " orbitals (0 to " +
-                                            std::to_string(2 * header.orbitals) + ")");
+        fail(namelist.at("NELEC").line, "NELEC=" + std::to_string(header.electrons) + " does not fit into NORB=" + std::to_string(indices) +
+                                            " orbitals (0 to " + std::to_string(2 * header.orbitals) + ")");
     header.ms2 = checked_ms2(namelist, header);
     const std::vector<int> symmetries = orbital_symmetries(namelist, indices);
-    for (std::size_t p = 0; p < symmetries.size(); p += static_cast<std::size_t>(step))
-        header.orbital_symmetries.push_back(symmetries[p]);
+    for (std::size_t p = 0; p < symmetries.size(); p += static_cast<std::size_t>(step)) header.orbital_symmetries.push_back(symmetries[p]);
     header.state_symmetry = static_cast<int>(integer_of(namelist, "ISYM").value_or(1));
     header.data_begin = scanner.next_line();
     return header;

@@ -18,9 +18,7 @@ namespace {
 constexpr double unset = std::numeric_limits<double>::max();
 
 /// Of two values for one integral the one to keep, whichever comes first.
-double kept_of(double a, double b) {
-    return std::pair(std::abs(a), a) < std::pair(std::abs(b), b) ? b : a;
-}
+double kept_of(double a, double b) { return std::pair(std::abs(a), a) < std::pair(std::abs(b), b) ? b : a; }
 
 void note(EntryStore::Found& found, std::uint64_t code) {
     if (!found || code < *found) found = code;
@@ -37,16 +35,11 @@ EntryStore::EntryStore(const World& world, const Communicator& comm, const Fcidu
 
 Tensor<double>& EntryStore::tensor(Group group) {
     switch (group) {
-    case one_alpha:
-        return data_.one_electron;
-    case two_alpha:
-        return data_.two_electron;
-    case one_beta:
-        return data_.beta->one_electron;
-    case two_beta:
-        return data_.beta->two_electron;
-    default:
-        return data_.beta->mixed;
+    case one_alpha: return data_.one_electron;
+    case two_alpha: return data_.two_electron;
+    case one_beta: return data_.beta->one_electron;
+    case two_beta: return data_.beta->two_electron;
+    default: return data_.beta->mixed;
     }
 }
 
@@ -130,7 +123,9 @@ void EntryStore::store(Group group, const std::vector<Entry>& entries, Found& fo
     deliver_pairs(
         *state.world, layout, batches, sizeof(double),
         [&](std::int64_t i) { return locator.locate(element_of(entries[static_cast<std::size_t>(i)].code).data()); },
-        [&](std::int64_t i, const ElementLocation&, std::byte* to) { copy_element(to, &entries[static_cast<std::size_t>(i)].value, sizeof(double)); },
+        [&](std::int64_t i, const ElementLocation&, std::byte* to) {
+            copy_element(to, &entries[static_cast<std::size_t>(i)].value, sizeof(double));
+        },
         [&](std::int64_t offset, const std::byte* bytes) {
             double value = 0;
             copy_element(&value, bytes, sizeof value);

@@ -53,7 +53,7 @@ private:
     Found lowest(Found mine) const;
 
     Communicator comm_;
-    std::map<std::uint64_t, double> small_;  // orbital and core energies: of this rank's part of the file, then of all
+    std::map<std::uint64_t, double> small_;           // orbital and core energies: of this rank's part of the file, then of all
     std::array<std::vector<Entry>, groups> merging_;  // what a call to merge() was given
     std::array<std::int64_t, groups> counts_{};
     std::int64_t repeats_ = 0;

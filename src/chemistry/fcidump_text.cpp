@@ -41,20 +41,16 @@ std::vector<std::int64_t> find_zero_lines(const io::InputFile& file, const Fcidu
     file.comm().agree([&] {
         for (io::LineReader lines(io::FileLines::part_of(file, header.data_begin)); lines.next();) {
             const ParsedLine parsed = parse_fcidump_line(lines.line(), header.orbitals);
-            if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == 0)
-                mine.push_back(lines.position());
+            if (!parsed.blank && parsed.problem.empty() && parsed.entry.code == 0) mine.push_back(lines.position());
         }
     });
     std::vector<std::int64_t> all = gathered(file.comm(), mine);
     if (all.size() != FcidumpForm::zero_lines_of_blocks)
-        throw InvalidArgument(
-            file.path() +
-            ": a file with IUHF=1 has five blocks, (aa|aa), (bb|bb), (aa|bb), h(a) and " +
-            "h(b), each ended by a line `0.0 0 0 0 0`, and the core energy in a sixth such line; " +
-            "this one has " + std::to_string(all.size()) +
-            (all.size() < FcidumpForm::zero_lines_of_blocks
-                 ? ": a block is missing, or the file is truncated"
-                 : " of them: remove the others"));
+        throw InvalidArgument(file.path() + ": a file with IUHF=1 has five blocks, (aa|aa), (bb|bb), (aa|bb), h(a) and " +
+                              "h(b), each ended by a line `0.0 0 0 0 0`, and the core energy in a sixth such line; " + "this one has " +
+                              std::to_string(all.size()) +
+                              (all.size() < FcidumpForm::zero_lines_of_blocks ? ": a block is missing, or the file is truncated"
+                                                                              : " of them: remove the others"));
     return all;
 }
 
@@ -73,9 +69,7 @@ public:
         file_.comm().agree([&] { lines_.emplace(io::FileLines::part_of(file_, header_.data_begin)); });
     }
     void next(EntryRound& round) override;
-    std::string place(std::int64_t position) const override {
-        return "line " + std::to_string(io::line_number(file_, position));
-    }
+    std::string place(std::int64_t position) const override { return "line " + std::to_string(io::line_number(file_, position)); }
     std::string name(std::uint64_t code) const override { return form_->name(code); }
     std::string part(EntryKind kind) const override {
         if (kind == EntryKind::two_electron) return "lines `value i j k l` without zero indices";
@@ -83,9 +77,7 @@ public:
     }
 
 private:
-    std::int64_t most_entries() const {
-        return std::min(file_.size() / file_.comm().size() / shortest_line + 1, entries_per_round);
-    }
+    std::int64_t most_entries() const { return std::min(file_.size() / file_.comm().size() / shortest_line + 1, entries_per_round); }
 
     const io::InputFile& file_;
     FcidumpHeader header_;
@@ -102,8 +94,7 @@ void FcidumpEntries::next(EntryRound& round) {
         if (!parsed.problem.empty()) {
             round.wrong = lines_->position();
             round.problem = parsed.problem;
-            if (end >= file_.size() - 1)
-                round.problem += "; the file ends here, it may be truncated: write it again";
+            if (end >= file_.size() - 1) round.problem += "; the file ends here, it may be truncated: write it again";
             return;
         }
         if (!parsed.blank) round.entries.push_back(parsed.entry);
@@ -113,8 +104,6 @@ void FcidumpEntries::next(EntryRound& round) {
 
 }  // namespace
 
-std::unique_ptr<EntrySource> fcidump_entries(const io::InputFile& file) {
-    return std::make_unique<FcidumpEntries>(file);
-}
+std::unique_ptr<EntrySource> fcidump_entries(const io::InputFile& file) { return std::make_unique<FcidumpEntries>(file); }
 
 }  // namespace arges::chemistry

@@ -18,15 +18,10 @@ constexpr std::int64_t integrals_per_part = std::int64_t(1) << 15;
 
 std::string header_text(const FcidumpHeader& header) {
     std::ostringstream stream;
-    stream << "&FCI NORB=" << header.orbitals << ",NELEC=" << header.electrons
-           << ",MS2=" << header.ms2 << ",\n ORBSYM=";
+    stream << "&FCI NORB=" << header.orbitals << ",NELEC=" << header.electrons << ",MS2=" << header.ms2 << ",\n ORBSYM=";
     for (std::int64_t p = 0; p < header.orbitals; ++p)
-        stream << (header.orbital_symmetries.empty()
-                       ? 1
-                       : header.orbital_symmetries[static_cast<std::size_t>(p)])
-               << ",";
-    stream << "\n ISYM=" << header.state_symmetry
-           << (header.form == OrbitalForm::restricted ? "" : ",\n IUHF=1") << ",\n&END\n";
+        stream << (header.orbital_symmetries.empty() ? 1 : header.orbital_symmetries[static_cast<std::size_t>(p)]) << ",";
+    stream << "\n ISYM=" << header.state_symmetry << (header.form == OrbitalForm::restricted ? "" : ",\n IUHF=1") << ",\n&END\n";
     return stream.str();
 }
 
@@ -116,8 +111,7 @@ void write_two_electron(Writer& writer, const Tensor<double>& integrals, bool pa
     for (std::int64_t p = 0; p < n; ++p)
         for (std::int64_t q = 0; q <= p; ++q)
             for (std::int64_t r = 0; r < (pairs_exchange ? p + 1 : n); ++r)
-                for (std::int64_t s = 0; s <= (pairs_exchange && r == p ? q : r); ++s)
-                    writer.add_element(integrals, {p, q, r, s});
+                for (std::int64_t s = 0; s <= (pairs_exchange && r == p ? q : r); ++s) writer.add_element(integrals, {p, q, r, s});
     writer.flush(integrals);
 }
 

@@ -18,8 +18,7 @@ constexpr double core_energy_limit = -2.0;
 /// The part of a tensor over the orbitals first <= p < end in all dimensions.
 Tensor<double> part(const Tensor<double>& tensor, std::int64_t first, std::int64_t end) {
     const auto order = tensor.extents().size();
-    Tensor<double> result =
-        tensor.slice(std::vector<std::int64_t>(order, first), std::vector<std::int64_t>(order, end));
+    Tensor<double> result = tensor.slice(std::vector<std::int64_t>(order, first), std::vector<std::int64_t>(order, end));
     result.set_name(tensor.name());
     return result;
 }
@@ -38,13 +37,13 @@ double diagonal_sum(const Tensor<double>& h, const Tensor<double>& F, std::int64
 
 }  // namespace
 
-Tensor<double> fock_matrix(const Fcidump& data, const std::array<std::int64_t, 2>& electrons,
-                           int spin) {
+Tensor<double> fock_matrix(const Fcidump& data, const std::array<std::int64_t, 2>& electrons, int spin) {
     check_hamiltonian(data, "fock_matrix");
     const World& world = data.one_electron.world();
     const std::int64_t n = data.header.orbitals;
     if (spin < 0 || spin > 1 || std::min(electrons[0], electrons[1]) < 0 || std::max(electrons[0], electrons[1]) > n)
-        throw InvalidArgument("fock_matrix: spins are 0 and 1, and electrons of a spin no more than the " + std::to_string(n) + " orbitals");
+        throw InvalidArgument("fock_matrix: spins are 0 and 1, and electrons of a spin no more than the " + std::to_string(n) +
+                              " orbitals");
     const auto own = static_cast<std::size_t>(spin), other = 1 - own;
     const Tensor<double>&g = data.two(spin), &mixed = data.mixed();
     const auto density = [&](std::size_t s) {
@@ -52,8 +51,7 @@ Tensor<double> fock_matrix(const Fcidump& data, const std::array<std::int64_t, 2
         D.fill([&](Index x) { return x[0] == x[1] && x[0] < electrons[s] ? 1.0 : 0.0; });
         return D;
     };
-    Tensor<double> F(world, {n, n}, "pq", "sym(p,q)",
-                     std::string(spin == 0 ? "alpha" : "beta") + " Fock matrix");
+    Tensor<double> F(world, {n, n}, "pq", "sym(p,q)", std::string(spin == 0 ? "alpha" : "beta") + " Fock matrix");
     F["pq"] = data.one(spin)["pq"] + g["pqkl"] * density(own)["kl"];
     F["pq"] += (spin == 0 ? mixed["pqkl"] : mixed["klpq"]) * density(other)["kl"];
     // Of (pk|qk) only what is needed is unpacked.
@@ -77,10 +75,9 @@ Fcidump without_frozen(const Fcidump& data, const FrozenOrbitals& frozen) {
     const std::int64_t n = data.header.orbitals, end = n - frozen.virtuals, core = frozen.core;
     const auto [fewest, most] = std::minmax({data.header.electrons_of(0), data.header.electrons_of(1)});
     if (core < 0 || core > fewest || frozen.virtuals < 0 || end < most)
-        throw InvalidArgument("frozen orbitals: " + std::to_string(core) + " core and " +
-                              std::to_string(frozen.virtuals) + " virtual ones of " + std::to_string(n) +
-                              "; at most " + std::to_string(fewest) + " are occupied in both spins, and " +
-                              std::to_string(n - most) + " virtual");
+        throw InvalidArgument("frozen orbitals: " + std::to_string(core) + " core and " + std::to_string(frozen.virtuals) +
+                              " virtual ones of " + std::to_string(n) + "; at most " + std::to_string(fewest) +
+                              " are occupied in both spins, and " + std::to_string(n - most) + " virtual");
     Fcidump result{data.header};
     result.header.orbitals = end - core;
     result.header.electrons -= 2 * core;
@@ -101,8 +98,7 @@ Fcidump without_frozen(const Fcidump& data, const FrozenOrbitals& frozen) {
     result.two_electron = part(data.two_electron, core, end);
     result.orbital_energies = part(data.orbital_energies, core, end);
     if (data.beta)
-        result.beta = BetaIntegrals{part(data.beta->orbital_energies, core, end), std::move(h[1]),
-                                    part(data.beta->two_electron, core, end),
+        result.beta = BetaIntegrals{part(data.beta->orbital_energies, core, end), std::move(h[1]), part(data.beta->two_electron, core, end),
                                     part(data.beta->mixed, core, end)};
     return result;
 }

@@ -26,8 +26,7 @@ using FourSpaces = std::array<SpinSpace, 4>;
 /// The spatial integrals that make up spin-orbital integrals, by number: alpha, beta, mixed.
 class SpatialSource {
 public:
-    explicit SpatialSource(const Fcidump& data)
-        : sets_{&data.two(0), &data.two(1), &data.mixed()} {}
+    explicit SpatialSource(const Fcidump& data) : sets_{&data.two(0), &data.two(1), &data.mixed()} {}
 
     /// An integral (pq|rs) with pq and rs of these spins.
     struct Place {
@@ -40,8 +39,7 @@ public:
         return {set, sets_[set]->key(x)};
     }
     /// Values by set, in the order in which `keys` has them. Collective.
-    std::array<std::vector<double>, 3>
-    read(const std::array<std::vector<std::int64_t>, 3>& keys) const {
+    std::array<std::vector<double>, 3> read(const std::array<std::vector<std::int64_t>, 3>& keys) const {
         return {sets_[0]->read(keys[0]), sets_[1]->read(keys[1]), sets_[2]->read(keys[2])};
     }
 
@@ -58,10 +56,8 @@ void for_each_part(Index x, const FourSpaces& space, const SpatialSource& source
         at[d] = space[d].orbital(x[d]);
         spin[d] = space[d].spin(x[d]);
     }
-    if (spin[0] == spin[2] && spin[1] == spin[3])
-        f(source.place({at[0], at[2], at[1], at[3]}, spin[0], spin[1]), 1.0);
-    if (spin[0] == spin[3] && spin[1] == spin[2])
-        f(source.place({at[0], at[3], at[1], at[2]}, spin[0], spin[1]), -1.0);
+    if (spin[0] == spin[2] && spin[1] == spin[3]) f(source.place({at[0], at[2], at[1], at[3]}, spin[0], spin[1]), 1.0);
+    if (spin[0] == spin[3] && spin[1] == spin[2]) f(source.place({at[0], at[3], at[1], at[2]}, spin[0], spin[1]), -1.0);
 }
 
 /// Fills this rank's part of a block in one walk over its elements, in rounds of which all ranks take part in as many.
@@ -134,30 +130,23 @@ void fill_block(Tensor<double>& block, const FourSpaces& spaces, const SpatialSo
 /// Makes blocks of one Hamiltonian.
 class BlockBuilder {
 public:
-    BlockBuilder(const Fcidump& data, const Reference& reference)
-        : data_(data), reference_(reference), spaces_(reference) {}
+    BlockBuilder(const Fcidump& data, const Reference& reference) : data_(data), reference_(reference), spaces_(reference) {}
 
     /// <pq||rs> for four letters.
     Tensor<double> integrals(std::string_view letters, std::string_view symmetry) const {
-        const std::string name =
-            "<" + std::string(letters.substr(0, 2)) + "||" + std::string(letters.substr(2)) + ">";
+        const std::string name = "<" + std::string(letters.substr(0, 2)) + "||" + std::string(letters.substr(2)) + ">";
         Tensor<double> block = spaces_.tensor(data_.two_electron.world(), letters, symmetry, name);
-        fill_block(block,
-                   {spaces_.of(letters[0]), spaces_.of(letters[1]), spaces_.of(letters[2]),
-                    spaces_.of(letters[3])},
+        fill_block(block, {spaces_.of(letters[0]), spaces_.of(letters[1]), spaces_.of(letters[2]), spaces_.of(letters[3])},
                    SpatialSource(data_));
         return block;
     }
     /// f(p,q) for two letters.
     Tensor<double> fock(std::string_view letters) const {
         const SpinSpace &p = spaces_.of(letters[0]), &q = spaces_.of(letters[1]);
-        Tensor<double> block = spaces_.tensor(data_.two_electron.world(), letters, "",
-                                              "f(" + std::string(letters) + ")");
+        Tensor<double> block = spaces_.tensor(data_.two_electron.world(), letters, "", "f(" + std::string(letters) + ")");
         block.fill([&](Index x) {
             const auto spin = static_cast<std::size_t>(p.spin(x[0]));
-            return p.spin(x[0]) == q.spin(x[1])
-                       ? reference_.spin[spin].f(p.orbital(x[0]), q.orbital(x[1]))
-                       : 0.0;
+            return p.spin(x[0]) == q.spin(x[1]) ? reference_.spin[spin].f(p.orbital(x[0]), q.orbital(x[1])) : 0.0;
         });
         return block;
     }
@@ -166,8 +155,7 @@ public:
         const SpinSpace& space = spaces_.of(letter);
         std::vector<double> result;
         for (std::int64_t x = 0; x < space.size(); ++x)
-            result.push_back(reference_.spin[static_cast<std::size_t>(space.spin(x))].f(
-                space.orbital(x), space.orbital(x)));
+            result.push_back(reference_.spin[static_cast<std::size_t>(space.spin(x))].f(space.orbital(x), space.orbital(x)));
         return result;
     }
 
@@ -185,8 +173,7 @@ std::vector<std::int64_t> SpinSpaces::extents(std::string_view letters) const {
     return result;
 }
 
-Tensor<double> SpinSpaces::tensor(const World& world, std::string_view letters,
-                                  std::string_view symmetry, const std::string& name) const {
+Tensor<double> SpinSpaces::tensor(const World& world, std::string_view letters, std::string_view symmetry, const std::string& name) const {
     return Tensor<double>(world, extents(letters), Symmetry::parse(letters, symmetry), name);
 }
 

@@ -38,9 +38,7 @@ AmplitudeEquations rccsd_equations(const SpatialIntegrals& integrals) {
     AmplitudeEquations equations{"RCCSD"};
     equations.residuals = [&](const TensorSet& t) { return rccsd_residuals(integrals, t); };
     equations.energy = [&](const TensorSet& t) { return rccsd_energy(integrals, t); };
-    equations.divide = [&](Tensor<double>& residual) {
-        divide_by_denominators(residual, integrals.occupied, integrals.virtuals);
-    };
+    equations.divide = [&](Tensor<double>& residual) { divide_by_denominators(residual, integrals.occupied, integrals.virtuals); };
     return equations;
 }
 

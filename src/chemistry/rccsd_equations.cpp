@@ -25,8 +25,7 @@ public:
     TensorSet residuals() const;
 
 private:
-    Tensor<double> zeros(std::string_view letters, std::string_view symmetry,
-                         const std::string& name) const {
+    Tensor<double> zeros(std::string_view letters, std::string_view symmetry, const std::string& name) const {
         return V.spaces.tensor(t1.world(), letters, symmetry, name);
     }
     SplitBlock W_mnij() const;
@@ -45,8 +44,7 @@ private:
     Tensor<double> F_mi, F_ae;  // with F_me and tau, without other integrals times t1
 };
 
-RccsdEquations::RccsdEquations(const SpatialIntegrals& integrals, const TensorSet& t)
-    : V(integrals), t1(t["T1"]), t2(t["T2"]), tau(t2) {
+RccsdEquations::RccsdEquations(const SpatialIntegrals& integrals, const TensorSet& t) : V(integrals), t1(t["T1"]), t2(t["T2"]), tau(t2) {
     tau.set_name("tau");
     tau["abij"] += t1["ai"] * t1["bj"];
     split.plus = zeros("abij", "sym(a,b) sym(i,j)", "tau+");
@@ -71,19 +69,15 @@ RccsdEquations::RccsdEquations(const SpatialIntegrals& integrals, const TensorSe
 
 /// Both halves of W(mn,ij).
 SplitBlock RccsdEquations::W_mnij() const {
-    SplitBlock W{zeros("mnij", "sym(m,n) sym(i,j)", "W+"),
-                 zeros("mnij", "antisym(m,n) antisym(i,j)", "W-")};
-    W.plus["mnij"] = V.oooo.plus["mnij"] + 0.5 * symmetrized(t1["ei"] * V.K["njme"]) +
-                     V.oovv.plus["mnef"] * split.plus["efij"];
-    W.minus["mnij"] = V.oooo.minus["mnij"] + 0.5 * antisymmetrized(t1["ei"] * V.K["njme"]) +
-                      V.oovv.minus["mnef"] * split.minus["efij"];
+    SplitBlock W{zeros("mnij", "sym(m,n) sym(i,j)", "W+"), zeros("mnij", "antisym(m,n) antisym(i,j)", "W-")};
+    W.plus["mnij"] = V.oooo.plus["mnij"] + 0.5 * symmetrized(t1["ei"] * V.K["njme"]) + V.oovv.plus["mnef"] * split.plus["efij"];
+    W.minus["mnij"] = V.oooo.minus["mnij"] + 0.5 * antisymmetrized(t1["ei"] * V.K["njme"]) + V.oovv.minus["mnef"] * split.minus["efij"];
     return W;
 }
 
 Tensor<double> RccsdEquations::W_mbij() const {
     Tensor<double> W = zeros("mbij", "", "W_mbij");
-    W["mbij"] = V.K["mijb"] + t1["ei"] * V.V["ebmj"] + t1["fj"] * V.J["bfmi"] +
-                V.ovvv.plus["mbef"] * split.plus["efij"] +
+    W["mbij"] = V.K["mijb"] + t1["ei"] * V.V["ebmj"] + t1["fj"] * V.J["bfmi"] + V.ovvv.plus["mbef"] * split.plus["efij"] +
                 V.ovvv.minus["mbef"] * split.minus["efij"];
     return W;
 }
@@ -93,10 +87,8 @@ Tensor<double> RccsdEquations::W_mbij() const {
 void RccsdEquations::add_singles(Tensor<double>& R1) const {
     Tensor<double> f_mi = F_mi;
     f_mi["mi"] -= F_me["me"] * t1["ei"];
-    R1["ai"] = V.f_ov["ia"] + V.M["aeim"] * t1["em"] + F_ae["ae"] * t1["ei"] -
-               t1["am"] * f_mi["mi"] + u["aeim"] * F_me["me"] - tau["aemn"] * V.N["mine"] +
-               V.ovvv.plus["maef"] * split.plus["efmi"] +
-               3.0 * V.ovvv.minus["maef"] * split.minus["efmi"];
+    R1["ai"] = V.f_ov["ia"] + V.M["aeim"] * t1["em"] + F_ae["ae"] * t1["ei"] - t1["am"] * f_mi["mi"] + u["aeim"] * F_me["me"] -
+               tau["aemn"] * V.N["mine"] + V.ovvv.plus["maef"] * split.plus["efmi"] + 3.0 * V.ovvv.minus["maef"] * split.minus["efmi"];
 }
 
 TensorSet RccsdEquations::residuals() const {
@@ -116,11 +108,9 @@ Tensor<double> RccsdEquations::unsymmetric_doubles() const {
     Tensor<double> direct = t2;
     direct["abij"] -= exchange["baij"];
     Tensor<double> C = zeros("aick", "", "ring C");
-    C["aick"] = V.J["acki"] + G.plus["aick"] - G.minus["aick"] - t1["am"] * V.K["kimc"] -
-                exchange["aemi"] * V.V["eckm"];
+    C["aick"] = V.J["acki"] + G.plus["aick"] - G.minus["aick"] - t1["am"] * V.K["kimc"] - exchange["aemi"] * V.V["eckm"];
     Tensor<double> D = zeros("aick", "", "ring D");
-    D["aick"] = V.M["acik"] + G.plus["aick"] + 3.0 * G.minus["aick"] - t1["am"] * V.N["mikc"] +
-                direct["aeim"] * V.L["ecmk"];
+    D["aick"] = V.M["acik"] + G.plus["aick"] + 3.0 * G.minus["aick"] - t1["am"] * V.N["mikc"] + direct["aeim"] * V.L["ecmk"];
 
     // Fock matrices: F(bc) and F(kj), transformed, with u in them.
     Tensor<double> F_bc = F_ae;
@@ -131,24 +121,20 @@ Tensor<double> RccsdEquations::unsymmetric_doubles() const {
     Tensor<double> Y = zeros("aibj", "", "C t2");
     Y["aibj"] = C["aick"] * t2["bckj"];
     Tensor<double> R = zeros("aibj", "", "R2 unsymmetric");
-    R["aibj"] = G.plus["bjai"] + G.minus["bjai"] + 0.5 * D["aick"] * u["bcjk"] - 0.5 * Y["aibj"] -
-                Y["ajbi"] + t2["acij"] * F_bc["bc"] - t2["abik"] * F_kj["kj"] -
-                t1["am"] * W_mbij()["mbij"];
+    R["aibj"] = G.plus["bjai"] + G.minus["bjai"] + 0.5 * D["aick"] * u["bcjk"] - 0.5 * Y["aibj"] - Y["ajbi"] + t2["acij"] * F_bc["bc"] -
+                t2["abik"] * F_kj["kj"] - t1["am"] * W_mbij()["mbij"];
     return R;
 }
 
 /// R2(ai,bj) = W(ab,ij) + tau_mn^ab W(mn,ij) + P [unsymmetric_doubles()].
 void RccsdEquations::add_doubles(Tensor<double>& R2) const {
     const SplitBlock W = W_mnij();
-    R2["abij"] = V.V["abij"] + V.vvvv.plus["abef"] * split.plus["efij"] +
-                 V.vvvv.minus["abef"] * split.minus["efij"] + split.plus["abmn"] * W.plus["mnij"] +
-                 split.minus["abmn"] * W.minus["mnij"] + symmetrized(unsymmetric_doubles()["aibj"]);
+    R2["abij"] = V.V["abij"] + V.vvvv.plus["abef"] * split.plus["efij"] + V.vvvv.minus["abef"] * split.minus["efij"] +
+                 split.plus["abmn"] * W.plus["mnij"] + split.minus["abmn"] * W.minus["mnij"] + symmetrized(unsymmetric_doubles()["aibj"]);
 }
 
 }  // namespace
 
-TensorSet rccsd_residuals(const SpatialIntegrals& integrals, const TensorSet& t) {
-    return RccsdEquations(integrals, t).residuals();
-}
+TensorSet rccsd_residuals(const SpatialIntegrals& integrals, const TensorSet& t) { return RccsdEquations(integrals, t).residuals(); }
 
 }  // namespace arges::chemistry

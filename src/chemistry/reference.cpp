@@ -32,18 +32,15 @@ void measure(Reference& reference) {
     }
 }
 
-void check_orbital_energies(const SpinReference& spin, const std::vector<double>& energies,
-                            const std::string& where) {
+void check_orbital_energies(const SpinReference& spin, const std::vector<double>& energies, const std::string& where) {
     for (std::size_t p = 0; p < energies.size(); ++p) {
         const auto orbital = static_cast<std::int64_t>(p);
         const double built = spin.f(orbital, orbital);
         if (!(std::abs(built - energies[p]) <= 1e-5))
-            throw InvalidArgument(where + "orbital " + std::to_string(p + 1) + " has the energy " +
-                                  number(energies[p], "%.8f") + " in the file, but its integrals " +
-                                  "with the first " + std::to_string(spin.occupied) +
+            throw InvalidArgument(where + "orbital " + std::to_string(p + 1) + " has the energy " + number(energies[p], "%.8f") +
+                                  " in the file, but its integrals " + "with the first " + std::to_string(spin.occupied) +
                                   " orbitals occupied give " + number(built, "%.8f") +
-                                  "; put the occupied orbitals first, or leave the energies out " +
-                                  "if the orbitals are not canonical");
+                                  "; put the occupied orbitals first, or leave the energies out " + "if the orbitals are not canonical");
     }
 }
 
@@ -54,11 +51,10 @@ void check_gap(const SpinReference& spin, const std::string& where) {
     for (std::int64_t p = 0; p < o; ++p) highest = std::max(highest, spin.f(p, p));
     for (std::int64_t p = o; p < n; ++p) lowest = std::min(lowest, spin.f(p, p));
     if (!(lowest - highest >= 1e-6))
-        throw InvalidArgument(
-            where + "the highest occupied orbital (" + number(highest, "%.6f") +
-            " hartree) is not below the lowest virtual one (" + number(lowest, "%.6f") +
-            "), so the amplitudes have zero denominators; the first " + std::to_string(o) +
-            " orbitals must be the occupied ones of a Hartree-Fock ground state");
+        throw InvalidArgument(where + "the highest occupied orbital (" + number(highest, "%.6f") +
+                              " hartree) is not below the lowest virtual one (" + number(lowest, "%.6f") +
+                              "), so the amplitudes have zero denominators; the first " + std::to_string(o) +
+                              " orbitals must be the occupied ones of a Hartree-Fock ground state");
 }
 
 void check(const Reference& reference, const Fcidump& data, const std::string& source) {
@@ -67,9 +63,7 @@ void check(const Reference& reference, const Fcidump& data, const std::string& s
     for (std::size_t s = 0; s < (closed ? 1 : 2); ++s) {
         const std::string where = source + ": " + (closed ? "" : spin_names[s]);
         if (closed || data.beta)
-            check_orbital_energies(reference.spin[s],
-                                   s == 0 ? data.orbital_energies : data.beta->orbital_energies,
-                                   where);
+            check_orbital_energies(reference.spin[s], s == 0 ? data.orbital_energies : data.beta->orbital_energies, where);
         check_gap(reference.spin[s], where);
     }
 }

@@ -37,7 +37,8 @@ public:
     /// Takes memory for the parts unless they can be used where they are. Collective.
     /// @param elements  of a part at most, which that of number 0 has  @param capacity  parts to keep
     KeptParts(const Tensor<double>& tensor, PartOf part_of, std::int64_t elements, std::int64_t capacity)
-        : state_(*tensor.state()), reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), elements_of<double>(state_)),
+        : state_(*tensor.state()),
+          reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), elements_of<double>(state_)),
           part_of_(std::move(part_of)), elements_(elements), uses_(static_cast<std::size_t>(capacity)) {
         state_.world->agree([&] {
             if (reader_.in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements);
@@ -92,9 +93,9 @@ private:
 
 /// How the work is cut.
 struct Cut {
-    std::int64_t ranges = 1;         // of virtual orbitals
+    std::int64_t ranges = 1;           // of virtual orbitals
     std::int64_t left = 0, right = 0;  // parts of L and R to keep
-    std::int64_t batch = 1;          // occupied orbitals whose triples come one after the other, since they use the same parts
+    std::int64_t batch = 1;            // occupied orbitals whose triples come one after the other, since they use the same parts
 };
 
 /// Three occupied orbitals i >= j >= k and three ranges A >= B >= C.
@@ -176,7 +177,9 @@ constexpr std::array<std::int64_t, 3> orders_of_ranges{1, 3, 6}, pairs_of_ranges
 std::size_t kind_of(std::int64_t ranges) { return static_cast<std::size_t>(std::min<std::int64_t>(ranges, 3) - 1); }
 
 /// Parts of L that a task uses at most, and that a rank keeps at least.
-std::int64_t TriplesEnergy::least_left(std::int64_t ranges) const { return std::min<std::int64_t>(o_, 3) * pairs_of_ranges[kind_of(ranges)]; }
+std::int64_t TriplesEnergy::least_left(std::int64_t ranges) const {
+    return std::min<std::int64_t>(o_, 3) * pairs_of_ranges[kind_of(ranges)];
+}
 
 /// Likewise parts of R.
 std::int64_t TriplesEnergy::least_right() const { return std::min<std::int64_t>(o_ * o_, 6); }
@@ -310,8 +313,10 @@ double TriplesEnergy::value(const PartDone& done) const {
     std::int64_t steps = 0;
     const std::vector<Task> tasks = my_tasks(steps);
     const std::int64_t length = ceil_div(v_, cut_.ranges);
-    KeptParts left(left_, [&](std::int64_t number) { return left_part(number); }, (v_ + o_) * length * length, cut_.left);
-    KeptParts right(right_, [&](std::int64_t number) { return right_part(number); }, (2 * v_ + o_) * v_, cut_.right);
+    KeptParts left(
+        left_, [&](std::int64_t number) { return left_part(number); }, (v_ + o_) * length * length, cut_.left);
+    KeptParts right(
+        right_, [&](std::int64_t number) { return right_part(number); }, (2 * v_ + o_) * v_, cut_.right);
     Buffer<double> work;
     state.agree([&] {
         std::int64_t elements = 0;

@@ -29,8 +29,8 @@ constexpr std::array<Ranges, 6> orders{{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 
 class ConnectedPanel {
 public:
     ConnectedPanel(const TripleBlock& block, const Ranges& ranges, double* w)
-        : block_(block), X_(ranges[0]), Y_(ranges[1]), Z_(ranges[2]), a_(block.length[X_]), b_(block.length[Y_]),
-          z_(block.length[Z_]), w_(w) {}
+        : block_(block), X_(ranges[0]), Y_(ranges[1]), Z_(ranges[2]), a_(block.length[X_]), b_(block.length[Y_]), z_(block.length[Z_]),
+          w_(w) {}
 
     void compute(std::int64_t first, std::int64_t count) const {
         const std::int64_t d = block_.summed;

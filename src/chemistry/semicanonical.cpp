@@ -13,8 +13,7 @@ namespace {
 /// Adds the eigenvectors of F(p,q), first <= p, q < end, to the matrix C of all orbitals, as
 /// columns. Each is turned so that its largest element is positive, so that orbitals do not depend
 /// on signs that the eigensolver leaves open.
-void add_eigenvectors(const World& world, const SpinReference& spin, std::int64_t first,
-                      std::int64_t end, std::vector<double>& C) {
+void add_eigenvectors(const World& world, const SpinReference& spin, std::int64_t first, std::int64_t end, std::vector<double>& C) {
     const std::int64_t n = spin.occupied + spin.virtuals, size = end - first;
     if (size == 0) return;
     Tensor<double> F(world, {size, size}, "pq", "sym(p,q)", "block of the Fock matrix");
@@ -28,8 +27,7 @@ void add_eigenvectors(const World& world, const SpinReference& spin, std::int64_
         for (const double* x = vector; x != vector + size; ++x)
             if (std::abs(*x) > std::abs(*largest)) largest = x;
         for (std::int64_t p = 0; p < size; ++p)
-            C[static_cast<std::size_t>(first + p + n * (first + k))] =
-                std::copysign(1.0, *largest) * vector[p];
+            C[static_cast<std::size_t>(first + p + n * (first + k))] = std::copysign(1.0, *largest) * vector[p];
     }
 }
 
@@ -55,10 +53,8 @@ void transform(Tensor<double>& h, const Tensor<double>& C) {
 
 /// (pq|rs) over new orbitals A for pq and B for rs, a pair after the other: `half` keeps both
 /// packed.
-void transform(const Tensor<double>& g, const Tensor<double>& A, const Tensor<double>& B,
-               Tensor<double>& result) {
-    Tensor<double> half(g.world(), g.extents(), "pqvw", "sym(p,q) sym(v,w)",
-                        "(pq|rs), pq transformed");
+void transform(const Tensor<double>& g, const Tensor<double>& A, const Tensor<double>& B, Tensor<double>& result) {
+    Tensor<double> half(g.world(), g.extents(), "pqvw", "sym(p,q) sym(v,w)", "(pq|rs), pq transformed");
     half["pqvw"] = A["tp"] * A["uq"] * g["tuvw"];
     result["pqrs"] = canonical(B["vr"] * B["ws"] * half["pqvw"]);
 }

@@ -16,34 +16,26 @@ namespace {
 
 std::string progress_text(const IterationReport& last, const SolverOptions& options) {
     char text[160] = {};
-    std::snprintf(text, sizeof text,
-                  " after %d iterations: residual %.2e, correlation energy %.10f, tolerance %.1e",
-                  last.iteration, last.residual, last.energy, options.tolerance);
+    std::snprintf(text, sizeof text, " after %d iterations: residual %.2e, correlation energy %.10f, tolerance %.1e", last.iteration,
+                  last.residual, last.energy, options.tolerance);
     return text;
 }
 
 /// Throws if the latest iteration has led away from a solution.
-void check_divergence(const std::string& method, const IterationReport& last,
-                      const SolverOptions& options) {
-    const bool diverged =
-        !std::isfinite(last.residual) || !std::isfinite(last.energy) || last.residual > 1e8;
+void check_divergence(const std::string& method, const IterationReport& last, const SolverOptions& options) {
+    const bool diverged = !std::isfinite(last.residual) || !std::isfinite(last.energy) || last.residual > 1e8;
     if (diverged)
-        throw NotConverged(method + " diverged" + progress_text(last, options) +
-                           "; check that the orbitals are those of the ground state");
+        throw NotConverged(method + " diverged" + progress_text(last, options) + "; check that the orbitals are those of the ground state");
 }
 
 /// Throws if it was the last one that is allowed.
-void check_progress(const std::string& method, const IterationReport& last,
-                    const SolverOptions& options) {
+void check_progress(const std::string& method, const IterationReport& last, const SolverOptions& options) {
     if (last.iteration >= options.max_iterations)
-        throw NotConverged(method + " did not converge" + progress_text(last, options) +
-                           "; allow more iterations or a larger tolerance");
+        throw NotConverged(method + " did not converge" + progress_text(last, options) + "; allow more iterations or a larger tolerance");
 }
 
 /// Iterations that a dry run goes through: then DIIS holds all its vectors.
-int dry_iterations(const SolverOptions& options) {
-    return std::min(options.max_iterations, options.diis_vectors + 2);
-}
+int dry_iterations(const SolverOptions& options) { return std::min(options.max_iterations, options.diis_vectors + 2); }
 
 double median(std::vector<double> values) {
     const auto middle = values.begin() + std::ssize(values) / 2;
@@ -74,8 +66,7 @@ void check(const AmplitudeEquations& equations, const TensorSet& start, const So
 
 }  // namespace
 
-Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
-                          const SolverOptions& options, const SolverHooks& hooks) {
+Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, const SolverOptions& options, const SolverHooks& hooks) {
     check(equations, start, options);
     const World world = start.members().front().world();
     std::vector<double> seconds;
@@ -93,10 +84,8 @@ Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
         if (hooks.progress) hooks.progress(report);
 
         if (!world.is_dry_run()) check_divergence(equations.method, report, options);
-        const bool converged = residual <= options.tolerance &&
-                               std::abs(result.energy - energy_before) <= options.tolerance;
-        const bool last =
-            world.is_dry_run() ? report.iteration >= dry_iterations(options) : converged;
+        const bool converged = residual <= options.tolerance && std::abs(result.energy - energy_before) <= options.tolerance;
+        const bool last = world.is_dry_run() ? report.iteration >= dry_iterations(options) : converged;
         if (hooks.save) hooks.save(t, report, last || report.iteration >= options.max_iterations);
         if (last) {
             result.seconds_per_iteration = median(std::move(seconds));

@@ -15,11 +15,9 @@ namespace {
 class BlockCutter {
 public:
     BlockCutter(const Fcidump& data, const Reference& reference)
-        : g_(data.two_electron),
-          reference_(reference.spin[0]), spaces_{reference_.occupied, reference_.virtuals} {}
+        : g_(data.two_electron), reference_(reference.spin[0]), spaces_{reference_.occupied, reference_.virtuals} {}
 
-    Tensor<double> zeros(std::string_view letters, std::string_view symmetry,
-                         const std::string& name) const {
+    Tensor<double> zeros(std::string_view letters, std::string_view symmetry, const std::string& name) const {
         return spaces_.tensor(g_.world(), letters, symmetry, name);
     }
     /// (pq|rs) for four letters, as symmetric as the letters allow.
@@ -32,12 +30,10 @@ public:
         return g_.slice(begin, end);
     }
     /// Both halves of <pq|rs> from (pr|qs). Letters: p q r s.
-    SplitBlock split(const std::string& letters, const std::string& pairs,
-                     const Tensor<double>& chemists) const {
+    SplitBlock split(const std::string& letters, const std::string& pairs, const Tensor<double>& chemists) const {
         const std::string name = "<" + letters.substr(0, 2) + "|" + letters.substr(2) + ">";
         const std::string from = {letters[0], letters[2], letters[1], letters[3]};
-        SplitBlock block{zeros(letters, with_kind("sym", pairs), name + "+"),
-                         zeros(letters, with_kind("antisym", pairs), name + "-")};
+        SplitBlock block{zeros(letters, with_kind("sym", pairs), name + "+"), zeros(letters, with_kind("antisym", pairs), name + "-")};
         block.plus[letters] = 0.5 * symmetrized(chemists[from]);
         block.minus[letters] = 0.5 * antisymmetrized(chemists[from]);
         return block;
@@ -51,8 +47,7 @@ public:
     /// Diagonal of the Fock matrix over the orbitals of a letter.
     std::vector<double> energies(char letter) const {
         std::vector<double> result;
-        for (std::int64_t x = 0; x < spaces_.extent(letter); ++x)
-            result.push_back(reference_.f(first(letter) + x, first(letter) + x));
+        for (std::int64_t x = 0; x < spaces_.extent(letter); ++x) result.push_back(reference_.f(first(letter) + x, first(letter) + x));
         return result;
     }
     const SpatialSpaces& spaces() const { return spaces_; }
@@ -62,8 +57,7 @@ private:
     /// "ab ef" becomes "sym(a,b) sym(e,f)".
     static std::string with_kind(const std::string& kind, const std::string& pairs) {
         std::string result;
-        for (std::size_t k = 0; k + 1 < pairs.size(); k += 3)
-            result += kind + "(" + pairs[k] + "," + pairs[k + 1] + ") ";
+        for (std::size_t k = 0; k + 1 < pairs.size(); k += 3) result += kind + "(" + pairs[k] + "," + pairs[k + 1] + ") ";
         return result;
     }
 
@@ -97,20 +91,18 @@ void cut_coupled_cluster(const BlockCutter& from, SpatialIntegrals& blocks) {
 
 }  // namespace
 
-Tensor<double> SpatialSpaces::tensor(const World& world, std::string_view letters,
-                                     std::string_view symmetry, const std::string& name) const {
+Tensor<double> SpatialSpaces::tensor(const World& world, std::string_view letters, std::string_view symmetry,
+                                     const std::string& name) const {
     std::vector<std::int64_t> extents;
     for (const char letter : letters) extents.push_back(extent(letter));
     return Tensor<double>(world, extents, Symmetry::parse(letters, symmetry), name);
 }
 
-SpatialIntegrals build_spatial_integrals(const Fcidump& data, const Reference& reference,
-                                         IntegralSet set) {
+SpatialIntegrals build_spatial_integrals(const Fcidump& data, const Reference& reference, IntegralSet set) {
     check_reference(data, reference, "build_spatial_integrals");
     if (!data.header.closed_shell())
-        throw InvalidArgument(
-            "closed-shell coupled cluster needs restricted orbitals and as many alpha as beta "
-            "electrons; use the spin-orbital methods, which take any reference");
+        throw InvalidArgument("closed-shell coupled cluster needs restricted orbitals and as many alpha as beta "
+                              "electrons; use the spin-orbital methods, which take any reference");
     const BlockCutter from(data, reference);
     SpatialIntegrals blocks{from.spaces()};
     blocks.occupied = from.energies('i');

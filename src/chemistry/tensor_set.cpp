@@ -28,9 +28,7 @@ void check_sizes(const TensorSet& a, const TensorSet& b) {
 
 TensorSet::TensorSet(std::vector<std::pair<std::string, Tensor<double>>> members) {
     for (auto& [name, tensor] : members) {
-        if (contains(name))
-            throw InvalidArgument("a set of tensors has two with the name '" + name +
-                                  "'; give each its own name");
+        if (contains(name)) throw InvalidArgument("a set of tensors has two with the name '" + name + "'; give each its own name");
         members_.push_back(std::move(tensor));
         members_.back().set_name(name);
     }
@@ -45,23 +43,18 @@ TensorSet& TensorSet::operator=(const TensorSet& other) {
 }
 
 bool TensorSet::contains(std::string_view name) const {
-    return std::any_of(members_.begin(), members_.end(),
-                       [&](const Tensor<double>& member) { return member.name() == name; });
+    return std::any_of(members_.begin(), members_.end(), [&](const Tensor<double>& member) { return member.name() == name; });
 }
 
 const Tensor<double>& TensorSet::operator[](std::string_view name) const {
     for (const Tensor<double>& member : members_)
         if (member.name() == name) return member;
     std::string names;
-    for (const Tensor<double>& member : members_)
-        names += (names.empty() ? "'" : ", '") + member.name() + "'";
-    throw InvalidArgument("there is no tensor '" + std::string(name) +
-                          "' in a set with the names " + (names.empty() ? "(none)" : names));
+    for (const Tensor<double>& member : members_) names += (names.empty() ? "'" : ", '") + member.name() + "'";
+    throw InvalidArgument("there is no tensor '" + std::string(name) + "' in a set with the names " + (names.empty() ? "(none)" : names));
 }
 
-Tensor<double>& TensorSet::operator[](std::string_view name) {
-    return const_cast<Tensor<double>&>(std::as_const(*this)[name]);
-}
+Tensor<double>& TensorSet::operator[](std::string_view name) { return const_cast<Tensor<double>&>(std::as_const(*this)[name]); }
 
 double TensorSet::dot(const TensorSet& other) const {
     check_sizes(*this, other);

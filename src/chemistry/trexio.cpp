@@ -37,7 +37,7 @@ struct Contents {
     std::vector<double> energies{};      ///< of all orbitals in the file, or empty
     std::vector<std::int64_t> number{};  ///< of the orbitals in the file, as entries have it
     Hdf5Array one{}, indices{}, values{};
-    std::int64_t integrals = 0;          ///< two-electron entries
+    std::int64_t integrals = 0;  ///< two-electron entries
 
     std::int64_t orbitals() const { return static_cast<std::int64_t>(number.size()); }
 };
@@ -119,7 +119,8 @@ private:
         result.header.orbitals = restricted ? n : alpha;
         std::array<std::int64_t, 2> last{};
         for (std::size_t p = 0; p < static_cast<std::size_t>(n); ++p)
-            result.number.push_back(restricted ? static_cast<std::int64_t>(p) + 1 : spin_index(++last[static_cast<std::size_t>(spins[p])], spins[p]));
+            result.number.push_back(restricted ? static_cast<std::int64_t>(p) + 1
+                                               : spin_index(++last[static_cast<std::size_t>(spins[p])], spins[p]));
     }
 
     void count_electrons(FcidumpHeader& header) const {
@@ -156,7 +157,8 @@ private:
         if (!has(name)) return;
         const auto texts = io::hdf5_texts(file_.path(), name);
         if (static_cast<std::int64_t>(texts.size()) != n)
-            fail(name + " has " + std::to_string(texts.size()) + " entries, it must have " + std::to_string(n) + "; the file is damaged or was written in part");
+            fail(name + " has " + std::to_string(texts.size()) + " entries, it must have " + std::to_string(n) +
+                 "; the file is damaged or was written in part");
         std::vector<int> symmetries;
         for (std::size_t p = 0; p < texts.size(); ++p) {
             int symmetry = 0;
@@ -172,7 +174,8 @@ private:
             fail("the two-electron integrals are there as Cholesky vectors only; write mo_2e_int_eri too");
         result.one = array(one_electron_name, {n, n}, false);
         const auto values = io::find_hdf5_array(file_.path(), values_name);
-        if (values.extents.size() != 1) fail(std::string(values_name) + " is " + io::extents_text(values.extents) + ", it must have one dimension");
+        if (values.extents.size() != 1)
+            fail(std::string(values_name) + " is " + io::extents_text(values.extents) + ", it must have one dimension");
         result.integrals = values.extents[0];
         result.values = array(values_name, values.extents, false);
         result.indices = array(indices_name, {4 * result.integrals}, true);
@@ -203,7 +206,8 @@ public:
     const FcidumpHeader& header() const override { return contents_.header; }
     std::int64_t memory() const override {
         const auto ranks = file_.comm().size();
-        const auto most = std::min(std::max(contents_.integrals, contents_.orbitals() * contents_.orbitals()) / ranks + 1, entries_per_round);
+        const auto most =
+            std::min(std::max(contents_.integrals, contents_.orbitals() * contents_.orbitals()) / ranks + 1, entries_per_round);
         const auto chunks = static_cast<std::int64_t>(chunk_cache) * ((contents_.indices.data < 0) + (contents_.values.data < 0));
         return most * (bytes_of_entry + bytes_of_read) + chunks;
     }
@@ -325,8 +329,7 @@ std::string TrexioEntries::name(std::uint64_t code) const {
         const auto found = std::find(contents_.number.begin(), contents_.number.end(), x[d]);
         return std::to_string(found - contents_.number.begin());
     };
-    if (entry_kind(code) == EntryKind::two_electron)
-        return "<" + text(0) + " " + text(2) + "|" + text(1) + " " + text(3) + ">";
+    if (entry_kind(code) == EntryKind::two_electron) return "<" + text(0) + " " + text(2) + "|" + text(1) + " " + text(3) + ">";
     return "<" + text(0) + "|h|" + text(1) + ">";
 }
 

@@ -2,8 +2,8 @@
 ///
 /// What is used: electron_up_num and electron_dn_num, nucleus_repulsion, mo_num, mo_1e_int_core_hamiltonian, mo_2e_int_eri in its
 /// sparse form (four indices, counted from 0, and a value for each integral <pq|rs> = (pr|qs), of equal ones any number),
-/// mo_energy if it is there, and mo_spin for unrestricted orbitals. mo_occupation is checked: occupied orbitals come first. mo_symmetry is ORBSYM where
-/// it is whole numbers; names of irreducible representations are left alone.
+/// mo_energy if it is there, and mo_spin for unrestricted orbitals. mo_occupation is checked: occupied orbitals come first. mo_symmetry is
+/// ORBSYM where it is whole numbers; names of irreducible representations are left alone.
 #pragma once
 
 #include "arges/chemistry/fcidump.hpp"

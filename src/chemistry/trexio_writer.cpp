@@ -44,7 +44,8 @@ void for_each_integral(const IntegralBlock& block, F&& f) {
     if (!state.shape().is_first_copy(state.rank())) return;
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         const double value = elements_of<double>(state)[offset];
-        if (value != 0) f(value, std::array{x[0] + block.first_pair, x[2] + block.second_pair, x[1] + block.first_pair, x[3] + block.second_pair});
+        if (value != 0)
+            f(value, std::array{x[0] + block.first_pair, x[2] + block.second_pair, x[1] + block.first_pair, x[3] + block.second_pair});
     });
 }
 
@@ -132,7 +133,8 @@ public:
     }
     void flush() {
         file_.write(places_.values + next_ * 8, values_.data(), values_.size() * 8);
-        file_.write(places_.indices + next_ * static_cast<std::int64_t>(sizeof(indices_[0])), indices_.data(), indices_.size() * sizeof(indices_[0]));
+        file_.write(places_.indices + next_ * static_cast<std::int64_t>(sizeof(indices_[0])), indices_.data(),
+                    indices_.size() * sizeof(indices_[0]));
         next_ += static_cast<std::int64_t>(values_.size());
         values_.clear();
         indices_.clear();

@@ -14,8 +14,7 @@ double triples_energy(const SpinIntegrals& integrals, const TensorSet& t) {
     //     P(i/jk) P(a/bc) [sum_e t_jk^ae <ei||bc> - sum_m t_im^bc <ma||jk>].
     // antisymmetrized() is P(i/jk) P(a/bc), since integrals and amplitudes are antisymmetric in bc
     // and jk already. <ei||bc> = -<ie||bc> and <ma||jk> = <jk||ma>.
-    Tensor<double> connected =
-        integrals.spaces.tensor(world, "abcijk", antisymmetry, "T3 connected");
+    Tensor<double> connected = integrals.spaces.tensor(world, "abcijk", antisymmetry, "T3 connected");
     connected["abcijk"] -= antisymmetrized(t2["aejk"] * integrals.ovvv["iebc"]);
     connected["abcijk"] -= antisymmetrized(t2["bcim"] * integrals.ooov["jkma"]);
 

@@ -37,8 +37,7 @@ double seconds_of(const Communicator& comm, const std::function<void()>& work) {
         comm.barrier();
         const auto start = std::chrono::steady_clock::now();
         work();
-        fastest =
-            std::min<std::chrono::nanoseconds>(fastest, std::chrono::steady_clock::now() - start);
+        fastest = std::min<std::chrono::nanoseconds>(fastest, std::chrono::steady_clock::now() - start);
     }
     return static_cast<double>(std::max<std::int64_t>(1, comm.maximum(fastest.count()))) * 1e-9;
 }
@@ -48,9 +47,7 @@ double product_rate(const Communicator& comm) {
     constexpr std::int64_t n = 768;
     const std::vector<double> a(n * n, 1.0), b(n * n, 0.5);
     std::vector<double> c(n * n, 0.0);
-    const double seconds = seconds_of(comm, [&] {
-        local::gemm<double>({n, n, n}, 1.0, {a.data(), n}, {b.data(), n}, 0.0, {c.data(), n});
-    });
+    const double seconds = seconds_of(comm, [&] { local::gemm<double>({n, n, n}, 1.0, {a.data(), n}, {b.data(), n}, 0.0, {c.data(), n}); });
     return 2.0 * n * n * n / seconds;
 }
 
@@ -60,9 +57,7 @@ double copy_rate(const Communicator& comm) {
     const std::vector<double> from(count, 1.0);
     std::vector<double> to(count, 0.0);
     const local::TransferAxis axis{count, 1, 1};
-    const double seconds = seconds_of(comm, [&] {
-        local::transfer<double>({&axis, 1}, from.data(), to.data(), 1.0, {});
-    });
+    const double seconds = seconds_of(comm, [&] { local::transfer<double>({&axis, 1}, from.data(), to.data(), 1.0, {}); });
     return static_cast<double>(count * sizeof(double)) / seconds;
 }
 
@@ -87,9 +82,7 @@ double list_seconds(const Communicator& comm) {
     axis.count = count;
     axis.from = sources.data();
     axis.to = targets.data();
-    const double seconds = seconds_of(comm, [&] {
-        local::transfer<double>({&axis, 1}, from.data(), to.data(), 1.0, {});
-    });
+    const double seconds = seconds_of(comm, [&] { local::transfer<double>({&axis, 1}, from.data(), to.data(), 1.0, {}); });
     return seconds / static_cast<double>(count);
 }
 
@@ -135,8 +128,7 @@ MachineModel measure(const Communicator& comm) {
     return machine;
 }
 
-void print_json(std::ostream& out, const MachineModel& machine, std::int64_t ranks,
-                const std::string& file) {
+void print_json(std::ostream& out, const MachineModel& machine, std::int64_t ranks, const std::string& file) {
     nlohmann::ordered_json object;
     object["flops_per_second"] = machine.flops_per_second;
     object["bytes_per_second"] = machine.bytes_per_second;
@@ -150,8 +142,7 @@ void print_json(std::ostream& out, const MachineModel& machine, std::int64_t ran
     out << object.dump(2) << std::endl;
 }
 
-void print_table(std::ostream& out, const MachineModel& machine, std::int64_t ranks,
-                 const std::string& file) {
+void print_table(std::ostream& out, const MachineModel& machine, std::int64_t ranks, const std::string& file) {
     const auto row = [&out](const char* name, double value, const char* unit) {
         out << fmt::format("{:<32} {:>10.4g} {}\n", name, value, unit);
     };
@@ -160,10 +151,8 @@ void print_table(std::ostream& out, const MachineModel& machine, std::int64_t ra
     row("local copies", machine.copied_bytes_per_second * 1e-9, "GB/s per rank");
     row("copies along lists", machine.listed_element_seconds * 1e9, "ns per element");
     row("cache", machine.cache_bytes / (1 << 20), "MiB per rank");
-    row(network ? "between ranks" : "between ranks (assumed)", machine.bytes_per_second * 1e-9,
-        "GB/s per rank");
-    row(network ? "a message" : "a message (assumed)", machine.message_seconds * 1e6,
-        "microseconds");
+    row(network ? "between ranks" : "between ranks (assumed)", machine.bytes_per_second * 1e-9, "GB/s per rank");
+    row(network ? "a message" : "a message (assumed)", machine.message_seconds * 1e6, "microseconds");
     if (!network) out << "One rank measures no network: run it with mpiexec on two or more.\n";
     out << "stored in " << file << std::endl;
 }
@@ -172,9 +161,7 @@ void run(const CalibrateCommand& command, const Console& console) {
     const auto comm = all_processes();
     const auto file = command.output.empty() ? machine_file_option() : command.output;
     comm.agree([&] {
-        if (file.empty())
-            throw InvalidArgument(
-                "there is no home folder to store the constants in; name a file with --output");
+        if (file.empty()) throw InvalidArgument("there is no home folder to store the constants in; name a file with --output");
     });
     const auto machine = measure(comm);
     comm.agree([&] {
@@ -187,8 +174,7 @@ void run(const CalibrateCommand& command, const Console& console) {
 
 Action declare_calibrate(CLI::App& app) {
     const auto command = std::make_shared<CalibrateCommand>();
-    app.add_option("--output", command->output,
-                   "file to write; else the one that ARGES_MACHINE names");
+    app.add_option("--output", command->output, "file to write; else the one that ARGES_MACHINE names");
     app.add_flag("--json", command->json, "print one JSON object instead of a table");
     return [command](const Console& console) { run(*command, console); };
 }

@@ -31,8 +31,7 @@ std::optional<std::int64_t> parse_frozen_core(const std::string& text) {
     std::int64_t count = 0;
     const char* const end = text.data() + text.size();
     const auto [behind, code] = std::from_chars(text.data(), end, count);
-    if (code != std::errc() || behind != end || count < 0)
-        throw InvalidArgument("'" + text + "' must be a number of orbitals, or auto");
+    if (code != std::errc() || behind != end || count < 0) throw InvalidArgument("'" + text + "' must be a number of orbitals, or auto");
     return count;
 }
 
@@ -61,25 +60,20 @@ struct CcCommand {
     }
 };
 
-void print_plan(std::ostream& out, const CcCommand& command, const CcResult& result,
-                const World& world) {
+void print_plan(std::ostream& out, const CcCommand& command, const CcResult& result, const World& world) {
     const FcidumpHeader& header = result.header;
     const std::string method = to_string(command.options().method);
     if (header.closed_shell()) {
         const std::int64_t occupied = header.electrons / 2;
-        out << fmt::format("{} of {}: {} electrons in {} orbitals ({} occupied, {} virtual)\n",
-                           method, command.file, header.electrons, header.orbitals, occupied,
-                           header.orbitals - occupied);
+        out << fmt::format("{} of {}: {} electrons in {} orbitals ({} occupied, {} virtual)\n", method, command.file, header.electrons,
+                           header.orbitals, occupied, header.orbitals - occupied);
     } else {
-        out << fmt::format(
-            "{} of {}: {} alpha and {} beta electrons in {} {} orbitals\n", method, command.file,
-            header.electrons_of(0), header.electrons_of(1), header.orbitals,
-            header.form == chemistry::OrbitalForm::restricted ? "restricted" : "unrestricted");
+        out << fmt::format("{} of {}: {} alpha and {} beta electrons in {} {} orbitals\n", method, command.file, header.electrons_of(0),
+                           header.electrons_of(1), header.orbitals,
+                           header.form == chemistry::OrbitalForm::restricted ? "restricted" : "unrestricted");
     }
-    out << fmt::format("{} {}, memory forecast {} per rank, limit {}\n\n", result.ranks,
-                       result.ranks == 1 ? "rank" : "ranks",
-                       format_bytes(result.forecast_memory_bytes),
-                       format_bytes(world.memory_limit()))
+    out << fmt::format("{} {}, memory forecast {} per rank, limit {}\n\n", result.ranks, result.ranks == 1 ? "rank" : "ranks",
+                       format_bytes(result.forecast_memory_bytes), format_bytes(world.memory_limit()))
         << std::flush;
 }
 
@@ -100,24 +94,18 @@ void print_estimate(std::ostream& out, const CcResult& result) {
 }
 
 void print_iteration(std::ostream& out, const IterationReport& report) {
-    if (report.iteration == 1)
-        out << fmt::format("{:>9} {:>20} {:>12} {:>10}\n", "iteration", "energy", "residual",
-                           "seconds");
-    out << fmt::format("{:>9} {:>20.12f} {:>12.2e} {:>10.3f}\n", report.iteration, report.energy,
-                       report.residual, report.seconds)
+    if (report.iteration == 1) out << fmt::format("{:>9} {:>20} {:>12} {:>10}\n", "iteration", "energy", "residual", "seconds");
+    out << fmt::format("{:>9} {:>20.12f} {:>12.2e} {:>10.3f}\n", report.iteration, report.energy, report.residual, report.seconds)
         << std::flush;
 }
 
 void print_energies(std::ostream& out, const CcResult& result) {
-    const auto row = [&out](const std::string& name, double energy) {
-        out << fmt::format("{:<28} {:>20.12f}\n", name, energy);
-    };
+    const auto row = [&out](const std::string& name, double energy) { out << fmt::format("{:<28} {:>20.12f}\n", name, energy); };
     out << fmt::format("\n{:<28} {:>20}\n", "energy", "hartree");
     row("SCF total", result.scf);
     double before = 0;
     for (const auto& [method, correlation] : result.energies) {
-        if (method == Method::ccsd_t || method == Method::rccsd_t)
-            row("(T) correction", correlation - before);
+        if (method == Method::ccsd_t || method == Method::rccsd_t) row("(T) correction", correlation - before);
         row(to_string(method) + " correlation", correlation);
         before = correlation;
     }
@@ -126,20 +114,16 @@ void print_energies(std::ostream& out, const CcResult& result) {
         row(to_string(method) + " total", result.scf + correlation);
     }
     if (result.frozen.any())
-        out << fmt::format("{} core and {} virtual orbitals are frozen.\n", result.frozen.core,
-                           result.frozen.virtuals);
+        out << fmt::format("{} core and {} virtual orbitals are frozen.\n", result.frozen.core, result.frozen.virtuals);
     if (result.round_off_repeats > 0)
         out << fmt::format("{} entries of the file repeat an integral up to round-off (1e-8 hartree): the "
                            "larger value was taken.\n",
                            result.round_off_repeats);
-    if (!result.energy(Method::mp2))
-        out << "No spin-adapted MP2 energy: these are not RHF orbitals.\n";
+    if (!result.energy(Method::mp2)) out << "No spin-adapted MP2 energy: these are not RHF orbitals.\n";
     out << fmt::format("\nseconds: {:.3f} reading, {:.3f} preparation", result.seconds.reading, result.seconds.preparation);
-    if (result.iterations > 0)
-        out << fmt::format(", {} iterations of {:.3f}", result.iterations, result.seconds.iteration);
+    if (result.iterations > 0) out << fmt::format(", {} iterations of {:.3f}", result.iterations, result.seconds.iteration);
     if (result.seconds.triples > 0) out << fmt::format(", {:.3f} (T)", result.seconds.triples);
-    out << fmt::format("\npeak memory {} per rank, forecast {}\n",
-                       format_bytes(result.peak_memory_bytes),
+    out << fmt::format("\npeak memory {} per rank, forecast {}\n", format_bytes(result.peak_memory_bytes),
                        format_bytes(result.forecast_memory_bytes))
         << std::flush;
 }
@@ -167,8 +151,7 @@ void print_json(std::ostream& out, const CcResult& result, bool planned) {
 void run(const CcCommand& command, const Console& console) {
     const World world = command.world.make_world();
     if (command.dry) {
-        const CcResult result =
-            chemistry::plan_coupled_cluster(world, command.file, command.options(), command.dry_ranks);
+        const CcResult result = chemistry::plan_coupled_cluster(world, command.file, command.options(), command.dry_ranks);
         if (command.json) return print_json(console.out, result, true);
         print_plan(console.out, command, result, world);
         return print_estimate(console.out, result);
@@ -177,8 +160,8 @@ void run(const CcCommand& command, const Console& console) {
         console.err << fmt::format("arges: {} is not there yet; the calculation starts afresh\n", command.checkpoint);
     chemistry::CcProgress progress;
     progress.saved = [&](const IterationReport& report) {
-        set_interruption_note(fmt::format("{} has the amplitudes of iteration {}, go on with --restart",
-                                          command.checkpoint, report.iteration));
+        set_interruption_note(
+            fmt::format("{} has the amplitudes of iteration {}, go on with --restart", command.checkpoint, report.iteration));
     };
     StepLine steps(world);
     progress.triples = [&](double done) { done < 1 ? steps.show("(T)", done) : steps.show(""); };
@@ -189,8 +172,7 @@ void run(const CcCommand& command, const Console& console) {
         command.json ? steps.show(fmt::format("iteration {}, energy {:.8f}", report.iteration, report.energy))
                      : print_iteration(console.out, report);
     };
-    const CcResult result =
-        chemistry::run_coupled_cluster(world, command.file, command.options(), progress);
+    const CcResult result = chemistry::run_coupled_cluster(world, command.file, command.options(), progress);
     steps.show("");
     command.json ? print_json(console.out, result, false) : print_energies(console.out, result);
 }
@@ -199,23 +181,17 @@ void run(const CcCommand& command, const Console& console) {
 
 Action declare_cc(CLI::App& app) {
     const auto command = std::make_shared<CcCommand>();
-    app.add_option("FILE", command->file,
-                   "integrals over RHF, ROHF or UHF orbitals: FCIDUMP text, or TREXIO in HDF5")
-        ->required();
-    app.add_option("--method", command->method,
-                   "mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq")
-        ->check(
-            accepted_by([](const std::string& text) { chemistry::parse_method(text); }, "METHOD"))
+    app.add_option("FILE", command->file, "integrals over RHF, ROHF or UHF orbitals: FCIDUMP text, or TREXIO in HDF5")->required();
+    app.add_option("--method", command->method, "mp2, ccsd, ccsd(t), rccsd, rccsd(t), ccsdt or ccsdtq")
+        ->check(accepted_by([](const std::string& text) { chemistry::parse_method(text); }, "METHOD"))
         ->capture_default_str();
     app.add_option("--max-iterations", command->max_iterations, "give up after so many iterations")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    app.add_option("--tolerance", command->tolerance,
-                   "converged when the residual norm and the change of the energy are below")
+    app.add_option("--tolerance", command->tolerance, "converged when the residual norm and the change of the energy are below")
         ->check(accepted_by([](const std::string& text) { parse_positive(text); }, "HARTREE"))
         ->capture_default_str();
-    app.add_option("--diis", command->diis_vectors,
-                   "iterations kept for convergence acceleration; 0: without")
+    app.add_option("--diis", command->diis_vectors, "iterations kept for convergence acceleration; 0: without")
         ->check(CLI::Range(0, 100))
         ->capture_default_str();
     app.add_option("--frozen-core", command->frozen_core,
@@ -223,22 +199,17 @@ Action declare_cc(CLI::App& app) {
                    "hartree")
         ->check(accepted_by([](const std::string& text) { parse_frozen_core(text); }, "K|auto"))
         ->capture_default_str();
-    app.add_option("--frozen-virtuals", command->frozen_virtuals,
-                   "number of virtual orbitals to leave out, the last ones")
+    app.add_option("--frozen-virtuals", command->frozen_virtuals, "number of virtual orbitals to leave out, the last ones")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
     CLI::Option* const checkpoint =
-        app.add_option("--checkpoint", command->checkpoint,
-                       "write amplitudes to this HDF5 file while iterating and at the end");
-    app.add_option("--checkpoint-every", command->checkpoint_interval,
-                   "iterations between two checkpoints")
+        app.add_option("--checkpoint", command->checkpoint, "write amplitudes to this HDF5 file while iterating and at the end");
+    app.add_option("--checkpoint-every", command->checkpoint_interval, "iterations between two checkpoints")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str()
         ->needs(checkpoint);
-    app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint, if it is there yet")
-        ->needs(checkpoint);
-    CLI::Option* const dry =
-        app.add_flag("--dry", command->dry, "print sizes and estimates of memory and time, and compute nothing");
+    app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint, if it is there yet")->needs(checkpoint);
+    CLI::Option* const dry = app.add_flag("--dry", command->dry, "print sizes and estimates of memory and time, and compute nothing");
     app.add_option("--ranks", command->dry_ranks, "with --dry: plan for so many ranks instead of those that were started")
         ->check(CLI::PositiveNumber)
         ->needs(dry);

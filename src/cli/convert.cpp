@@ -44,7 +44,7 @@ struct Conversion {
     std::vector<std::string> maps{};      ///< files
     std::int64_t bytes_written = 0;
     double read_seconds = 0, write_seconds = 0;
-    std::int64_t peak_memory_bytes = 0;   ///< of the process that used most
+    std::int64_t peak_memory_bytes = 0;  ///< of the process that used most
 };
 
 template <class T>
@@ -81,8 +81,7 @@ Conversion convert(const ConvertCommand& command, const World& world) {
 void print_tables(std::ostream& out, const ConvertCommand& command, const Conversion& done) {
     const auto& report = done.report;
     const auto row = [&out](const char* name, const std::string& text) { out << fmt::format("{:<12} {}\n", name, text); };
-    row("read", fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", command.input, report.form,
-                            format_bytes(report.bytes),
+    row("read", fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", command.input, report.form, format_bytes(report.bytes),
                             done.read_seconds, static_cast<double>(report.bytes) / done.read_seconds / 1e6, done.ranks,
                             done.ranks == 1 ? "rank" : "ranks"));
     if (report.lines > 0) row("lines", with_commas(report.lines));
@@ -115,7 +114,8 @@ void print_json(std::ostream& out, const ConvertCommand& command, const Conversi
 
 void run(const ConvertCommand& command, const Console& console) {
     const World world = command.world.make_world();
-    const auto done = command.input_options.is_single(world, command.input) ? convert<float>(command, world) : convert<double>(command, world);
+    const auto done =
+        command.input_options.is_single(world, command.input) ? convert<float>(command, world) : convert<double>(command, world);
     command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
 }
 
@@ -138,15 +138,18 @@ void refuse_sparse_options(const CLI::App& app, const std::string& output) {
 
 Action declare_convert(CLI::App& app) {
     const auto command = std::make_shared<ConvertCommand>();
-    app.add_option("IN", command->input, "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")->required();
-    app.add_option("OUT", command->output, "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO)")
+    app.add_option("IN", command->input,
+                   "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")
+        ->required();
+    app.add_option("OUT", command->output,
+                   "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO)")
         ->required()
         ->check(accepted_by(check_output_name, "FILE"));
-    app.add_option("--output-base", command->output_base,
-                   "what the text that is written calls the first index: one or zero")
+    app.add_option("--output-base", command->output_base, "what the text that is written calls the first index: one or zero")
         ->check(CLI::IsMember({"one", "zero"}))
         ->capture_default_str();
-    auto* const compact = app.add_flag("--compact", command->compact, "remove empty slices, and write the indices that were kept to mode_N.map");
+    auto* const compact =
+        app.add_flag("--compact", command->compact, "remove empty slices, and write the indices that were kept to mode_N.map");
     app.add_option("--maps", command->maps, "folder for the maps; without it that of OUT")->needs(compact);
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input_options.declare(app);

@@ -20,7 +20,7 @@ namespace {
 /// What was done.
 struct Conversion {
     std::string input, output;
-    std::string form{};                  ///< of the input
+    std::string form{};  ///< of the input
     chemistry::FcidumpHeader header{};
     std::int64_t round_off_repeats = 0;
     std::int64_t bytes_read = 0, bytes_written = 0;
@@ -33,9 +33,9 @@ struct Conversion {
 
 void print_table(std::ostream& out, const Conversion& done) {
     const auto row = [&out](const char* name, const std::string& text) { out << fmt::format("{:<12} {}\n", name, text); };
-    row("read", fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", done.input, done.form, format_bytes(done.bytes_read),
-                            done.read_seconds, static_cast<double>(done.bytes_read) / done.read_seconds / 1e6, done.ranks,
-                            done.ranks == 1 ? "rank" : "ranks"));
+    row("read",
+        fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", done.input, done.form, format_bytes(done.bytes_read), done.read_seconds,
+                    static_cast<double>(done.bytes_read) / done.read_seconds / 1e6, done.ranks, done.ranks == 1 ? "rank" : "ranks"));
     row("orbitals", fmt::format("{} {}", done.header.orbitals, done.restricted() ? "restricted" : "unrestricted"));
     row("electrons", fmt::format("{} alpha, {} beta", done.header.electrons_of(0), done.header.electrons_of(1)));
     if (done.round_off_repeats > 0) row("repeats", fmt::format("{} entries, up to round-off (1e-8 hartree)", done.round_off_repeats));
@@ -69,7 +69,8 @@ void convert_integrals(const World& world, const std::string& input, const std::
     Stopwatch watch;
     chemistry::IntegralFile file(world, input);
     const auto data = file.read();
-    Conversion done{.input = input, .output = output, .form = file.form(), .header = data.header, .round_off_repeats = data.round_off_repeats};
+    Conversion done{
+        .input = input, .output = output, .form = file.form(), .header = data.header, .round_off_repeats = data.round_off_repeats};
     done.bytes_read = file.size();
     done.read_seconds = watch.lap();
     chemistry::write_integrals(output, data);

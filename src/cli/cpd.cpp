@@ -40,8 +40,7 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, CpAlgorithm> algorithms{
-    {"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}};
+const std::map<std::string, CpAlgorithm> algorithms{{"als", CpAlgorithm::als}, {"nn", CpAlgorithm::nonnegative}, {"opt", CpAlgorithm::opt}};
 
 struct CpdCommand {
     std::string file;
@@ -67,11 +66,9 @@ struct Preparation {
 
 void print_iteration(std::ostream& out, const CpIteration& now) {
     if (now.number == 1)
-        out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp",
-                           "solve", "comm");
-    const char* const step = now.step == CpStep::exact   ? ""
-                             : now.step == CpStep::pairs ? "  pairs made, perturbed"
-                                                         : "  perturbed";
+        out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp", "solve",
+                           "comm");
+    const char* const step = now.step == CpStep::exact ? "" : now.step == CpStep::pairs ? "  pairs made, perturbed" : "  perturbed";
     auto share = [&](double seconds) { return fmt::format("{:.0f} %", now.seconds > 0 ? 100 * seconds / now.seconds : 0); };
     out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7}{}\n", now.number, now.fit, now.change, now.seconds,
                        share(now.mttkrp_seconds), share(now.solve_seconds), share(now.communication_seconds), step)
@@ -104,8 +101,8 @@ void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
                        result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy);
     out << fmt::format("{:<28} {}\n{:<28} {}\n", "rows", result.rows, "format", result.format);
     out << fmt::format("{:<28} {}\n", "nonzeros, busiest rank", with_commas(result.nonzeros_max));
-    out << fmt::format("{:<28} {} busiest rank, {} sent in all\n", "rows moved per iteration",
-                       with_commas(result.volume_rows_max), with_commas(result.volume_rows_total));
+    out << fmt::format("{:<28} {} busiest rank, {} sent in all\n", "rows moved per iteration", with_commas(result.volume_rows_max),
+                       with_commas(result.volume_rows_total));
 }
 
 /// Modes, from 1, of which the output has nonempty rows and their numbers only, and how many rows these are. Collective.
@@ -122,14 +119,16 @@ std::map<int, std::int64_t> listed_modes(const Communicator& comm, const CpModel
 template <class T>
 void print_output(std::ostream& out, const CpdCommand& command, const CpModel<T>& model, const std::map<int, std::int64_t>& listed) {
     for (const auto& [mode, rows] : listed)
-        out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n", command.output, mode,
-                           with_commas(rows), with_commas(model.lengths()[static_cast<std::size_t>(mode) - 1]), mode);
+        out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n",
+                           command.output, mode, with_commas(rows), with_commas(model.lengths()[static_cast<std::size_t>(mode) - 1]), mode);
 }
 
 template <class T>
-void print_result(std::ostream& out, const CpdCommand& command, const CpResult<T>& result, std::int64_t peak, const MemoryForecast& forecast) {
+void print_result(std::ostream& out, const CpdCommand& command, const CpResult<T>& result, std::int64_t peak,
+                  const MemoryForecast& forecast) {
     out << fmt::format("\nfit {:.8f} after {} iterations, {:.4f} s each, {:.3f} s to prepare\n{:<28} {}\n", result.fit, result.iterations,
-                       result.seconds_per_iteration, result.setup_seconds, "stopped because", stop_text(result.stop_reason, command.cp.tolerance));
+                       result.seconds_per_iteration, result.setup_seconds, "stopped because",
+                       stop_text(result.stop_reason, command.cp.tolerance));
     result.distribution == "dense" ? print_dense_result(out, result) : print_sparse_result(out, result);
     out << fmt::format("{:<28} {} busiest rank\npeak memory {} per rank, forecast {}\n", "memory", format_bytes(result.memory_bytes_max),
                        format_bytes(peak), format_bytes(forecast.bytes()))
@@ -195,14 +194,13 @@ void make_folder(const std::string& path) {
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (!error && access(path.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
-    if (error)
-        throw InvalidArgument("--output: " + path + " cannot be written to (" + error.message() + "); name a folder that can");
+    if (error) throw InvalidArgument("--output: " + path + " cannot be written to (" + error.message() + "); name a folder that can");
 }
 
 /// Decomposes what was read, and prints.
 template <class T, class Input>
-void decompose(CpdCommand& command, const Console& console, const World& world, Input&& input, Preparation before,
-               MemoryForecast& forecast, StepLine& steps) {
+void decompose(CpdCommand& command, const Console& console, const World& world, Input&& input, Preparation before, MemoryForecast& forecast,
+               StepLine& steps) {
     steps.show("");
     const auto& comm = world.state()->communicator();
     if (!command.json) print_tensor(console.out, command, before);
@@ -235,14 +233,16 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
     if (!command.output.empty()) save_model(result.model, command.output, form);
     set_interruption_note(command.output.empty() ? "no file was changed" : factors_note(command.output, result.iterations));
     if (result.stop_reason == StopReason::zero_model) {
-        before.warnings.emplace_back("all components are zero: this is no decomposition; use " +
-                                     std::string(command.algorithm == "nn" ? "--algorithm als or opt" : "another seed, or less regularization"));
+        before.warnings.emplace_back(
+            "all components are zero: this is no decomposition; use " +
+            std::string(command.algorithm == "nn" ? "--algorithm als or opt" : "another seed, or less regularization"));
         print_warnings(console.err, {before.warnings.back()});
     }
     const auto peak = comm.maximum(peak_process_memory());
     const auto listed = command.output.empty() ? std::map<int, std::int64_t>{} : listed_modes(comm, result.model);
     if (!command.json) print_output(console.out, command, result.model, listed);
-    command.json ? print_json(console.out, command, before, result, listed, peak, forecast) : print_result(console.out, command, result, peak, forecast);
+    command.json ? print_json(console.out, command, before, result, listed, peak, forecast)
+                 : print_result(console.out, command, result, peak, forecast);
     if (const auto signal = comm.maximum(noted_signal()); signal > 0)
         throw Interrupted{static_cast<int>(signal), factors_note(command.output, result.iterations)};
 }
@@ -283,7 +283,8 @@ void read_and_decompose(CpdCommand& command, const Console& console, const World
     };
     auto input = read_with_forecast<T>(world, command.file, command.input.read_options(), command.cp.distribution.starts_with("coarse"),
                                        command.cp.rank, work, forecast, steps, command.json ? nullptr : &console.out);
-    const Preparation before{watch.lap(), input.file.tensor.nonzeros(), input.file.report, false, input.reading_bytes, reading_warnings(input.file)};
+    const Preparation before{watch.lap(), input.file.tensor.nonzeros(), input.file.report,
+                             false,       input.reading_bytes,          reading_warnings(input.file)};
     decompose<T>(command, console, world, std::move(input.file.tensor), before, forecast, steps);
 }
 
@@ -298,15 +299,15 @@ void run(CpdCommand& command, const Console& console) {
     else
         refuse_options(*command.app, {"--pairwise-perturbation"}, command.file + " is a sparse tensor, and this is for dense ones");
     const bool is_single = is_dense ? command.input.is_single_dense(world, command.file) : command.input.is_single(world, command.file);
-    is_single ? read_and_decompose<float>(command, console, world, is_dense) : read_and_decompose<double>(command, console, world, is_dense);
+    is_single ? read_and_decompose<float>(command, console, world, is_dense)
+              : read_and_decompose<double>(command, console, world, is_dense);
 }
 
 void declare_distribution(CLI::App& app, CpOptions& cp) {
     const auto policy = accepted_by([](const std::string& text) { partition::parse_layer_rule(text); }, "POLICY");
     const auto rows = accepted_by([](const std::string& text) { partition::parse_row_rule(text); }, "RULE");
     const auto format = accepted_by([](const std::string& text) { sparse::parse_format(text); }, "FORMAT");
-    app.add_option("--distribution", cp.distribution,
-                   "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
+    app.add_option("--distribution", cp.distribution, "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
         ->check(CLI::IsMember({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
         ->capture_default_str();
     app.add_option("--grid", cp.grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
@@ -325,8 +326,7 @@ Action declare_cpd(CLI::App& app) {
     const auto command = std::make_shared<CpdCommand>();
     command->app = &app;
     auto& cp = command->cp;
-    app.add_option("FILE", command->file,
-                   "sparse tensor: text (.tns, .tns.gz) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
+    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
         ->required();
     app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")
@@ -341,7 +341,8 @@ Action declare_cpd(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--seed", cp.seed, "of the start")->capture_default_str();
     declare_distribution(app, cp);
-    auto* const perturbation = app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
+    auto* const perturbation =
+        app.add_flag("--pairwise-perturbation", cp.pairwise_perturbation, "dense: approximate products while factors change little");
     app.add_option("--perturbation-threshold", cp.perturbation_threshold, "how little, relative to the norm of a factor")
         ->check(CLI::Range(1e-6, 0.999))
         ->needs(perturbation)

@@ -28,9 +28,10 @@ MemoryForecast::MemoryForecast(const World& world) : world_(world) {
 void MemoryForecast::expect(const std::string& file, std::int64_t work_bytes) {
     bytes_ = base_ + world_.state()->communicator().maximum(work_bytes);
     if (bytes_ > world_.memory_limit())
-        throw OutOfMemory(fmt::format("{}: the memory forecast is {} per rank, of which {} are the program's own, but the limit is {}; use more "
-                                      "ranks, fewer components, --type float, or raise --memory",
-                                      file, format_bytes(bytes_), format_bytes(base_), format_bytes(world_.memory_limit())));
+        throw OutOfMemory(
+            fmt::format("{}: the memory forecast is {} per rank, of which {} are the program's own, but the limit is {}; use more "
+                        "ranks, fewer components, --type float, or raise --memory",
+                        file, format_bytes(bytes_), format_bytes(base_), format_bytes(world_.memory_limit())));
 }
 
 std::string MemoryForecast::text() const {

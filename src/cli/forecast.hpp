@@ -13,8 +13,8 @@
 
 namespace arges::cli {
 
-/// What a process will take at most: what it holds when the program begins, code and buffers that MPI, BLAS and threads bring in when they are
-/// first used, and what the steps of the work take. It is made again when more is known.
+/// What a process will take at most: what it holds when the program begins, code and buffers that MPI, BLAS and threads bring in when they
+/// are first used, and what the steps of the work take. It is made again when more is known.
 class MemoryForecast {
 public:
     /// Collective.

@@ -5,13 +5,13 @@
 
 namespace arges::cli {
 
-/// From now on SIGINT and SIGTERM end this process with the status that shells give them (130, 143), behind one line on stderr; MPI's launcher then
-/// ends the other ranks. Files that are written under another name and renamed stay as they were. Local.
+/// From now on SIGINT and SIGTERM end this process with the status that shells give them (130, 143), behind one line on stderr; MPI's
+/// launcher then ends the other ranks. Files that are written under another name and renamed stay as they were. Local.
 /// @param speaks  whether this process writes the line: one of all
 void watch_interruptions(bool speaks);
 
-/// From now on the first signal is only noted, for work that soon comes to a place where it can save what there is; a second one ends the process.
-/// Local.
+/// From now on the first signal is only noted, for work that soon comes to a place where it can save what there is; a second one ends the
+/// process. Local.
 void note_first_signal();
 
 /// The signal that was noted; 0: none. Local.

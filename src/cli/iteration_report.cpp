@@ -23,21 +23,21 @@ std::vector<std::string> warnings_for(std::int64_t negative, std::int64_t values
 
 std::string stop_name(StopReason reason) {
     switch (reason) {
-        case StopReason::tolerance: return "tolerance";
-        case StopReason::iterations: return "iterations";
-        case StopReason::no_step: return "no step";
-        case StopReason::zero_model: return "zero model";
-        default: return "interrupted";
+    case StopReason::tolerance: return "tolerance";
+    case StopReason::iterations: return "iterations";
+    case StopReason::no_step: return "no step";
+    case StopReason::zero_model: return "zero model";
+    default: return "interrupted";
     }
 }
 
 std::string stop_text(StopReason reason, double tolerance) {
     switch (reason) {
-        case StopReason::tolerance: return fmt::format("the fit changed by less than {:g} of itself", tolerance);
-        case StopReason::iterations: return "all iterations are made (--iterations), but the tolerance is not reached";
-        case StopReason::no_step: return "no step makes the residual smaller";
-        case StopReason::zero_model: return "all components are zero";
-        default: return "interrupted";
+    case StopReason::tolerance: return fmt::format("the fit changed by less than {:g} of itself", tolerance);
+    case StopReason::iterations: return "all iterations are made (--iterations), but the tolerance is not reached";
+    case StopReason::no_step: return "no step makes the residual smaller";
+    case StopReason::zero_model: return "all components are zero";
+    default: return "interrupted";
     }
 }
 

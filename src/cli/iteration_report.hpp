@@ -26,5 +26,4 @@ std::vector<std::string> negative_values_warnings(const SparseTensor<T>& tensor)
 template <class T>
 std::vector<std::string> negative_values_warnings(const Tensor<T>& tensor);
 
-
 }  // namespace arges::cli

@@ -33,8 +33,7 @@ Torus torus_of(const PlanCommand& command) {
     if (command.torus.empty()) return Torus({std::max<std::int64_t>(1, command.ranks)});
     const auto torus = Torus::parse(command.torus);
     if (command.ranks > 0 && torus.ranks() != command.ranks)
-        throw InvalidArgument("--torus " + command.torus + " holds " +
-                              std::to_string(torus.ranks()) + " ranks, but --ranks says " +
+        throw InvalidArgument("--torus " + command.torus + " holds " + std::to_string(torus.ranks()) + " ranks, but --ranks says " +
                               std::to_string(command.ranks));
     return torus;
 }
@@ -43,8 +42,7 @@ Torus torus_of(const PlanCommand& command) {
 std::int64_t working_memory(std::int64_t limit, const Product& spec) {
     const std::int64_t held = tensor_bytes(spec);
     if (held >= limit)
-        throw OutOfMemory("the tensors alone take " + with_commas(held) +
-                          " bytes on a rank, but the limit is " + with_commas(limit) +
+        throw OutOfMemory("the tensors alone take " + with_commas(held) + " bytes on a rank, but the limit is " + with_commas(limit) +
                           "; plan for more ranks, a number with small factors, or raise --memory");
     return limit - held;
 }
@@ -102,13 +100,11 @@ Action declare_plan(CLI::App& app) {
     app.add_option("--torus", command->torus, "shape of the machine, e.g. 16x16x16")
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", command->memory, "memory limit of a rank, e.g. 2G; without it none")
-        ->check(
-            accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
+        ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
     app.add_option("--type", command->input.type, "of the elements: double, float or complex")
         ->check(CLI::IsMember({"double", "float", "complex"}))
         ->capture_default_str();
-    app.add_option("--symmetry", command->input.symmetries,
-                   "of an operand, e.g. \"A: sym(i,j)\"; operands are A, B, ... in their order")
+    app.add_option("--symmetry", command->input.symmetries, "of an operand, e.g. \"A: sym(i,j)\"; operands are A, B, ... in their order")
         ->take_all();
     app.add_option("--run", command->run,
                    "plan for this run of the same product; from the second on tensors lie where the one before left them")

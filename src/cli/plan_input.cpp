@@ -15,26 +15,21 @@ namespace {
 
 std::string operand_name(std::size_t number) {
     constexpr std::size_t letters = 17;  // A to Q; R is the result
-    return number < letters ? std::string(1, static_cast<char>('A' + number))
-                            : "A" + std::to_string(number + 1);
+    return number < letters ? std::string(1, static_cast<char>('A' + number)) : "A" + std::to_string(number + 1);
 }
 
 /// The trees of "B: antisym(i,j)", by operand.
-std::map<std::string, std::string> parse_symmetries(const std::vector<std::string>& texts,
-                                                    std::size_t operands) {
+std::map<std::string, std::string> parse_symmetries(const std::vector<std::string>& texts, std::size_t operands) {
     std::map<std::string, std::string> result;
     for (const auto& text : texts) {
         const auto colon = text.find(':');
-        if (colon == std::string::npos)
-            throw InvalidArgument("--symmetry: '" + text + "' must be like \"A: sym(i,j)\"");
+        if (colon == std::string::npos) throw InvalidArgument("--symmetry: '" + text + "' must be like \"A: sym(i,j)\"");
         const auto name = text.substr(0, colon);
         bool known = false;
         for (std::size_t o = 0; o < operands; ++o) known = known || name == operand_name(o);
         if (!known)
-            throw InvalidArgument("--symmetry: there is no operand '" + name +
-                                  "'; the operands are called A, B, ... in their order");
-        if (!result.emplace(name, text.substr(colon + 1)).second)
-            throw InvalidArgument("--symmetry: operand " + name + " is given twice");
+            throw InvalidArgument("--symmetry: there is no operand '" + name + "'; the operands are called A, B, ... in their order");
+        if (!result.emplace(name, text.substr(colon + 1)).second) throw InvalidArgument("--symmetry: operand " + name + " is given twice");
     }
     return result;
 }
@@ -49,10 +44,8 @@ public:
         for (char letter : letters) {
             const auto size = input_.sizes.find(letter);
             if (size == input_.sizes.end())
-                throw InvalidArgument(std::string("label '") + letter + "' has no size; add " +
-                                      letter + "=N to --sizes");
-            const auto [it, is_new] =
-                number_.emplace(letter, static_cast<int>(spec_.label_names.size()));
+                throw InvalidArgument(std::string("label '") + letter + "' has no size; add " + letter + "=N to --sizes");
+            const auto [it, is_new] = number_.emplace(letter, static_cast<int>(spec_.label_names.size()));
             if (is_new) {
                 spec_.label_names.emplace_back(1, letter);
                 spec_.label_extents.push_back(size->second);
@@ -65,9 +58,7 @@ public:
     /// @throws InvalidArgument if a size is of no use
     void check_all_used() const {
         for (const auto& [letter, size] : input_.sizes)
-            if (!number_.contains(letter))
-                throw InvalidArgument(std::string("--sizes: the einsum has no label '") + letter +
-                                      "'");
+            if (!number_.contains(letter)) throw InvalidArgument(std::string("--sizes: the einsum has no label '") + letter + "'");
     }
 
 private:
@@ -83,8 +74,7 @@ std::vector<std::int64_t> extents_of(const Product& spec, const OperandSpec& ope
         result.push_back(spec.label_extents[static_cast<std::size_t>(label)]);
         elements *= static_cast<double>(result.back());
     }
-    if (elements > 1e18)
-        throw InvalidArgument("operand " + operand.name + " has more than 10^18 elements");
+    if (elements > 1e18) throw InvalidArgument("operand " + operand.name + " has more than 10^18 elements");
     return result;
 }
 
@@ -101,14 +91,11 @@ std::map<char, std::int64_t> parse_sizes(const std::string& text) {
     for (std::string part; std::getline(parts, part, ',');) {
         std::int64_t size = 0;
         const char* const end = part.data() + part.size();
-        const bool form = part.size() > 2 && part[1] == '=' &&
-                          std::isalpha(static_cast<unsigned char>(part[0])) != 0;
-        const auto read =
-            form ? std::from_chars(part.data() + 2, end, size) : std::from_chars_result{};
+        const bool form = part.size() > 2 && part[1] == '=' && std::isalpha(static_cast<unsigned char>(part[0])) != 0;
+        const auto read = form ? std::from_chars(part.data() + 2, end, size) : std::from_chars_result{};
         if (!form || read.ec != std::errc() || read.ptr != end || size < 1)
             throw InvalidArgument("'" + part + "' must be a label and its size, as in i=100");
-        if (!result.emplace(part[0], size).second)
-            throw InvalidArgument(std::string("label '") + part[0] + "' has two sizes");
+        if (!result.emplace(part[0], size).second) throw InvalidArgument(std::string("label '") + part[0] + "' has two sizes");
     }
     return result;
 }
@@ -125,21 +112,18 @@ Product product_of(const PlanInput& input) {
         operand.name = operand_name(o);
         operand.labels = labels.numbers(text.operands[o]);
         const auto tree = symmetries.find(operand.name);
-        const auto symmetry = tree == symmetries.end()
-                                  ? Symmetry::none(static_cast<int>(operand.labels.size()))
-                                  : Symmetry::parse(text.operands[o], tree->second);
+        const auto symmetry = tree == symmetries.end() ? Symmetry::none(static_cast<int>(operand.labels.size()))
+                                                       : Symmetry::parse(text.operands[o], tree->second);
         operand.layout = spread_layout(grids, extents_of(spec, operand), symmetry);
         spec.factors.push_back(operand);
     }
     spec.output.name = "R";
     spec.output.labels = labels.numbers(text.output);
     labels.check_all_used();
-    spec.output.layout = spread_layout(grids, extents_of(spec, spec.output),
-                                       Symmetry::none(static_cast<int>(text.output.size())));
+    spec.output.layout = spread_layout(grids, extents_of(spec, spec.output), Symmetry::none(static_cast<int>(text.output.size())));
     spec.output_is_free = true;
     LabelTerm identity;
-    for (std::size_t l = 0; l < spec.label_names.size(); ++l)
-        identity.image.push_back(static_cast<int>(l));
+    for (std::size_t l = 0; l < spec.label_names.size(); ++l) identity.image.push_back(static_cast<int>(l));
     spec.terms = {identity};
     return spec;
 }

@@ -18,9 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Bytes of a bound; rounding of the solver does not take one away.
-std::int64_t whole(double bytes) {
-    return saturated(bytes * (1 + 1e-9) + 1e-6);
-}
+std::int64_t whole(double bytes) { return saturated(bytes * (1 + 1e-9) + 1e-6); }
 
 std::string intensity_text(const StepBounds& bounds) {
     if (bounds.tiles.empty()) return "-";
@@ -30,42 +28,32 @@ std::string intensity_text(const StepBounds& bounds) {
 std::string grid_text(const StepReport& step) {
     std::string text;
     for (const auto& part : step.grid)
-        if (part.ranks > 1)
-            text += (text.empty() ? "" : " ") + part.label + "=" + std::to_string(part.ranks);
+        if (part.ranks > 1) text += (text.empty() ? "" : " ") + part.label + "=" + std::to_string(part.ranks);
     if (!step.rows_of.empty()) text = "rows of " + step.rows_of;
-    if (step.working_ranks < step.ranks)
-        text += fmt::format("{}{} ranks idle", text.empty() ? "" : "; ", step.ranks - step.working_ranks);
-    if (step.repetition > 1)
-        text +=
-            fmt::format("{}{} ranks do the same work", text.empty() ? "" : "; ", step.repetition);
+    if (step.working_ranks < step.ranks) text += fmt::format("{}{} ranks idle", text.empty() ? "" : "; ", step.ranks - step.working_ranks);
+    if (step.repetition > 1) text += fmt::format("{}{} ranks do the same work", text.empty() ? "" : "; ", step.repetition);
     return text;
 }
 
 std::string steps_table(const PlanReport& report) {
-    std::vector<std::vector<std::string>> rows{{"step", "kind", "planned bytes",
-                                                "memory-independent", "memory-dependent",
-                                                "intensity", "flops", "working bytes", "seconds"}};
+    std::vector<std::vector<std::string>> rows{
+        {"step", "kind", "planned bytes", "memory-independent", "memory-dependent", "intensity", "flops", "working bytes", "seconds"}};
     for (std::size_t s = 0; s < report.steps.size(); ++s) {
         const auto& step = report.steps[s];
         rows.push_back({std::to_string(s + 1), to_string(step.kind), with_commas(step.bytes),
-                        with_commas(whole(step.bounds.memory_independent_bytes)),
-                        with_commas(whole(step.bounds.memory_dependent_bytes)),
-                        intensity_text(step.bounds), scientific(step.flops),
-                        with_commas(step.working_bytes), scientific(step.seconds)});
+                        with_commas(whole(step.bounds.memory_independent_bytes)), with_commas(whole(step.bounds.memory_dependent_bytes)),
+                        intensity_text(step.bounds), scientific(step.flops), with_commas(step.working_bytes), scientific(step.seconds)});
     }
-    rows.push_back({"all", "", with_commas(report.bytes), with_commas(whole(report.bound_bytes)),
-                    "", "", scientific(report.flops), with_commas(report.peak_bytes),
-                    scientific(report.seconds)});
+    rows.push_back({"all", "", with_commas(report.bytes), with_commas(whole(report.bound_bytes)), "", "", scientific(report.flops),
+                    with_commas(report.peak_bytes), scientific(report.seconds)});
     return table(rows, {true, true, false, false, false, false, false, false, false});
 }
 
 std::string tensors_table(const PlanReport& report) {
-    std::vector<std::vector<std::string>> rows{
-        {"step", "tensor", "at rest", "in the product", "sent", "received", "all ranks"}};
+    std::vector<std::vector<std::string>> rows{{"step", "tensor", "at rest", "in the product", "sent", "received", "all ranks"}};
     for (std::size_t s = 0; s < report.steps.size(); ++s)
         for (const auto& operand : report.steps[s].operands) {
-            std::vector<std::string> row{std::to_string(s + 1), operand.name, operand.at_rest,
-                                         operand.stays ? "stays" : operand.working};
+            std::vector<std::string> row{std::to_string(s + 1), operand.name, operand.at_rest, operand.stays ? "stays" : operand.working};
             for (auto bytes : {operand.most_sent, operand.most_received, operand.total})
                 row.push_back(operand.stays ? "" : with_commas(bytes));
             rows.push_back(row);
@@ -83,8 +71,7 @@ std::string step_lines(std::size_t number, const StepReport& step) {
     for (const auto& product : step.chain) parts += (parts.empty() ? " " : "; ") + product;
     if (!parts.empty()) text += "  on each rank:" + parts + "\n";
     parts.clear();
-    for (const auto& tile : step.bounds.tiles)
-        parts += fmt::format(" {}={}", tile.label, scientific(tile.length));
+    for (const auto& tile : step.bounds.tiles) parts += fmt::format(" {}={}", tile.label, scientific(tile.length));
     if (!parts.empty()) text += "  tiles in cache:" + parts + "\n";
     return text;
 }
@@ -92,20 +79,18 @@ std::string step_lines(std::size_t number, const StepReport& step) {
 std::string head_lines(const PlanSummary& summary) {
     const auto& report = summary.report;
     std::string sizes;
-    for (const auto& [label, size] : summary.input.sizes)
-        sizes += fmt::format(" {}={}", label, size);
-    auto text = fmt::format("{} with{} of {} on {} ranks ({})\n", summary.input.einsum, sizes,
-                            summary.input.type, report.ranks, summary.input.torus.to_string());
-    text += fmt::format("memory per rank: tensors {}, working memory and intermediates {}",
-                        format_bytes(report.tensor_bytes), format_bytes(report.peak_bytes));
+    for (const auto& [label, size] : summary.input.sizes) sizes += fmt::format(" {}={}", label, size);
+    auto text = fmt::format("{} with{} of {} on {} ranks ({})\n", summary.input.einsum, sizes, summary.input.type, report.ranks,
+                            summary.input.torus.to_string());
+    text += fmt::format("memory per rank: tensors {}, working memory and intermediates {}", format_bytes(report.tensor_bytes),
+                        format_bytes(report.peak_bytes));
     text += summary.memory_limit ? ", limit " + format_bytes(*summary.memory_limit) : ", no limit";
     return text + "\n\n";
 }
 
 std::string sampling_line(const PlanReport& report) {
     for (const auto& step : report.steps)
-        if (step.counted_ranks < step.ranks)
-            return fmt::format("; counted on {} of them", step.counted_ranks);
+        if (step.counted_ranks < step.ranks) return fmt::format("; counted on {} of them", step.counted_ranks);
     return "";
 }
 
@@ -152,8 +137,7 @@ Json step_json(const StepReport& step) {
     object["bytes_sent"] = step.bytes_sent;
     object["bytes_all_ranks"] = step.bytes_total;
     object["lower_bounds"] = bounds_json(step.bounds);
-    object["intensity"] =
-        std::isfinite(step.bounds.intensity) ? Json(step.bounds.intensity) : Json();
+    object["intensity"] = std::isfinite(step.bounds.intensity) ? Json(step.bounds.intensity) : Json();
     object["tiles"] = Json::object();
     for (const auto& tile : step.bounds.tiles) object["tiles"][tile.label] = tile.length;
     object["flops"] = step.flops;
@@ -173,26 +157,20 @@ std::int64_t tensor_bytes(const Product& spec) {
 
 std::string plan_tables(const PlanSummary& summary) {
     const auto& report = summary.report;
-    auto text = head_lines(summary) +
-                "bytes per rank (inputs received, results sent) and lower bounds\n" +
-                steps_table(report) + "\nbytes of the busiest rank, and of all ranks" +
-                sampling_line(report) + "\n" + tensors_table(report) + "\n";
+    auto text = head_lines(summary) + "bytes per rank (inputs received, results sent) and lower bounds\n" + steps_table(report) +
+                "\nbytes of the busiest rank, and of all ranks" + sampling_line(report) + "\n" + tensors_table(report) + "\n";
     if (!report.reason.empty()) text += report.reason + "\n";
-    for (std::size_t s = 0; s < report.steps.size(); ++s)
-        text += step_lines(s + 1, report.steps[s]);
-    text += fmt::format(
-        "\nlower bound for algorithms that evaluate the product at once only: {} bytes\n",
-        with_commas(whole(report.at_once.bytes())));
-    return text + fmt::format("planned in {:.3f} s, counted in {:.3f} s\n",
-                              summary.planning_seconds, summary.reporting_seconds);
+    for (std::size_t s = 0; s < report.steps.size(); ++s) text += step_lines(s + 1, report.steps[s]);
+    text += fmt::format("\nlower bound for algorithms that evaluate the product at once only: {} bytes\n",
+                        with_commas(whole(report.at_once.bytes())));
+    return text + fmt::format("planned in {:.3f} s, counted in {:.3f} s\n", summary.planning_seconds, summary.reporting_seconds);
 }
 
 std::string plan_json(const PlanSummary& summary) {
     const auto& report = summary.report;
     Json object;
     object["einsum"] = summary.input.einsum;
-    for (const auto& [label, size] : summary.input.sizes)
-        object["sizes"][std::string(1, label)] = size;
+    for (const auto& [label, size] : summary.input.sizes) object["sizes"][std::string(1, label)] = size;
     object["type"] = summary.input.type;
     object["ranks"] = report.ranks;
     object["torus"] = summary.input.torus.to_string();

@@ -11,10 +11,10 @@ struct Console {
     std::ostream& err;  ///< one line if something is wrong
 };
 
-inline constexpr int exit_success = 0;  ///< all done
-inline constexpr int exit_error = 1;    ///< the input or the calculation failed
-inline constexpr int exit_usage = 2;    ///< the command line is wrong
-inline constexpr int exit_signal = 128; ///< plus the number of the signal that ended the work, as shells say it
+inline constexpr int exit_success = 0;   ///< all done
+inline constexpr int exit_error = 1;     ///< the input or the calculation failed
+inline constexpr int exit_usage = 2;     ///< the command line is wrong
+inline constexpr int exit_signal = 128;  ///< plus the number of the signal that ended the work, as shells say it
 
 /// Runs a command line. MPI must be initialised. Collective over all processes; every rank gets the
 /// same exit code.

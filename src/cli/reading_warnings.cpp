@@ -46,14 +46,16 @@ std::vector<std::string> reading_warnings(const SparseFile<T>& file) {
     const auto& report = file.report;
     for (std::size_t m = 0; m < report.lengths.size(); ++m)
         if (report.lengths[m] >= long_mode && report.nonempty_slices[m] < report.lengths[m] / slices_of_a_full_one)
-            warnings.push_back(fmt::format("mode {} has {} slices, of which only {} are not empty; if its indices are times, count them in longer steps "
-                                           "(seconds into days: awk '{{ ${} = int(${} / 86400); print }}'), or remove empty slices (arges convert --compact)",
-                                           m + 1, with_commas(report.lengths[m]), with_commas(report.nonempty_slices[m]), m + 1, m + 1));
+            warnings.push_back(fmt::format(
+                "mode {} has {} slices, of which only {} are not empty; if its indices are times, count them in longer steps "
+                "(seconds into days: awk '{{ ${} = int(${} / 86400); print }}'), or remove empty slices (arges convert --compact)",
+                m + 1, with_commas(report.lengths[m]), with_commas(report.nonempty_slices[m]), m + 1, m + 1));
     std::int64_t largest = 0;
     if (look_like_indices(file.tensor, largest))
-        warnings.push_back(fmt::format("all values are whole numbers, spread from 0 to {}: if the last column is an index and the file has no values, "
-                                       "give each line the value 1 (awk '{{ print $0, 1 }}')",
-                                       with_commas(largest)));
+        warnings.push_back(
+            fmt::format("all values are whole numbers, spread from 0 to {}: if the last column is an index and the file has no values, "
+                        "give each line the value 1 (awk '{{ print $0, 1 }}')",
+                        with_commas(largest)));
     return warnings;
 }
 

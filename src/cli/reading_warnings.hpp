@@ -8,8 +8,8 @@
 
 namespace arges::cli {
 
-/// A sentence for each thing that looks wrong, and what to do about it: modes that are nearly empty, as with times in seconds for indices, and
-/// values that look like another index. Collective; the same on every rank.
+/// A sentence for each thing that looks wrong, and what to do about it: modes that are nearly empty, as with times in seconds for indices,
+/// and values that look like another index. Collective; the same on every rank.
 template <class T>
 std::vector<std::string> reading_warnings(const SparseFile<T>& file);
 

@@ -19,8 +19,8 @@ public:
     void declare(CLI::App& app);
     /// What to ask of read_sparse().
     SparseReadOptions read_options() const;
-    /// Refuses what a sparse file of this kind has no use for. True if values are to be float: because they are so in the file, or are demanded to
-    /// be. Collective. @throws CLI::ValidationError, InvalidArgument if the file cannot be opened
+    /// Refuses what a sparse file of this kind has no use for. True if values are to be float: because they are so in the file, or are
+    /// demanded to be. Collective. @throws CLI::ValidationError, InvalidArgument if the file cannot be opened
     bool is_single(const World& world, const std::string& file) const;
     /// Likewise of the file of a dense tensor.
     bool is_single_dense(const World& world, const std::string& file) const;

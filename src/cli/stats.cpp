@@ -81,7 +81,8 @@ struct Row {
 class DistributionTable {
 public:
     DistributionTable(const SliceTable& table, const partition::IndexView& view, const StatsCommand& command)
-        : table_(table), whole_(partition::whole_tensor(view, table)), view_(view), command_(command), row_rule_(partition::parse_row_rule(command.rows)) {}
+        : table_(table), whole_(partition::whole_tensor(view, table)), view_(view), command_(command),
+          row_rule_(partition::parse_row_rule(command.rows)) {}
 
     std::vector<Row> rows(std::int64_t ranks) {
         rows_.clear();
@@ -89,7 +90,8 @@ public:
         add("coarse", count_distribution(table_, coarse));
         add("coarse-allgather", count_allgather(table_, coarse));
         const auto layer_counts = partition::layer_counts(table_);
-        const auto greedy = partition::greedy_grid(ranks, view_.lengths), predicted = partition::predicted_grid(ranks, view_.lengths, layer_counts);
+        const auto greedy = partition::greedy_grid(ranks, view_.lengths),
+                   predicted = partition::predicted_grid(ranks, view_.lengths, layer_counts);
         for (const char* policy : {"nnz", "set", "ordered-1", "ordered-2", "max-min"}) {
             add_medium("medium, greedy grid", greedy, policy);
             if (predicted != greedy) add_medium("medium, predicted grid", predicted, policy);
@@ -135,8 +137,8 @@ std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t no
     for (std::size_t m = 0; m < modes.size(); ++m) {
         const auto& mode = modes[m];
         const auto mean = mode.nonempty > 0 ? static_cast<double>(nonzeros) / static_cast<double>(mode.nonempty) : 0;
-        cells.push_back({std::to_string(m + 1), with_commas(mode.length), with_commas(mode.length - mode.nonempty), fmt::format("{:.1f}", mean),
-                         with_commas(mode.heaviest + 1), with_commas(mode.heaviest_count),
+        cells.push_back({std::to_string(m + 1), with_commas(mode.length), with_commas(mode.length - mode.nonempty),
+                         fmt::format("{:.1f}", mean), with_commas(mode.heaviest + 1), with_commas(mode.heaviest_count),
                          percent(nonzeros > 0 ? static_cast<double>(mode.heaviest_count) / static_cast<double>(nonzeros) : 0),
                          fmt::format("{:.3f}", mode.gini)});
     }
@@ -144,8 +146,8 @@ std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t no
 }
 
 std::string rows_text(const std::vector<Row>& rows) {
-    std::vector<std::vector<std::string>> cells{
-        {"distribution", "grid", "layers", "r_nnz", "r_vol", "r_Ip", "nonzeros max", "mean", "volume max", "mean", "rows max", "messages", "ms/iter"}};
+    std::vector<std::vector<std::string>> cells{{"distribution", "grid", "layers", "r_nnz", "r_vol", "r_Ip", "nonzeros max", "mean",
+                                                 "volume max", "mean", "rows max", "messages", "ms/iter"}};
     for (const auto& row : rows) {
         const auto ratios = imbalances(row.counts);
         auto loads = partition::max_mean(partition::total(row.counts, &ModeCounts::nonzeros));
@@ -155,7 +157,8 @@ std::string rows_text(const std::vector<Row>& rows) {
                          fmt::format("{:.3f}", ratios.rows), with_commas(static_cast<std::int64_t>(static_cast<double>(loads.max) / modes)),
                          fmt::format("{:.0f}", loads.mean / modes), with_commas(volume.max), fmt::format("{:.0f}", volume.mean),
                          with_commas(partition::max_mean(partition::total(row.counts, &ModeCounts::owned)).max),
-                         with_commas(partition::max_mean(partition::total(row.counts, &ModeCounts::messages)).max), fmt::format("{:.2f}", 1000 * row.seconds)});
+                         with_commas(partition::max_mean(partition::total(row.counts, &ModeCounts::messages)).max),
+                         fmt::format("{:.2f}", 1000 * row.seconds)});
     }
     std::vector<bool> left(cells[0].size(), false);
     left[0] = left[1] = left[2] = true;
@@ -231,8 +234,8 @@ std::string report(const StatsCommand& command, const ReadReport& read, const st
         }
         return object.dump(2) + "\n";
     }
-    auto text = fmt::format("{}: {}, {} nonzeros, density {}, indices from {}", command.file, read.form, with_commas(slices.nonzeros), scientific(density),
-                       read.index_base);
+    auto text = fmt::format("{}: {}, {} nonzeros, density {}, indices from {}", command.file, read.form, with_commas(slices.nonzeros),
+                            scientific(density), read.index_base);
     if (read.duplicates > 0) text += fmt::format(", {} duplicates merged", with_commas(read.duplicates));
     text += "\nelements that are not stored count as zeros\n\n" + modes_text(modes, slices.nonzeros);
     for (auto ranks : command.parts)
@@ -255,8 +258,8 @@ MemoryTally report_memory(const StatsCommand& command, std::int64_t nonzeros, co
         tally.hold(number * nonzeros + 2 * number * std::min(nonzeros, length));  // as SliceTable says
     }
     if (command.parts.empty()) return tally;
-    tally.hold(2 * number * slices);                       // slices once more, for the choice
-    tally.pass((rank + 3 * number) * nonzeros);            // ranks of nonzeros, and which ranks hold the rows of a mode
+    tally.hold(2 * number * slices);             // slices once more, for the choice
+    tally.pass((rank + 3 * number) * nonzeros);  // ranks of nonzeros, and which ranks hold the rows of a mode
     if (command.hypergraph) tally.pass(order * partition::hypergraph_bytes * nonzeros);
     return tally;
 }
@@ -264,8 +267,9 @@ MemoryTally report_memory(const StatsCommand& command, std::int64_t nonzeros, co
 void check_report_memory(const StatsCommand& command, const World& world, std::int64_t nonzeros, const std::vector<std::int64_t>& lengths) {
     const auto bytes = current_process_memory() + report_memory(command, nonzeros, lengths).peak();
     if (bytes > world.memory_limit())
-        throw OutOfMemory(fmt::format("{}: rank 0 looks at all {} nonzeros, for which it takes up to {}, but the limit is {}; raise --memory", command.file,
-                                      with_commas(nonzeros), format_bytes(bytes), format_bytes(world.memory_limit())));
+        throw OutOfMemory(
+            fmt::format("{}: rank 0 looks at all {} nonzeros, for which it takes up to {}, but the limit is {}; raise --memory",
+                        command.file, with_commas(nonzeros), format_bytes(bytes), format_bytes(world.memory_limit())));
 }
 
 void run(const StatsCommand& command, const Console& console) {

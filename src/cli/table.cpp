@@ -4,8 +4,7 @@
 
 namespace arges::cli {
 
-std::string table(const std::vector<std::vector<std::string>>& rows,
-                  const std::vector<bool>& left) {
+std::string table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& left) {
     std::vector<std::size_t> width(left.size(), 0);
     for (const auto& row : rows)
         for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
@@ -13,8 +12,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows,
     for (const auto& row : rows) {
         std::string line;
         for (std::size_t c = 0; c < row.size(); ++c)
-            line += (c == 0 ? "" : "  ") +
-                    (left[c] ? pad(row[c], width[c]) : pad_left(row[c], width[c]));
+            line += (c == 0 ? "" : "  ") + (left[c] ? pad(row[c], width[c]) : pad_left(row[c], width[c]));
         text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
     }
     return text;

@@ -1,8 +1,8 @@
 // arges tucker FILE: Tucker decomposition of a dense or a sparse tensor.
+#include "arges/tucker.hpp"
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
-#include "arges/tucker.hpp"
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
@@ -36,10 +36,8 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, TuckerMethod> methods{{"auto", TuckerMethod::automatic},
-                                                  {"hosvd", TuckerMethod::hosvd},
-                                                  {"st-hosvd", TuckerMethod::st_hosvd},
-                                                  {"hooi", TuckerMethod::hooi}};
+const std::map<std::string, TuckerMethod> methods{
+    {"auto", TuckerMethod::automatic}, {"hosvd", TuckerMethod::hosvd}, {"st-hosvd", TuckerMethod::st_hosvd}, {"hooi", TuckerMethod::hooi}};
 const std::map<std::string, TuckerKernel> kernels{
     {"auto", TuckerKernel::automatic}, {"gram", TuckerKernel::gram}, {"qr", TuckerKernel::qr}};
 
@@ -72,9 +70,8 @@ std::string name_in(const std::map<K, V>& names, const V& wanted) {
 std::vector<TuckerStep> summed(const std::vector<TuckerStep>& steps) {
     std::vector<TuckerStep> result;
     for (const auto& step : steps) {
-        const auto found = std::find_if(result.begin(), result.end(), [&](const auto& s) {
-            return s.mode == step.mode && (s.iteration > 0) == (step.iteration > 0);
-        });
+        const auto found = std::find_if(result.begin(), result.end(),
+                                        [&](const auto& s) { return s.mode == step.mode && (s.iteration > 0) == (step.iteration > 0); });
         if (found == result.end()) {
             result.push_back(step);
             continue;
@@ -96,14 +93,14 @@ std::vector<TuckerStep> summed(const std::vector<TuckerStep>& steps) {
 
 void print_steps(std::ostream& out, const std::vector<TuckerStep>& steps) {
     if (steps.empty()) return;
-    std::vector<std::vector<std::string>> rows{{"step", "mode", "rank", "discarded", "kernel", "move s", "gram/qr s",
-                                                "vectors s", "product s", "bytes sent", "planned", "bound"}};
+    std::vector<std::vector<std::string>> rows{
+        {"step", "mode", "rank", "discarded", "kernel", "move s", "gram/qr s", "vectors s", "product s", "bytes sent", "planned", "bound"}};
     for (const auto& step : summed(steps))
         rows.push_back({step.iteration > 0 ? "hooi" : "truncate", std::to_string(step.mode + 1), std::to_string(step.rank),
-                        fmt::format("{:.2e}", step.discarded), name_in(kernels, step.kernel),
-                        fmt::format("{:.4f}", step.move_seconds), fmt::format("{:.4f}", step.gram_seconds),
-                        fmt::format("{:.4f}", step.solve_seconds), fmt::format("{:.4f}", step.product_seconds),
-                        with_commas(step.sent_bytes_max), with_commas(step.planned_bytes_max), with_commas(step.bound_bytes)});
+                        fmt::format("{:.2e}", step.discarded), name_in(kernels, step.kernel), fmt::format("{:.4f}", step.move_seconds),
+                        fmt::format("{:.4f}", step.gram_seconds), fmt::format("{:.4f}", step.solve_seconds),
+                        fmt::format("{:.4f}", step.product_seconds), with_commas(step.sent_bytes_max), with_commas(step.planned_bytes_max),
+                        with_commas(step.bound_bytes)});
     out << "\n" << table(rows, {true, false, false, false, true, false, false, false, false, false, false, false});
 }
 
@@ -184,8 +181,8 @@ struct Forecasts {
 template <class T>
 void save_result(const TuckerCommand& command, const Communicator& comm, const TuckerResult<T>& result) {
     save_model(result.model, command.output);
-    const auto left = fmt::format("{} has core and factors of iteration {}, go on with --method hooi --start {}", command.output, result.iterations,
-                                  command.output);
+    const auto left = fmt::format("{} has core and factors of iteration {}, go on with --method hooi --start {}", command.output,
+                                  result.iterations, command.output);
     set_interruption_note(left);
     if (const auto signal = comm.maximum(noted_signal()); signal > 0) throw Interrupted{static_cast<int>(signal), left};
 }
@@ -197,7 +194,8 @@ void decompose(TuckerCommand& command, const Console& console, const World& worl
     constexpr bool is_dense = std::is_same_v<std::remove_cvref_t<Input>, Tensor<T>>;
     const auto& comm = world.state()->communicator();
     forecasts.steps.show("");
-    if (!command.json) console.out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, figures.kind, figures.read_seconds) << std::flush;
+    if (!command.json)
+        console.out << fmt::format("{}: {}, read in {:.3f} s\n", command.file, figures.kind, figures.read_seconds) << std::flush;
     print_warnings(console.err, figures.warnings);
     std::unique_ptr<const TuckerModel<T>> start;
     if (!command.start.empty()) start = std::make_unique<const TuckerModel<T>>(load_tucker_model<T>(world, command.start));
@@ -238,7 +236,8 @@ std::int64_t dense_bytes(const TuckerCommand& command, const World& world) {
     decompose::check_dense_tucker(std::filesystem::path(command.file).stem().string(), extents, command.tucker);
     const auto layout = new_layout(*world.state(), extents, Symmetry::none(static_cast<int>(extents.size())));
     const auto held = layout.max_local_size() * static_cast<std::int64_t>(sizeof(T));
-    const auto reading = held + io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
+    const auto reading =
+        held + io::tensor_reading_memory(world, command.file, sizeof(T), world.memory_limit() - world.memory_in_use() - held);
     auto ranks = extents;
     for (std::size_t m = 0; m < command.tucker.ranks.size(); ++m) ranks[m] = std::min<std::int64_t>(ranks[m], command.tucker.ranks[m]);
     const auto steps = decompose::dense_tucker_memory<T>(world, layout, command.tucker, omp_get_max_threads());
@@ -270,7 +269,8 @@ void read_and_decompose(TuckerCommand& command, const Console& console, const Wo
     forecasts.reading_bytes = input.reading_bytes;
     auto warnings = reading_warnings(input.file);
     auto& tensor = input.file.tensor;
-    const auto kind = lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros (elements that are not stored count as zeros)";
+    const auto kind =
+        lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros (elements that are not stored count as zeros)";
     decompose<T>(command, console, world, std::move(tensor), {watch.lap(), 0, 0, 0, 0, kind, std::move(warnings)}, forecasts,
                  [](const TuckerResult<T>& result) { return result.estimated_error; });
 }
@@ -300,11 +300,14 @@ void run(TuckerCommand& command, const Console& console) {
     if (is_dense)
         refuse_options(*command.app, {"--seed"}, command.file + " is a dense tensor, and this is for sparse ones");
     else
-        refuse_options(*command.app, {"--tolerance", "--kernel", "--order"}, command.file + " is a sparse tensor, and this is for dense ones");
+        refuse_options(*command.app, {"--tolerance", "--kernel", "--order"},
+                       command.file + " is a sparse tensor, and this is for dense ones");
     if (is_dense && command.tucker.method != TuckerMethod::hooi)
-        refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"}, "this is for --method hooi, the others make no iterations");
+        refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
+                       "this is for --method hooi, the others make no iterations");
     const bool is_single = is_dense ? command.input.is_single_dense(world, command.file) : command.input.is_single(world, command.file);
-    is_single ? read_and_decompose<float>(command, console, world, is_dense) : read_and_decompose<double>(command, console, world, is_dense);
+    is_single ? read_and_decompose<float>(command, console, world, is_dense)
+              : read_and_decompose<double>(command, console, world, is_dense);
 }
 
 }  // namespace
@@ -314,8 +317,7 @@ Action declare_tucker(CLI::App& app) {
     command->app = &app;
     auto& tucker = command->tucker;
     const auto numbers = accepted_by([](const std::string& text) { parse_numbers(text, 1); }, "NUMBERS");
-    app.add_option("FILE", command->file,
-                   "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, binary)")
+    app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, binary)")
         ->required();
     app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
     app.add_option("--tolerance", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")
@@ -326,12 +328,9 @@ Action declare_tucker(CLI::App& app) {
     app.add_option("--kernel", command->kernel, "dense: singular vectors by gram or qr; auto: qr where the tolerance needs it")
         ->check(CLI::IsMember({"auto", "gram", "qr"}))
         ->capture_default_str();
-    app.add_option("--order", command->order,
-                   "dense: modes in the order in which they are truncated, e.g. 3,1,2; chosen if not given")
+    app.add_option("--order", command->order, "dense: modes in the order in which they are truncated, e.g. 3,1,2; chosen if not given")
         ->check(numbers);
-    app.add_option("--iterations", tucker.max_iterations, "hooi: at most so many")
-        ->check(CLI::Range(1, 1000000))
-        ->capture_default_str();
+    app.add_option("--iterations", tucker.max_iterations, "hooi: at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
     app.add_option("--fit-tolerance", tucker.tolerance, "hooi: stop when the fit changes by less than this times the fit; 0: never")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();

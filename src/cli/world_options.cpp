@@ -10,8 +10,7 @@
 
 namespace arges::cli {
 
-CLI::Validator accepted_by(const std::function<void(const std::string&)>& parse,
-                           const std::string& what) {
+CLI::Validator accepted_by(const std::function<void(const std::string&)>& parse, const std::string& what) {
     return CLI::Validator(
         [parse](std::string& text) {
             try {
@@ -32,8 +31,7 @@ void refuse_options(const CLI::App& app, std::initializer_list<const char*> name
 double parse_positive(std::string_view text) {
     double value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) ||
-        value <= 0)
+    if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0)
         throw InvalidArgument("'" + std::string(text) + "' must be a positive number");
     return value;
 }
@@ -47,8 +45,7 @@ std::string format_bytes(std::int64_t bytes) {
 }
 
 void WorldOptions::declare(CLI::App& app) {
-    app.add_option("--torus", torus_,
-                   "shape of the machine, e.g. 4x4x2; its product is the number of ranks")
+    app.add_option("--torus", torus_, "shape of the machine, e.g. 4x4x2; its product is the number of ranks")
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", memory_, "memory limit of a rank, e.g. 2G")
         ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));

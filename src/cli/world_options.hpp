@@ -34,8 +34,7 @@ std::string format_bytes(std::int64_t bytes);
 double parse_positive(std::string_view text);
 
 /// Accepts what `parse` reads without throwing an Error; `what` stands for the value in --help.
-CLI::Validator accepted_by(const std::function<void(const std::string&)>& parse,
-                           const std::string& what);
+CLI::Validator accepted_by(const std::function<void(const std::string&)>& parse, const std::string& what);
 
 /// @throws CLI::ValidationError if one of the options was given: "--grid: `reason`; leave it out"
 void refuse_options(const CLI::App& app, std::initializer_list<const char*> names, const std::string& reason);

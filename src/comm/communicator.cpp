@@ -65,11 +65,11 @@ Failure run(const std::function<void()>& work) {
 
 [[noreturn]] void raise(ErrorKind kind, const std::string& text) {
     switch (kind) {
-        case ErrorKind::invalid: throw InvalidArgument(text);
-        case ErrorKind::memory: throw OutOfMemory(text);
-        case ErrorKind::unsupported: throw Unsupported(text);
-        case ErrorKind::mpi: throw MpiError(text);
-        default: throw Error(text);
+    case ErrorKind::invalid: throw InvalidArgument(text);
+    case ErrorKind::memory: throw OutOfMemory(text);
+    case ErrorKind::unsupported: throw Unsupported(text);
+    case ErrorKind::mpi: throw MpiError(text);
+    default: throw Error(text);
     }
 }
 
@@ -115,8 +115,7 @@ Communicator::Communicator(MPI_Comm comm) : handle_(std::make_shared<Handle>()) 
             milliseconds[0] = -static_cast<std::int64_t>(std::ceil(seconds * 1000));
         },
         milliseconds);
-    if (milliseconds[0] < 0)
-        handle_->roll = std::make_unique<RollCall>(handle_->comm, static_cast<double>(-milliseconds[0]) / 1000);
+    if (milliseconds[0] < 0) handle_->roll = std::make_unique<RollCall>(handle_->comm, static_cast<double>(-milliseconds[0]) / 1000);
 }
 
 void Communicator::meet(const char* step) const {
@@ -129,8 +128,7 @@ void Communicator::set_message_limit(std::int64_t bytes) const { handle_->messag
 
 std::int64_t Communicator::ranks_on_my_node() const {
     MPI_Comm node = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node),
-          "MPI_Comm_split_type");
+    check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     int size = 1;
     MPI_Comm_size(node, &size);
     MPI_Comm_free(&node);
@@ -139,8 +137,7 @@ std::int64_t Communicator::ranks_on_my_node() const {
 
 std::int64_t Communicator::ranks_per_node() const {
     MPI_Comm node = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node),
-          "MPI_Comm_split_type");
+    check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node), "MPI_Comm_split_type");
     int size = 1, place = 0;
     MPI_Comm_size(node, &size);
     MPI_Comm_rank(node, &place);
@@ -212,15 +209,13 @@ std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<s
     for (std::size_t r = 0; r < p; ++r) {
         if (static_cast<std::int64_t>(r) == rank_) continue;
         if (in[r] > 0) receives.push_back({static_cast<std::int64_t>(r), result[r].data(), in[r]});
-        if (out[r] > 0)
-            sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(to_rank[r].data()), out[r]});
+        if (out[r] > 0) sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(to_rank[r].data()), out[r]});
     }
     exchange(sends, receives);
     return result;
 }
 
-std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mine,
-                                                std::vector<std::int64_t>* counts) const {
+std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mine, std::vector<std::int64_t>* counts) const {
     meet("all gather");
     const auto p = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> length(p);
@@ -282,8 +277,8 @@ void Communicator::broadcast(void* data, std::int64_t bytes, std::int64_t root) 
     auto* first = static_cast<std::byte*>(data);
     const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     for (std::int64_t done = 0; done < bytes; done += handle_->message_limit)
-        check(MPI_Bcast(first + done, static_cast<int>(std::min(handle_->message_limit, bytes - done)), MPI_BYTE,
-                        static_cast<int>(root), raw()),
+        check(MPI_Bcast(first + done, static_cast<int>(std::min(handle_->message_limit, bytes - done)), MPI_BYTE, static_cast<int>(root),
+                        raw()),
               "MPI_Bcast");
 }
 

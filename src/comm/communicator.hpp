@@ -80,18 +80,19 @@ public:
     std::int64_t maximum(std::int64_t value) const;
     std::int64_t minimum(std::int64_t value) const;
     std::int64_t sum(std::int64_t value) const;
-    /// Sums over ranks of `count` integers, of the same number on every rank. Not counted as traffic, as the calls on single values. Collective.
+    /// Sums over ranks of `count` integers, of the same number on every rank. Not counted as traffic, as the calls on single values.
+    /// Collective.
     void sum(std::int64_t* values, std::int64_t count) const;
-    /// Sums over ranks of `count` doubles by recursive doubling: about log2(P) messages of `count` doubles per rank, counted as traffic. Which values
-    /// are added to which depends on P only, as MPI does not promise for its own reduction, so the result is bitwise the same on every rank and
-    /// each time. Collective.
+    /// Sums over ranks of `count` doubles by recursive doubling: about log2(P) messages of `count` doubles per rank, counted as traffic.
+    /// Which values are added to which depends on P only, as MPI does not promise for its own reduction, so the result is bitwise the same
+    /// on every rank and each time. Collective.
     void sum(double* values, std::int64_t count) const;
     void barrier() const;
     /// True if all ranks give the same number. Collective.
     bool all_equal(std::uint64_t value) const;
 
-    /// Runs `work`; if it throws on any rank, every rank throws the exception of the lowest such rank. `minima`, which `work` may set, become
-    /// the minima over the ranks with the same message; their number must be the same on all. Collective.
+    /// Runs `work`; if it throws on any rank, every rank throws the exception of the lowest such rank. `minima`, which `work` may set,
+    /// become the minima over the ranks with the same message; their number must be the same on all. Collective.
     void agree(const std::function<void()>& work, std::span<std::int64_t> minima = {}) const;
 
     const Traffic& traffic() const;

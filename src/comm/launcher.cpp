@@ -37,9 +37,10 @@ std::string wrong_launcher(std::string_view library, const std::function<std::op
         if (!text || std::atoll(text->c_str()) < 2) continue;
         const std::string own = open_mpi ? "Open MPI" : "MPICH", command = open_mpi ? "mpiexec.openmpi" : "mpiexec.mpich";
         const bool is_srun = std::string_view(launcher.name) == "srun";
-        return std::string(launcher.name) + " started " + *text + " processes (" + launcher.variable + "), but the program was built with " + own +
-               ", for which this one is alone; " + (is_srun ? "use srun --mpi=pmi2 or --mpi=pmix, or start it with " : "start it with ") + own +
-               "'s own mpiexec (" + command + " on Debian); ARGES_ALONE=1 if every process is to work by itself";
+        return std::string(launcher.name) + " started " + *text + " processes (" + launcher.variable +
+               "), but the program was built with " + own + ", for which this one is alone; " +
+               (is_srun ? "use srun --mpi=pmi2 or --mpi=pmix, or start it with " : "start it with ") + own + "'s own mpiexec (" + command +
+               " on Debian); ARGES_ALONE=1 if every process is to work by itself";
     }
     return "";
 }

@@ -56,7 +56,8 @@ private:
             if (since == 0 || waited < seconds || since != since_.load()) continue;  // or another wait has begun meanwhile
             std::array<char, 512> text{};
             std::snprintf(text.data(), text.size(),
-                          "arges: rank %d has waited %.0f s for other ranks in %s. They work on something else, or do not make this call, which every rank must make; "
+                          "arges: rank %d has waited %.0f s for other ranks in %s. They work on something else, or do not make this call, "
+                          "which every rank must make; "
                           "ARGES_CALL_TIMEOUT=%.0f ends such a call with an error, ARGES_WAIT_NOTICE=0 switches this note off\n",
                           rank, waited, call, seconds);
             std::fputs(text.data(), stderr);

@@ -10,13 +10,10 @@ namespace arges {
 
 MpiSession::MpiSession(int& argc, char**& argv) {
     int provided = 0;
-    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
-        throw MpiError("MPI_Init_thread failed");
+    if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) throw MpiError("MPI_Init_thread failed");
 }
 
-MpiSession::~MpiSession() {
-    MPI_Finalize();
-}
+MpiSession::~MpiSession() { MPI_Finalize(); }
 
 int MpiSession::rank() const {
     int rank = 0;

@@ -18,9 +18,7 @@ constexpr int saying = 72, word = 73;  // tags
 /// The first rank decides; the others give it time to say so.
 constexpr double patience_of_others = 1.25;
 
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 std::string listed(const std::vector<int>& ranks) {
     std::string text;
@@ -111,8 +109,8 @@ std::string RollCall::wait_for_word(const Message& own) {
     MPI_Send(&own, sizeof own, MPI_BYTE, 0, saying, comm_);
     Message answer;
     if (receive(answer, 0, word, now() + patience_of_others * seconds_ + 1)) return answer.text;
-    return std::string(own.text) + ": rank 0 of " + std::to_string(size_) + " did not make this call within " +
-           seconds_text(seconds_) + "; it is collective, every rank must make it";
+    return std::string(own.text) + ": rank 0 of " + std::to_string(size_) + " did not make this call within " + seconds_text(seconds_) +
+           "; it is collective, every rank must make it";
 }
 
 }  // namespace arges

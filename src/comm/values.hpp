@@ -9,8 +9,8 @@
 
 namespace arges {
 
-/// What `find` returns on the first rank, on every rank; what it throws there, every rank throws. Files are looked into in this way, which ranks may
-/// see differently. @param find  returns a text, a vector of numbers or a trivially copyable value. Collective.
+/// What `find` returns on the first rank, on every rank; what it throws there, every rank throws. Files are looked into in this way, which
+/// ranks may see differently. @param find  returns a text, a vector of numbers or a trivially copyable value. Collective.
 template <class F>
 auto from_first_rank(const Communicator& comm, F&& find) {
     std::invoke_result_t<F> found{};

@@ -5,8 +5,7 @@
 
 namespace arges::decompose {
 
-void check_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, std::int64_t held,
-                    const std::string& cures) {
+void check_forecast(const WorldState& world, const std::string& title, std::int64_t forecast, std::int64_t held, const std::string& cures) {
     std::int64_t minima[] = {0};
     world.agree([&] { minima[0] = world.free_bytes() + held; }, minima);
     if (forecast > minima[0])

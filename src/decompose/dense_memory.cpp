@@ -28,8 +28,7 @@ public:
         order_ = options.order;
         std::vector<std::int64_t> wanted(options.ranks.begin(), options.ranks.end());
         wanted.resize(ranks_.size(), 0);
-        if (order_.empty())
-            order_ = cheapest_mode_order(layout, wanted, sizeof(T), world.state()->plan_options().machine);
+        if (order_.empty()) order_ = cheapest_mode_order(layout, wanted, sizeof(T), world.state()->plan_options().machine);
         tally_.hold(bytes(layout_));
     }
 
@@ -108,8 +107,9 @@ private:
         const auto width = size / std::max<std::int64_t>(1, length);
         // Sums of threads and what they are made from; or the matrix with its eigenvectors and work.
         const auto gram = square * (threads_ + 3);
-        const bool may_be_qr = options_.kernel != TuckerKernel::gram && whole.order() > 1 && (options_.kernel == TuckerKernel::qr ||
-                               options_.relative_error > 0 || cheaper_kernel(length, width, world_.size()) == TuckerKernel::qr);
+        const bool may_be_qr = options_.kernel != TuckerKernel::gram && whole.order() > 1 &&
+                               (options_.kernel == TuckerKernel::qr || options_.relative_error > 0 ||
+                                cheaper_kernel(length, width, world_.size()) == TuckerKernel::qr);
         if (!may_be_qr) return gram;
         const auto shorter = std::min(length, width);
         return std::max(gram, 2 * bytes(whole) + 8 * shorter * shorter * static_cast<std::int64_t>(sizeof(T)));
@@ -218,9 +218,9 @@ std::int64_t error_memory(const World& world, const Layout& layout, const std::v
     return static_cast<std::int64_t>((2 + messages + 2 * std::min(1.0, largest)) * between * sizeof(T)) + local::max_workspace_bytes;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                     \
-    template MemoryTally dense_cp_memory<T>(const Layout&, std::int64_t, const CpOptions&, int);                 \
-    template MemoryTally dense_tucker_memory<T>(const World&, const Layout&, const TuckerOptions&, int);         \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template MemoryTally dense_cp_memory<T>(const Layout&, std::int64_t, const CpOptions&, int);                                           \
+    template MemoryTally dense_tucker_memory<T>(const World&, const Layout&, const TuckerOptions&, int);                                   \
     template std::int64_t error_memory<T>(const World&, const Layout&, const std::vector<std::int64_t>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -11,15 +11,16 @@
 
 namespace arges::decompose {
 
-/// Memory of cp_decompose() of a dense tensor with this layout, which has plain blocks, on a rank, the tensor included, an upper bound. Pure.
+/// Memory of cp_decompose() of a dense tensor with this layout, which has plain blocks, on a rank, the tensor included, an upper bound.
+/// Pure.
 template <class T>
 MemoryTally dense_cp_memory(const Layout& layout, std::int64_t rank, const CpOptions& options, int threads);
 
 /// Rows of its factors on a rank. Pure.
 FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank);
 
-/// Memory of tucker_decompose() of a dense tensor with this layout, which has plain blocks, on this rank, the tensor included, an upper bound. Where ranks follow from a
-/// tolerance, nothing may be cut. Statements of hooi are gone through in a dry run. Local.
+/// Memory of tucker_decompose() of a dense tensor with this layout, which has plain blocks, on this rank, the tensor included, an upper
+/// bound. Where ranks follow from a tolerance, nothing may be cut. Statements of hooi are gone through in a dry run. Local.
 template <class T>
 MemoryTally dense_tucker_memory(const World& world, const Layout& layout, const TuckerOptions& options, int threads);
 

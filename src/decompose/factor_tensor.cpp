@@ -15,14 +15,12 @@ namespace arges::decompose {
 IndexRanges checked_ranges(const std::string& title, const std::vector<std::int64_t>& lengths, IndexRanges ranges) {
     if (ranges.begin.empty() && ranges.end.empty()) return {std::vector<std::int64_t>(lengths.size(), 0), lengths};
     if (ranges.begin.size() != lengths.size() || ranges.end.size() != lengths.size())
-        throw InvalidArgument(title + ": ranges of " + std::to_string(ranges.begin.size()) + " and " +
-                              std::to_string(ranges.end.size()) + " indices for " + std::to_string(lengths.size()) +
-                              " modes; give a begin and an end for each mode");
+        throw InvalidArgument(title + ": ranges of " + std::to_string(ranges.begin.size()) + " and " + std::to_string(ranges.end.size()) +
+                              " indices for " + std::to_string(lengths.size()) + " modes; give a begin and an end for each mode");
     for (std::size_t m = 0; m < lengths.size(); ++m)
         if (ranges.begin[m] < 0 || ranges.begin[m] > ranges.end[m] || ranges.end[m] > lengths[m])
-            throw InvalidArgument(title + ": the range [" + std::to_string(ranges.begin[m]) + ", " +
-                                  std::to_string(ranges.end[m]) + ") is not within mode " + std::to_string(m + 1) +
-                                  " of length " + std::to_string(lengths[m]));
+            throw InvalidArgument(title + ": the range [" + std::to_string(ranges.begin[m]) + ", " + std::to_string(ranges.end[m]) +
+                                  ") is not within mode " + std::to_string(m + 1) + " of length " + std::to_string(lengths[m]));
     return ranges;
 }
 
@@ -38,22 +36,21 @@ void check_rows(const std::string& title, const std::vector<std::int64_t>& lengt
                 const std::vector<std::vector<std::int64_t>>& rows, const std::vector<std::vector<T>>& factors) {
     const auto number = [](auto n) { return std::to_string(n); };
     if (rows.size() != lengths.size() || factors.size() != lengths.size())
-        throw InvalidArgument(title + ": rows of " + number(rows.size()) + " and values of " + number(factors.size()) +
-                              " factors for " + number(lengths.size()) + " modes; give both for each mode");
+        throw InvalidArgument(title + ": rows of " + number(rows.size()) + " and values of " + number(factors.size()) + " factors for " +
+                              number(lengths.size()) + " modes; give both for each mode");
     for (std::size_t m = 0; m < lengths.size(); ++m) {
         const auto where = title + ", mode " + number(m + 1);
         if (lengths[m] < 0) throw InvalidArgument(where + ": length " + number(lengths[m]) + "; lengths must not be negative");
         const auto wrong = std::find_if(rows[m].begin(), rows[m].end(), [&](auto row) { return row < 0 || row >= lengths[m]; });
         if (wrong != rows[m].end())
-            throw InvalidArgument(where + ": row " + number(*wrong) + " of a factor of " + number(lengths[m]) +
-                                  " rows; rows run from 0");
+            throw InvalidArgument(where + ": row " + number(*wrong) + " of a factor of " + number(lengths[m]) + " rows; rows run from 0");
         if (std::adjacent_find(rows[m].begin(), rows[m].end(), std::greater_equal<>()) != rows[m].end())
             throw InvalidArgument(where + ": the numbers of rows do not ascend; sort them, and give each row once");
         std::int64_t values = 0;
         if (__builtin_mul_overflow(static_cast<std::int64_t>(rows[m].size()), columns[m], &values) ||
             static_cast<std::int64_t>(factors[m].size()) != values)
-            throw InvalidArgument(where + ": " + number(factors[m].size()) + " values for " + number(rows[m].size()) +
-                                  " rows of " + number(columns[m]) + " elements; give all elements of each row");
+            throw InvalidArgument(where + ": " + number(factors[m].size()) + " values for " + number(rows[m].size()) + " rows of " +
+                                  number(columns[m]) + " elements; give all elements of each row");
     }
 }
 
@@ -120,15 +117,15 @@ std::vector<std::string> numbered_labels(char letter, int count) {
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template void check_rows(const std::string&, const std::vector<std::int64_t>&, const std::vector<std::int64_t>&,           \
-                             const std::vector<std::vector<std::int64_t>>&, const std::vector<std::vector<T>>&);               \
-    template std::vector<T> gathered_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&,        \
-                                          std::int64_t, std::int64_t);                                                         \
-    template Tensor<T> factor_tensor(const World&, std::span<const std::int64_t>, std::span<const T>, std::int64_t,            \
-                                     std::int64_t, std::int64_t);                                                              \
-    template void take_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&,                      \
-                            std::span<const std::int64_t>, sparse::RowMatrix<T>);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void check_rows(const std::string&, const std::vector<std::int64_t>&, const std::vector<std::int64_t>&,                       \
+                             const std::vector<std::vector<std::int64_t>>&, const std::vector<std::vector<T>>&);                           \
+    template std::vector<T> gathered_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&, std::int64_t,      \
+                                          std::int64_t);                                                                                   \
+    template Tensor<T> factor_tensor(const World&, std::span<const std::int64_t>, std::span<const T>, std::int64_t, std::int64_t,          \
+                                     std::int64_t);                                                                                        \
+    template void take_rows(const Communicator&, const std::vector<std::int64_t>&, const std::vector<T>&, std::span<const std::int64_t>,   \
+                            sparse::RowMatrix<T>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

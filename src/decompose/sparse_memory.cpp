@@ -32,8 +32,8 @@ MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int th
     const auto format = sparse::parse_format(options.format);
     auto tally = dealing_memory(share, options.distribution);
     tally.add(SparseOperator<T>::memory(share, format, threads));
-    tally.add(factors_memory({share.rows, share.owned}, options, sizeof(T), threads,
-                             SparseOperator<T>::nonzeros_memory(share, format, threads)));
+    tally.add(
+        factors_memory({share.rows, share.owned}, options, sizeof(T), threads, SparseOperator<T>::nonzeros_memory(share, format, threads)));
     return tally;
 }
 
@@ -68,8 +68,8 @@ MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options
     return tally;
 }
 
-#define ARGES_INSTANTIATE(T)                                                           \
-    template MemoryTally cp_memory<T>(const SparseShare&, const CpOptions&, int);      \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template MemoryTally cp_memory<T>(const SparseShare&, const CpOptions&, int);                                                          \
     template MemoryTally tucker_memory<T>(const SparseShare&, const TuckerOptions&, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

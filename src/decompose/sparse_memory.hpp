@@ -1,7 +1,8 @@
 /// Memory of decompositions of sparse tensors, put together from what their steps take.
 ///
-/// A forecast is made twice from the same functions. Before a file is read, sizes are those that its header or samples of its text let expect
-/// (expected_share()); when the nonzeros have been distributed, before formats and factors are made, they are those of each rank (share_of()).
+/// A forecast is made twice from the same functions. Before a file is read, sizes are those that its header or samples of its text let
+/// expect (expected_share()); when the nonzeros have been distributed, before formats and factors are made, they are those of each rank
+/// (share_of()).
 #pragma once
 
 #include "arges/cpd.hpp"
@@ -11,7 +12,8 @@
 
 namespace arges::decompose {
 
-/// Memory of cp_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound; what it holds at the end is the model. Pure.
+/// Memory of cp_decompose() of a sparse tensor on a rank, its nonzeros included, an upper bound; what it holds at the end is the model.
+/// Pure.
 template <class T>
 MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads);
 

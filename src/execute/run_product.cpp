@@ -57,14 +57,17 @@ std::vector<std::int64_t> ProductRun::most_in_window() const {
     for (std::size_t a = 0; a < result.size(); ++a) {
         const auto count = plan_.windows_of(static_cast<int>(a));
         const auto place = is_idle() ? 0 : plan_.grid.place_of(plan_.mapping[a].all(), rank_);
-        const auto until = [&](std::int64_t range) { return count_residues(part_begin(plan_.axes[a].size, range, count), place, plan_.places[a]); };
+        const auto until = [&](std::int64_t range) {
+            return count_residues(part_begin(plan_.axes[a].size, range, count), place, plan_.places[a]);
+        };
         for (std::int64_t range = 0; range < count; ++range) result[a] = std::max(result[a], until(range + 1) - until(range));
     }
     if (!plan_.rows)  // an axis that is spread by rows or in blocks is not cut
         for (std::size_t o = 0; o < plan_.result() && !is_idle(); ++o)
             for (std::size_t s = 0; s < plan_.operands[o].axes.size(); ++s)
                 if (const auto& slot = plan_.operands[o].layout.slot(static_cast<int>(s)); slot.is_blocks() || slot.is_rows())
-                    result[static_cast<std::size_t>(plan_.operands[o].axes[s])] = slot.local_size(plan_.operands[o].layout.place(rank_, static_cast<int>(s)));
+                    result[static_cast<std::size_t>(plan_.operands[o].axes[s])] =
+                        slot.local_size(plan_.operands[o].layout.place(rank_, static_cast<int>(s)));
     return result;
 }
 
@@ -108,7 +111,8 @@ ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) cons
     if (!operand.in_place || is_idle()) return block;
     for (int s = 0; s < layout.slots(); ++s)
         if (const auto& slot = layout.slot(s); !slot.is_blocks() && !slot.is_rows())
-            block.offset += count_residues(slot.begin(), layout.place(rank_, s), slot.places()) * block.strides[static_cast<std::size_t>(s)];
+            block.offset +=
+                count_residues(slot.begin(), layout.place(rank_, s), slot.places()) * block.strides[static_cast<std::size_t>(s)];
     return block;
 }
 
@@ -127,7 +131,8 @@ ProductRun::Block ProductRun::dense_block(const std::vector<int>& axes, const st
 std::vector<std::int64_t> ProductRun::lengths(const std::vector<Piece>& pieces) const {
     std::vector<std::int64_t> result(plan_.axes.size(), 0);
     for (std::size_t o = 0; o < plan_.result(); ++o)
-        for (std::size_t i = 0; i < pieces[o].block.axes.size(); ++i) result[static_cast<std::size_t>(pieces[o].block.axes[i])] = pieces[o].block.sizes[i];
+        for (std::size_t i = 0; i < pieces[o].block.axes.size(); ++i)
+            result[static_cast<std::size_t>(pieces[o].block.axes[i])] = pieces[o].block.sizes[i];
     return result;
 }
 
@@ -151,7 +156,9 @@ void ProductRun::bring_in(Call& call, std::size_t o) const {
 void ProductRun::move(Call& call, std::size_t o, const void* from, void* to, const void* beta, bool conjugated) const {
     call.error.run([&] {
         std::optional<MovementRun> part;
-        if (!movements_[o]) agree(comm_, [&] { part.emplace(comm_, plan_.movement(o, call.range), rank_); });  // every rank throws if one cannot make its lists
+        if (!movements_[o])
+            agree(comm_,
+                  [&] { part.emplace(comm_, plan_.movement(o, call.range), rank_); });  // every rank throws if one cannot make its lists
         (movements_[o] ? *movements_[o] : *part).run(call.kernels, from, to, nullptr, beta, conjugated, call.workspace);
     });
 }
@@ -187,7 +194,8 @@ void ProductRun::move_out(Call& call) const {
     const auto o = plan_.result();
     if (plan_.operands[o].in_place) return;
     // The first movement scales all of the output.
-    const bool first = std::all_of(call.range.begin() + static_cast<std::ptrdiff_t>(cut_by_[o].value_or(0)), call.range.end(), [](auto range) { return range == 0; });
+    const bool first = std::all_of(call.range.begin() + static_cast<std::ptrdiff_t>(cut_by_[o].value_or(0)), call.range.end(),
+                                   [](auto range) { return range == 0; });
     const void* const beta = first ? call.beta : nullptr;
     move(call, o, call.pieces[o].array, call.c, beta, false);
 }
@@ -201,7 +209,15 @@ void ProductRun::run(const ElementKernels& kernels, const std::vector<const void
         kernels.multiple(plan_.weight, alpha != nullptr ? alpha : kernels.one, weighted.data());
         alpha = weighted.data();
     }
-    Call call{kernels, inputs, c, alpha, beta, workspace, std::vector<std::int64_t>(plan_.windows.size(), 0), std::vector<Piece>(plan_.operands.size()), {}};
+    Call call{kernels,
+              inputs,
+              c,
+              alpha,
+              beta,
+              workspace,
+              std::vector<std::int64_t>(plan_.windows.size(), 0),
+              std::vector<Piece>(plan_.operands.size()),
+              {}};
     const auto result = plan_.result();
     if (!cut_by_[result]) take_result(call);
     for (std::size_t o = 0; o < result; ++o) {
@@ -260,12 +276,13 @@ void ProductRun::multiply_chain(Call& call) const {
     for (const auto& step : plan_.chain) {
         const bool last = step.buffer < 0;
         made.push_back(last ? call.pieces[result] : Piece{dense_block(step.axes, length), buffers[static_cast<std::size_t>(step.buffer)]});
-        multiply(call.kernels, piece(step.first), step.second == LocalProduct::no_second ? nullptr : &piece(step.second), last ? call.alpha : nullptr,
-                 last ? beta : call.kernels.zero, made.back());
+        multiply(call.kernels, piece(step.first), step.second == LocalProduct::no_second ? nullptr : &piece(step.second),
+                 last ? call.alpha : nullptr, last ? beta : call.kernels.zero, made.back());
     }
 }
 
-void ProductRun::multiply(const ElementKernels& kernels, const Piece& a, const Piece* b, const void* alpha, const void* beta, const Piece& c) const {
+void ProductRun::multiply(const ElementKernels& kernels, const Piece& a, const Piece* b, const void* alpha, const void* beta,
+                          const Piece& c) const {
     const auto stride = [](const Block& block, int axis) -> std::int64_t {
         const auto it = std::find(block.axes.begin(), block.axes.end(), axis);
         return it == block.axes.end() ? -1 : block.strides[static_cast<std::size_t>(it - block.axes.begin())];
@@ -307,7 +324,8 @@ local::RowProduct ProductRun::row_product() const {
             auto& axis = product.child[c][f];
             axis.count = plan_.axes[static_cast<std::size_t>(a)].size;
             axis.summed = plan_.axes[static_cast<std::size_t>(a)].is_contracted();
-            axis.stride = axis.summed ? other_strides[static_cast<std::size_t>(slot_of(other, a))] : result_strides[static_cast<std::size_t>(slot_of(result, a))];
+            axis.stride = axis.summed ? other_strides[static_cast<std::size_t>(slot_of(other, a))]
+                                      : result_strides[static_cast<std::size_t>(slot_of(result, a))];
         }
         // Two factors that are both free, or both summed, follow each other in their array: they are one.
         if (factors.size() == 2 && product.child[c][0].summed == product.child[c][1].summed) {

@@ -15,7 +15,8 @@
 
 namespace arges {
 
-/// A plan made ready to run on one rank, again and again: its movements' lists are built once, or part by part where windows cut an operand.
+/// A plan made ready to run on one rank, again and again: its movements' lists are built once, or part by part where windows cut an
+/// operand.
 class ProductRun {
 public:
     /// Local. @param comm null for one rank
@@ -84,11 +85,11 @@ private:
     ProductPlan plan_;
     const Communicator* comm_;
     std::int64_t rank_;
-    std::vector<std::optional<std::size_t>> cut_by_;   // by operand: the fastest window that cuts it
-    std::vector<Block> whole_;                         // of operands that are not cut
-    std::vector<Volume> volume_;                       // by operand
+    std::vector<std::optional<std::size_t>> cut_by_;       // by operand: the fastest window that cuts it
+    std::vector<Block> whole_;                             // of operands that are not cut
+    std::vector<Volume> volume_;                           // by operand
     std::vector<std::unique_ptr<MovementRun>> movements_;  // likewise; null: nothing moves, or part by part
-    std::vector<std::unique_ptr<MovementRun>> stay_;      // from the copies to where the inputs will lie; on this rank only
+    std::vector<std::unique_ptr<MovementRun>> stay_;       // from the copies to where the inputs will lie; on this rank only
 };
 
 }  // namespace arges

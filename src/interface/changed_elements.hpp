@@ -16,7 +16,8 @@ class ChangedElements {
 public:
     /// @param data      the elements, `size` of them
     /// @param expected  number of changes, about
-    ChangedElements(std::byte* data, std::int64_t element_bytes, std::int64_t size, std::int64_t expected) : data_(data), element_bytes_(element_bytes) {
+    ChangedElements(std::byte* data, std::int64_t element_bytes, std::int64_t size, std::int64_t expected)
+        : data_(data), element_bytes_(element_bytes) {
         constexpr std::int64_t bits = 64;
         if (size / bits <= expected) seen_.resize(static_cast<std::size_t>(size / bits + 1), 0);
     }
@@ -40,8 +41,8 @@ public:
     void undo() {
         for (auto chunk = before_.size(); chunk-- > 0; count_ = chunk_length)
             while (count_-- > 0)
-                copy_element(element_at(data_, before_[chunk].offsets[count_], element_bytes_), element_at(before_[chunk].values.data(), count_, element_bytes_),
-                             element_bytes_);
+                copy_element(element_at(data_, before_[chunk].offsets[count_], element_bytes_),
+                             element_at(before_[chunk].values.data(), count_, element_bytes_), element_bytes_);
         before_.clear();
     }
 

@@ -26,9 +26,8 @@ public:
         OperandSpec result{layout, {}, factor.conjugated, factor.tensor->title()};
         for (std::size_t d = 0; d < extents.size(); ++d) {
             const auto& label = names[d];
-            const bool valid = !label.empty() && std::all_of(label.begin(), label.end(), [](unsigned char c) {
-                return std::isalnum(c) != 0 || c == '_';
-            });
+            const bool valid =
+                !label.empty() && std::all_of(label.begin(), label.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
             if (!valid)
                 throw InvalidArgument(described(factor) + ": \"" + label +
                                       "\" is not a label; use letters, digits and underscores, one character per dimension or a "
@@ -51,7 +50,9 @@ public:
 
 private:
     static std::string described(const Factor& factor) { return factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"]"; }
-    static std::string dimension(const Factor& factor, std::size_t d) { return "dimension " + std::to_string(d) + " of " + described(factor); }
+    static std::string dimension(const Factor& factor, std::size_t d) {
+        return "dimension " + std::to_string(d) + " of " + described(factor);
+    }
 
     Product& product_;
     std::vector<std::pair<const Factor*, std::size_t>> first_;  // where each label is first
@@ -59,7 +60,8 @@ private:
 
 /// The first of `all` that is not in `some`; empty: there is none.
 std::string first_beside(const std::vector<std::string>& all, const std::vector<std::string>& some) {
-    const auto place = std::find_if(all.begin(), all.end(), [&](const auto& name) { return std::find(some.begin(), some.end(), name) == some.end(); });
+    const auto place =
+        std::find_if(all.begin(), all.end(), [&](const auto& name) { return std::find(some.begin(), some.end(), name) == some.end(); });
     return place == all.end() ? std::string() : *place;
 }
 
@@ -69,15 +71,17 @@ void check_unusual(const Product& product, const Term& term) {
     const auto unusual = unusual_labels(product);
     const auto output = product.output.name + "[\"" + labels_text(product.output, product.label_names) + "\"]";
     if (const auto wrong = first_beside(term.repeated, unusual.repeated); !wrong.empty())
-        throw InvalidArgument(output + ": broadcast(\"" + wrong + "\"), but that is not a label of the output that no factor of the term has; leave it out");
+        throw InvalidArgument(output + ": broadcast(\"" + wrong +
+                              "\"), but that is not a label of the output that no factor of the term has; leave it out");
     if (const auto wrong = first_beside(term.summed, unusual.summed); !wrong.empty())
-        throw InvalidArgument(output + ": sum(\"" + wrong + "\"), but that is not a label which occurs once in the term, and not in the output; leave it out");
+        throw InvalidArgument(output + ": sum(\"" + wrong +
+                              "\"), but that is not a label which occurs once in the term, and not in the output; leave it out");
     const auto repeated = first_beside(unusual.repeated, term.repeated), summed = first_beside(unusual.summed, term.summed);
     if (!repeated.empty() && !summed.empty())
         throw InvalidArgument(output + ": no factor has the label '" + repeated + "' of the output, and label '" + summed +
                               "' occurs only once; correct the one that is mistyped, or write broadcast(\"" + repeated +
-                              "\", ...) if the result is to be repeated along '" + repeated + "', or sum(\"" + summed + "\", ...) if '" + summed +
-                              "' is to be summed");
+                              "\", ...) if the result is to be repeated along '" + repeated + "', or sum(\"" + summed + "\", ...) if '" +
+                              summed + "' is to be summed");
 }
 
 }  // namespace
@@ -109,7 +113,8 @@ Product labelled_product(const Factor& output, const Term& term) {
     product.output = checker.operand(output);
     product.projection = term.projection;
     product.is_number = term.factors.empty();
-    if (product.is_number) product.factors.push_back({Layout(product.output.layout.grid(), {}, Symmetry::none(0), {}), {}, false, "a number"});
+    if (product.is_number)
+        product.factors.push_back({Layout(product.output.layout.grid(), {}, Symmetry::none(0), {}), {}, false, "a number"});
     check_unusual(product, term);
     return product;
 }

@@ -9,11 +9,11 @@
 
 namespace arges {
 
-/// A product of the term's factors, or of none, to an output, with labels as numbers by first appearance. A term without factors is the number 1. Kinds
-/// of the coefficient and of the elements are left to the caller. Local.
+/// A product of the term's factors, or of none, to an output, with labels as numbers by first appearance. A term without factors is the
+/// number 1. Kinds of the coefficient and of the elements are left to the caller. Local.
 /// @throws InvalidArgument if an operand has too few or too many labels, a label is not made of letters, digits and
-///         underscores, or a label has two extents; the message names operands, label and both extents; if the product is repeated along a label and
-///         sums over one that occurs once, with neither vouched for; or if what is vouched for is not so
+///         underscores, or a label has two extents; the message names operands, label and both extents; if the product is repeated along a
+///         label and sums over one that occurs once, with neither vouched for; or if what is vouched for is not so
 Product labelled_product(const Factor& output, const Term& term);
 /// An output alone.
 Product labelled_output(const Factor& output);

@@ -23,12 +23,11 @@ Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& o
     for (std::size_t o = 0; o < operands.size(); ++o) {
         const auto& letters = parsed.operands[o];
         if (operands[o] == nullptr)
-            throw InvalidArgument("einsum \"" + text + "\": operand " + std::to_string(o + 1) +
-                                  " is a null pointer; give a tensor");
+            throw InvalidArgument("einsum \"" + text + "\": operand " + std::to_string(o + 1) + " is a null pointer; give a tensor");
         const auto& extents = operands[o]->extents();
         if (letters.size() != extents.size())
-            throw InvalidArgument("einsum \"" + text + "\": operand " + std::to_string(o + 1) + " has " +
-                                  std::to_string(extents.size()) + " dimensions, but " + std::to_string(letters.size()) + " labels");
+            throw InvalidArgument("einsum \"" + text + "\": operand " + std::to_string(o + 1) + " has " + std::to_string(extents.size()) +
+                                  " dimensions, but " + std::to_string(letters.size()) + " labels");
         for (std::size_t d = 0; d < letters.size(); ++d) extent.emplace(letters[d], extents[d]);
         product = product * (*operands[o])[letters];
     }

@@ -24,9 +24,8 @@ std::vector<std::string> split_at_commas(const std::string& text) {
 void check_letters(const std::string& text, const std::string& letters) {
     for (char c : letters)
         if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')))
-            throw InvalidArgument(
-                "einsum \"" + text + "\": '" + std::string(1, c) +
-                "' is not a letter; labels are letters, operands are separated by commas, the output follows \"->\"");
+            throw InvalidArgument("einsum \"" + text + "\": '" + std::string(1, c) +
+                                  "' is not a letter; labels are letters, operands are separated by commas, the output follows \"->\"");
 }
 
 /// The letters that occur once, sorted.

@@ -1,4 +1,5 @@
-// Functions of elements in statements, on packed storage: operands are brought to where the output's elements are stored, and the function is called once for each.
+// Functions of elements in statements, on packed storage: operands are brought to where the output's elements are stored, and the function
+// is called once for each.
 #include "arges/element_functions.hpp"
 
 #include "arges/error.hpp"
@@ -20,12 +21,15 @@ namespace {
 /// Elements for which the function is called at a time.
 constexpr std::int64_t block_length = 4096;
 
-/// What the values of the operands and of the result take on where two children of a node of the output are exchanged: bit 0 negates, bit 1 conjugates.
+/// What the values of the operands and of the result take on where two children of a node of the output are exchanged: bit 0 negates, bit 1
+/// conjugates.
 struct Exchanged {
     std::vector<int> operands;
     int result = 0;
     bool operator<(const Exchanged& other) const { return std::tie(operands, result) < std::tie(other.operands, other.result); }
-    bool changes_nothing() const { return result == 0 && std::all_of(operands.begin(), operands.end(), [](auto factor) { return factor == 0; }); }
+    bool changes_nothing() const {
+        return result == 0 && std::all_of(operands.begin(), operands.end(), [](auto factor) { return factor == 0; });
+    }
 };
 
 std::string text_of(const Factor& factor) { return factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"]"; }
@@ -60,7 +64,8 @@ void generators(const SymmetryNode& node, int order, std::vector<SignedPermutati
 
 class ElementFunction {
 public:
-    ElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const statements::BulkFunction& f)
+    ElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
+                    const statements::BulkFunction& f)
         : left_(left), operands_(operands), output_(*left.tensor), world_(*output_.world), kernels_(result), f_(f) {}
 
     void run(bool accumulate) {
@@ -74,9 +79,10 @@ public:
                 inputs.push_back(state.bytes.data());
                 continue;
             }
-            moved.push_back(TensorState::make(*state.kernels, state.world_handle, [&] { return layout; }, state.name));
-            run_movement(world_, *state.kernels, movement(state, operand.labels.names(), layout), state.bytes.data(), moved.back()->bytes.data(), nullptr,
-                         state.kernels->zero);
+            moved.push_back(TensorState::make(
+                *state.kernels, state.world_handle, [&] { return layout; }, state.name));
+            run_movement(world_, *state.kernels, movement(state, operand.labels.names(), layout), state.bytes.data(),
+                         moved.back()->bytes.data(), nullptr, state.kernels->zero);
             inputs.push_back(moved.back()->bytes.data());
         }
         if (world_.dry()) return;
@@ -95,9 +101,11 @@ private:
     void check() {
         const auto& names = left_.labels.names();
         const std::set<std::string> known(names.begin(), names.end());
-        if (known.size() < names.size()) throw InvalidArgument(text_of(left_) + " = map(...): a label is repeated; give each dimension a label of its own");
+        if (known.size() < names.size())
+            throw InvalidArgument(text_of(left_) + " = map(...): a label is repeated; give each dimension a label of its own");
         if (static_cast<int>(names.size()) != output_.shape().order())
-            throw InvalidArgument(text_of(left_) + " = map(...): " + std::to_string(names.size()) + " labels for a tensor of order " + std::to_string(output_.shape().order()));
+            throw InvalidArgument(text_of(left_) + " = map(...): " + std::to_string(names.size()) + " labels for a tensor of order " +
+                                  std::to_string(output_.shape().order()));
         for (const auto& operand : operands_) check(operand, known);
         for (const auto& slot : output_.shape().symmetry().slots()) generators(slot, output_.shape().order(), exchanges_);
         for (const auto& exchange : exchanges_) {
@@ -109,7 +117,8 @@ private:
 
     void check(const Factor& operand, const std::set<std::string>& known) const {
         const auto& state = *operand.tensor;
-        if (state.world != output_.world) throw InvalidArgument(output_.title() + " and " + state.title() + " live on different worlds; use transfer() first");
+        if (state.world != output_.world)
+            throw InvalidArgument(output_.title() + " and " + state.title() + " live on different worlds; use transfer() first");
         if (operand.conjugated) throw InvalidArgument(text_of(operand) + " in map(...) is conjugated; let the function conjugate it");
         const auto& labels = operand.labels.names();
         if (static_cast<int>(labels.size()) != state.shape().order())
@@ -117,10 +126,12 @@ private:
                                   std::to_string(state.shape().order()));
         for (std::size_t d = 0; d < labels.size(); ++d) {
             if (known.count(labels[d]) == 0)
-                throw InvalidArgument(text_of(operand) + " in map(...): the output has no label '" + labels[d] + "'; sum over it in a statement before");
+                throw InvalidArgument(text_of(operand) + " in map(...): the output has no label '" + labels[d] +
+                                      "'; sum over it in a statement before");
             const auto place = place_of(labels[d]);
             if (state.shape().extents()[d] != output_.shape().extents()[place])
-                throw InvalidArgument(text_of(operand) + " in map(...): the label '" + labels[d] + "' has extents " + std::to_string(state.shape().extents()[d]) + " and " +
+                throw InvalidArgument(text_of(operand) + " in map(...): the label '" + labels[d] + "' has extents " +
+                                      std::to_string(state.shape().extents()[d]) + " and " +
                                       std::to_string(output_.shape().extents()[place]) + "; a label has one extent");
         }
     }
@@ -130,7 +141,9 @@ private:
         return static_cast<std::size_t>(std::find(names.begin(), names.end(), label) - names.begin());
     }
 
-    static std::uint8_t factor_of(const SignedPermutation& g) { return static_cast<std::uint8_t>((g.negative ? 1 : 0) + (g.conjugate ? 2 : 0)); }
+    static std::uint8_t factor_of(const SignedPermutation& g) {
+        return static_cast<std::uint8_t>((g.negative ? 1 : 0) + (g.conjugate ? 2 : 0));
+    }
 
     /// What an operand's values take on under an exchange of the output's dimensions. @throws InvalidArgument if it does not have it
     std::uint8_t factor_of(const Factor& operand, const SignedPermutation& exchange) const {
@@ -147,8 +160,8 @@ private:
         for (std::size_t d = 0; identity && d < own.image.size(); ++d) identity = own.image[d] == static_cast<int>(d);
         if (identity) return 0;
         if (!is_whole || !contains(operand.tensor->shape().symmetry(), own))
-            throw InvalidArgument(text_of(operand) + " in map(...) does not have the symmetry " + output_.shape().symmetry().to_string() + " of the output " +
-                                  text_of(left_) + "; make a tensor with that symmetry, or an output without");
+            throw InvalidArgument(text_of(operand) + " in map(...) does not have the symmetry " + output_.shape().symmetry().to_string() +
+                                  " of the output " + text_of(left_) + "; make a tensor with that symmetry, or an output without");
         return factor_of(own);
     }
 
@@ -178,7 +191,8 @@ private:
             error.run([&] {
                 const auto length = std::min(block_length, count - begin);
                 std::vector<const void*> block;
-                for (std::size_t i = 0; i < inputs.size(); ++i) block.push_back(element_at(inputs[i], begin, operands_[i].tensor->kernels->size));
+                for (std::size_t i = 0; i < inputs.size(); ++i)
+                    block.push_back(element_at(inputs[i], begin, operands_[i].tensor->kernels->size));
                 std::byte* const to = element_at(results.data(), begin, kernels_.size);
                 f_(block, to, length);
                 for (const auto& values : compared_) compare(values, block, to, length);
@@ -202,8 +216,9 @@ private:
         f_(inputs, found.data(), length);
         for (std::int64_t i = 0; i < length; ++i)
             if (!kernels_.agree(element_at(found.data(), i, kernels_.size), element_at(expected, i, kernels_.size), 0))
-                throw InvalidArgument(text_of(left_) + " = map(...): the function's result does not have the symmetry " + output_.shape().symmetry().to_string() +
-                                      " of the output: where indices are exchanged it is " + kernels_.text(element_at(found.data(), i, kernels_.size)) + " in place of " +
+                throw InvalidArgument(text_of(left_) + " = map(...): the function's result does not have the symmetry " +
+                                      output_.shape().symmetry().to_string() + " of the output: where indices are exchanged it is " +
+                                      kernels_.text(element_at(found.data(), i, kernels_.size)) + " in place of " +
                                       kernels_.text(element_at(expected, i, kernels_.size)) + "; use an output without that symmetry");
     }
 
@@ -217,8 +232,8 @@ private:
             return;
         }
         for_each_element(output_.shape(), output_.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
-            kernels_.transfer_listed({.count = 1}, element_at(results.data(), offset, bytes), element_at(output_.bytes.data(), offset, bytes), nullptr,
-                                     {.accumulate = accumulate});
+            kernels_.transfer_listed({.count = 1}, element_at(results.data(), offset, bytes),
+                                     element_at(output_.bytes.data(), offset, bytes), nullptr, {.accumulate = accumulate});
         });
     }
 
@@ -234,13 +249,16 @@ private:
 
 }  // namespace
 
-void statements::apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f, bool accumulate) {
+void statements::apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f,
+                       bool accumulate) {
     if (!left.tensor || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return !factor.tensor; }))
         throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
     Digest digest;
     digest.add(left.labels.names().size()).add(left.tensor->world->digest(left.tensor->shape())).add(operands.size());
     for (const auto& operand : operands)
-        digest.add(operand.labels.names().size()).add(operand.tensor->world->digest(operand.tensor->shape())).add(std::string(operand.tensor->kernels->name));
+        digest.add(operand.labels.names().size())
+            .add(operand.tensor->world->digest(operand.tensor->shape()))
+            .add(std::string(operand.tensor->kernels->name));
     const CollectiveCall call(left.tensor->world->movement_communicator(), "map", digest.value(), accumulate);
     ElementFunction(left, operands, result, f).run(accumulate);
 }
@@ -256,7 +274,8 @@ void statements::divide(const Factor& factor, const std::vector<Term>& divisor) 
     // Where the tensor is zero by symmetry nothing is stored; the divisor need not vanish there.
     const auto symmetry = with_kinds(state.shape().symmetry(), without_zeros);
     const auto whole = TensorState::make(
-        kernels, state.world_handle, [&] { return new_layout(*state.world, state.shape().extents(), symmetry); }, "the divisor of " + state.title());
+        kernels, state.world_handle, [&] { return new_layout(*state.world, state.shape().extents(), symmetry); },
+        "the divisor of " + state.title());
     assign({whole, factor.labels, false}, divisor, kernels.zero, kernels);
     const auto quotient = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
         std::memcpy(results, inputs[0], static_cast<std::size_t>(count * kernels.size));

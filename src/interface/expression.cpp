@@ -65,9 +65,8 @@ Term multiplied(const Term& a, const Term& b, const ElementKernels& kernels) {
         const auto* other = side == &a ? &b : &a;
         if (side->projection == Projection::none) continue;
         if (!other->factors.empty())
-            throw InvalidArgument(
-                "antisymmetrized(...), symmetrized(...) and canonical(...) fit a right-hand side to the output; they can "
-                "be multiplied by a number only, so put the whole product inside");
+            throw InvalidArgument("antisymmetrized(...), symmetrized(...) and canonical(...) fit a right-hand side to the output; they can "
+                                  "be multiplied by a number only, so put the whole product inside");
         term.projection = side->projection;
     }
     return term;
@@ -86,7 +85,8 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
         }
     copy_element(result, kernels.zero, kernels.size);
     for (const auto& term : terms)
-        kernels.transfer_listed({.count = 1}, term.coefficient.size() > 0 ? term.coefficient.data() : kernels.one, result, nullptr, {.accumulate = true});
+        kernels.transfer_listed({.count = 1}, term.coefficient.size() > 0 ? term.coefficient.data() : kernels.one, result, nullptr,
+                                {.accumulate = true});
 }
 
 void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {

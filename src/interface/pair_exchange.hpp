@@ -1,5 +1,5 @@
-/// Key-value pairs on their way between the ranks that have them and those that store their elements: in batches, so that what they take beside
-/// the caller's arrays is bounded.
+/// Key-value pairs on their way between the ranks that have them and those that store their elements: in batches, so that what they take
+/// beside the caller's arrays is bounded.
 #pragma once
 
 #include "base/buffer.hpp"
@@ -21,7 +21,9 @@ namespace arges {
 struct Packet {
     std::int64_t offset;
 
-    static std::int64_t bytes(std::int64_t element_bytes) { return static_cast<std::int64_t>(sizeof(Packet)) + (element_bytes + 7) / 8 * 8; }
+    static std::int64_t bytes(std::int64_t element_bytes) {
+        return static_cast<std::int64_t>(sizeof(Packet)) + (element_bytes + 7) / 8 * 8;
+    }
     std::byte* value() { return reinterpret_cast<std::byte*>(this + 1); }
     const std::byte* value() const { return reinterpret_cast<const std::byte*>(this + 1); }
 };
@@ -35,7 +37,8 @@ public:
     /// @param bytes_per_item  memory of its item in a batch
     /// @throws OutOfMemory on every rank where that is over the limit of one
     template <class F>
-    PairBatches(WorldState& world, std::int64_t count, std::int64_t bytes_per_pair, std::int64_t most_bytes, std::int64_t bytes_per_item, F&& check)
+    PairBatches(WorldState& world, std::int64_t count, std::int64_t bytes_per_pair, std::int64_t most_bytes, std::int64_t bytes_per_item,
+                F&& check)
         : count_(count), length_(length(world.size())) {
         std::array<std::int64_t, 2> minima{-count, world.free_bytes()};
         world.agree(std::forward<F>(check), minima);
@@ -52,12 +55,15 @@ public:
 
 private:
     /// Pairs of a batch: enough for long messages, few enough that those of all ranks fit where all go to one.
-    static std::int64_t length(std::int64_t ranks) { return std::max<std::int64_t>(std::int64_t(1) << 13, (std::int64_t(1) << 19) / ranks); }
+    static std::int64_t length(std::int64_t ranks) {
+        return std::max<std::int64_t>(std::int64_t(1) << 13, (std::int64_t(1) << 19) / ranks);
+    }
     static void require(WorldState& world, std::int64_t bytes, std::int64_t least_free) {
         world.note_working(bytes);
         if (bytes > least_free)
-            throw OutOfMemory("key-value pairs: " + std::to_string(bytes) + " bytes per rank to deliver them are over the memory limit, which leaves " +
-                              std::to_string(least_free) + "; give fewer pairs in one call, or raise the limit");
+            throw OutOfMemory("key-value pairs: " + std::to_string(bytes) +
+                              " bytes per rank to deliver them are over the memory limit, which leaves " + std::to_string(least_free) +
+                              "; give fewer pairs in one call, or raise the limit");
     }
 
     std::int64_t count_, length_, most_ = 0;
@@ -76,7 +82,8 @@ inline void check_keys(const AnyTensor& tensor, std::span<const std::int64_t> ke
 /// Items of one batch, all of so many bytes (a multiple of 8), sorted by the rank that they go to; and those that come.
 class BatchExchange {
 public:
-    BatchExchange(const WorldState& world, std::int64_t item_bytes) : world_(world), item_bytes_(item_bytes), out_count_(ranks()), in_count_(ranks()) {}
+    BatchExchange(const WorldState& world, std::int64_t item_bytes)
+        : world_(world), item_bytes_(item_bytes), out_count_(ranks()), in_count_(ranks()) {}
 
     /// Forgets the last batch.
     void clear() {
@@ -92,8 +99,8 @@ public:
         ++out_count_[static_cast<std::size_t>(rank)];
         return reinterpret_cast<std::byte*>(items_.data() + begin);
     }
-    /// Sorts what was added by rank, each rank's in the order in which it was added, and delivers it. Calls place(i, j) for the item that was
-    /// i-th and is j-th now. Collective. @throws OutOfMemory on every rank
+    /// Sorts what was added by rank, each rank's in the order in which it was added, and delivers it. Calls place(i, j) for the item that
+    /// was i-th and is j-th now. Collective. @throws OutOfMemory on every rank
     template <class F>
     void exchange(F&& place) {
         in_count_ = world_.communicator().all_to_all_counts(out_count_);
@@ -104,7 +111,8 @@ public:
         auto next = starts(out_count_);
         for (std::size_t i = 0; i < to_.size(); ++i) {
             const auto j = next[static_cast<std::size_t>(to_[i])]++;
-            copy_element(element_at(out_.data(), j, item_bytes_), element_at(items_.data(), static_cast<std::int64_t>(i), item_bytes_), item_bytes_);
+            copy_element(element_at(out_.data(), j, item_bytes_), element_at(items_.data(), static_cast<std::int64_t>(i), item_bytes_),
+                         item_bytes_);
             place(i, j);
         }
         world_.communicator().exchange(pieces(out_, out_count_, item_bytes_), pieces(in_, in_count_, item_bytes_));
@@ -169,15 +177,17 @@ private:
 /// @param take    take(offset, value) is called on the storing rank: by batch, in it by sending rank, of one rank in the order of its pairs
 /// Collective. @throws what a rank's function throws, on every rank; the others' packets are taken nevertheless
 template <class Locate, class Value, class Take>
-void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatches& batches, std::int64_t element_bytes, Locate&& locate, Value&& value,
-                   Take&& take) {
+void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatches& batches, std::int64_t element_bytes, Locate&& locate,
+                   Value&& value, Take&& take) {
     FirstError error;
     const auto copies = copy_offsets(layout);
     if (world.size() == 1) {
         // Where elements are is found for some pairs before the first one is taken: memory is then asked for many at once.
         std::array<std::int64_t, block_length> offsets;
         std::vector<std::uint64_t> values(block_length * static_cast<std::size_t>((element_bytes + 7) / 8));
-        const auto value_at = [&](std::size_t k) { return element_at(values.data(), static_cast<std::int64_t>(k), (element_bytes + 7) / 8 * 8); };
+        const auto value_at = [&](std::size_t k) {
+            return element_at(values.data(), static_cast<std::int64_t>(k), (element_bytes + 7) / 8 * 8);
+        };
         for (auto i = batches.begin(0), end = batches.begin(batches.number()); i < end;) {
             std::size_t count = 0;
             for (; i < end && count < block_length; ++i) {

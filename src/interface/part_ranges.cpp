@@ -41,14 +41,13 @@ std::vector<std::int64_t> fixed_by(const SignedPermutation& g) {
 
 void check_ranges(const std::string& title, const std::vector<std::int64_t>& extents, const Ranges& ranges) {
     if (ranges.begin.size() != extents.size() || ranges.end.size() != extents.size())
-        throw InvalidArgument(title + ": a slice of " + std::to_string(ranges.begin.size()) + " and " +
-                              std::to_string(ranges.end.size()) + " bounds for a tensor of order " +
-                              std::to_string(extents.size()) + "; give a begin and an end per dimension");
+        throw InvalidArgument(title + ": a slice of " + std::to_string(ranges.begin.size()) + " and " + std::to_string(ranges.end.size()) +
+                              " bounds for a tensor of order " + std::to_string(extents.size()) +
+                              "; give a begin and an end per dimension");
     for (std::size_t d = 0; d < extents.size(); ++d)
         if (ranges.begin[d] < 0 || ranges.begin[d] > ranges.end[d] || ranges.end[d] > extents[d])
-            throw InvalidArgument(title + ": the slice [" + std::to_string(ranges.begin[d]) + ", " +
-                                  std::to_string(ranges.end[d]) + ") is not within dimension " + std::to_string(d) +
-                                  " of extent " + std::to_string(extents[d]));
+            throw InvalidArgument(title + ": the slice [" + std::to_string(ranges.begin[d]) + ", " + std::to_string(ranges.end[d]) +
+                                  ") is not within dimension " + std::to_string(d) + " of extent " + std::to_string(extents[d]));
 }
 
 void check_part(const std::string& title, const Symmetry& symmetry, const Symmetry& part, const Ranges& ranges) {

@@ -19,18 +19,20 @@ namespace {
 constexpr std::int64_t bytes_of_step = 32 << 10;
 
 StepRun run_of(const PlannedWork& work, const WorldState& world) {
-    return std::visit(Overloaded{[&](const PlannedMovement& movement) -> StepRun {
-                                     return std::make_shared<MovementRun>(world.movement_communicator(), movement.spec, world.rank());
-                                 },
-                                 [&](const ProductPlan& plan) -> StepRun { return std::make_shared<ProductRun>(plan, world.movement_communicator()); }},
-                      work);
+    return std::visit(
+        Overloaded{[&](const PlannedMovement& movement) -> StepRun {
+                       return std::make_shared<MovementRun>(world.movement_communicator(), movement.spec, world.rank());
+                   },
+                   [&](const ProductPlan& plan) -> StepRun { return std::make_shared<ProductRun>(plan, world.movement_communicator()); }},
+        work);
 }
 
 /// Bytes of the workspace that a run takes on this rank.
 std::int64_t workspace_of(const StepRun& run, std::int64_t element_bytes) {
     return std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& movement) {
                                      const auto volume = movement->volume();
-                                     return Workspace::padded(volume.sent * element_bytes) + Workspace::padded(volume.received * element_bytes);
+                                     return Workspace::padded(volume.sent * element_bytes) +
+                                            Workspace::padded(volume.received * element_bytes);
                                  },
                                  [](const std::shared_ptr<ProductRun>& product) { return product->workspace_bytes(); }},
                       run);
@@ -72,7 +74,9 @@ PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64
     settled_.output.layout = world.intern(settled_.output.layout);
 }
 
-std::uint64_t PreparedTerm::digest() const { return Digest().add(arges::explain(plan_report(plan_, without_names(product_), options_))).value(); }
+std::uint64_t PreparedTerm::digest() const {
+    return Digest().add(arges::explain(plan_report(plan_, without_names(product_), options_))).value();
+}
 
 bool PreparedTerm::plans_like(const PreparedTerm& other) const {
     return plan_.intermediates == other.plan_.intermediates && plan_.steps == other.plan_.steps;
@@ -87,7 +91,8 @@ void PreparedTerm::note_dry_run(WorldState& world) {
         list_bytes_ += memory.lists;
         passing_bytes_ = std::max(passing_bytes_, memory.passing);
         seconds_ += step.seconds(product_.element_bytes, options_.machine);
-        if (const auto* const movement = std::get_if<PlannedMovement>(&step.work)) world.note_seconds(preparing_seconds(movement->spec, options_.machine));
+        if (const auto* const movement = std::get_if<PlannedMovement>(&step.work))
+            world.note_seconds(preparing_seconds(movement->spec, options_.machine));
     }
     workspace_bytes_ = largest + intermediate_bytes(plan_, product_.element_bytes);
 }

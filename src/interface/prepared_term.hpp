@@ -70,7 +70,7 @@ private:
     void note_dry_run(WorldState& world);
 
     Product product_;
-    PlanOptions options_;                ///< with which the steps were planned
+    PlanOptions options_;  ///< with which the steps were planned
     PlannedProduct plan_;
     Product settled_;
     std::vector<StepRun> runs_;

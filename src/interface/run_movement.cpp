@@ -9,7 +9,8 @@
 
 namespace arges {
 
-void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& spec, const void* from, void* to, const void* alpha, const void* beta) {
+void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& spec, const void* from, void* to, const void* alpha,
+                  const void* beta) {
     if (world.dry()) {
         world.note_seconds(estimated_seconds(spec, kernels.size, world.machine()) + preparing_seconds(spec, world.machine()));
         return;
@@ -25,7 +26,8 @@ void run_movement(WorldState& world, const ElementKernels& kernels, const Moveme
     if (world.movement_communicator() != nullptr) most = world.communicator().maximum(most);
     const auto left = world.least_free_bytes();
     if (most > left)
-        throw OutOfMemory("moving elements to another layout takes " + std::to_string(most) + " bytes per rank for messages and lists, with " + std::to_string(left) +
+        throw OutOfMemory("moving elements to another layout takes " + std::to_string(most) +
+                          " bytes per rank for messages and lists, with " + std::to_string(left) +
                           " left under the limit; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
     world.make_room(most);
     world.note_working(most);

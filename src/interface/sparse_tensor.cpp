@@ -26,8 +26,7 @@ template <class T>
 SparseState<T>::SparseState(World handle, std::vector<std::int64_t> lengths, std::string title_)
     : world_handle(std::move(handle)), world(world_handle.state()), name(std::move(title_)) {
     check_lengths(lengths, title());
-    if (world->dry())
-        throw InvalidArgument(title() + ": the world is a dry run, which has no data; use a world of real ranks");
+    if (world->dry()) throw InvalidArgument(title() + ": the world is a dry run, which has no data; use a world of real ranks");
     local_ = no_nonzeros<T>(std::move(lengths));
 }
 
@@ -36,7 +35,8 @@ void SparseState<T>::replace(sparse::Nonzeros<T> nonzeros, bool at_home) {
     const auto bytes = comm().maximum(nonzeros_bytes<T>(nonzeros.order(), nonzeros.count()));
     if (bytes - held_ > world->least_free_bytes())
         throw OutOfMemory(title() + ": a rank has " + std::to_string(bytes) + " bytes of nonzeros, which is over the limit of " +
-                          std::to_string(world->memory_limit()) + " for all that it holds; use more ranks or raise the limit "
+                          std::to_string(world->memory_limit()) +
+                          " for all that it holds; use more ranks or raise the limit "
                           "(World::set_memory_limit, ARGES_MEMORY_LIMIT)");
     world->hold(bytes - held_);
     held_ = bytes;
@@ -162,9 +162,9 @@ std::span<T> SparseTensor<T>::local_values() {
     return state_of(*this, "local_values").values();
 }
 
-#define ARGES_INSTANTIATE(T)        \
-    template class SparseState<T>;  \
-    template class SparseTensor<T>; \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class SparseState<T>;                                                                                                         \
+    template class SparseTensor<T>;                                                                                                        \
     template SparseState<T>& state_of(const SparseTensor<T>&, const char*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -30,8 +30,8 @@ void check_keys(const SparseTensor<T>& tensor, const std::string& title) {
 
 void check_index(std::int64_t index, std::int64_t length, std::size_t mode, const std::string& title) {
     if (index < 0 || index >= length)
-        throw InvalidArgument(title + ": index " + std::to_string(index) + " in mode " + std::to_string(mode + 1) +
-                              " of length " + std::to_string(length) + "; indices run from 0");
+        throw InvalidArgument(title + ": index " + std::to_string(index) + " in mode " + std::to_string(mode + 1) + " of length " +
+                              std::to_string(length) + "; indices run from 0");
 }
 
 template <class T>
@@ -79,8 +79,8 @@ void SparseTensor<T>::write(std::span<const std::int64_t> keys, std::span<const 
     state.world->agree([&] {
         check_keys(*this, state.title());
         if (keys.size() != values.size())
-            throw InvalidArgument(state.title() + ": " + std::to_string(keys.size()) + " keys but " +
-                                  std::to_string(values.size()) + " values; give one value per key");
+            throw InvalidArgument(state.title() + ": " + std::to_string(keys.size()) + " keys but " + std::to_string(values.size()) +
+                                  " values; give one value per key");
         const auto size = std::accumulate(lengths().begin(), lengths().end(), std::int64_t{1}, std::multiplies<>());
         for (auto key : keys) {
             if (key < 0 || key >= size)
@@ -101,8 +101,8 @@ void SparseTensor<T>::write_at(std::span<const std::int64_t> tuples, std::span<c
     state.world->agree([&] {
         const auto n = lengths().size();
         if (tuples.size() != n * values.size())
-            throw InvalidArgument(state.title() + ": " + std::to_string(tuples.size()) + " indices for " +
-                                  std::to_string(values.size()) + " values; give " + std::to_string(n) + " for each");
+            throw InvalidArgument(state.title() + ": " + std::to_string(tuples.size()) + " indices for " + std::to_string(values.size()) +
+                                  " values; give " + std::to_string(n) + " for each");
         for (std::size_t i = 0; i < tuples.size(); ++i) {
             check_index(tuples[i], lengths()[i % n], i % n, state.title());
             more.indices[i % n].push_back(tuples[i]);
@@ -276,20 +276,20 @@ double SparseTensor<T>::norm() const {
 }
 
 // The other members are instantiated in sparse_tensor.cpp.
-#define ARGES_INSTANTIATE(T)                                                                                   \
-    template void SparseTensor<T>::write(std::span<const std::int64_t>, std::span<const T>, Duplicates);       \
-    template void SparseTensor<T>::write_at(std::span<const std::int64_t>, std::span<const T>, Duplicates);    \
-    template void SparseTensor<T>::fill(T);                                                                    \
-    template void SparseTensor<T>::erase();                                                                    \
-    template void SparseTensor<T>::drop(T);                                                                    \
-    template SparseTensor<T> SparseTensor<T>::from_entries(const World&, std::vector<std::int64_t>,            \
-                                                           const SparseEntries<T>&, Duplicates, std::string); \
-    template SparseTensor<T> SparseTensor<T>::from_dense(const Tensor<T>&, T);                                 \
-    template Tensor<T> SparseTensor<T>::to_dense() const;                                                      \
-    template std::int64_t SparseTensor<T>::nonzeros() const;                                                   \
-    template double SparseTensor<T>::density() const;                                                          \
-    template SparseEntries<T> SparseTensor<T>::gather() const;                                                 \
-    template double SparseTensor<T>::sum() const;                                                              \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void SparseTensor<T>::write(std::span<const std::int64_t>, std::span<const T>, Duplicates);                                   \
+    template void SparseTensor<T>::write_at(std::span<const std::int64_t>, std::span<const T>, Duplicates);                                \
+    template void SparseTensor<T>::fill(T);                                                                                                \
+    template void SparseTensor<T>::erase();                                                                                                \
+    template void SparseTensor<T>::drop(T);                                                                                                \
+    template SparseTensor<T> SparseTensor<T>::from_entries(const World&, std::vector<std::int64_t>, const SparseEntries<T>&, Duplicates,   \
+                                                           std::string);                                                                   \
+    template SparseTensor<T> SparseTensor<T>::from_dense(const Tensor<T>&, T);                                                             \
+    template Tensor<T> SparseTensor<T>::to_dense() const;                                                                                  \
+    template std::int64_t SparseTensor<T>::nonzeros() const;                                                                               \
+    template double SparseTensor<T>::density() const;                                                                                      \
+    template SparseEntries<T> SparseTensor<T>::gather() const;                                                                             \
+    template double SparseTensor<T>::sum() const;                                                                                          \
     template double SparseTensor<T>::norm() const;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -44,11 +44,13 @@ void resize(sparse::Nonzeros<T>& x, std::size_t count) {
 std::vector<std::uint8_t> repeated(const std::vector<std::uint64_t>& hashes) {
     std::vector<std::uint8_t> flags(hashes.size(), 0);
     FirstPlaces table(hashes.size());
-    visit_in_batches(hashes.size(), table, [&](std::size_t i) { return hashes[i]; }, [&](std::size_t i, std::uint64_t hash) {
-        const auto first = table.find(hash, i, [&](std::size_t j) { return hashes[j] == hash; });
-        if (first != i) flags[first] = flags[i] = 1;
-        return true;
-    });
+    visit_in_batches(
+        hashes.size(), table, [&](std::size_t i) { return hashes[i]; },
+        [&](std::size_t i, std::uint64_t hash) {
+            const auto first = table.find(hash, i, [&](std::size_t j) { return hashes[j] == hash; });
+            if (first != i) flags[first] = flags[i] = 1;
+            return true;
+        });
     return flags;
 }
 
@@ -190,8 +192,7 @@ void execute(sparse::Nonzeros<T>& nonzeros, const std::vector<Verdict<T>>& verdi
 
 std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indices, std::size_t nonzero) {
     std::uint64_t hash = 0;
-    for (const auto& column : indices)
-        hash = splitmix(hash + static_cast<std::uint64_t>(column[nonzero]));
+    for (const auto& column : indices) hash = splitmix(hash + static_cast<std::uint64_t>(column[nonzero]));
     return hash;
 }
 
@@ -301,9 +302,9 @@ std::string coordinate_text(const std::vector<std::int64_t>& coordinate, std::in
     return text + ")";
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                       \
-    template std::vector<std::int32_t> home_ranks(const sparse::Nonzeros<T>&, std::int64_t);                       \
-    template MergeReport merge_local(sparse::Nonzeros<T>&, Duplicates);                                            \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template std::vector<std::int32_t> home_ranks(const sparse::Nonzeros<T>&, std::int64_t);                                               \
+    template MergeReport merge_local(sparse::Nonzeros<T>&, Duplicates);                                                                    \
     template MergeReport merge_in_place(const Communicator&, sparse::Nonzeros<T>&, Duplicates, std::span<const std::int64_t>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

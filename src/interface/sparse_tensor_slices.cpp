@@ -110,8 +110,7 @@ std::vector<std::int64_t> renumbered(const Communicator& comm, const SliceList& 
         for (const auto& part : wanted) numbers.insert(numbers.end(), part.begin(), part.end());
         result.reserve(indices.size());
         for (auto index : indices)
-            result.push_back(
-                numbers[static_cast<std::size_t>(std::lower_bound(known.begin(), known.end(), index) - known.begin())]);
+            result.push_back(numbers[static_cast<std::size_t>(std::lower_bound(known.begin(), known.end(), index) - known.begin())]);
     });
     return result;
 }

@@ -30,7 +30,8 @@ void append(std::string& key, std::uint64_t number) {
 }
 
 void add_element(Digest& digest, const void* element, std::int64_t element_bytes) {
-    digest.add(element == nullptr ? std::string() : std::string(static_cast<const char*>(element), static_cast<std::size_t>(element_bytes)));
+    digest.add(element == nullptr ? std::string()
+                                  : std::string(static_cast<const char*>(element), static_cast<std::size_t>(element_bytes)));
 }
 
 /// The text that a plan of a product is found by.
@@ -39,7 +40,8 @@ std::string key_for(std::string product, std::int64_t runs) {
     return product;
 }
 
-/// Everything that plans depend on but the layouts, as numbers; labels are numbers by first appearance, so that neither letters nor names count.
+/// Everything that plans depend on but the layouts, as numbers; labels are numbers by first appearance, so that neither letters nor names
+/// count.
 std::vector<std::uint64_t> numbers_of(const Product& product) {
     std::vector<std::uint64_t> numbers;
     const auto add = [&](const OperandSpec& operand) {
@@ -87,21 +89,21 @@ void Statement::check_types(const Term& term) const {
     const bool named = &kernels_ != output_.kernels;
     if (named && (term.coefficient.size() > 0 || term.factors.empty()))
         refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");
-    if (!kernels_.has_product && term.factors.size() > 1)
-        refuse("it has no product; name an algebra that has one in over<...>()");
-    if (!kernels_.has_sum && (right_.size() > 1 || beta_ == nullptr))
-        refuse("it has no sum; name an algebra in over<...>()");
+    if (!kernels_.has_product && term.factors.size() > 1) refuse("it has no product; name an algebra that has one in over<...>()");
+    if (!kernels_.has_sum && (right_.size() > 1 || beta_ == nullptr)) refuse("it has no sum; name an algebra in over<...>()");
     std::set<std::string> left(left_.labels.names().begin(), left_.labels.names().end());
     for (const auto& factor : term.factors) {
         if (!kernels_.has_sum)
             for (const auto& label : factor.labels.names())
                 if (left.count(label) == 0) refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
         if (!named || factor.tensor->world->group_mapping != GroupMapping::blocks || factor.tensor->shape().symmetry().trivial()) continue;
-        throw Unsupported(factor.tensor->title() + ": symmetric groups in blocks have padding, which is zero in sums of numbers only; use the packed way");
+        throw Unsupported(factor.tensor->title() +
+                          ": symmetric groups in blocks have padding, which is zero in sums of numbers only; use the packed way");
     }
     if (kernels_.has_negative) return;
     for (const auto& factor : term.factors)
-        if (contains_kind(factor.tensor->shape().symmetry(), NodeKind::antisymmetric)) refuse(factor.tensor->title() + " is antisymmetric, which needs negatives");
+        if (contains_kind(factor.tensor->shape().symmetry(), NodeKind::antisymmetric))
+            refuse(factor.tensor->title() + " is antisymmetric, which needs negatives");
     if (contains_kind(output_.shape().symmetry(), NodeKind::antisymmetric)) refuse("an antisymmetric tensor needs negatives");
 }
 
@@ -135,7 +137,8 @@ Product Statement::product_of(const Term& term) const {
     auto product = labelled_product(left_, term);
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
-        const auto uses = std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == factor.tensor; });
+        const auto uses =
+            std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& other) { return other.tensor == factor.tensor; });
         product.factors[f].is_lasting = uses == 1 && factor.tensor != left_.tensor && !is_converted(factor);
     }
     const auto* const coefficient = term.coefficient.data();
@@ -252,13 +255,15 @@ void Statement::compare_plans() const {
     if (!world_.communicator().all_equal(digest.value())) throw Error("the ranks have different plans for " + text());
 }
 
-/// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for many, it
-/// is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best between them.
+/// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for
+/// many, it is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best
+/// between them.
 std::shared_ptr<PreparedTerm> Statement::planned(const PlannedTerm& term, std::int64_t free_bytes) const {
     const auto expected = term.expected_runs;
     auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
     if (before && before->working_bytes() > free_bytes) before = nullptr;
-    if (before && !before->is_for_any_runs() && before->plans_like(PreparedTerm(world_, term.product, many_runs, free_bytes))) before->set_for_any_runs();
+    if (before && !before->is_for_any_runs() && before->plans_like(PreparedTerm(world_, term.product, many_runs, free_bytes)))
+        before->set_for_any_runs();
     if (before && before->is_for_any_runs()) return before;
     auto prepared = std::make_shared<PreparedTerm>(world_, term.product, expected, free_bytes);
     return before && before->plans_like(*prepared) ? before : prepared;

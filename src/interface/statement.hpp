@@ -30,8 +30,8 @@ private:
     struct PlannedTerm {
         Product product;
         std::int64_t expected_runs = 1;
-        std::string identity, history, key;     ///< of the product, of its runs with the tensors where they are, and of the plan
-        std::shared_ptr<PreparedTerm> prepared; ///< null: not planned yet
+        std::string identity, history, key;      ///< of the product, of its runs with the tensors where they are, and of the plan
+        std::shared_ptr<PreparedTerm> prepared;  ///< null: not planned yet
     };
 
     void check();

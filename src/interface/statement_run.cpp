@@ -62,7 +62,8 @@ void Statement::run() {
     if (from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!new_places_.empty())
         world_.agree([&] {
-            for (auto& place : new_places_) place.elements = Buffer<std::byte>(place.layout.local_size(world_.rank()) * place.tensor->kernels->size);
+            for (auto& place : new_places_)
+                place.elements = Buffer<std::byte>(place.layout.local_size(world_.rank()) * place.tensor->kernels->size);
         });
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
@@ -110,7 +111,8 @@ void Statement::find_new_places() {
         add(output_, after.output.layout, i, 0);
         const auto& factors = right_[i].factors;
         for (std::size_t f = 0; f < factors.size(); ++f)
-            if (factors[f].tensor.get() != left_.tensor.get() && !is_converted(factors[f])) add(*factors[f].tensor, after.factors[f].layout, i, f);
+            if (factors[f].tensor.get() != left_.tensor.get() && !is_converted(factors[f]))
+                add(*factors[f].tensor, after.factors[f].layout, i, f);
     }
 }
 
@@ -140,7 +142,8 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
         arrays.push_back(elements);
     }
     if (term.factors.empty()) arrays.push_back(const_cast<void*>(kernels_.one));
-    for (const auto& layout : prepared.plan().intermediates) arrays.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size));
+    for (const auto& layout : prepared.plan().intermediates)
+        arrays.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size));
     const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
     const bool moves = relocated != new_places_.end();
     for (std::size_t s = 0; s < prepared.runs().size(); ++s) {
@@ -154,7 +157,8 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
             alpha = product.data();
         }
         const void* const step_beta = final ? std::exchange(beta, nullptr) : kernels_.zero;
-        void* const out = final ? (moves ? relocated->elements.data() : output_.bytes.data()) : arrays[static_cast<std::size_t>(plan.output)];
+        void* const out =
+            final ? (moves ? relocated->elements.data() : output_.bytes.data()) : arrays[static_cast<std::size_t>(plan.output)];
         std::vector<const void*> inputs;
         std::vector<void*> input_stays;
         for (int n : plan.inputs) {
@@ -165,9 +169,12 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
         StepTrace trace(world_, prepared, terms_[i].product, s);
         error.run([&] {
             std::visit(Overloaded{[&](const std::shared_ptr<MovementRun>& run) {
-                                      run->run(kernels_, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated, workspace);
+                                      run->run(kernels_, inputs[0], out, alpha, step_beta, std::get<PlannedMovement>(plan.work).conjugated,
+                                               workspace);
                                   },
-                                  [&](const std::shared_ptr<ProductRun>& run) { run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace); }},
+                                  [&](const std::shared_ptr<ProductRun>& run) {
+                                      run->run(kernels_, inputs, out, alpha, step_beta, input_stays, workspace);
+                                  }},
                        prepared.runs()[s]);
         });
         trace.finish();

@@ -27,7 +27,8 @@ StructuralSum Statement::structure() const {
         auto& product = sum.products.emplace_back();
         product.coefficient = number(term.coefficient.data());
         for (const auto& f : term.factors)
-            product.factors.push_back({f.tensor->shape().symmetry(), numbered(f.labels.names()), first_place(f), f.conjugated, f.tensor->title()});
+            product.factors.push_back(
+                {f.tensor->shape().symmetry(), numbered(f.labels.names()), first_place(f), f.conjugated, f.tensor->title()});
     }
     sum.labels = static_cast<int>(numbers.size());
     return sum;

@@ -1,6 +1,7 @@
 #include "interface/step_trace.hpp"
 
 #include "base/overloaded.hpp"
+#include "base/trace.hpp"
 #include "interface/check_labels.hpp"
 #include "plan/report/plan_report.hpp"
 
@@ -23,7 +24,7 @@ std::string statement_text(const Product& product) {
 std::string movement_text(const PlannedStep& step, const PlannedMovement& movement, const Product& product) {
     auto name = [&](int operand) {
         const auto n = static_cast<std::size_t>(operand);
-        return operand == output_operand ? product.output.name
+        return operand == output_operand    ? product.output.name
                : n < product.factors.size() ? product.factors[n].name
                                             : "an intermediate for " + product.output.name;
     };

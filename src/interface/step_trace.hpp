@@ -1,7 +1,6 @@
 /// What the steps of a statement report to the world's trace.
 #pragma once
 
-#include "base/trace.hpp"
 #include "interface/prepared_term.hpp"
 
 #include <chrono>

@@ -17,18 +17,20 @@ PartPlace completed(const std::string& title, int order, const AnyTensor& part, 
     const auto refuse = [&](const std::string& why) { throw InvalidArgument(title + ": " + why); };
     const auto count = static_cast<std::size_t>(order);
     if (part.order() != order)
-        refuse("a part of order " + std::to_string(part.order()) + " in a tensor of order " + std::to_string(order) + "; give both the same order");
+        refuse("a part of order " + std::to_string(part.order()) + " in a tensor of order " + std::to_string(order) +
+               "; give both the same order");
     if (place.begin.empty()) place.begin.resize(count, 0);
     if (place.dimension.empty()) {
         place.dimension.resize(count);
         std::iota(place.dimension.begin(), place.dimension.end(), 0);
     }
     if (place.begin.size() != count || place.dimension.size() != count)
-        refuse("a place of " + std::to_string(place.begin.size()) + " begins and " + std::to_string(place.dimension.size()) + " dimensions for a tensor of order " +
-               std::to_string(order));
+        refuse("a place of " + std::to_string(place.begin.size()) + " begins and " + std::to_string(place.dimension.size()) +
+               " dimensions for a tensor of order " + std::to_string(order));
     std::vector<bool> seen(count, false);
     for (int d : place.dimension) {
-        if (d < 0 || d >= order || seen[static_cast<std::size_t>(d)]) refuse("the dimensions of a part's place are not a permutation; name each of 0 to " + std::to_string(order - 1) + " once");
+        if (d < 0 || d >= order || seen[static_cast<std::size_t>(d)])
+            refuse("the dimensions of a part's place are not a permutation; name each of 0 to " + std::to_string(order - 1) + " once");
         seen[static_cast<std::size_t>(d)] = true;
     }
     return place;

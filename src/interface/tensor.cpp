@@ -60,8 +60,7 @@ Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry&
     return whole;
 }
 
-Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
-                                         const Symmetry& symmetry) {
+Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
     const auto& grid = extents.empty() ? world.grid() : world.tensor_grid;  // every rank has each number
     if (world.group_mapping == GroupMapping::blocks) return world.intern(block_layout(grid, extents, symmetry));
     return world.intern(grid == world.grid() ? spread_layout(world.grids(), extents, symmetry) : default_layout(grid, extents, symmetry));
@@ -91,8 +90,8 @@ TensorState::TensorState(const ElementKernels& element, World handle, Layout sha
     world->hold(held_);
 }
 
-std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, const World& world,
-                                               const std::function<Layout()>& layout, std::string name) {
+std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,
+                                               std::string name) {
     world.size();  // refuses World::outside()
     auto& state = *world.state();
     const CollectiveCall call(state.movement_communicator(), "Tensor");
@@ -101,17 +100,20 @@ std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, co
     state.agree(
         [&] {
             made = std::make_shared<TensorState>(kernels, world, layout(), std::move(name));
-            const auto digest = static_cast<std::int64_t>(Digest().add(state.digest(made->layout)).add(std::string(kernels.type->name())).value());
+            const auto digest =
+                static_cast<std::int64_t>(Digest().add(state.digest(made->layout)).add(std::string(kernels.type->name())).value());
             ends = {digest, ~digest};
         },
         ends);
     if (ends[0] != ~ends[1])
-        throw InvalidArgument("Tensor: extents, symmetry or element type differ between ranks; make the tensor with the same ones on every rank");
+        throw InvalidArgument(
+            "Tensor: extents, symmetry or element type differ between ranks; make the tensor with the same ones on every rank");
     return made;
 }
 
 void TensorState::keep_real() {
-    if (!kernels->is_complex || !contains_kind(shape().symmetry(), NodeKind::hermitian) || world->dry() || shape().grid().is_idle(rank())) return;
+    if (!kernels->is_complex || !contains_kind(shape().symmetry(), NodeKind::hermitian) || world->dry() || shape().grid().is_idle(rank()))
+        return;
     const auto strides = shape().strides(rank()), sizes = shape().local_sizes(rank());
     const auto elements = shape().local_size(rank());
     for (int s = 0; s < shape().slots() && elements > 0; ++s) {
@@ -129,7 +131,8 @@ TensorState& state_of(const AnyTensor& tensor, const char* where) {
     return *tensor.state();
 }
 
-AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry, std::string name) {
+AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const Symmetry& symmetry,
+                     std::string name) {
     state_ = TensorState::make(
         kernels, world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, symmetry, name)); }, name);
 }
@@ -137,20 +140,21 @@ AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vec
 AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, std::string name) {
     const auto layout = [&] {
         if (name.find('(') != std::string::npos)
-            throw InvalidArgument("Tensor: \"" + name + "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the dimensions "
-                                  "too, e.g. Tensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\"), and a name without parentheses");
+            throw InvalidArgument(
+                "Tensor: \"" + name +
+                "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the dimensions "
+                "too, e.g. Tensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\"), and a name without parentheses");
         return new_layout(*world.state(), extents, checked_shape(extents, Symmetry(), name));
     };
     state_ = TensorState::make(kernels, world, layout, name);
 }
 
-AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents, const std::vector<Relation>& relations,
-                     std::string name) {
+AnyTensor::AnyTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents,
+                     const std::vector<Relation>& relations, std::string name) {
     const auto layout = [&] {
         if (relations.size() != extents.size())
             throw InvalidArgument((name.empty() ? "tensor" : name) + ": a symmetry vector of " + std::to_string(relations.size()) +
-                                  " entries for a tensor of order " + std::to_string(extents.size()) +
-                                  "; give one entry per dimension");
+                                  " entries for a tensor of order " + std::to_string(extents.size()) + "; give one entry per dimension");
         return new_layout(*world.state(), extents, checked_shape(extents, Symmetry::from_relations(relations), name));
     };
     state_ = TensorState::make(kernels, world, layout, name);
@@ -175,36 +179,21 @@ AnyTensor& AnyTensor::operator=(const AnyTensor& other) {
         return *this;
     }
     const auto& from = *other.state_;
-    auto copy = TensorState::make(*from.kernels, from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
+    auto copy = TensorState::make(
+        *from.kernels, from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
     if (from.bytes.size() > 0) std::memcpy(copy->bytes.data(), from.bytes.data(), from.bytes.bytes());
     state_ = std::move(copy);
     return *this;
 }
 
-int AnyTensor::order() const {
-    return state_of(*this, "order").shape().order();
-}
-const std::vector<std::int64_t>& AnyTensor::extents() const {
-    return state_of(*this, "extents").shape().extents();
-}
-const Symmetry& AnyTensor::symmetry() const {
-    return state_of(*this, "symmetry").shape().symmetry();
-}
-const World& AnyTensor::world() const {
-    return state_of(*this, "world").world_handle;
-}
-const std::string& AnyTensor::name() const {
-    return state_of(*this, "name").name;
-}
-void AnyTensor::set_name(std::string name) {
-    state_of(*this, "set_name").name = std::move(name);
-}
-std::int64_t AnyTensor::size() const {
-    return state_of(*this, "size").shape().full_size();
-}
-std::int64_t AnyTensor::packed_size() const {
-    return state_of(*this, "packed_size").shape().packed_size();
-}
+int AnyTensor::order() const { return state_of(*this, "order").shape().order(); }
+const std::vector<std::int64_t>& AnyTensor::extents() const { return state_of(*this, "extents").shape().extents(); }
+const Symmetry& AnyTensor::symmetry() const { return state_of(*this, "symmetry").shape().symmetry(); }
+const World& AnyTensor::world() const { return state_of(*this, "world").world_handle; }
+const std::string& AnyTensor::name() const { return state_of(*this, "name").name; }
+void AnyTensor::set_name(std::string name) { state_of(*this, "set_name").name = std::move(name); }
+std::int64_t AnyTensor::size() const { return state_of(*this, "size").shape().full_size(); }
+std::int64_t AnyTensor::packed_size() const { return state_of(*this, "packed_size").shape().packed_size(); }
 
 std::string AnyTensor::layout_to_string() const {
     const auto& state = state_of(*this, "layout_to_string");
@@ -215,13 +204,13 @@ std::int64_t AnyTensor::key(Index index) const {
     const auto& state = state_of(*this, "key");
     const auto& n = state.shape().extents();
     if (index.size() != n.size())
-        throw InvalidArgument(state.title() + ": an index of " + std::to_string(index.size()) +
-                              " entries for a tensor of order " + std::to_string(n.size()));
+        throw InvalidArgument(state.title() + ": an index of " + std::to_string(index.size()) + " entries for a tensor of order " +
+                              std::to_string(n.size()));
     std::int64_t key = 0;
     for (std::size_t d = n.size(); d-- > 0;) {
         if (index[d] < 0 || index[d] >= n[d])
-            throw InvalidArgument(state.title() + ": index " + std::to_string(index[d]) + " in dimension " +
-                                  std::to_string(d) + " of extent " + std::to_string(n[d]) + "; indices run from 0");
+            throw InvalidArgument(state.title() + ": index " + std::to_string(index[d]) + " in dimension " + std::to_string(d) +
+                                  " of extent " + std::to_string(n[d]) + "; indices run from 0");
         key = key * n[d] + index[d];
     }
     return key;

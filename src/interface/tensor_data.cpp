@@ -85,7 +85,8 @@ std::vector<GivenPair> all_pairs(const Communicator& comm, const std::vector<Giv
 }
 
 /// Says which pairs contradict each other. Collective.
-[[noreturn]] void refuse_contradiction(const AnyTensor& tensor, const TensorState& state, std::int64_t key, const GivenPairs& given, double tolerance) {
+[[noreturn]] void refuse_contradiction(const AnyTensor& tensor, const TensorState& state, std::int64_t key, const GivenPairs& given,
+                                       double tolerance) {
     const auto& kernels = *state.kernels;
     std::vector<GivenPair> mine;
     state.world->agree([&] {
@@ -97,7 +98,8 @@ std::vector<GivenPair> all_pairs(const Communicator& comm, const std::vector<Giv
     while (other + 1 < all.size() && kernels.agree(all[0].stored.data(), all[other].stored.data(), tolerance)) ++other;
     std::string text = state.title() + ": one element gets two values, ";
     const auto add = [&](const GivenPair& pair) {
-        text += kernels.text(pair.value.data()) + " from rank " + std::to_string(pair.rank) + " by key " + std::to_string(pair.key) + " (index ";
+        text += kernels.text(pair.value.data()) + " from rank " + std::to_string(pair.rank) + " by key " + std::to_string(pair.key) +
+                " (index ";
         const auto index = tensor.index(pair.key);
         for (std::size_t d = 0; d < index.size(); ++d) text += (d > 0 ? "," : "") + std::to_string(index[d]);
         text += ")";
@@ -105,7 +107,9 @@ std::vector<GivenPair> all_pairs(const Communicator& comm, const std::vector<Giv
     add(all[0]);
     text += " and ";
     add(all[other]);
-    const auto is_changed = [&](const GivenPair& pair) { return std::memcmp(pair.stored.data(), pair.value.data(), static_cast<std::size_t>(kernels.size)) != 0; };
+    const auto is_changed = [&](const GivenPair& pair) {
+        return std::memcmp(pair.stored.data(), pair.value.data(), static_cast<std::size_t>(kernels.size)) != 0;
+    };
     text += all[0].key == all[other].key ? "" : ", keys that the symmetry relates";
     text += is_changed(all[0]) || is_changed(all[other]) ? " with a sign or conjugation" : "";
     throw InvalidArgument(text + "; write it once, or give write() a tolerance if the difference does not matter");
@@ -134,11 +138,11 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
     const auto& layout = state.shape();
     const PairBatches batches(world, static_cast<std::int64_t>(given.keys.size()), layout.copies() * packet_bytes,
                               layout.max_local_size() * packet_bytes, 3 * layout.copies() * packet_bytes, [&] {
-        if (static_cast<std::int64_t>(given.keys.size()) != given.count)
-            throw InvalidArgument(state.title() + ": " + std::to_string(given.keys.size()) + " keys but " + std::to_string(given.count) +
-                                  " values; give one value per key");
-        check_keys(tensor, given.keys);
-    });
+                                  if (static_cast<std::int64_t>(given.keys.size()) != given.count)
+                                      throw InvalidArgument(state.title() + ": " + std::to_string(given.keys.size()) + " keys but " +
+                                                            std::to_string(given.count) + " values; give one value per key");
+                                  check_keys(tensor, given.keys);
+                              });
     std::optional<ElementLocator> locator;
     std::optional<ChangedElements> changed;
     world.agree([&] {
@@ -148,7 +152,8 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
     if (alpha != nullptr && kernels.is_one(alpha)) alpha = nullptr;
     try {
         deliver_pairs(
-            world, layout, batches, kernels.size, [&](std::int64_t i) { return locator->locate_key(given.keys[static_cast<std::size_t>(i)]); },
+            world, layout, batches, kernels.size,
+            [&](std::int64_t i) { return locator->locate_key(given.keys[static_cast<std::size_t>(i)]); },
             [&](std::int64_t i, const ElementLocation& at, std::byte* to) {
                 relate(kernels, 0, given.value(i, kernels.size), alpha, to);
                 if (at.zero || at.real) check_allowed(state, at, given.keys[static_cast<std::size_t>(i)], to);
@@ -167,7 +172,8 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
 constexpr std::int64_t bytes_of_question = 3 * 8 + 4 + 16;
 
 /// Asks the ranks that store the elements, or the copy on this rank. Collective.
-void read_from_ranks(const TensorState& state, ElementLocator& locator, const PairBatches& batches, std::span<const std::int64_t> keys, void* result) {
+void read_from_ranks(const TensorState& state, ElementLocator& locator, const PairBatches& batches, std::span<const std::int64_t> keys,
+                     void* result) {
     struct Asked {
         std::int64_t number;
         std::uint8_t factor;
@@ -186,7 +192,8 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
             for (auto i = batches.begin(b); i < batches.end(b); ++i) {
                 auto at = locator.locate_key(keys[static_cast<std::size_t>(i)]);
                 if (at.zero) continue;
-                if (copies.size() > 1 && std::find(copies.begin(), copies.end(), world.rank() - at.rank) != copies.end()) at.rank = world.rank();
+                if (copies.size() > 1 && std::find(copies.begin(), copies.end(), world.rank() - at.rank) != copies.end())
+                    at.rank = world.rank();
                 copy_element(offsets.add(at.rank), &at.offset, sizeof at.offset);
                 asked.push_back({i, factor_of(at)});
             }
@@ -199,7 +206,8 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
             copy_element(answer, element_at(state.bytes.data(), offset, kernels.size), kernels.size);
         });
         for (std::size_t i = 0; i < asked.size(); ++i)
-            relate(kernels, asked[i].factor, element_at(answers.data(), place[i], kernels.size), nullptr, element_at(result, asked[i].number, kernels.size));
+            relate(kernels, asked[i].factor, element_at(answers.data(), place[i], kernels.size), nullptr,
+                   element_at(result, asked[i].number, kernels.size));
     }
 }
 
@@ -212,7 +220,9 @@ std::string bytes_of(const void* element, std::int64_t element_bytes) {
 void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance) {
     auto& state = state_of(*this, "write");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::write", tolerance);
-    if (!(tolerance >= 0)) throw InvalidArgument(state.title() + ": write() with a tolerance of " + std::to_string(tolerance) + "; give zero or a positive number");
+    if (!(tolerance >= 0))
+        throw InvalidArgument(state.title() + ": write() with a tolerance of " + std::to_string(tolerance) +
+                              "; give zero or a positive number");
     if (state.world->dry()) return;
     const auto& kernels = *state.kernels;
     const GivenPairs given{keys, values, count};
@@ -238,7 +248,8 @@ void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* valu
     }
 }
 
-void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha, const void* beta) {
+void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, const void* alpha,
+                                 const void* beta) {
     auto& state = state_of(*this, "accumulate");
     const auto& kernels = *state.kernels;
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::accumulate", bytes_of(beta, kernels.size));
@@ -265,19 +276,23 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
         return;
     }
     std::optional<ElementLocator> locator;
-    const PairBatches batches(world, count, kernels.size, std::numeric_limits<std::int64_t>::max(), bytes_of_question + 2 * kernels.size, [&] {
-        check_keys(*this, keys);
-        result = room(count);
-        locator.emplace(state.shape());
-    });
+    const PairBatches batches(world, count, kernels.size, std::numeric_limits<std::int64_t>::max(), bytes_of_question + 2 * kernels.size,
+                              [&] {
+                                  check_keys(*this, keys);
+                                  result = room(count);
+                                  locator.emplace(state.shape());
+                              });
     if (world.size() > 1) return read_from_ranks(state, *locator, batches, keys, result);
     std::array<ElementLocation, block_length> block;
     for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(block_length)) {
         const auto length = std::min(static_cast<std::int64_t>(block_length), count - begin);
-        for (std::int64_t i = 0; i < length; ++i) block[static_cast<std::size_t>(i)] = locator->locate_key(keys[static_cast<std::size_t>(begin + i)]);
+        for (std::int64_t i = 0; i < length; ++i)
+            block[static_cast<std::size_t>(i)] = locator->locate_key(keys[static_cast<std::size_t>(begin + i)]);
         for (std::int64_t i = 0; i < length; ++i) {
             const auto& at = block[static_cast<std::size_t>(i)];
-            if (!at.zero) relate(kernels, factor_of(at), element_at(state.bytes.data(), at.offset, kernels.size), nullptr, element_at(result, begin + i, kernels.size));
+            if (!at.zero)
+                relate(kernels, factor_of(at), element_at(state.bytes.data(), at.offset, kernels.size), nullptr,
+                       element_at(result, begin + i, kernels.size));
         }
     }
 }
@@ -326,7 +341,8 @@ void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const
         state.world->require_free(saturated_product(size(), state.kernels->size), state.title() + ": gather");
         full = room(size());
     });
-    const Layout whole(state.world->grid(), extents(), Symmetry::none(order()), std::vector<SlotMapping>(static_cast<std::size_t>(order())));
+    const Layout whole(state.world->grid(), extents(), Symmetry::none(order()),
+                       std::vector<SlotMapping>(static_cast<std::size_t>(order())));
     move_elements(*state.world, *state.kernels, state.shape(), state.bytes.data(), whole, full);
 }
 
@@ -334,8 +350,8 @@ void AnyTensor::gather_at(std::int64_t root, const std::function<void*(std::int6
     const auto& state = state_of(*this, "gather_to");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather_to", root);
     if (root < 0 || root >= state.world->size())
-        throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " +
-                              std::to_string(state.world->size()) + "; ranks run from 0");
+        throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " + std::to_string(state.world->size()) +
+                              "; ranks run from 0");
     if (state.world->dry()) return;
     const auto& world = *state.world;
     const auto is_root = world.rank() == root;

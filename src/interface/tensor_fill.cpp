@@ -13,9 +13,7 @@ namespace arges {
 namespace {
 
 /// Uniform in [0, 1).
-double uniform(std::uint64_t seed, std::uint64_t n) {
-    return unit_interval(splitmix(splitmix(seed) ^ n));
-}
+double uniform(std::uint64_t seed, std::uint64_t n) { return unit_interval(splitmix(splitmix(seed) ^ n)); }
 
 /// Key of the representative that does not depend on the layout, and the factor from it to the given element.
 struct CanonicalKey {
@@ -60,8 +58,8 @@ void AnyTensor::fill_with(const void* value) {
     const auto& kernels = *state.kernels;
     if (!kernels.is_zero(value))
         if (contains_kind(symmetry(), NodeKind::antisymmetric) || contains_kind(symmetry(), NodeKind::hollow))
-            throw InvalidArgument(state.title() + ": a constant other than zero does not have the symmetry " +
-                                  symmetry().to_string() + "; fill by a function, or write keys");
+            throw InvalidArgument(state.title() + ": a constant other than zero does not have the symmetry " + symmetry().to_string() +
+                                  "; fill by a function, or write keys");
     if (kernels.as_number(value).imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
         throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
     if (state.world->dry()) return;
@@ -78,14 +76,10 @@ void AnyTensor::fill_with(const void* value) {
 void AnyTensor::keep_real() { state_->keep_real(); }
 
 template <class T>
-void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
-    requires kernels::has_fractions<T>
-{
+void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high) requires kernels::has_fractions<T> {
     auto& state = state_of(*this, "fill_random");
-    if (!(low <= high))
-        throw InvalidArgument(state.title() + ": fill_random needs low <= high");
-    if (!std::isfinite(low) || !std::isfinite(high))
-        throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
+    if (!(low <= high)) throw InvalidArgument(state.title() + ": fill_random needs low <= high");
+    if (!std::isfinite(low) || !std::isfinite(high)) throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
     if (state.world->dry()) return;
     const Canonicalizer canonical(state.shape());
     T* const elements = elements_of<T>(state);

@@ -23,7 +23,8 @@ void run_movement(TensorState& to, const TensorState& from, const Movement& spec
 /// Zeros on the world of a tensor.
 std::shared_ptr<TensorState> made_like(const TensorState& state, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
     return TensorState::make(
-        *state.kernels, state.world_handle, [&] { return new_layout(*state.world, extents, checked_shape(extents, symmetry, state.name)); }, state.name);
+        *state.kernels, state.world_handle, [&] { return new_layout(*state.world, extents, checked_shape(extents, symmetry, state.name)); },
+        state.name);
 }
 
 std::string bytes_of(const void* element, std::int64_t element_bytes) {
@@ -38,8 +39,7 @@ SymmetryNode sliced(const SymmetryNode& node, const Ranges& ranges) {
     const auto first = node.children[0].dimensions();
     for (const auto& child : node.children) {
         const auto dims = child.dimensions();
-        for (std::size_t l = 0; l < dims.size() && node.kind != NodeKind::product; ++l)
-            equal = equal && ranges.equal(first[l], dims[l]);
+        for (std::size_t l = 0; l < dims.size() && node.kind != NodeKind::product; ++l) equal = equal && ranges.equal(first[l], dims[l]);
     }
     if (!equal) result.kind = NodeKind::product;
     for (const auto& child : node.children) result.children.push_back(sliced(child, ranges));
@@ -85,8 +85,8 @@ void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTen
     auto& state = state_of(*this, "set_slice");
     const auto& from = state_of(part, "set_slice");
     const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::set_slice", begin, part.extents(), bytes_of(alpha, kernels.size),
-                              bytes_of(beta, kernels.size));
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::set_slice", begin, part.extents(),
+                              bytes_of(alpha, kernels.size), bytes_of(beta, kernels.size));
     if (from.world != state.world)
         throw InvalidArgument(state.title() + ": set_slice from a tensor on another world; use transfer() first");
     auto end = begin;
@@ -117,7 +117,8 @@ std::shared_ptr<TensorState> AnyTensor::resymmetrized(const Symmetry& symmetry) 
 
 std::shared_ptr<TensorState> AnyTensor::converted(const ElementKernels& kernels) const {
     const auto& from = state_of(*this, "a tensor from one of another type");
-    auto result = TensorState::make(kernels, from.world_handle, [&] { return from.layout; }, "");
+    auto result = TensorState::make(
+        kernels, from.world_handle, [&] { return from.layout; }, "");
     local::convert_elements(*from.kernels->type, *kernels.type, from.bytes.data(), result->bytes.data(), from.count());
     return result;
 }
@@ -149,7 +150,8 @@ Tensor<T> part_of(const Tensor<std::complex<T>>& A, NodeKind hermitian_becomes, 
     const Symmetry symmetry(A.order(), product(slots));
     const auto moved = symmetry == A.symmetry() ? A : A.with_symmetry(symmetry);
     auto layout = state_of(moved, "real or imag").layout;
-    auto result = TensorState::make<T>(A.world(), [&] { return layout; }, A.name());
+    auto result = TensorState::make<T>(
+        A.world(), [&] { return layout; }, A.name());
     const auto* const from = elements_of<std::complex<T>>(state_of(moved, "real or imag"));
     T* const to = elements_of<T>(*result);
     for (std::int64_t i = 0; i < result->count(); ++i) to[i] = part(from[i]);
@@ -175,14 +177,14 @@ void check_present(const Communicator& comm, std::int64_t size, const std::strin
     const auto present = comm.sum(size > 0 ? 1 : 0), largest = comm.maximum(size);
     const auto smallest = comm.minimum(size > 0 ? size : largest);
     if (present == 0 || present != largest || smallest != largest)
-        throw InvalidArgument("transfer: " + std::to_string(present) + " ranks of the meeting world are in " + which +
-                              ", which has " + std::to_string(largest) +
-                              "; the meeting world needs every rank of one source and of one target");
+        throw InvalidArgument("transfer: " + std::to_string(present) + " ranks of the meeting world are in " + which + ", which has " +
+                              std::to_string(largest) + "; the meeting world needs every rank of one source and of one target");
 }
 
 }  // namespace
 
-std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source, const World& target) {
+std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source,
+                                                    const World& target) {
     if (meeting.is_dry_run()) {
         state_of(source, "transfer");
         if (!target.takes_part() || !target.is_dry_run() || !source.world().is_dry_run())
@@ -198,8 +200,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
     });
     // Who has the source, and which rank of the target is which rank of the meeting?
     const auto giver = comm.minimum(source.state() ? comm.rank() : comm.size());
-    if (giver == comm.size())
-        throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
+    if (giver == comm.size()) throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
     check_present(comm, source.state() ? source.world().size() : 0, "the source's world");
     check_present(comm, target.takes_part() ? target.size() : 0, "the target world");
     std::vector<std::int64_t> shape;

@@ -47,7 +47,8 @@ auto weighted_row(std::span<const double> weights, std::int64_t offset, std::int
 
 /// Sums over the elements of a rank; row(weights, offset, stride) is the sum along the fastest slot.
 template <class Sum>
-Sum weighted_sum(const Layout& layout, std::int64_t rank, const std::function<Sum(std::span<const double>, std::int64_t, std::int64_t)>& row) {
+Sum weighted_sum(const Layout& layout, std::int64_t rank,
+                 const std::function<Sum(std::span<const double>, std::int64_t, std::int64_t)>& row) {
     if (layout.local_size(rank) == 0) return Sum{};
     std::vector<std::vector<double>> weights;
     for (int s = 0; s < layout.slots(); ++s) weights.push_back(orbit_sizes(layout.slot(s), layout.place(rank, s)));
@@ -69,8 +70,8 @@ Sum weighted_sum(const Layout& layout, std::int64_t rank, const std::function<Su
 /// The type in which values are summed: with double precision at least; integers as they are, wrapping around.
 template <class T>
 using SumOf = std::conditional_t<std::is_integral_v<T>, std::int64_t,
-                                std::conditional_t<std::is_same_v<T, long double>, long double,
-                                                   std::conditional_t<kernels::is_complex<T>, std::complex<double>, double>>>;
+                                 std::conditional_t<std::is_same_v<T, long double>, long double,
+                                                    std::conditional_t<kernels::is_complex<T>, std::complex<double>, double>>>;
 
 template <class T>
 SumOf<T> widened(T value) {
@@ -84,9 +85,10 @@ auto global_sum(const TensorState& state, F&& f) {
     if (state.world->dry()) return Sum{};
     Sum local{};
     if (state.shape().is_first_copy(state.rank()))
-        local = weighted_sum<Sum>(state.shape(), state.rank(), [&](std::span<const double> weights, std::int64_t offset, std::int64_t stride) {
-            return weighted_row(weights, offset, stride, f);
-        });
+        local =
+            weighted_sum<Sum>(state.shape(), state.rank(), [&](std::span<const double> weights, std::int64_t offset, std::int64_t stride) {
+                return weighted_row(weights, offset, stride, f);
+            });
     const auto parts = gathered(state.world->communicator(), std::vector<Sum>{local});
     return std::accumulate(parts.begin(), parts.end(), Sum{}, [](Sum a, Sum b) { return PlusTimes<Sum>::add(a, b); });
 }
@@ -160,8 +162,7 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&&
     };
     auto consider = [&](const Candidate& c) {
         if (c.key < 0) return;
-        if (best.key < 0 || better_or_nan(c.value, best.value) || (!better_or_nan(best.value, c.value) && c.key < best.key))
-            best = c;
+        if (best.key < 0 || better_or_nan(c.value, best.value) || (!better_or_nan(best.value, c.value) && c.key < best.key)) best = c;
     };
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         consider({tensor.key(x), elements_of<T>(state)[offset]});
@@ -175,11 +176,9 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&&
 /// Exchanges the first two children of an antisymmetric node in an index; false if there is none.
 bool change_sign(const SymmetryNode& node, std::vector<std::int64_t>& index) {
     if (node.kind != NodeKind::antisymmetric)
-        return std::any_of(node.children.begin(), node.children.end(),
-                           [&](const auto& child) { return change_sign(child, index); });
+        return std::any_of(node.children.begin(), node.children.end(), [&](const auto& child) { return change_sign(child, index); });
     const auto a = node.children[0].dimensions(), b = node.children[1].dimensions();
-    for (std::size_t l = 0; l < a.size(); ++l)
-        std::swap(index[static_cast<std::size_t>(a[l])], index[static_cast<std::size_t>(b[l])]);
+    for (std::size_t l = 0; l < a.size(); ++l) std::swap(index[static_cast<std::size_t>(a[l])], index[static_cast<std::size_t>(b[l])]);
     return true;
 }
 
@@ -191,7 +190,7 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState& state, b
     } else {
         const bool signs = contains_kind(tensor.symmetry(), NodeKind::antisymmetric);
         auto better = [&](T a, T b) { return largest ? a > b : a < b; };
-                auto best = signs ? extremum(tensor, state, is_larger<T>) : extremum(tensor, state, better);
+        auto best = signs ? extremum(tensor, state, is_larger<T>) : extremum(tensor, state, better);
         if (best.value != best.value) return best;
         if (signs && best.value != 0 && (best.value > 0) != largest) {
             best.value = PlusTimes<T>::negate(best.value);
@@ -208,9 +207,7 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState& state, b
 }  // namespace
 
 template <class T>
-T Tensor<T>::sum() const
-    requires kernels::has_negative<T>
-{
+T Tensor<T>::sum() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "sum");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::sum");
     const T* const elements = elements_of<T>(state);
@@ -225,24 +222,22 @@ T Tensor<T>::sum() const
 }
 
 template <class T>
-norm_of<T> Tensor<T>::norm1() const
-    requires kernels::has_negative<T>
-{
+norm_of<T> Tensor<T>::norm1() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "norm1");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm1");
     const T* const elements = elements_of<T>(state);
-    return static_cast<norm_of<T>>(global_sum(state, [&](std::int64_t i) { return static_cast<SumOf<norm_of<T>>>(magnitude(elements[i])); }));
+    return static_cast<norm_of<T>>(
+        global_sum(state, [&](std::int64_t i) { return static_cast<SumOf<norm_of<T>>>(magnitude(elements[i])); }));
 }
 
 template <class T>
-norm_of<T> Tensor<T>::norm() const
-    requires kernels::has_negative<T>
-{
+norm_of<T> Tensor<T>::norm() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "norm");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm");
     const T* const elements = elements_of<T>(state);
     const auto squares = global_sum(state, [&](std::int64_t i) { return square(widened(elements[i])); });
-    if (std::is_integral_v<T> || state.world->dry() || !must_be_scaled(static_cast<double>(squares))) return static_cast<norm_of<T>>(std::sqrt(squares));
+    if (std::is_integral_v<T> || state.world->dry() || !must_be_scaled(static_cast<double>(squares)))
+        return static_cast<norm_of<T>>(std::sqrt(squares));
     if constexpr (!std::is_integral_v<T>) {
         const auto largest = static_cast<SumOf<real_of<T>>>(norm_max());
         if (largest == 0 || !std::isfinite(largest)) return static_cast<real_of<T>>(largest);
@@ -253,16 +248,12 @@ norm_of<T> Tensor<T>::norm() const
 }
 
 template <class T>
-norm_of<T> Tensor<T>::norm_max() const
-    requires kernels::has_negative<T>
-{
+norm_of<T> Tensor<T>::norm_max() const requires kernels::has_negative<T> {
     return magnitude(largest_magnitude().value);
 }
 
 template <class T>
-T Tensor<T>::dot(const Tensor& other) const
-    requires kernels::has_negative<T>
-{
+T Tensor<T>::dot(const Tensor& other) const requires kernels::has_negative<T> {
     const auto& a = state_of(*this, "dot");
     const auto& b = state_of(other, "dot");
     const CollectiveCall call(a.world->movement_communicator(), "Tensor::dot", b.world->digest(b.shape()));
@@ -287,32 +278,24 @@ T Tensor<T>::dot(const Tensor& other) const
 }
 
 template <class T>
-Extremum<T> Tensor<T>::largest_magnitude() const
-    requires kernels::has_negative<T>
-{
+Extremum<T> Tensor<T>::largest_magnitude() const requires kernels::has_negative<T> {
     auto best = extremum(*this, state_of(*this, "largest_magnitude"), is_larger<T>);
     if (best.index.empty() && size() > 0) best.index.resize(extents().size(), 0);  // all elements are zero by symmetry
     return best;
 }
 
 template <class T>
-Extremum<T> Tensor<T>::minimum() const
-    requires kernels::has_negative<T>
-{
+Extremum<T> Tensor<T>::minimum() const requires kernels::has_negative<T> {
     return signed_extremum(*this, state_of(*this, "minimum"), false);
 }
 
 template <class T>
-Extremum<T> Tensor<T>::maximum() const
-    requires kernels::has_negative<T>
-{
+Extremum<T> Tensor<T>::maximum() const requires kernels::has_negative<T> {
     return signed_extremum(*this, state_of(*this, "maximum"), true);
 }
 
 template <class T>
-void Tensor<T>::print(std::ostream& stream, norm_of<T> cutoff) const
-    requires kernels::is_number<T>
-{
+void Tensor<T>::print(std::ostream& stream, norm_of<T> cutoff) const requires kernels::is_number<T> {
     const auto& state = state_of(*this, "print");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::print");
     if (state.world->dry()) return;
@@ -339,15 +322,15 @@ void Tensor<T>::print(std::ostream& stream, norm_of<T> cutoff) const
     });
 }
 
-#define ARGES_INSTANTIATE(T)                                  \
-    template T Tensor<T>::sum() const;                        \
-    template norm_of<T> Tensor<T>::norm1() const;             \
-    template norm_of<T> Tensor<T>::norm() const;              \
-    template norm_of<T> Tensor<T>::norm_max() const;          \
-    template T Tensor<T>::dot(const Tensor&) const;           \
-    template Extremum<T> Tensor<T>::largest_magnitude() const; \
-    template Extremum<T> Tensor<T>::minimum() const;          \
-    template Extremum<T> Tensor<T>::maximum() const;          \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template T Tensor<T>::sum() const;                                                                                                     \
+    template norm_of<T> Tensor<T>::norm1() const;                                                                                          \
+    template norm_of<T> Tensor<T>::norm() const;                                                                                           \
+    template norm_of<T> Tensor<T>::norm_max() const;                                                                                       \
+    template T Tensor<T>::dot(const Tensor&) const;                                                                                        \
+    template Extremum<T> Tensor<T>::largest_magnitude() const;                                                                             \
+    template Extremum<T> Tensor<T>::minimum() const;                                                                                       \
+    template Extremum<T> Tensor<T>::maximum() const;                                                                                       \
     template void Tensor<T>::print(std::ostream&, norm_of<T>) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 ARGES_INSTANTIATE(long double)

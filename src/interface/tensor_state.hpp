@@ -22,8 +22,8 @@ public:
     TensorState(const ElementKernels& kernels, World world, Layout layout, std::string name);
     /// Zeros in the layout that the function gives. Collective. @throws what the function throws, OutOfMemory, or InvalidArgument if the
     /// layout or the element type is not the same on all ranks: on every rank
-    static std::shared_ptr<TensorState> make(const ElementKernels& kernels, const World& world,
-                                             const std::function<Layout()>& layout, std::string name);
+    static std::shared_ptr<TensorState> make(const ElementKernels& kernels, const World& world, const std::function<Layout()>& layout,
+                                             std::string name);
     /// Likewise for elements of a type.
     template <class T>
     static std::shared_ptr<TensorState> make(const World& world, const std::function<Layout()>& layout, std::string name) {
@@ -114,13 +114,11 @@ inline bool contains_kind(const SymmetryNode& node, NodeKind kind) {
 }
 
 inline bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
-    return std::any_of(symmetry.slots().begin(), symmetry.slots().end(),
-                       [&](const auto& slot) { return contains_kind(slot, kind); });
+    return std::any_of(symmetry.slots().begin(), symmetry.slots().end(), [&](const auto& slot) { return contains_kind(slot, kind); });
 }
 
 /// The layout that new tensors of a world get.
-Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents,
-                                         const Symmetry& symmetry);
+Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 
 /// Throws InvalidArgument unless extents and symmetry make a tensor; returns the symmetry with its order set.
 Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name);

@@ -19,14 +19,13 @@ namespace {
 
 void check_torus(const Torus& torus, std::int64_t ranks) {
     if (torus.ranks() != ranks)
-        throw InvalidArgument("World: a torus " + torus.to_string() + " holds " + std::to_string(torus.ranks()) +
-                              " ranks, but there are " + std::to_string(ranks) + "; the lengths must multiply to that");
+        throw InvalidArgument("World: a torus " + torus.to_string() + " holds " + std::to_string(torus.ranks()) + " ranks, but there are " +
+                              std::to_string(ranks) + "; the lengths must multiply to that");
 }
 
 /// The state of a world that this rank is in.
 WorldState& present(const std::shared_ptr<WorldState>& state) {
-    if (!state)
-        throw InvalidArgument("World: this rank is not in the world (World::outside()); only transfer() may be called with it");
+    if (!state) throw InvalidArgument("World: this rank is not in the world (World::outside()); only transfer() may be called with it");
     return *state;
 }
 
@@ -118,7 +117,8 @@ Layout WorldState::intern(Layout layout) {
 
 void WorldState::require_free(std::int64_t bytes, const std::string& what) const {
     if (bytes > free_bytes())
-        throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes on a rank are over the memory limit, which leaves " + std::to_string(free_bytes()) +
+        throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes on a rank are over the memory limit, which leaves " +
+                          std::to_string(free_bytes()) +
                           "; take a part of the tensor, use more ranks, or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 

@@ -49,11 +49,9 @@ std::int64_t product_of_lengths(const RankGrid& grid, const std::vector<int>& to
     return product;
 }
 
-SlotLayout make_slot(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents,
-                     const SlotMapping& mapping) {
+SlotLayout make_slot(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents, const SlotMapping& mapping) {
     if (mapping.rows) return SlotLayout::rows(slot, extents, product_of_lengths(grid, mapping.torus));
-    if (!mapping.is_blocks())
-        return SlotLayout::packed(slot, extents, product_of_lengths(grid, mapping.torus), mapping.begin, mapping.end);
+    if (!mapping.is_blocks()) return SlotLayout::packed(slot, extents, product_of_lengths(grid, mapping.torus), mapping.begin, mapping.end);
     std::vector<std::int64_t> physical;
     for (const auto& list : mapping.torus_by_position) physical.push_back(product_of_lengths(grid, list));
     return SlotLayout::blocks(slot, extents, physical, mapping.virtual_factor);
@@ -174,15 +172,14 @@ std::int64_t Layout::packed_size() const {
 
 bool Layout::operator==(const Layout& other) const {
     if (held_ == other.held_) return true;
-    return grid() == other.grid() && extents() == other.extents() && symmetry() == other.symmetry() && held_->mapping == other.held_->mapping &&
-           held_->partial == other.held_->partial;
+    return grid() == other.grid() && extents() == other.extents() && symmetry() == other.symmetry() &&
+           held_->mapping == other.held_->mapping && held_->partial == other.held_->partial;
 }
 
 std::string Layout::to_string(const std::vector<std::string>& names) const {
     std::string text;
     auto name = [&](int d) {
-        return static_cast<std::size_t>(d) < names.size() ? names[static_cast<std::size_t>(d)]
-                                                           : "[" + std::to_string(d) + "]";
+        return static_cast<std::size_t>(d) < names.size() ? names[static_cast<std::size_t>(d)] : "[" + std::to_string(d) + "]";
     };
     for (int s = 0; s < slots(); ++s) {
         std::string part;
@@ -210,9 +207,8 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
 std::vector<int> longest_first(const RankGrid& grid) {
     std::vector<int> order;
     for (int t = 0; t < grid.dimensions(); ++t) order.push_back(t);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return grid.lengths[static_cast<std::size_t>(a)] > grid.lengths[static_cast<std::size_t>(b)];
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return grid.lengths[static_cast<std::size_t>(a)] > grid.lengths[static_cast<std::size_t>(b)]; });
     return order;
 }
 
@@ -231,8 +227,7 @@ int longest_divisible(const std::vector<double>& lengths, std::int64_t factor) {
 constexpr double max_row_imbalance = 1.05;
 
 /// Should the slot be distributed by rows?
-bool prefers_rows(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents,
-                  const SlotMapping& mapping) {
+bool prefers_rows(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents, const SlotMapping& mapping) {
     if (slot.children.size() != 2 || slot.kind == NodeKind::product || slot.children[0].kind == NodeKind::leaf) return false;
     const auto layout = SlotLayout::rows(slot, extents, product_of_lengths(grid, mapping.torus));
     return static_cast<double>(layout.max_local_size() * layout.places()) <= max_row_imbalance * static_cast<double>(layout.size());
@@ -243,8 +238,7 @@ bool prefers_rows(const RankGrid& grid, const SymmetryNode& slot, const std::vec
 Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
     std::vector<SlotMapping> mapping(symmetry.slots().size());
     std::vector<double> remaining;
-    for (const auto& slot : symmetry.slots())
-        remaining.push_back(static_cast<double>(PackedNode(slot, extents, false).size()));
+    for (const auto& slot : symmetry.slots()) remaining.push_back(static_cast<double>(PackedNode(slot, extents, false).size()));
     for (int t : longest_first(grid)) {
         const auto length = grid.lengths[static_cast<std::size_t>(t)];
         const int s = longest_divisible(remaining, length);
@@ -278,8 +272,7 @@ void equalize_phases(const SymmetryNode& node, const std::vector<int>& position,
     for (std::size_t l = 0; l < width; ++l) {
         std::int64_t common = 1;
         for (const auto& child : node.children)
-            common = std::lcm(common, phase[static_cast<std::size_t>(
-                                          position[static_cast<std::size_t>(child.dimensions()[l])])]);
+            common = std::lcm(common, phase[static_cast<std::size_t>(position[static_cast<std::size_t>(child.dimensions()[l])])]);
         for (const auto& child : node.children)
             phase[static_cast<std::size_t>(position[static_cast<std::size_t>(child.dimensions()[l])])] = common;
     }

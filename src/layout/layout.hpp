@@ -131,8 +131,8 @@ private:
 /// balanced to a few percent.
 Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 
-/// default_layout() on the first of some grids, or, if that leaves copies of a large tensor on its ranks, on the one of them where a rank holds least:
-/// 13 ranks cannot share 10 x 10 x 10 x 10 elements as they are, 12 of them can.
+/// default_layout() on the first of some grids, or, if that leaves copies of a large tensor on its ranks, on the one of them where a rank
+/// holds least: 13 ranks cannot share 10 x 10 x 10 x 10 elements as they are, 12 of them can.
 Layout spread_layout(std::span<const RankGrid> grids, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 
 /// Like default_layout(), in the block way: each dimension of a slot is spread by itself and virtual factors make up equal

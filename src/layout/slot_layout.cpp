@@ -49,15 +49,13 @@ void check_phases(const SymmetryNode& node, const std::vector<std::int64_t>& pha
 
 }  // namespace
 
-SlotLayout::SlotLayout(const SymmetryNode& slot, std::span<const std::int64_t> extents,
-                       std::span<const std::int64_t> local_extents, bool keep_equal)
-    : tree_(by_position(slot)),
-      node_(tree_, local_extents, keep_equal),
-      extents_(extents.begin(), extents.end()),
+SlotLayout::SlotLayout(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::span<const std::int64_t> local_extents,
+                       bool keep_equal)
+    : tree_(by_position(slot)), node_(tree_, local_extents, keep_equal), extents_(extents.begin(), extents.end()),
       width_(static_cast<int>(extents.size())) {}
 
-SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places,
-                              std::int64_t begin, std::int64_t end) {
+SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places, std::int64_t begin,
+                              std::int64_t end) {
     const auto by_pos = extents_by_position(slot, extents);
     SlotLayout result(slot, by_pos, by_pos, false);
     result.places_ = places;
@@ -69,14 +67,13 @@ SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int
 
 SlotLayout SlotLayout::rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places) {
     auto result = packed(slot, extents, places);
-    if (result.node_.children().size() != 2)
-        throw InvalidArgument("layout: only a node over two children can be distributed by rows");
+    if (result.node_.children().size() != 2) throw InvalidArgument("layout: only a node over two children can be distributed by rows");
     result.rows_ = true;
     return result;
 }
 
-SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents,
-                              std::vector<std::int64_t> physical, std::vector<std::int64_t> virtual_factor) {
+SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::vector<std::int64_t> physical,
+                              std::vector<std::int64_t> virtual_factor) {
     const auto by_pos = extents_by_position(slot, extents);
     std::vector<std::int64_t> phase, local;
     bool cut = false;
@@ -190,8 +187,9 @@ std::int64_t SlotLayout::orbit_size(const std::int64_t* x) const {
 }
 
 bool SlotLayout::operator==(const SlotLayout& other) const {
-    return tree_ == other.tree_ && extents_ == other.extents_ && blocks_ == other.blocks_ && rows_ == other.rows_ && places_ == other.places_ &&
-           begin_ == other.begin_ && end_ == other.end_ && physical_ == other.physical_ && virtual_ == other.virtual_;
+    return tree_ == other.tree_ && extents_ == other.extents_ && blocks_ == other.blocks_ && rows_ == other.rows_ &&
+           places_ == other.places_ && begin_ == other.begin_ && end_ == other.end_ && physical_ == other.physical_ &&
+           virtual_ == other.virtual_;
 }
 
 }  // namespace arges

@@ -15,13 +15,13 @@ namespace arges {
 
 /// Where an element of a slot is stored, and how its value follows from what is stored there.
 struct SlotLocation {
-    std::int64_t place = 0;  ///< 0 <= place < places()
-    std::int64_t index = 0;  ///< local index at that place
+    std::int64_t place = 0;                                                ///< 0 <= place < places()
+    std::int64_t index = 0;                                                ///< local index at that place
     bool negative = false, conjugate = false, zero = false, real = false;  ///< as in Canonical
-    bool outside = false;    ///< the element is not in the window of the layout
+    bool outside = false;                                                  ///< the element is not in the window of the layout
 };
 
-/// Deals out a slot in one of three ways.
+/// Distributes a slot in one of three ways.
 ///
 /// *packed*: the packed index I of the whole slot is cyclic over the places: place = I mod p, local index = I / p. No padding.
 ///
@@ -36,14 +36,14 @@ struct SlotLocation {
 class SlotLayout {
 public:
     /// Packed way over `places` places; only packed indices in [begin, end) are held (end < 0: all).
-    static SlotLayout packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places,
-                             std::int64_t begin = 0, std::int64_t end = -1);
+    static SlotLayout packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places, std::int64_t begin = 0,
+                             std::int64_t end = -1);
     /// Row way over `places` places; `slot` has two children.
     static SlotLayout rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places);
     /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves).
     /// @throws InvalidArgument if dimensions that the slot permutes differ in phase
-    static SlotLayout blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents,
-                             std::vector<std::int64_t> physical, std::vector<std::int64_t> virtual_factor);
+    static SlotLayout blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::vector<std::int64_t> physical,
+                             std::vector<std::int64_t> virtual_factor);
 
     std::int64_t places() const { return places_; }
     int width() const { return width_; }
@@ -99,8 +99,8 @@ private:
     void for_each_in_blocks(std::int64_t place, F&& f) const;
     void advance(std::int64_t* child_index, std::int64_t step) const;
 
-    SymmetryNode tree_;     // leaves are positions
-    PackedNode node_;       // of the whole slot (packed) or of one block (blocks)
+    SymmetryNode tree_;                  // leaves are positions
+    PackedNode node_;                    // of the whole slot (packed) or of one block (blocks)
     std::vector<std::int64_t> extents_;  // by position
     int width_ = 1;
     bool blocks_ = false, rows_ = false;

@@ -30,13 +30,11 @@ DefaultTopologies::DefaultTopologies() {
 }
 
 DefaultTopologies::~DefaultTopologies() {
-    for_each_topology([&](const char* operation, const char* scope, std::size_t i) {
-        pb_topset_(&any_context, operation, scope, &before_[i], 1, 1, 1);
-    });
+    for_each_topology(
+        [&](const char* operation, const char* scope, std::size_t i) { pb_topset_(&any_context, operation, scope, &before_[i], 1, 1, 1); });
 }
 
-BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout)
-    : members_(subset(all, layout.position(all.rank()) >= 0)) {
+BlacsGrid::BlacsGrid(const Communicator& all, const MatrixLayout& layout) : members_(subset(all, layout.position(all.rank()) >= 0)) {
     if (!members_) return;
     auto sorted = layout.ranks;
     std::sort(sorted.begin(), sorted.end());

@@ -63,18 +63,16 @@ void check_view(const BlockCyclic<T>& view, const char* what) {
             throw InvalidArgument(text + " is on a grid of " + number(view.grid_rows) + " x " + number(view.grid_columns) +
                                   ", and the world has " + number(world.size()) +
                                   " ranks; the grid must have at least one rank and not more than the world");
-        if (view.row_source < 0 || view.row_source >= view.grid_rows || view.column_source < 0 ||
-            view.column_source >= view.grid_columns)
-            throw InvalidArgument(text + " begins in row " + number(view.row_source) + " and column " +
-                                  number(view.column_source) + " of a grid of " + number(view.grid_rows) + " x " +
-                                  number(view.grid_columns) + "; sources run from 0");
+        if (view.row_source < 0 || view.row_source >= view.grid_rows || view.column_source < 0 || view.column_source >= view.grid_columns)
+            throw InvalidArgument(text + " begins in row " + number(view.row_source) + " and column " + number(view.column_source) +
+                                  " of a grid of " + number(view.grid_rows) + " x " + number(view.grid_columns) + "; sources run from 0");
         const auto m = view.local_rows(), n = view.local_columns();
         if (view.leading_dimension != 0 && view.leading_dimension < m)
-            throw InvalidArgument(text + " has leading dimension " + number(view.leading_dimension) + " on rank " +
-                                  number(world.rank()) + ", which has " + number(m) + " rows of it; give at least as many, or 0");
+            throw InvalidArgument(text + " has leading dimension " + number(view.leading_dimension) + " on rank " + number(world.rank()) +
+                                  ", which has " + number(m) + " rows of it; give at least as many, or 0");
         if (view.data == nullptr && m > 0 && n > 0)
-            throw InvalidArgument(text + " has a null pointer on rank " + number(world.rank()) + ", which has " + number(m) +
-                                  " x " + number(n) + " elements of it");
+            throw InvalidArgument(text + " has a null pointer on rank " + number(world.rank()) + ", which has " + number(m) + " x " +
+                                  number(n) + " elements of it");
     });
     if (!world.communicator().all_equal(digest_of(view)))
         throw InvalidArgument(
@@ -108,16 +106,14 @@ DistributedMatrix<T> in_place(const BlockCyclic<T>& view, const char* what) {
 template <class T>
 void check_shape(const BlockCyclic<T>& view, std::int64_t rows, std::int64_t columns, const char* what, const char* which) {
     if (view.rows == rows && view.columns == columns) return;
-    throw InvalidArgument(std::string(what) + ": " + which + " is " + std::to_string(view.rows) + " x " +
-                          std::to_string(view.columns) + "; it must be " + std::to_string(rows) + " x " +
-                          std::to_string(columns));
+    throw InvalidArgument(std::string(what) + ": " + which + " is " + std::to_string(view.rows) + " x " + std::to_string(view.columns) +
+                          "; it must be " + std::to_string(rows) + " x " + std::to_string(columns));
 }
 
 template <class T>
 void check_same_grid(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B, const char* what) {
     if (&A.world() == &B.world() && (A.layout().single() ? B.layout().single() : A.layout().same_grid(B.layout()))) return;
-    throw InvalidArgument(std::string(what) +
-                          ": the matrices are not on the same world, grid and blocks; redistribute one of them");
+    throw InvalidArgument(std::string(what) + ": the matrices are not on the same world, grid and blocks; redistribute one of them");
 }
 
 template <class T>
@@ -132,8 +128,8 @@ namespace {
 /// What local_rows() and local_columns() count with.
 template <class T>
 void check_counts(const BlockCyclic<T>& view) {
-    if (view.rows < 0 || view.columns < 0 || view.row_block < 1 || view.column_block < 1 || view.grid_rows < 1 ||
-        view.grid_columns < 1 || view.grid_rows > view.world.size() / view.grid_columns)
+    if (view.rows < 0 || view.columns < 0 || view.row_block < 1 || view.column_block < 1 || view.grid_rows < 1 || view.grid_columns < 1 ||
+        view.grid_rows > view.world.size() / view.grid_columns)
         throw InvalidArgument(described(view, "BlockCyclic") +
                               ": rows and columns must not be negative, blocks and the grid at least 1 x 1, and the grid not "
                               "larger than the world");
@@ -168,8 +164,8 @@ MatrixExchange between(const Operand<Element<T>>& tensor, const BlockCyclic<T>& 
         throw InvalidArgument(std::string(what) + ": " + tensor.labels.text +
                               " and the block-cyclic matrix live on different worlds; use transfer() first");
     const auto distance = std::max<std::int64_t>({1, view.local_rows(), view.leading_dimension});
-    MatrixExchange exchange(tensor.state.world->movement_communicator(), tensor.state.shape(), tensor.labels, layout_of(view),
-                            distance, tensor.world().rank());
+    MatrixExchange exchange(tensor.state.world->movement_communicator(), tensor.state.shape(), tensor.labels, layout_of(view), distance,
+                            tensor.world().rank());
     reserve_buffers(*tensor.state.world, exchange, sizeof(T), what);
     return exchange;
 }
@@ -211,8 +207,7 @@ void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matri
 }
 
 template <class T>
-Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values,
-                          const std::string& name) {
+Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents, std::span<const T> values, const std::string& name) {
     const CollectiveCall call(ranks_of(world), "from_replicated", extents, values.size());
     Tensor<T> result(world, std::move(extents), name);
     auto& state = *result.state();
@@ -317,20 +312,20 @@ void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const Tr
     solve_triangular_dense(matrix, X, options, described(A, "solve_triangular"));
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                             \
-    template struct BlockCyclic<T>;                                                                                      \
-    template struct BlockCyclic<const T>;                                                                                \
-    template Tensor<T> from_block_cyclic(const BlockCyclic<T>&, const std::string&);                                     \
-    template Tensor<T> from_block_cyclic(const BlockCyclic<const T>&, const std::string&);                               \
-    template void from_block_cyclic(const BlockCyclic<T>&, const IndexedTensor<T>&);                                     \
-    template void from_block_cyclic(const BlockCyclic<const T>&, const IndexedTensor<T>&);                               \
-    template void to_block_cyclic(const IndexedTensor<T>&, const BlockCyclic<T>&);                                       \
-    template Tensor<T> from_replicated(const World&, std::vector<std::int64_t>, std::span<const T>, const std::string&); \
-    template void qr(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                      \
-    template std::vector<real_of<T>> svd(const BlockCyclic<T>&, const BlockCyclic<T>&, const BlockCyclic<T>&);           \
-    template std::vector<real_of<T>> eigh(const BlockCyclic<T>&, const BlockCyclic<T>&);                                 \
-    template void cholesky(const BlockCyclic<T>&);                                                                       \
-    template void solve_positive(const BlockCyclic<T>&, const BlockCyclic<T>&);                                          \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template struct BlockCyclic<T>;                                                                                                        \
+    template struct BlockCyclic<const T>;                                                                                                  \
+    template Tensor<T> from_block_cyclic(const BlockCyclic<T>&, const std::string&);                                                       \
+    template Tensor<T> from_block_cyclic(const BlockCyclic<const T>&, const std::string&);                                                 \
+    template void from_block_cyclic(const BlockCyclic<T>&, const IndexedTensor<T>&);                                                       \
+    template void from_block_cyclic(const BlockCyclic<const T>&, const IndexedTensor<T>&);                                                 \
+    template void to_block_cyclic(const IndexedTensor<T>&, const BlockCyclic<T>&);                                                         \
+    template Tensor<T> from_replicated(const World&, std::vector<std::int64_t>, std::span<const T>, const std::string&);                   \
+    template void qr(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                                        \
+    template std::vector<real_of<T>> svd(const BlockCyclic<T>&, const BlockCyclic<T>&, const BlockCyclic<T>&);                             \
+    template std::vector<real_of<T>> eigh(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                   \
+    template void cholesky(const BlockCyclic<T>&);                                                                                         \
+    template void solve_positive(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                            \
     template void solve_triangular(const BlockCyclic<T>&, const BlockCyclic<T>&, const TriangularOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

@@ -18,8 +18,7 @@ std::vector<std::string> label_first(const std::string& first, const std::vector
 std::vector<std::string> labels_by_dimension(const Matricization& matrix) {
     std::vector<std::string> result(matrix.rows.dimensions.size() + matrix.columns.dimensions.size());
     for (const auto* side : {&matrix.rows, &matrix.columns})
-        for (std::size_t i = 0; i < side->dimensions.size(); ++i)
-            result[static_cast<std::size_t>(side->dimensions[i])] = side->labels[i];
+        for (std::size_t i = 0; i < side->dimensions.size(); ++i) result[static_cast<std::size_t>(side->dimensions[i])] = side->labels[i];
     return result;
 }
 
@@ -58,10 +57,10 @@ double residual(const IndexedTensor<T>& A, const Matricization& labels, const Te
     return ratio(static_cast<double>(rest.norm()), static_cast<double>(whole.norm()));
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                  \
-    template double orthogonality(const Tensor<T>&, bool);                                                                    \
-    template Tensor<T> as_tensor(const World&, const std::vector<real_of<T>>&);                                               \
-    template double residual(const IndexedTensor<T>&, const Matricization&, const Tensor<T>&, const std::vector<real_of<T>>*, \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template double orthogonality(const Tensor<T>&, bool);                                                                                 \
+    template Tensor<T> as_tensor(const World&, const std::vector<real_of<T>>&);                                                            \
+    template double residual(const IndexedTensor<T>&, const Matricization&, const Tensor<T>&, const std::vector<real_of<T>>*,              \
                              const Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

@@ -49,8 +49,7 @@ void with_driver_work(const DistributedMatrix<T>& A, const BlacsGrid* grid, std:
             for_integers = Buffer<int>(integers);
         });
         int info = 0;
-        f(DriverWork<T>{for_elements.data(), for_reals.data(), for_integers.data(), to_int(elements), to_int(reals),
-                        to_int(integers)},
+        f(DriverWork<T>{for_elements.data(), for_reals.data(), for_integers.data(), to_int(elements), to_int(reals), to_int(integers)},
           &info);
         check_outcome(info, what);
     });
@@ -63,17 +62,16 @@ void solve_on_one_rank(DistributedMatrix<T>& A, std::vector<real_of<T>>& values,
     const char* job = vectors ? "V" : "N";
     with_driver_work(A, nullptr, 0, [&](const DriverWork<T>& w, int* info) {
         if constexpr (local::is_complex<T>)
-            Fortran<T>::syevd(job, "L", &n, A.data(), &distance, values.data(), w.elements, &w.size, w.reals, &w.real_size,
-                              w.integers, &w.integer_size, info, 1, 1);
+            Fortran<T>::syevd(job, "L", &n, A.data(), &distance, values.data(), w.elements, &w.size, w.reals, &w.real_size, w.integers,
+                              &w.integer_size, info, 1, 1);
         else
-            Fortran<T>::syevd(job, "L", &n, A.data(), &distance, values.data(), w.elements, &w.size, w.integers, &w.integer_size,
-                              info, 1, 1);
+            Fortran<T>::syevd(job, "L", &n, A.data(), &distance, values.data(), w.elements, &w.size, w.integers, &w.integer_size, info, 1,
+                              1);
     });
 }
 
 template <class T>
-void solve_on_grid(const BlacsGrid& grid, DistributedMatrix<T>& A, std::vector<real_of<T>>& values,
-                   DistributedMatrix<T>& vectors) {
+void solve_on_grid(const BlacsGrid& grid, DistributedMatrix<T>& A, std::vector<real_of<T>>& values, DistributedMatrix<T>& vectors) {
     const int n = to_int(A.rows()), one = 1;
     const auto a = grid.describe(A.layout(), A.distance()), z = grid.describe(vectors.layout(), vectors.distance());
     // For small matrices and large blocks the driver asks for less than P?ORMTR, which it calls, needs.
@@ -104,7 +102,7 @@ std::vector<real_of<T>> values_on_grid(DistributedMatrix<T>& A) {
     with_workspace(A, grid.get(), "eigenvalues", [&](T* work, const int* lwork, int* info) {
         Fortran<T>::psytrd("L", &size, A.data(), &one, &one, a.data(), d.data(), e.data(), tau.data(), work, lwork, info, 1);
     });
-    std::vector<double> tridiagonal(static_cast<std::size_t>(2 * order), 0.0);  // the diagonal, then what is below it
+    std::vector<double> tridiagonal(static_cast<std::size_t>(2 * order), 0.0);     // the diagonal, then what is below it
     const bool counts = A.takes_part() && A.layout().grid_row(A.position()) == 0;  // each grid row has the same
     for (std::int64_t l = 0; counts && l < A.local_columns(); ++l) {
         const auto j = A.column_index(l);
@@ -112,8 +110,7 @@ std::vector<real_of<T>> values_on_grid(DistributedMatrix<T>& A) {
         if (j + 1 < order) tridiagonal[static_cast<std::size_t>(order + j)] = static_cast<double>(e[static_cast<std::size_t>(l)]);
     }
     A.world().communicator().sum(tridiagonal.data(), 2 * order);
-    std::vector<R> values(tridiagonal.begin(), tridiagonal.begin() + order),
-        below(tridiagonal.begin() + order, tridiagonal.end());
+    std::vector<R> values(tridiagonal.begin(), tridiagonal.begin() + order), below(tridiagonal.begin() + order, tridiagonal.end());
     A.world().agree([&] {
         int info = 0;
         FortranReal<R>::sterf(&size, values.data(), below.data(), &info);
@@ -138,8 +135,7 @@ std::vector<real_of<T>> eigh_dense(DistributedMatrix<T>& A, DistributedMatrix<T>
     } else {
         values = values_on_grid(A);
     }
-    A.world().communicator().broadcast(values.data(), static_cast<std::int64_t>(values.size() * sizeof(real_of<T>)),
-                                       A.layout().ranks[0]);
+    A.world().communicator().broadcast(values.data(), static_cast<std::int64_t>(values.size() * sizeof(real_of<T>)), A.layout().ranks[0]);
     return values;
 }
 

@@ -99,8 +99,8 @@ void qr_on_grid(DistributedMatrix<T>& A, DistributedMatrix<T>& R) {
     if (A.takes_part()) scale_columns(A, phases);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                     \
-    template std::vector<T> diagonal_values(const DistributedMatrix<T>&, std::int64_t, std::int64_t);            \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template std::vector<T> diagonal_values(const DistributedMatrix<T>&, std::int64_t, std::int64_t);                                      \
     template void qr_on_grid(DistributedMatrix<T>&, DistributedMatrix<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

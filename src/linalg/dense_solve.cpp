@@ -32,8 +32,7 @@ void solve_triangular_dense(const DistributedMatrix<T>& A, DistributedMatrix<T>&
         const auto diagonal = diagonal_values(A, A.rows());
         for (std::size_t i = 0; i < diagonal.size(); ++i)
             if (diagonal[i] == T(0))
-                throw InvalidArgument(text + " is singular: its diagonal has a zero in row " + std::to_string(i) +
-                                      "; use least_squares()");
+                throw InvalidArgument(text + " is singular: its diagonal has a zero in row " + std::to_string(i) + "; use least_squares()");
     }
     if (B.rows() == 0 || B.columns() == 0) return;
     const auto grid = make_grid(B.world(), B.layout());
@@ -41,9 +40,7 @@ void solve_triangular_dense(const DistributedMatrix<T>& A, DistributedMatrix<T>&
         const int m = to_int(B.rows()), n = to_int(B.columns()), lda = to_int(A.distance()), ldb = to_int(B.distance()), one = 1;
         const char* side = options.side == Side::left ? "L" : "R";
         const char* triangle = options.triangle == Triangle::lower ? "L" : "U";
-        const char* operation = options.operation == Operation::none         ? "N"
-                                : options.operation == Operation::transposed ? "T"
-                                                                             : "C";
+        const char* operation = options.operation == Operation::none ? "N" : options.operation == Operation::transposed ? "T" : "C";
         const char* unit = options.unit_diagonal ? "U" : "N";
         const T alpha = 1;
         if (grid == nullptr)
@@ -55,10 +52,9 @@ void solve_triangular_dense(const DistributedMatrix<T>& A, DistributedMatrix<T>&
     });
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                           \
-    template void cholesky_dense(DistributedMatrix<T>&, const std::string&);                                           \
-    template void solve_triangular_dense(const DistributedMatrix<T>&, DistributedMatrix<T>&, const TriangularOptions&, \
-                                         const std::string&);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void cholesky_dense(DistributedMatrix<T>&, const std::string&);                                                               \
+    template void solve_triangular_dense(const DistributedMatrix<T>&, DistributedMatrix<T>&, const TriangularOptions&, const std::string&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges::linalg

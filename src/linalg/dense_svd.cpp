@@ -52,11 +52,11 @@ Bidiagonal<T> reduce(DistributedMatrix<T>& A, const BlacsGrid* grid) {
     result.tau_p.resize(size);
     with_workspace(A, grid, "SVD", [&](T* work, const int* lwork, int* info) {
         if (grid == nullptr)
-            Fortran<T>::gebrd(&rows, &columns, A.data(), &distance, d.data(), e.data(), result.tau_q.data(), result.tau_p.data(),
-                              work, lwork, info);
+            Fortran<T>::gebrd(&rows, &columns, A.data(), &distance, d.data(), e.data(), result.tau_q.data(), result.tau_p.data(), work,
+                              lwork, info);
         else
-            Fortran<T>::pgebrd(&rows, &columns, A.data(), &one, &one, grid->describe(A.layout(), A.distance()).data(), d.data(),
-                               e.data(), result.tau_q.data(), result.tau_p.data(), work, lwork, info);
+            Fortran<T>::pgebrd(&rows, &columns, A.data(), &one, &one, grid->describe(A.layout(), A.distance()).data(), d.data(), e.data(),
+                               result.tau_q.data(), result.tau_p.data(), work, lwork, info);
     });
     for (auto value : diagonal_values(A, n)) result.d.push_back(std::real(value));
     for (auto value : diagonal_values(A, n - 1, 1)) result.e.push_back(std::real(value));
@@ -78,8 +78,7 @@ SmallSvd<real_of<T>> divide_and_conquer(const DistributedMatrix<T>& A, Bidiagona
     const auto count = vectors ? 3 * n * n + 4 * n : 8 * n;
     const auto bytes = [](std::int64_t reals) { return reals * static_cast<std::int64_t>(sizeof(R)); };
     SmallSvd<R> result{HeldMemory(A.shared_world(), bytes(2 * side * side), "SVD", "working arrays"), {}, {}};
-    const HeldMemory held(A.shared_world(), bytes(count) + 8 * n * static_cast<std::int64_t>(sizeof(int)), "SVD",
-                          "working arrays");
+    const HeldMemory held(A.shared_world(), bytes(count) + 8 * n * static_cast<std::int64_t>(sizeof(int)), "SVD", "working arrays");
     A.world().agree([&] {
         if (!A.is_first()) return;
         result.U = Buffer<R>(side * side);
@@ -90,8 +89,8 @@ SmallSvd<real_of<T>> divide_and_conquer(const DistributedMatrix<T>& A, Bidiagona
         const int size = to_int(n), distance = to_int(side);
         int info = 0, unused_index = 0;
         R unused = 0;
-        FortranReal<R>::bdsdc("U", vectors ? "I" : "N", &size, form.d.data(), form.e.data(), result.U.data(), &distance,
-                              result.Vh.data(), &distance, &unused, &unused_index, work.data(), indices.data(), &info, 1, 1);
+        FortranReal<R>::bdsdc("U", vectors ? "I" : "N", &size, form.d.data(), form.e.data(), result.U.data(), &distance, result.Vh.data(),
+                              &distance, &unused, &unused_index, work.data(), indices.data(), &info, 1, 1);
         check_outcome(info, "SVD");
     });
     return result;
@@ -99,8 +98,8 @@ SmallSvd<real_of<T>> divide_and_conquer(const DistributedMatrix<T>& A, Bidiagona
 
 /// The leading rows x columns of a real array of the first rank into a matrix, which is zero elsewhere. Collective.
 template <class T>
-void spread(const Buffer<real_of<T>>& from, std::int64_t distance, std::int64_t rows, std::int64_t columns,
-            DistributedMatrix<T>& to, BlacsGrid* grid) {
+void spread(const Buffer<real_of<T>>& from, std::int64_t distance, std::int64_t rows, std::int64_t columns, DistributedMatrix<T>& to,
+            BlacsGrid* grid) {
     const auto copy = [&](T* target, std::int64_t target_distance) {
         for (std::int64_t j = 0; j < columns; ++j) std::copy_n(from.data() + j * distance, rows, target + j * target_distance);
     };
@@ -123,15 +122,14 @@ void spread(const Buffer<real_of<T>>& from, std::int64_t distance, std::int64_t 
 
 /// C = Q C (from the left) or C P^H (from the right) with the reflectors in A. Collective.
 template <class T>
-void apply_reflectors(const DistributedMatrix<T>& A, const std::vector<T>& tau, bool left, DistributedMatrix<T>& C,
-                      const BlacsGrid* grid) {
+void apply_reflectors(const DistributedMatrix<T>& A, const std::vector<T>& tau, bool left, DistributedMatrix<T>& C, const BlacsGrid* grid) {
     const int rows = to_int(C.rows()), columns = to_int(C.columns()), k = to_int(left ? A.columns() : A.rows()), one = 1;
     const int lda = to_int(A.distance()), ldc = to_int(C.distance());
     const char *vect = left ? "Q" : "P", *side = left ? "L" : "R", *trans = left ? "N" : local::is_complex<T> ? "C" : "T";
     with_workspace(A, grid, "SVD", [&](T* work, const int* lwork, int* info) {
         if (grid == nullptr)
-            Fortran<T>::ormbr(vect, side, trans, &rows, &columns, &k, A.data(), &lda, tau.data(), C.data(), &ldc, work, lwork,
-                              info, 1, 1, 1);
+            Fortran<T>::ormbr(vect, side, trans, &rows, &columns, &k, A.data(), &lda, tau.data(), C.data(), &ldc, work, lwork, info, 1, 1,
+                              1);
         else
             Fortran<T>::pormbr(vect, side, trans, &rows, &columns, &k, A.data(), &one, &one,
                                grid->describe(A.layout(), A.distance()).data(), tau.data(), C.data(), &one, &one,

@@ -76,8 +76,7 @@ DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, Matri
 }
 
 template <class T>
-DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements,
-                                        const std::string& what)
+DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what)
     : DistributedMatrix(std::move(world), std::move(layout), nullptr, 0) {
     held_.emplace(world_, layout_.max_local_size() * static_cast<std::int64_t>(sizeof(T)), what);
     own_ = std::move(elements);
@@ -85,12 +84,8 @@ DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, Matri
 }
 
 template <class T>
-DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, T* data,
-                                        std::int64_t leading_dimension)
-    : world_(std::move(world)),
-      layout_(std::move(layout)),
-      position_(layout_.position(world_->rank())),
-      data_(data) {
+DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, T* data, std::int64_t leading_dimension)
+    : world_(std::move(world)), layout_(std::move(layout)), position_(layout_.position(world_->rank())), data_(data) {
     if (!takes_part()) return;
     local_rows_ = layout_.rows.count(layout_.grid_row(position_));
     local_columns_ = layout_.columns.count(layout_.grid_column(position_));
@@ -149,12 +144,12 @@ const TensorState& unpacked(const std::shared_ptr<TensorState>& tensor, Tensor<T
 }
 
 template <class T>
-DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint,
-                          Part part, std::int64_t least_rows) {
+DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint, Part part,
+                          std::int64_t least_rows) {
     DistributedMatrix<T> matrix(tensor.world, layout, labels.text, least_rows);
     {
-        const MatrixExchange exchange(tensor.world->movement_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels,
-                                      layout, matrix.distance(), tensor.rank());
+        const MatrixExchange exchange(tensor.world->movement_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels, layout,
+                                      matrix.distance(), tensor.rank());
         reserve_buffers(*tensor.world, exchange, sizeof(T), labels.text);
         exchange.gather(elements_of<T>(tensor), matrix.data(), adjoint, tensor.world->workspace());
     }
@@ -172,7 +167,8 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     const MatrixExchange exchange(state.movement_communicator(), layout, adjoint ? labels.flipped() : labels, matrix.layout(),
                                   matrix.distance(), state.rank());
     // The elements come in one step, so the tensor is made without any, and with the account of its memory.
-    auto result = TensorState::make<T>(world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
+    auto result = TensorState::make<T>(
+        world, [&] { return new_layout(state, {0}, Symmetry::none(1)); }, name);
     Buffer<T> elements;
     if (exchange.is_identity()) elements = matrix.release();
     const bool adopted = elements.size() > 0;
@@ -192,13 +188,12 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     return Tensor<T>(std::move(result));
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                         \
-    template class DistributedMatrix<T>;                                                                             \
-    template DistributedMatrix<T> load(const TensorState&, const Matricization&, const MatrixLayout&, bool, Part, \
-                                       std::int64_t);                                                                \
-    template Tensor<T> store(const World&, DistributedMatrix<T>&&, const std::vector<std::int64_t>&,                 \
-                             const std::vector<std::int64_t>&, const std::string&, bool);                            \
-    template void check_finite(const DistributedMatrix<T>&, Part, const std::string&);                               \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class DistributedMatrix<T>;                                                                                                   \
+    template DistributedMatrix<T> load(const TensorState&, const Matricization&, const MatrixLayout&, bool, Part, std::int64_t);           \
+    template Tensor<T> store(const World&, DistributedMatrix<T>&&, const std::vector<std::int64_t>&, const std::vector<std::int64_t>&,     \
+                             const std::string&, bool);                                                                                    \
+    template void check_finite(const DistributedMatrix<T>&, Part, const std::string&);                                                     \
     template const TensorState& unpacked(const std::shared_ptr<TensorState>&, Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

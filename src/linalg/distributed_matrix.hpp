@@ -44,8 +44,7 @@ class DistributedMatrix {
 public:
     /// Not initialised. Collective. @param least_rows the local array has at least so many rows
     /// @throws OutOfMemory, Unsupported on every rank
-    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what,
-                      std::int64_t least_rows = 0);
+    DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what, std::int64_t least_rows = 0);
     /// Takes over an array that is dense on the ranks that have a part, for a matrix on one rank. Local.
     /// @throws OutOfMemory on every rank
     DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, Buffer<T> elements, const std::string& what);
@@ -103,8 +102,8 @@ enum class Part : std::uint8_t { all, lower, upper };
 /// Collective.
 /// @throws InvalidArgument on every rank if an element of the part is infinite or not a number
 template <class T>
-DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout,
-                          bool adjoint = false, Part part = Part::all, std::int64_t least_rows = 0);
+DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels, const MatrixLayout& layout, bool adjoint = false,
+                          Part part = Part::all, std::int64_t least_rows = 0);
 
 /// A new tensor with the extents of rows, then columns (with `adjoint`: of the adjoint matrix), and the elements of a matrix,
 /// which it takes over where it lies right. Collective.

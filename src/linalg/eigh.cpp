@@ -50,8 +50,7 @@ void check_symmetric(const DistributedMatrix<T>& A, const DistributedMatrix<T>& 
     difference = largest(A.world(), difference);
     size = largest(A.world(), size);
     if (difference <= allowed_asymmetry * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon()) * size) return;
-    throw InvalidArgument("eigh of " + text + ": the matrix differs from its adjoint by up to " +
-                          std::to_string(difference / size) +
+    throw InvalidArgument("eigh of " + text + ": the matrix differs from its adjoint by up to " + std::to_string(difference / size) +
                           " of its largest element; give the tensor a symmetry, symmetrize it, or set EighOptions::symmetric to "
                           "use the part below the diagonal");
 }
@@ -77,8 +76,8 @@ double eigen_residual(const IndexedTensor<T>& A, const Matricization& labels, co
 
 template <class T>
 EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options) {
-    const CollectiveCall call(ranks_of(A), "eigh", digest_of(A), options.vectors, options.first, options.count.value_or(-1), options.symmetric,
-                              options.checks, digest_of(options.grid));
+    const CollectiveCall call(ranks_of(A), "eigh", digest_of(A), options.vectors, options.first, options.count.value_or(-1),
+                              options.symmetric, options.checks, digest_of(options.grid));
     Operand<T> a(A, "eigh");
     const auto& labels = a.labels;
     check_square(labels, "eigh");

@@ -91,19 +91,11 @@ template <class T>
 class Problem {
 public:
     Problem(Operand<T>& a, Operand<T>& b, const LeastSquaresOptions& options)
-        : a_(a),
-          b_(b),
-          options_(options),
-          rows_(numbered('r', a.labels.rows.labels.size())),
-          columns_(numbered('c', a.labels.columns.labels.size())),
-          others_(numbered('d', b.labels.columns.labels.size())),
-          A_(a.tensor()),
-          B_(b.tensor()),
-          a_names_(by_dimension(a.labels, rows_, columns_)),
-          b_names_(by_dimension(b.labels, rows_, others_)) {
+        : a_(a), b_(b), options_(options), rows_(numbered('r', a.labels.rows.labels.size())),
+          columns_(numbered('c', a.labels.columns.labels.size())), others_(numbered('d', b.labels.columns.labels.size())), A_(a.tensor()),
+          B_(b.tensor()), a_names_(by_dimension(a.labels, rows_, columns_)), b_names_(by_dimension(b.labels, rows_, others_)) {
         const auto longer = static_cast<double>(std::max(a.labels.rows.size, a.labels.columns.size));
-        tolerance_ =
-            options.tolerance >= 0 ? options.tolerance : longer * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon());
+        tolerance_ = options.tolerance >= 0 ? options.tolerance : longer * static_cast<double>(std::numeric_limits<real_of<T>>::epsilon());
     }
 
     LeastSquaresResult<T> solve() {
@@ -143,8 +135,7 @@ private:
         TriangularOptions upper;
         upper.triangle = Triangle::upper;
         upper.grid = options_.grid;
-        result.X =
-            solve_triangular(factors.R[with_bar({joint}, columns_)], projected(factors.Q)[with_bar({joint}, others_)], upper);
+        result.X = solve_triangular(factors.R[with_bar({joint}, columns_)], projected(factors.Q)[with_bar({joint}, others_)], upper);
         return true;
     }
     /// More columns than rows: A^H = Q R, R^H Y = B, X = Q Y.
@@ -157,8 +148,7 @@ private:
         lower.operation = Operation::adjoint;
         lower.grid = options_.grid;
         const auto right = with_bar(rows_, others_);
-        const auto Y =
-            solve_triangular(factors.R[with_bar({joint}, rows_)], B_[joined_names(with_label(b_names_, "->"), right)], lower);
+        const auto Y = solve_triangular(factors.R[with_bar({joint}, rows_)], B_[joined_names(with_label(b_names_, "->"), right)], lower);
         result.X = empty({});
         result.X[joined_names(columns_, others_)] = factors.Q[with_label(columns_, joint)] * Y[label_first(joint, others_)];
         return true;
@@ -179,9 +169,7 @@ private:
                                                     as_tensor<T>(b_.world(), inverse)[{joint.c_str()}] *
                                                     projected(factors.U)[label_first(joint, others_)];
     }
-    Names arrow(const Names& rows, const Names& columns) const {
-        return joined_names(with_label(a_names_, "->"), with_bar(rows, columns));
-    }
+    Names arrow(const Names& rows, const Names& columns) const { return joined_names(with_label(a_names_, "->"), with_bar(rows, columns)); }
 
     Operand<T>&a_, &b_;
     const LeastSquaresOptions& options_;
@@ -207,7 +195,7 @@ LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTens
     return Problem<T>(a, b, options).solve();
 }
 
-#define ARGES_INSTANTIATE(T) \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
     template LeastSquaresResult<T> least_squares(const IndexedTensor<T>&, const IndexedTensor<T>&, const LeastSquaresOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

@@ -34,8 +34,8 @@ SplitLabels split(const Labels& labels, const std::string& text) {
     const Names matrix(names.begin() + static_cast<std::ptrdiff_t>(arrow_length > 0 ? arrow + arrow_length : 0), names.end());
     const auto bars = std::count(matrix.begin(), matrix.end(), "|");
     if (bars != 1)
-        throw InvalidArgument(text + ": the labels have " + (bars == 0 ? "no bar" : "more than one bar") +
-                              " between rows and columns" + cure);
+        throw InvalidArgument(text + ": the labels have " + (bars == 0 ? "no bar" : "more than one bar") + " between rows and columns" +
+                              cure);
     const auto bar = std::find(matrix.begin(), matrix.end(), "|");
     SplitLabels result{{}, {matrix.begin(), bar}, {bar + 1, matrix.end()}};
     if (result.rows.empty() || result.columns.empty())
@@ -52,8 +52,8 @@ SplitLabels split(const Labels& labels, const std::string& text) {
 
 void check_names(const Names& names, const std::string& text) {
     for (const auto& name : names) {
-        const bool valid = !name.empty() && std::all_of(name.begin(), name.end(),
-                                                        [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+        const bool valid =
+            !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
         if (!valid) throw InvalidArgument(text + ": \"" + name + "\" is not a label; use letters, digits and underscores" + cure);
         if (std::count(names.begin(), names.end(), name) > 1)
             throw InvalidArgument(text + ": label '" + name +
@@ -61,14 +61,12 @@ void check_names(const Names& names, const std::string& text) {
     }
 }
 
-MatrixSide side_of(const Names& labels, const SplitLabels& all, const std::vector<std::int64_t>& extents,
-                   const std::string& text) {
+MatrixSide side_of(const Names& labels, const SplitLabels& all, const std::vector<std::int64_t>& extents, const std::string& text) {
     MatrixSide side;
     side.labels = labels;
     for (const auto& label : labels) {
         const auto found = std::find(all.dimensions.begin(), all.dimensions.end(), label);
-        if (found == all.dimensions.end())
-            throw InvalidArgument(text + ": label '" + label + "' is not in front of the arrow" + cure);
+        if (found == all.dimensions.end()) throw InvalidArgument(text + ": label '" + label + "' is not in front of the arrow" + cure);
         const auto dimension = found - all.dimensions.begin();
         side.dimensions.push_back(static_cast<int>(dimension));
         side.extents.push_back(extents[static_cast<std::size_t>(dimension)]);

@@ -11,10 +11,10 @@ namespace arges::linalg {
 
 /// One side of a matricization.
 struct MatrixSide {
-    std::vector<int> dimensions;         ///< of the tensor, the fastest first
-    std::vector<std::string> labels;     ///< their labels
-    std::vector<std::int64_t> extents;   ///< and extents
-    std::int64_t size = 1;               ///< product of the extents
+    std::vector<int> dimensions;        ///< of the tensor, the fastest first
+    std::vector<std::string> labels;    ///< their labels
+    std::vector<std::int64_t> extents;  ///< and extents
+    std::int64_t size = 1;              ///< product of the extents
 };
 
 /// A tensor as a matrix.

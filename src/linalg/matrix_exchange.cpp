@@ -65,8 +65,8 @@ void for_each_local(const std::vector<Digit>& digits, std::size_t left, std::int
         for_each_local(digits, left - 1, below, f, index + (digit.place + digit.places * l) * below, offset + l * digit.stride);
 }
 
-SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAxis& axis, std::int64_t rank,
-                     std::int64_t matrix_place, std::int64_t distance) {
+SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAxis& axis, std::int64_t rank, std::int64_t matrix_place,
+                     std::int64_t distance) {
     const auto digits = digits_of(tensor, side, rank);
     SideLists lists;
     lists.in_tensor.resize(static_cast<std::size_t>(axis.places));
@@ -134,10 +134,9 @@ void copy(const Places (&from_places)[2], const Places (&to_places)[2], const st
 
 }  // namespace
 
-MatrixExchange::MatrixExchange(const Communicator* comm, const Layout& tensor, const Matricization& labels,
-                               const MatrixLayout& matrix, std::int64_t leading_dimension, std::int64_t rank)
-    : comm_(comm),
-      rank_(rank) {
+MatrixExchange::MatrixExchange(const Communicator* comm, const Layout& tensor, const Matricization& labels, const MatrixLayout& matrix,
+                               std::int64_t leading_dimension, std::int64_t rank)
+    : comm_(comm), rank_(rank) {
     const auto at = matrix.position(rank);
     rows_ = make_lists(tensor, labels.rows, matrix.rows, rank, at < 0 ? -1 : matrix.grid_row(at), 1);
     columns_ = make_lists(tensor, labels.columns, matrix.columns, rank, at < 0 ? -1 : matrix.grid_column(at), leading_dimension);
@@ -170,8 +169,7 @@ void MatrixExchange::list_blocks(const Layout& tensor, const MatrixLayout& matri
     for (auto copy : copy_offsets(tensor))
         for (std::size_t c = 0; c < columns_.in_matrix.size(); ++c)
             for (std::size_t r = 0; r < rows_.in_matrix.size(); ++r)
-                add({rows_.rank_part[r] + columns_.rank_part[c] + copy, &rows_.in_matrix[r], &columns_.in_matrix[c],
-                     copy == my_copy},
+                add({rows_.rank_part[r] + columns_.rank_part[c] + copy, &rows_.in_matrix[r], &columns_.in_matrix[c], copy == my_copy},
                     own_in_matrix_, in_matrix_);
 }
 
@@ -183,8 +181,7 @@ std::int64_t MatrixExchange::elements(const std::vector<Block>& blocks, bool to_
 }
 
 std::int64_t MatrixExchange::buffer_elements() const {
-    return std::max(elements(in_tensor_, true) + elements(in_matrix_, true),
-                    elements(in_tensor_, false) + elements(in_matrix_, false));
+    return std::max(elements(in_tensor_, true) + elements(in_matrix_, true), elements(in_tensor_, false) + elements(in_matrix_, false));
 }
 
 std::int64_t MatrixExchange::list_bytes() const {
@@ -197,8 +194,8 @@ std::int64_t MatrixExchange::list_bytes() const {
 
 bool MatrixExchange::is_identity() const {
     const auto &t = own_in_tensor_, &m = own_in_matrix_;
-    return tensor_size_ == matrix_size_ && t.count() == tensor_size_ && in_matrix_.empty() &&
-           t.rows->offsets == m.rows->offsets && t.columns->offsets == m.columns->offsets;
+    return tensor_size_ == matrix_size_ && t.count() == tensor_size_ && in_matrix_.empty() && t.rows->offsets == m.rows->offsets &&
+           t.columns->offsets == m.columns->offsets;
 }
 
 template <class T>
@@ -210,13 +207,12 @@ void MatrixExchange::pack(const Block& block, const T* from, T* buffer) const {
 template <class T>
 void MatrixExchange::unpack(const Block& block, const T* buffer, T* to, bool conjugate) const {
     const auto *inner = rows_first_ ? block.rows : block.columns, *outer = rows_first_ ? block.columns : block.rows;
-    copy<T>({{nullptr, 1}, {nullptr, inner->count()}}, {{inner}, {outer}}, {inner->count(), outer->count()}, buffer, to,
-            conjugate);
+    copy<T>({{nullptr, 1}, {nullptr, inner->count()}}, {{inner}, {outer}}, {inner->count(), outer->count()}, buffer, to, conjugate);
 }
 
 template <class T>
-void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix,
-                          bool conjugate, Workspace& workspace) const {
+void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block>& in, const T* from, T* to, bool to_matrix, bool conjugate,
+                          Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
     FirstError error;
     T* next = workspace.take<T>(elements(out, to_matrix) + elements(in, to_matrix));
@@ -224,8 +220,7 @@ void MatrixExchange::move(const std::vector<Block>& out, const std::vector<Block
         std::vector<Piece> result;
         for (const auto& block : blocks) {
             if (to_matrix && !block.same_copy) continue;
-            result.push_back(
-                {block.peer, reinterpret_cast<std::byte*>(next), block.count() * static_cast<std::int64_t>(sizeof(T))});
+            result.push_back({block.peer, reinterpret_cast<std::byte*>(next), block.count() * static_cast<std::int64_t>(sizeof(T))});
             next += block.count();
         }
         return result;
@@ -263,8 +258,8 @@ void MatrixExchange::scatter(const T* matrix, T* tensor, bool conjugate, Workspa
     move(in_matrix_, in_tensor_, matrix, tensor, false, conjugate, workspace);
 }
 
-#define ARGES_INSTANTIATE(T)                                                          \
-    template void MatrixExchange::gather(const T*, T*, bool, Workspace&) const;       \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void MatrixExchange::gather(const T*, T*, bool, Workspace&) const;                                                            \
     template void MatrixExchange::scatter(const T*, T*, bool, Workspace&) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

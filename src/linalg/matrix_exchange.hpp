@@ -26,9 +26,9 @@ struct OffsetList {
 /// Rows or columns: which of them a rank has on either side. A *combination* is a set of places of the tensor's dimensions on
 /// this side.
 struct SideLists {
-    std::vector<OffsetList> in_tensor;     ///< by place of the matrix: offsets of this rank's elements in the tensor
-    std::vector<OffsetList> in_matrix;     ///< by combination: offsets of this rank's elements in the matrix
-    std::vector<std::int64_t> rank_part;   ///< by combination: what it adds to the rank
+    std::vector<OffsetList> in_tensor;    ///< by place of the matrix: offsets of this rank's elements in the tensor
+    std::vector<OffsetList> in_matrix;    ///< by combination: offsets of this rank's elements in the matrix
+    std::vector<std::int64_t> rank_part;  ///< by combination: what it adds to the rank
 };
 
 /// The movement between a tensor without symmetry and a matrix, prepared for one rank. A tensor that is stored several times is

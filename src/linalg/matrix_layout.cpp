@@ -76,8 +76,7 @@ MatrixLayout MatrixLayout::resized(std::int64_t new_rows, std::int64_t new_colum
 }
 
 bool MatrixLayout::same_grid(const MatrixLayout& other) const {
-    return resized(0, 0).rows == other.resized(0, 0).rows && resized(0, 0).columns == other.resized(0, 0).columns &&
-           ranks == other.ranks;
+    return resized(0, 0).rows == other.resized(0, 0).rows && resized(0, 0).columns == other.resized(0, 0).columns && ranks == other.ranks;
 }
 
 std::vector<std::int64_t> grid_ranks(std::int64_t rows, std::int64_t columns, GridOrder order) {
@@ -98,9 +97,7 @@ MatrixLayout choose_layout(std::int64_t rows, std::int64_t columns, std::int64_t
     else if (wanted.columns > 0)
         grid = {ranks / wanted.columns, wanted.columns};
     const auto block = wanted.block > 0 ? wanted.block : default_block(std::min(rows, columns));
-    return {{rows, block, grid.rows, 0},
-            {columns, block, grid.columns, 0},
-            grid_ranks(grid.rows, grid.columns, GridOrder::row_major)};
+    return {{rows, block, grid.rows, 0}, {columns, block, grid.columns, 0}, grid_ranks(grid.rows, grid.columns, GridOrder::row_major)};
 }
 
 void check_size(const MatrixLayout& layout, const std::string& what) {
@@ -109,10 +106,10 @@ void check_size(const MatrixLayout& layout, const std::string& what) {
     const bool fits = r.extent <= most && c.extent <= most && r.block <= most && c.block <= most &&
                       Wide(r.max_count()) * std::max<std::int64_t>(1, c.max_count()) <= most;
     if (!fits)
-        throw Unsupported(what + ": the matrix of " + std::to_string(r.extent) + " x " + std::to_string(c.extent) +
-                          " on a grid of " + std::to_string(r.places) + " x " + std::to_string(c.places) +
-                          " ranks has parts of " + std::to_string(r.max_count()) + " x " + std::to_string(c.max_count()) +
-                          ", but ScaLAPACK's indices end at " + std::to_string(most) + "; use more ranks");
+        throw Unsupported(what + ": the matrix of " + std::to_string(r.extent) + " x " + std::to_string(c.extent) + " on a grid of " +
+                          std::to_string(r.places) + " x " + std::to_string(c.places) + " ranks has parts of " +
+                          std::to_string(r.max_count()) + " x " + std::to_string(c.max_count()) + ", but ScaLAPACK's indices end at " +
+                          std::to_string(most) + "; use more ranks");
 }
 
 }  // namespace arges::linalg

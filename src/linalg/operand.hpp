@@ -28,13 +28,11 @@ class Operand {
 public:
     /// @throws Unsupported in a dry run; InvalidArgument for labels that do not fit
     Operand(const IndexedTensor<T>& A, const std::string& what)
-        : state(checked(A, what)),
-          labels(parse_matricization(A.factor().labels, state.shape().extents(), state.title())),
+        : state(checked(A, what)), labels(parse_matricization(A.factor().labels, state.shape().extents(), state.title())),
           pointer_(A.factor().tensor) {
         if (state.world->dry())
-            throw Unsupported(
-                what + " of " + labels.text +
-                ": the world is a dry run, which has no elements; plan by statements, or use a world of real ranks");
+            throw Unsupported(what + " of " + labels.text +
+                              ": the world is a dry run, which has no elements; plan by statements, or use a world of real ranks");
     }
     /// Without symmetry. Collective.
     const TensorState& plain() { return unpacked(pointer_, copy_); }
@@ -57,8 +55,7 @@ private:
 template <class T>
 void check_same_world(const Operand<T>& A, const Operand<T>& B, const std::string& what) {
     if (A.state.world != B.state.world)
-        throw InvalidArgument(what + ": " + A.labels.text + " and " + B.labels.text +
-                              " live on different worlds; use transfer() first");
+        throw InvalidArgument(what + ": " + A.labels.text + " and " + B.labels.text + " live on different worlds; use transfer() first");
 }
 
 }  // namespace arges::linalg

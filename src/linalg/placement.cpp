@@ -60,8 +60,7 @@ Placement choose_placement(const Layout& tensor, const Matricization& labels, st
     const auto rule = tall_rule(n, purpose);
     const auto most = n > 0 ? std::min(ranks, m / rule.rows) : 1;  // ranks that have enough rows
     if (free && n > 0 && m >= 2 * n && (most == ranks || n <= rule.small_triangle)) {
-        if (const auto in_place = rows_in_place(tensor, labels); in_place && in_place->rows.places <= most)
-            return {*in_place, true};
+        if (const auto in_place = rows_in_place(tensor, labels); in_place && in_place->rows.places <= most) return {*in_place, true};
         auto layout = on_one_rank(m, n);
         layout.rows = {m, ceil_div(m, most), most, 0};
         layout.ranks = grid_ranks(most, 1, GridOrder::column_major);

@@ -24,10 +24,7 @@ template <class T>
 class RangeFinder {
 public:
     RangeFinder(const Tensor<T>& A, const Matricization& labels)
-        : A_(A),
-          all_(labels_by_dimension(labels)),
-          rows_(labels.rows),
-          columns_(labels.columns) {}
+        : A_(A), all_(labels_by_dimension(labels)), rows_(labels.rows), columns_(labels.columns) {}
 
     /// Orthonormal vectors, rows x `width`, whose span is close to that of the leading left singular vectors.
     Tensor<T> operator()(std::int64_t width, int powers, std::uint64_t seed) const {
@@ -55,9 +52,7 @@ private:
         result[with_label(columns_.labels, joint)] = conj(A_[all_]) * vectors[with_label(rows_.labels, joint)];
         return result;
     }
-    static Tensor<T> orthonormal(const Tensor<T>& vectors, const MatrixSide& side) {
-        return qr(vectors[barred(side.labels, {joint})]).Q;
-    }
+    static Tensor<T> orthonormal(const Tensor<T>& vectors, const MatrixSide& side) { return qr(vectors[barred(side.labels, {joint})]).Q; }
 
     const Tensor<T>& A_;
     std::vector<std::string> all_;

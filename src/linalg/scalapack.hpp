@@ -19,8 +19,7 @@ namespace arges::linalg {
 inline void check_outcome(int info, const std::string& what) {
     if (info < 0) throw Error(what + ": argument " + std::to_string(-info) + " was refused; please report this");
     if (info > 0)
-        throw Error(what + ": the iteration did not converge (" + std::to_string(info) +
-                    "); scale the matrix, or change it by round-off");
+        throw Error(what + ": the iteration did not converge (" + std::to_string(info) + "); scale the matrix, or change it by round-off");
 }
 
 /// Runs `work` on the ranks that take part; every rank throws if one does. Collective.

@@ -56,8 +56,8 @@ Tensor<T> solve_positive(const IndexedTensor<T>& A, const IndexedTensor<T>& B, c
 
 template <class T>
 Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B, const TriangularOptions& options) {
-    const CollectiveCall call(ranks_of(A), "solve_triangular", digest_of(A), digest_of(B), options.side, options.triangle, options.operation,
-                              options.unit_diagonal, digest_of(options.grid));
+    const CollectiveCall call(ranks_of(A), "solve_triangular", digest_of(A), digest_of(B), options.side, options.triangle,
+                              options.operation, options.unit_diagonal, digest_of(options.grid));
     Operand<T> a(A, "solve_triangular"), b(B, "solve_triangular");
     check_same_world(a, b, "solve_triangular");
     check_square(a.labels, "solve_triangular");
@@ -74,9 +74,9 @@ Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B,
                 : store(a.world(), std::move(X), b.labels.rows.extents, op.rows.extents, "X");
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                         \
-    template Tensor<T> cholesky(const IndexedTensor<T>&, const MatrixGrid&);                                         \
-    template Tensor<T> solve_positive(const IndexedTensor<T>&, const IndexedTensor<T>&, const MatrixGrid&);          \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template Tensor<T> cholesky(const IndexedTensor<T>&, const MatrixGrid&);                                                               \
+    template Tensor<T> solve_positive(const IndexedTensor<T>&, const IndexedTensor<T>&, const MatrixGrid&);                                \
     template Tensor<T> solve_triangular(const IndexedTensor<T>&, const IndexedTensor<T>&, const TriangularOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

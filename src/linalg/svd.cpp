@@ -42,12 +42,10 @@ SvdResult<T> exact(const TensorState& tensor, const Matricization& labels, const
     const auto m = labels.rows.size, n = labels.columns.size;
     const bool wide = m < n;  // then of the adjoint: A^H = V S U^H
     const auto& world = tensor.world_handle;
-    const auto placement =
-        choose_placement(tensor.shape(), wide ? labels.flipped() : labels, world.size(), options.grid, Purpose::svd);
-    const bool tall = placement.tall && static_cast<double>(std::max(m, n)) >= tall_ratio * static_cast<double>(std::min(m, n)) &&
-                      std::min(m, n) > 0;
-    auto A = load<T>(tensor, labels, placement.layout, wide, Part::all,
-                  tall ? TallQr<T>::least_rows(std::min(m, n), placement.layout) : 0);
+    const auto placement = choose_placement(tensor.shape(), wide ? labels.flipped() : labels, world.size(), options.grid, Purpose::svd);
+    const bool tall =
+        placement.tall && static_cast<double>(std::max(m, n)) >= tall_ratio * static_cast<double>(std::min(m, n)) && std::min(m, n) > 0;
+    auto A = load<T>(tensor, labels, placement.layout, wide, Part::all, tall ? TallQr<T>::least_rows(std::min(m, n), placement.layout) : 0);
     const SvdCut cut{options.rank, options.tolerance, options.absolute_tolerance};
     const bool U = wide ? options.right : options.left, Vh = wide ? options.left : options.right;
     auto dense = tall ? by_tall_qr(world, A, cut, U, Vh) : svd_by_bidiagonal(A, cut, U, Vh);
@@ -81,9 +79,9 @@ void check_options(const SvdOptions& options, const std::string& text) {
 
 template <class T>
 SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options) {
-    const CollectiveCall call(ranks_of(A), "svd", digest_of(A), options.rank.value_or(0), options.tolerance, options.absolute_tolerance, options.left,
-                              options.right, options.method, options.oversampling, options.power_iterations, options.seed, options.checks,
-                              digest_of(options.grid));
+    const CollectiveCall call(ranks_of(A), "svd", digest_of(A), options.rank.value_or(0), options.tolerance, options.absolute_tolerance,
+                              options.left, options.right, options.method, options.oversampling, options.power_iterations, options.seed,
+                              options.checks, digest_of(options.grid));
     Operand<T> a(A, "svd");
     const auto& labels = a.labels;
     check_options(options, labels.text);

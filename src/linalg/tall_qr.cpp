@@ -159,8 +159,8 @@ void TallQr<T>::split(const Merge& merge, Columns& columns) const {
     const int n = to_int(width_), nb = to_int(panel(width_)), count = to_int(columns.count);
     columns.lower.zero();
     int info = 0;
-    Fortran<T>::tpmqrt("L", "N", &n, &count, &n, &n, &nb, merge.reflectors.data(), &n, merge.factors.data(), &nb,
-                       columns.top.data(), &n, columns.lower.data(), &n, columns.work.data(), &info, 1, 1);
+    Fortran<T>::tpmqrt("L", "N", &n, &count, &n, &n, &nb, merge.reflectors.data(), &n, merge.factors.data(), &nb, columns.top.data(), &n,
+                       columns.lower.data(), &n, columns.work.data(), &info, 1, 1);
 }
 
 /// target = Q_leaf target, block reflector by block reflector from the last; on a triangle the leading columns are zero where a
@@ -168,15 +168,14 @@ void TallQr<T>::split(const Merge& merge, Columns& columns) const {
 template <class T>
 void TallQr<T>::apply_leaf(const Leaf& leaf, T* target, std::int64_t distance, bool triangular, Columns& columns) const {
     const auto nb = panel(width_), count = columns.count;
-    const int ldv = to_int(matrix_.distance()), ldt = to_int(nb), ldc = to_int(distance),
-              ldwork = to_int(std::max<std::int64_t>(1, count));
+    const int ldv = to_int(matrix_.distance()), ldt = to_int(nb), ldc = to_int(distance), ldwork = to_int(std::max<std::int64_t>(1, count));
     for (auto i = (width_ - 1) / nb * nb; i >= 0; i -= nb) {
         const auto skipped = triangular ? std::min(i, count) : 0;
         const int m = to_int(leaf.rows - i), n = to_int(count - skipped), k = to_int(std::min(nb, width_ - i));
         if (n == 0) continue;
         const T* const v = matrix_.data() + leaf.first_row + i + i * matrix_.distance();
-        Fortran<T>::larfb("L", "N", "F", "C", &m, &n, &k, v, &ldv, leaf.factors.data() + i * nb, &ldt,
-                          target + i + skipped * distance, &ldc, columns.work.data(), &ldwork, 1, 1, 1, 1);
+        Fortran<T>::larfb("L", "N", "F", "C", &m, &n, &k, v, &ldv, leaf.factors.data() + i * nb, &ldt, target + i + skipped * distance,
+                          &ldc, columns.work.data(), &ldwork, 1, 1, 1, 1);
     }
 }
 
@@ -209,8 +208,7 @@ void TallQr<T>::expand(Columns& columns, DistributedMatrix<T>& result) const {
         apply_leaf(leaf, first, distance, triangular, columns);
     }
     if (is_padded)
-        for (std::int64_t j = 0; j < columns.count; ++j)
-            std::copy_n(target + j * distance, result.local_rows(), result.column(j));
+        for (std::int64_t j = 0; j < columns.count; ++j) std::copy_n(target + j * distance, result.local_rows(), result.column(j));
 }
 
 /// Q times what `fill_top` writes on the first rank. Collective.

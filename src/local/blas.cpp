@@ -18,25 +18,20 @@ constexpr std::int64_t max_size = 1 << 30;  // larger matrices are multiplied in
 
 int checked(std::int64_t stride) {
     if (stride < 1 || stride > max_blas_stride)
-        throw InvalidArgument("BLAS cannot take a matrix with a stride of " +
-                              std::to_string(stride) + " elements");
+        throw InvalidArgument("BLAS cannot take a matrix with a stride of " + std::to_string(stride) + " elements");
     return static_cast<int>(stride);
 }
 
-CBLAS_TRANSPOSE operation(bool transposed) {
-    return transposed ? CblasTrans : CblasNoTrans;
-}
+CBLAS_TRANSPOSE operation(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
 /// Calls the routine for the element type: real scalars go by value, complex ones by address.
 template <class T>
 void call_gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {
-    const int m = static_cast<int>(size.m), n = static_cast<int>(size.n),
-              k = static_cast<int>(size.k);
+    const int m = static_cast<int>(size.m), n = static_cast<int>(size.n), k = static_cast<int>(size.k);
     const auto op_a = operation(a.transposed), op_b = operation(b.transposed);
     const int lda = checked(a.ld), ldb = checked(b.ld), ldc = checked(c.ld);
     const auto call = [&](auto routine, auto alpha_argument, auto beta_argument) {
-        routine(CblasColMajor, op_a, op_b, m, n, k, alpha_argument, a.data, lda, b.data, ldb,
-                beta_argument, c.data, ldc);
+        routine(CblasColMajor, op_a, op_b, m, n, k, alpha_argument, a.data, lda, b.data, ldb, beta_argument, c.data, ldc);
     };
     if constexpr (std::is_same_v<T, float>)
         call(cblas_sgemm, alpha, beta);
@@ -50,13 +45,11 @@ void call_gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T b
 
 /// `rows` and `columns` are those of A in memory.
 template <class T>
-void call_gemv(std::int64_t rows, std::int64_t columns, T alpha, Matrix<const T> a,
-               Vector<const T> x, Vector<T> y) {
+void call_gemv(std::int64_t rows, std::int64_t columns, T alpha, Matrix<const T> a, Vector<const T> x, Vector<T> y) {
     const T one = 1;
     const auto call = [&](auto routine, auto alpha_argument, auto beta_argument) {
-        routine(CblasColMajor, operation(a.transposed), static_cast<int>(rows),
-                static_cast<int>(columns), alpha_argument, a.data, checked(a.ld), x.data,
-                checked(x.increment), beta_argument, y.data, checked(y.increment));
+        routine(CblasColMajor, operation(a.transposed), static_cast<int>(rows), static_cast<int>(columns), alpha_argument, a.data,
+                checked(a.ld), x.data, checked(x.increment), beta_argument, y.data, checked(y.increment));
     };
     if constexpr (std::is_same_v<T, float>)
         call(cblas_sgemv, alpha, one);
@@ -85,8 +78,8 @@ void gemm_times_zero(GemmSize size, Matrix<const T> a, Matrix<const T> b, T beta
         for (std::int64_t i = 0; i < size.m; i += side) {
             const auto rows = std::min(side, size.m - i), columns = std::min(side, size.n - j);
             for (std::int64_t k = 0; k == 0 || k < size.k; k += max_size)
-                call_gemm<T>({rows, columns, std::min(max_size, size.k - k)}, T(1), part(a, i, k), part(b, k, j),
-                             k == 0 ? T(0) : T(1), {tile.data(), side, false});
+                call_gemm<T>({rows, columns, std::min(max_size, size.k - k)}, T(1), part(a, i, k), part(b, k, j), k == 0 ? T(0) : T(1),
+                             {tile.data(), side, false});
             for (std::int64_t y = 0; y < columns; ++y)
                 for (std::int64_t x = 0; x < rows; ++x) {
                     T& element = c.data[i + x + (j + y) * c.ld];
@@ -109,8 +102,7 @@ void add_gemv_times_zero(GemmSize size, Matrix<const T> a, Vector<const T> x, Ve
             if (a.transposed) std::swap(rows, columns);
             call_gemv<T>(rows, columns, T(1), part(a, i, k), {x.data + k * x.increment, x.increment}, {sums.data(), 1});
         }
-        for (std::int64_t n = 0; n < count; ++n)
-            y.data[(i + n) * y.increment] += multiply(T(0), sums[static_cast<std::size_t>(n)]);
+        for (std::int64_t n = 0; n < count; ++n) y.data[(i + n) * y.increment] += multiply(T(0), sums[static_cast<std::size_t>(n)]);
     }
 }
 
@@ -122,11 +114,8 @@ void gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, 
     for (std::int64_t j = 0; j < size.n; j += max_size)
         for (std::int64_t i = 0; i < size.m; i += max_size)
             for (std::int64_t k = 0; k == 0 || k < size.k; k += max_size) {
-                const GemmSize piece = {std::min(max_size, size.m - i),
-                                        std::min(max_size, size.n - j),
-                                        std::min(max_size, size.k - k)};
-                call_gemm<T>(piece, alpha, part(a, i, k), part(b, k, j), k == 0 ? beta : T(1),
-                             part(c, i, j));
+                const GemmSize piece = {std::min(max_size, size.m - i), std::min(max_size, size.n - j), std::min(max_size, size.k - k)};
+                call_gemm<T>(piece, alpha, part(a, i, k), part(b, k, j), k == 0 ? beta : T(1), part(c, i, j));
             }
 }
 
@@ -142,11 +131,9 @@ void gemv(GemmSize size, T alpha, Matrix<const T> a, Vector<const T> x, T beta, 
     if (alpha == T(0)) return add_gemv_times_zero<T>(size, a, x, y);
     for (std::int64_t i = 0; i < size.m; i += max_size)
         for (std::int64_t k = 0; k < size.k; k += max_size) {
-            std::int64_t rows = std::min(max_size, size.m - i),
-                         columns = std::min(max_size, size.k - k);
+            std::int64_t rows = std::min(max_size, size.m - i), columns = std::min(max_size, size.k - k);
             if (a.transposed) std::swap(rows, columns);
-            call_gemv<T>(rows, columns, alpha, part(a, i, k),
-                         {x.data + k * x.increment, x.increment},
+            call_gemv<T>(rows, columns, alpha, part(a, i, k), {x.data + k * x.increment, x.increment},
                          {y.data + i * y.increment, y.increment});
         }
 }
@@ -170,8 +157,8 @@ void add_gram(std::int64_t n, std::int64_t k, Matrix<const T> panel, double* gra
 template void add_gram<float>(std::int64_t, std::int64_t, Matrix<const float>, double*, std::vector<float>&);
 template void add_gram<double>(std::int64_t, std::int64_t, Matrix<const double>, double*, std::vector<double>&);
 
-#define ARGES_INSTANTIATE(T)                                                                       \
-    template void gemm<T>(GemmSize, T, Matrix<const T>, Matrix<const T>, T, Matrix<T>);            \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void gemm<T>(GemmSize, T, Matrix<const T>, Matrix<const T>, T, Matrix<T>);                                                    \
     template void gemv<T>(GemmSize, T, Matrix<const T>, Vector<const T>, T, Vector<T>);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE

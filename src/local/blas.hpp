@@ -42,8 +42,8 @@ void gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, 
 template <class T>
 void gemv(GemmSize size, T alpha, Matrix<const T> a, Vector<const T> x, T beta, Vector<T> y);
 
-/// gram += P P^T in the lower triangle of a column-major array of n x n, for an n x k panel P = op(panel); T is float or double. In single precision
-/// `part` takes the products of this panel, n * n elements, before they are added.
+/// gram += P P^T in the lower triangle of a column-major array of n x n, for an n x k panel P = op(panel); T is float or double. In single
+/// precision `part` takes the products of this panel, n * n elements, before they are added.
 /// @throws InvalidArgument if n, k or the leading dimension is above max_blas_stride
 template <class T>
 void add_gram(std::int64_t n, std::int64_t k, Matrix<const T> panel, double* gram, std::vector<T>& part);

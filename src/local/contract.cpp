@@ -19,9 +19,8 @@
 namespace arges::local {
 namespace {
 
-constexpr std::int64_t cached_bytes = 1 << 20;  // of copies that stay in the caches
-constexpr std::int64_t shortest_copied_axis =
-    32;  // shorter pieces of an axis are copied inefficiently
+constexpr std::int64_t cached_bytes = 1 << 20;     // of copies that stay in the caches
+constexpr std::int64_t shortest_copied_axis = 32;  // shorter pieces of an axis are copied inefficiently
 
 constexpr double smallest_skinny_cost = 4000;  // below, the kernel for skinny products is not tried
 
@@ -30,15 +29,13 @@ enum class Method { vectors, gemm, skinny };
 /// How a contraction is computed.
 struct Choice {
     /// `real`: of real numbers, for which there is a kernel for skinny products.
-    Choice(const FoldedContraction& f, bool real)
-        : by_vectors(plan_vector(f)), by_gemm(plan_gemm(f)) {
+    Choice(const FoldedContraction& f, bool real) : by_vectors(plan_vector(f)), by_gemm(plan_gemm(f)) {
         const bool vectors = by_vectors.cost <= by_gemm.cost;
         method = vectors ? Method::vectors : Method::gemm;
         copied = vectors ? packed_elements(by_vectors) : packed_elements(by_gemm);
         if (!real || std::min(by_vectors.cost, by_gemm.cost) < smallest_skinny_cost) return;
         by_skinny = plan_skinny(f, omp_in_parallel() ? 1 : omp_get_max_threads());
-        if (by_skinny.cost >= std::min(by_vectors.cost, by_gemm.cost + reading_cost(by_gemm)))
-            return;
+        if (by_skinny.cost >= std::min(by_vectors.cost, by_gemm.cost + reading_cost(by_gemm))) return;
         method = Method::skinny;
         copied = 0;
     }
@@ -86,9 +83,8 @@ template <class T>
 void split(FoldedContraction f, const Operands<T>& x, Pieces<T>& pieces) {
     Choice choice(f, !is_complex<T>);
     const bool vectors = choice.method == Method::vectors;
-    FoldAxis* const halved =
-        vectors ? axis_to_halve(f, [](const FoldAxis& axis) { return axis.stride_c; })
-                : axis_to_halve(f, [](const FoldAxis& axis) { return axis.size; });
+    FoldAxis* const halved = vectors ? axis_to_halve(f, [](const FoldAxis& axis) { return axis.stride_c; })
+                                     : axis_to_halve(f, [](const FoldAxis& axis) { return axis.size; });
     const bool used_once = vectors || !f.batch.empty();
     const bool keep_cached = used_once && halved && halved->size > shortest_copied_axis;
     const std::int64_t bytes = choice.copied * static_cast<std::int64_t>(sizeof(T));
@@ -114,8 +110,7 @@ void split(FoldedContraction f, const Operands<T>& x, Pieces<T>& pieces) {
 template <class T>
 void compute(Piece<T>& piece, Workspace<T>& workspace) {
     if constexpr (!is_complex<T>)
-        if (piece.choice.method == Method::skinny)
-            return contract_skinny<T>(piece.choice.by_skinny, piece.x);
+        if (piece.choice.method == Method::skinny) return contract_skinny<T>(piece.choice.by_skinny, piece.x);
     if (piece.choice.method == Method::vectors)
         contract_vectors<T>(std::move(piece.choice.by_vectors), piece.x, workspace);
     else
@@ -148,10 +143,8 @@ void contract(const FoldedContraction& f, T alpha, const T* a, const T* b, T bet
     Pieces<T> pieces;
     split<T>(std::move(simple), {alpha, a, b, beta, c}, pieces);
     const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
-    const bool independent =
-        !pieces.ordered && pieces.copied_bytes * threads <= max_workspace_bytes;
-    if (threads > 1 && independent && static_cast<int>(pieces.list.size()) >= 2 * threads)
-        return compute_in_parallel(pieces.list, threads);
+    const bool independent = !pieces.ordered && pieces.copied_bytes * threads <= max_workspace_bytes;
+    if (threads > 1 && independent && static_cast<int>(pieces.list.size()) >= 2 * threads) return compute_in_parallel(pieces.list, threads);
     Workspace<T> workspace;
     for (Piece<T>& piece : pieces.list) compute(piece, workspace);
 }
@@ -165,8 +158,8 @@ void reduce(const FoldedContraction& f, T alpha, const T* a, T beta, T* c) {
     contract<T>(with_one, alpha, a, &one, beta, c);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                       \
-    template void contract<T>(const FoldedContraction&, T, const T*, const T*, T, T*);             \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void contract<T>(const FoldedContraction&, T, const T*, const T*, T, T*);                                                     \
     template void reduce<T>(const FoldedContraction&, T, const T*, T, T*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE

@@ -31,7 +31,7 @@ void reduce(const FoldedContraction& f, T alpha, const T* a, T beta, T* c);
 
 /// Multiplies every element by weights[i], i being its index along `axis`.
 template <class T>
-void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides,
-                 int axis, std::span<const real_of<T>> weights, T* data);
+void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis, std::span<const real_of<T>> weights,
+                 T* data);
 
 }  // namespace arges::local

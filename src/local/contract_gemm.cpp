@@ -15,12 +15,10 @@
 namespace arges::local {
 namespace {
 
-constexpr std::int64_t threaded_product =
-    1 << 21;  // BLAS threads a matrix product with this many multiplications
+constexpr std::int64_t threaded_product = 1 << 21;  // BLAS threads a matrix product with this many multiplications
 
 /// The matrix first, its group with the smallest stride first, then the loops.
-CopyOrder copy_order(GemmPlan& plan, std::vector<FoldAxis>& rows, std::vector<FoldAxis>& columns,
-                     OperandStride stride) {
+CopyOrder copy_order(GemmPlan& plan, std::vector<FoldAxis>& rows, std::vector<FoldAxis>& columns, OperandStride stride) {
     const auto smallest = [&](const std::vector<FoldAxis>& axes) {
         std::int64_t result = INT64_MAX;
         for (const FoldAxis& axis : axes) result = std::min(result, axis.*stride);
@@ -55,16 +53,14 @@ Matrix<const T> as_matrix(Strides s, std::int64_t rows, std::int64_t columns) {
 template <class T>
 class Products {
 public:
-    Products(const GemmPlan& plan, const Operands<T>& x)
-        : x_(x), size_{entries(plan.m), entries(plan.n), entries(plan.k)} {
+    Products(const GemmPlan& plan, const Operands<T>& x) : x_(x), size_{entries(plan.m), entries(plan.n), entries(plan.k)} {
         const auto stride = [](const std::vector<FoldAxis>& axes, OperandStride operand) {
             return axes.empty() ? 0 : axes.front().*operand;
         };
         Strides left = {stride(plan.m, &FoldAxis::stride_a), stride(plan.k, &FoldAxis::stride_a)};
         Strides right = {stride(plan.k, &FoldAxis::stride_b), stride(plan.n, &FoldAxis::stride_b)};
         Strides result = {stride(plan.m, &FoldAxis::stride_c), stride(plan.n, &FoldAxis::stride_c)};
-        flipped_ =
-            size_.m == 1 || (size_.n > 1 && !(result.rows == 1 && result.columns >= size_.m));
+        flipped_ = size_.m == 1 || (size_.n > 1 && !(result.rows == 1 && result.columns >= size_.m));
         if (flipped_) {
             left = std::exchange(right, left.flipped()).flipped();
             result = result.flipped();
@@ -85,8 +81,7 @@ public:
         left.data = flipped_ ? x_.b + at.b : x_.a + at.a;
         right.data = flipped_ ? x_.a + at.a : x_.b + at.b;
         if (size_.n == 1)
-            gemv<T>(size_, x_.alpha, left, {right.data, right_step_}, beta,
-                    {x_.c + at.c, result_step_});
+            gemv<T>(size_, x_.alpha, left, {right.data, right_step_}, beta, {x_.c + at.c, result_step_});
         else
             gemm<T>(size_, x_.alpha, left, right, beta, {x_.c + at.c, result_ld_, false});
     }
@@ -108,17 +103,14 @@ void run_loops(const GemmPlan& plan, const Operands<T>& x) {
         FoldWalker outer(plan.loops, first), inner(plan.k_loops, 0);
         for (std::int64_t i = first; i < last; ++i, outer.next())
             for (std::int64_t j = 0; j < sums; ++j, inner.next())
-                products.compute(
-                    {outer.at().a + inner.at().a, outer.at().b + inner.at().b, outer.at().c},
-                    j == 0 ? x.beta : T(1));
+                products.compute({outer.at().a + inner.at().a, outer.at().b + inner.at().b, outer.at().c}, j == 0 ? x.beta : T(1));
     };
     const std::int64_t threads = std::min<std::int64_t>(loops, omp_get_max_threads());
     const bool large = products.multiplications() >= threaded_product && loops < 4 * threads;
     if (threads == 1 || large || omp_in_parallel()) return compute(0, loops);
     FirstError error;
 #pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1)
-    for (std::int64_t i = 0; i < threads; ++i)
-        error.run([&] { compute(loops * i / threads, loops * (i + 1) / threads); });
+    for (std::int64_t i = 0; i < threads; ++i) error.run([&] { compute(loops * i / threads, loops * (i + 1) / threads); });
     error.rethrow();
 }
 
@@ -126,15 +118,10 @@ void run_loops(const GemmPlan& plan, const Operands<T>& x) {
 
 template <class T>
 void contract_gemm(GemmPlan plan, Operands<T> x, Workspace<T>& workspace) {
-    if (plan.pack_a)
-        x.a = pack(copy_order(plan, plan.m, plan.k, &FoldAxis::stride_a), &FoldAxis::stride_a, x.a,
-                   workspace.a);
-    if (plan.pack_b)
-        x.b = pack(copy_order(plan, plan.k, plan.n, &FoldAxis::stride_b), &FoldAxis::stride_b, x.b,
-                   workspace.b);
+    if (plan.pack_a) x.a = pack(copy_order(plan, plan.m, plan.k, &FoldAxis::stride_a), &FoldAxis::stride_a, x.a, workspace.a);
+    if (plan.pack_b) x.b = pack(copy_order(plan, plan.k, plan.n, &FoldAxis::stride_b), &FoldAxis::stride_b, x.b, workspace.b);
     if (!plan.pack_c) return run_loops(plan, x);
-    const PackedResult<T> result(copy_order(plan, plan.m, plan.n, &FoldAxis::stride_c), x,
-                                 workspace.c);
+    const PackedResult<T> result(copy_order(plan, plan.m, plan.n, &FoldAxis::stride_c), x, workspace.c);
     run_loops(plan, x);
     result.write();
 }

@@ -22,12 +22,10 @@ constexpr double pack_call_cost = 400;   // per operand
 constexpr double vector_cost = 0.12;     // per multiplication
 constexpr double distant_cost = 0.40;    // the same with more than near_rows in use at once
 constexpr std::int64_t near_rows = 128;
-constexpr double vector_end_cost =
-    1.0;  // per multiplication, divided by the length of the vector axis
-constexpr double vector_store_cost =
-    0.4;                              // per multiplication, divided by the products that are summed
-constexpr double strided_cost = 0.5;  // per multiplication and strided operand
-constexpr double missed_cost = 3;     // per element of a strided operand that is not in the cache
+constexpr double vector_end_cost = 1.0;    // per multiplication, divided by the length of the vector axis
+constexpr double vector_store_cost = 0.4;  // per multiplication, divided by the products that are summed
+constexpr double strided_cost = 0.5;       // per multiplication and strided operand
+constexpr double missed_cost = 3;          // per element of a strided operand that is not in the cache
 constexpr double cached_elements = 1 << 15;
 constexpr double shared_cache_elements = 1 << 20;
 constexpr double streamed_elements = 1 << 12;  // of a dense matrix: the processor fetches the next
@@ -38,8 +36,7 @@ struct Split {
 };
 
 /// All axes in the order of either operand, or only one of them.
-std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride first,
-                          OperandStride second) {
+std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride first, OperandStride second) {
     std::vector<Split> result = {{sorted_by(group, first), {}}};
     if (group.size() < 2) return result;
     result.push_back({sorted_by(group, second), {}});
@@ -52,24 +49,18 @@ std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride firs
 }
 
 double estimate(const GemmPlan& plan) {
-    const auto m = static_cast<double>(entries(plan.m)), n = static_cast<double>(entries(plan.n)),
-               k = static_cast<double>(entries(plan.k));
-    const double calls =
-        static_cast<double>(entries(plan.loops)) * static_cast<double>(entries(plan.k_loops));
-    const double per_product =
-        m == 1 || n == 1 ? gemv_cost : gemm_cost * (1 + small_edge * (1 / m + 1 / n + 1 / k));
-    return calls * (call_cost + m * n * k * per_product) +
-           pack_cost * static_cast<double>(packed_elements(plan));
+    const auto m = static_cast<double>(entries(plan.m)), n = static_cast<double>(entries(plan.n)), k = static_cast<double>(entries(plan.k));
+    const double calls = static_cast<double>(entries(plan.loops)) * static_cast<double>(entries(plan.k_loops));
+    const double per_product = m == 1 || n == 1 ? gemv_cost : gemm_cost * (1 + small_edge * (1 / m + 1 / n + 1 / k));
+    return calls * (call_cost + m * n * k * per_product) + pack_cost * static_cast<double>(packed_elements(plan));
 }
 
 /// Sizes of a contraction that the cost of every vector axis depends on.
 struct Totals {
     explicit Totals(const FoldedContraction& f)
         : m(entries(f.m)), n(entries(f.n)), k(entries(f.k)), batch(entries(f.batch)),
-          a(elements(f.m, &FoldAxis::stride_a) * elements(f.k, &FoldAxis::stride_a) *
-            elements(f.batch, &FoldAxis::stride_a)),
-          b(elements(f.n, &FoldAxis::stride_b) * elements(f.k, &FoldAxis::stride_b) *
-            elements(f.batch, &FoldAxis::stride_b)),
+          a(elements(f.m, &FoldAxis::stride_a) * elements(f.k, &FoldAxis::stride_a) * elements(f.batch, &FoldAxis::stride_a)),
+          b(elements(f.n, &FoldAxis::stride_b) * elements(f.k, &FoldAxis::stride_b) * elements(f.batch, &FoldAxis::stride_b)),
           c(m * n * batch) {}
 
     std::int64_t m, n, k, batch;  ///< entries of the groups
@@ -82,8 +73,7 @@ double operand_cost(std::int64_t stride, double uses, std::int64_t elements, boo
     pack = false;
     if (stride <= 1) return 0;
     const auto number = static_cast<double>(elements);
-    const double strided =
-        strided_cost * uses + (number > cached_elements ? missed_cost * number : 0);
+    const double strided = strided_cost * uses + (number > cached_elements ? missed_cost * number : 0);
     const double packed = pack_cost * number + pack_call_cost;
     pack = packed < strided;
     return std::min(packed, strided);
@@ -93,43 +83,35 @@ double operand_cost(std::int64_t stride, double uses, std::int64_t elements, boo
 VectorPlan consider(const FoldAxis& axis, const Totals& totals, bool in_batch) {
     VectorPlan plan{.vector = axis};
     plan.sums = axis.stride_c == 0 && axis.size > 1;
-    const auto size = static_cast<double>(axis.size),
-               products = static_cast<double>(totals.c * totals.k);
+    const auto size = static_cast<double>(axis.size), products = static_cast<double>(totals.c * totals.k);
     if (axis.stride_a != 0) plan.rows += totals.m * totals.k / (in_batch ? 1 : axis.size);
     if (axis.stride_b != 0) plan.rows += totals.n * totals.k / (in_batch ? 1 : axis.size);
     const bool near = plan.sums || plan.rows <= near_rows;
-    const double per_product = (near ? vector_cost : distant_cost) + vector_end_cost / size +
-                               vector_store_cost / static_cast<double>(totals.k);
-    plan.cost = products * per_product +
-                operand_cost(axis.stride_a, products, totals.a, plan.pack_a) +
+    const double per_product =
+        (near ? vector_cost : distant_cost) + vector_end_cost / size + vector_store_cost / static_cast<double>(totals.k);
+    plan.cost = products * per_product + operand_cost(axis.stride_a, products, totals.a, plan.pack_a) +
                 operand_cost(axis.stride_b, products, totals.b, plan.pack_b) +
                 operand_cost(axis.stride_c, static_cast<double>(totals.c), totals.c, plan.pack_c);
     return plan;
 }
 
 /// The axes except one.
-std::vector<FoldAxis> without(std::vector<FoldAxis> axes, const FoldAxis* left_out,
-                              const FoldAxis* first) {
-    if (left_out >= first && left_out < first + axes.size())
-        axes.erase(axes.begin() + (left_out - first));
+std::vector<FoldAxis> without(std::vector<FoldAxis> axes, const FoldAxis* left_out, const FoldAxis* first) {
+    if (left_out >= first && left_out < first + axes.size()) axes.erase(axes.begin() + (left_out - first));
     return axes;
 }
 
 }  // namespace
 
-bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns,
-               OperandStride stride) {
+bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns, OperandStride stride) {
     if (!is_chain(rows, stride) || !is_chain(columns, stride)) return false;
     const std::int64_t down = rows.empty() ? 1 : rows.front().*stride;
     const std::int64_t across = columns.empty() ? 1 : columns.front().*stride;
-    const auto leads = [](std::int64_t ld, std::int64_t length) {
-        return ld >= length && ld <= max_blas_stride;
-    };
+    const auto leads = [](std::int64_t ld, std::int64_t length) { return ld >= length && ld <= max_blas_stride; };
     if (rows.empty() && columns.empty()) return true;
     if (rows.empty()) return leads(across, 1);
     if (columns.empty()) return leads(down, 1);
-    return (down == 1 && leads(across, entries(rows))) ||
-           (across == 1 && leads(down, entries(columns)));
+    return (down == 1 && leads(across, entries(rows))) || (across == 1 && leads(down, entries(columns)));
 }
 
 std::int64_t packed_elements(const GemmPlan& plan) {
@@ -146,11 +128,7 @@ GemmPlan plan_gemm(const FoldedContraction& f) {
     for (const Split& m : splits(f.m, &FoldAxis::stride_a, &FoldAxis::stride_c))
         for (const Split& n : splits(f.n, &FoldAxis::stride_b, &FoldAxis::stride_c))
             for (const Split& k : splits(f.k, &FoldAxis::stride_a, &FoldAxis::stride_b)) {
-                GemmPlan plan{.m = m.kept,
-                              .n = n.kept,
-                              .k = k.kept,
-                              .loops = join({m.looped, n.looped, f.batch}),
-                              .k_loops = k.looped};
+                GemmPlan plan{.m = m.kept, .n = n.kept, .k = k.kept, .loops = join({m.looped, n.looped, f.batch}), .k_loops = k.looped};
                 plan.pack_a = !is_matrix(m.kept, k.kept, &FoldAxis::stride_a);
                 plan.pack_b = !is_matrix(k.kept, n.kept, &FoldAxis::stride_b);
                 plan.pack_c = !is_matrix(m.kept, n.kept, &FoldAxis::stride_c);
@@ -165,23 +143,19 @@ GemmPlan plan_gemm(const FoldedContraction& f) {
 double reading_cost(const GemmPlan& plan) {
     const auto loops = join({plan.loops, plan.k_loops});
     double time = 0;
-    for (const auto& [matrix, stride] : {std::pair{join({plan.m, plan.k}), &FoldAxis::stride_a},
-                                         std::pair{join({plan.k, plan.n}), &FoldAxis::stride_b}}) {
+    for (const auto& [matrix, stride] :
+         {std::pair{join({plan.m, plan.k}), &FoldAxis::stride_a}, std::pair{join({plan.k, plan.n}), &FoldAxis::stride_b}}) {
         const auto size = static_cast<double>(entries(matrix));
-        const bool streamed =
-            size < streamed_elements && is_chain(sorted_by(matrix, stride), stride);
-        const bool cached =
-            streamed || size * static_cast<double>(elements(loops, stride)) < shared_cache_elements;
-        time +=
-            size * static_cast<double>(entries(loops)) * (cached ? near_reading : distant_reading);
+        const bool streamed = size < streamed_elements && is_chain(sorted_by(matrix, stride), stride);
+        const bool cached = streamed || size * static_cast<double>(elements(loops, stride)) < shared_cache_elements;
+        time += size * static_cast<double>(entries(loops)) * (cached ? near_reading : distant_reading);
     }
     return time;
 }
 
 std::int64_t packed_elements(const VectorPlan& plan) {
     const auto all = join({{&plan.vector, 1}, plan.outer, plan.k});
-    return (plan.pack_a ? elements(all, &FoldAxis::stride_a) : 0) +
-           (plan.pack_b ? elements(all, &FoldAxis::stride_b) : 0) +
+    return (plan.pack_a ? elements(all, &FoldAxis::stride_a) : 0) + (plan.pack_b ? elements(all, &FoldAxis::stride_b) : 0) +
            (plan.pack_c ? elements(all, &FoldAxis::stride_c) : 0);
 }
 
@@ -196,11 +170,8 @@ VectorPlan plan_vector(const FoldedContraction& f) {
             best = std::move(plan);
             chosen = &axis;
         }
-    const auto rest = [&](const std::vector<FoldAxis>& group) {
-        return without(group, chosen, group.data());
-    };
-    best.outer = join({sorted_by(join({rest(f.m), rest(f.n)}), &FoldAxis::stride_c),
-                       sorted_by(rest(f.batch), &FoldAxis::stride_c)});
+    const auto rest = [&](const std::vector<FoldAxis>& group) { return without(group, chosen, group.data()); };
+    best.outer = join({sorted_by(join({rest(f.m), rest(f.n)}), &FoldAxis::stride_c), sorted_by(rest(f.batch), &FoldAxis::stride_c)});
     best.k = sorted_by(rest(f.k), &FoldAxis::stride_a);
     return best;
 }

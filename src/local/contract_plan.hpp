@@ -12,9 +12,8 @@ namespace arges::local {
 /// Matrix products inside of loops.
 struct GemmPlan {
     std::vector<FoldAxis> m, n,
-        k;  ///< axes of the matrix product, each group in the order in which it is one index
-    std::vector<FoldAxis>
-        loops;  ///< one matrix product, or several that add up, for every combination
+        k;                          ///< axes of the matrix product, each group in the order in which it is one index
+    std::vector<FoldAxis> loops;    ///< one matrix product, or several that add up, for every combination
     std::vector<FoldAxis> k_loops;  ///< products for the same part of C that add up
     bool pack_a = false;            ///< copy A first: it is not a matrix along these axes
     bool pack_b = false;            ///< likewise B
@@ -24,17 +23,15 @@ struct GemmPlan {
 
 /// Loops with a vector axis innermost, for contractions with too few or too small matrix products.
 struct VectorPlan {
-    FoldAxis vector;    ///< the innermost axis, over which the compiler vectorizes
-    bool sums = false;  ///< the vector axis is summed over
-    std::vector<FoldAxis> outer =
-        {};  ///< other axes of C, batch axes last, else the smallest stride in C first
-    std::vector<FoldAxis> k = {};  ///< other axes that are summed over
-    std::int64_t rows =
-        0;  ///< runs along the vector axis of A and B that are needed several times in turn
-    bool pack_a = false;  ///< copy A first, with the vector axis contiguous
-    bool pack_b = false;  ///< likewise B
-    bool pack_c = false;  ///< compute into such a copy and write it to C
-    double cost = 0;      ///< estimated nanoseconds
+    FoldAxis vector;                   ///< the innermost axis, over which the compiler vectorizes
+    bool sums = false;                 ///< the vector axis is summed over
+    std::vector<FoldAxis> outer = {};  ///< other axes of C, batch axes last, else the smallest stride in C first
+    std::vector<FoldAxis> k = {};      ///< other axes that are summed over
+    std::int64_t rows = 0;             ///< runs along the vector axis of A and B that are needed several times in turn
+    bool pack_a = false;               ///< copy A first, with the vector axis contiguous
+    bool pack_b = false;               ///< likewise B
+    bool pack_c = false;               ///< compute into such a copy and write it to C
+    double cost = 0;                   ///< estimated nanoseconds
 };
 
 /// A product of a large operand, which is read once, with a small one.
@@ -65,7 +62,6 @@ std::int64_t packed_elements(const VectorPlan& plan);
 
 /// True if an operand can be given to BLAS: one of its two axis groups has stride 1, the other one
 /// leading dimension.
-bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns,
-               OperandStride stride);
+bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns, OperandStride stride);
 
 }  // namespace arges::local

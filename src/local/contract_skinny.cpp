@@ -23,9 +23,7 @@ constexpr std::int64_t largest_depth = 512;           // products that a tile su
 constexpr std::int64_t largest_panel = 32;            // tiles
 constexpr std::int64_t threading_products = 1 << 17;  // below, one thread is faster
 
-std::int64_t quotient_above(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
+std::int64_t quotient_above(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Offsets in one operand.
 using Places = std::vector<std::int64_t>;
@@ -38,12 +36,10 @@ struct PlaceLists {
 };
 
 /// Where the entries first, ..., first + count - 1 of some axes are, the first axis fastest.
-void list_places(std::span<const FoldAxis> axes, std::int64_t first, std::int64_t count,
-                 const PlaceLists& to) {
+void list_places(std::span<const FoldAxis> axes, std::int64_t first, std::int64_t count, const PlaceLists& to) {
     const FoldAxis inner = axes.empty() ? FoldAxis{} : axes.front();
     FoldWalker outer(axes.subspan(axes.empty() ? 0 : 1), first / inner.size);
-    const auto append = [](Places* places, std::int64_t place, std::int64_t stride,
-                           std::int64_t run) {
+    const auto append = [](Places* places, std::int64_t place, std::int64_t stride, std::int64_t run) {
         if (!places) return;
         for (std::int64_t i = 0; i < run; ++i, place += stride) places->push_back(place);
     };
@@ -65,8 +61,7 @@ struct Panel {
     Places cache_lines;  ///< where a cache line of rows begins in A
 
     void reserve(std::int64_t count) {
-        for (Places* places : {&a, &c, &cache_lines})
-            places->reserve(static_cast<std::size_t>(count));
+        for (Places* places : {&a, &c, &cache_lines}) places->reserve(static_cast<std::size_t>(count));
     }
 };
 
@@ -75,8 +70,7 @@ struct Panel {
 template <class T>
 struct Shape {
     explicit Shape(const SkinnyPlan& plan)
-        : m(entries(plan.m)), n(entries(plan.n)), k(entries(plan.k)),
-          column_tiles(quotient_above(n, tile_columns)) {
+        : m(entries(plan.m)), n(entries(plan.n)), k(entries(plan.k)), column_tiles(quotient_above(n, tile_columns)) {
         constexpr auto bytes = static_cast<std::int64_t>(sizeof(T));
         const std::int64_t most = std::max<std::int64_t>(64, chunk_bytes / bytes / n);
         chunk = quotient_above(k, quotient_above(k, most));
@@ -98,11 +92,9 @@ template <class T>
 class Worker {
 public:
     Worker(const SkinnyPlan& plan, const Shape<T>& shape)
-        : plan_(&plan), shape_(shape), packed_a_(shape.block * tile_rows<T>),
-          packed_b_(shape.chunk * shape.n) {
+        : plan_(&plan), shape_(shape), packed_a_(shape.block * tile_rows<T>), packed_b_(shape.chunk * shape.n) {
         list_places(plan.n, 0, shape.n, {.b = &n_b_, .c = &n_c_});
-        for (Places* places : {&k_a_, &k_b_, &steps_})
-            places->reserve(static_cast<std::size_t>(shape.chunk + 2 * shape.block));
+        for (Places* places : {&k_a_, &k_b_, &steps_}) places->reserve(static_cast<std::size_t>(shape.chunk + 2 * shape.block));
         for (Panel* panel : {&now_, &next_}) panel->reserve(shape.panel + 1);
     }
 
@@ -127,18 +119,14 @@ private:
     /// chunk's part of B.
     void begin_chunk(std::int64_t first) {
         depth_ = std::min(shape_.chunk, shape_.k - first);
-        list_places(plan_->k, first, std::min(depth_ + shape_.block, shape_.k - first),
-                    {.a = &k_a_, .b = &k_b_});
+        list_places(plan_->k, first, std::min(depth_ + shape_.block, shape_.k - first), {.a = &k_a_, .b = &k_b_});
         steps_ = k_a_;
-        if (k_a_.size() > 1 && k_a_[1] == k_a_[0] + 1 && !plan_->m.empty())
-            spread_steps(plan_->m.front().stride_a);
+        if (k_a_.size() > 1 && k_a_[1] == k_a_[0] + 1 && !plan_->m.empty()) spread_steps(plan_->m.front().stride_a);
         steps_.resize(steps_.size() + static_cast<std::size_t>(shape_.block), steps_.back());
         T* to = packed_b_.data();
         for (std::int64_t p = 0; p < depth_; p += shape_.block)
             for (std::int64_t tile = 0; tile < shape_.column_tiles; ++tile)
-                to = pack_columns(
-                    {k_b_.begin() + p, k_b_.begin() + std::min(depth_, p + shape_.block)},
-                    columns(n_b_, tile), to);
+                to = pack_columns({k_b_.begin() + p, k_b_.begin() + std::min(depth_, p + shape_.block)}, columns(n_b_, tile), to);
     }
 
     /// Where a cache line of A has several products, they are used to prefetch different rows.
@@ -150,8 +138,7 @@ private:
     }
 
     std::span<const std::int64_t> columns(const Places& places, std::int64_t tile) const {
-        return {places.begin() + shape_.first_column(tile),
-                places.begin() + shape_.first_column(tile + 1)};
+        return {places.begin() + shape_.first_column(tile), places.begin() + shape_.first_column(tile + 1)};
     }
 
     /// Packs a part of B for one tile: the columns of the first product, then those of the next
@@ -168,8 +155,7 @@ private:
         list_places(plan_->m, std::min(row, last), panel.rows, {.a = &panel.a, .c = &panel.c});
         panel.cache_lines.clear();
         if (panel.rows == 0) return;
-        for (std::int64_t i = 0; i < panel.rows; i += line_elements<T>)
-            panel.cache_lines.push_back(panel.a[static_cast<std::size_t>(i)]);
+        for (std::int64_t i = 0; i < panel.rows; i += line_elements<T>) panel.cache_lines.push_back(panel.a[static_cast<std::size_t>(i)]);
         panel.cache_lines.push_back(panel.a.back());  // rows need not begin with a line
         const std::int64_t filled = quotient_above(panel.rows, tile_rows<T>) * tile_rows<T>;
         panel.a.resize(static_cast<std::size_t>(filled), panel.a.back());
@@ -181,8 +167,7 @@ private:
         for (std::int64_t p = 0; p < depth_; p += shape_.block) {
             const bool last = p + shape_.block >= depth_;
             const std::int64_t next = last ? next_depth : p + shape_.block;
-            multiply_block(p, {x_.a, (last ? next_ : now_).cache_lines, steps_.data() + next},
-                           first_chunk && p == 0 ? x_.beta : T(1));
+            multiply_block(p, {x_.a, (last ? next_ : now_).cache_lines, steps_.data() + next}, first_chunk && p == 0 ? x_.beta : T(1));
         }
     }
 
@@ -192,20 +177,15 @@ private:
         const std::int64_t count = std::min(shape_.block, depth_ - p);
         const std::int64_t tiles = quotient_above(now_.rows, tile_rows<T>) * shape_.column_tiles;
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
-            const std::int64_t row = tile / shape_.column_tiles * tile_rows<T>,
-                               column_tile = tile % shape_.column_tiles;
+            const std::int64_t row = tile / shape_.column_tiles * tile_rows<T>, column_tile = tile % shape_.column_tiles;
             if (column_tile == 0)
-                pack_tile_rows<T>(x_.a, {k_a_.data() + p, static_cast<std::size_t>(count)},
-                                  now_.a.data() + row, packed_a_.data());
+                pack_tile_rows<T>(x_.a, {k_a_.data() + p, static_cast<std::size_t>(count)}, now_.a.data() + row, packed_a_.data());
             const T* b = packed_b_.data() + p * shape_.n + shape_.first_column(column_tile) * count;
-            const TilePlaces at{
-                {now_.c.data() + row,
-                 static_cast<std::size_t>(std::min<std::int64_t>(tile_rows<T>, now_.rows - row))},
-                columns(n_c_, column_tile)};
+            const TilePlaces at{{now_.c.data() + row, static_cast<std::size_t>(std::min<std::int64_t>(tile_rows<T>, now_.rows - row))},
+                                columns(n_c_, column_tile)};
             alignas(64) T sum[tile_rows<T> * tile_columns];
             prefetch_tile(at, x_.c);
-            multiply_tile<T>(static_cast<int>(at.columns.size()),
-                             {packed_a_.data(), b, count, next.share(tile, tiles)}, sum);
+            multiply_tile<T>(static_cast<int>(at.columns.size()), {packed_a_.data(), b, count, next.share(tile, tiles)}, sum);
             write_tile<T>(sum, at, {x_.alpha, beta}, x_.c);
         }
     }
@@ -222,8 +202,7 @@ private:
 
 /// Entries first, ..., last - 1 of all rows of all products.
 template <class T>
-void run_rows(const SkinnyPlan& plan, std::int64_t m, const Operands<T>& x, std::int64_t first,
-              std::int64_t last, Worker<T>& worker) {
+void run_rows(const SkinnyPlan& plan, std::int64_t m, const Operands<T>& x, std::int64_t first, std::int64_t last, Worker<T>& worker) {
     FoldWalker batch(plan.batch, first / m);
     for (std::int64_t begin = first % m; first < last; begin = 0, batch.next()) {
         const std::int64_t end = std::min(m, begin + last - first);
@@ -245,17 +224,11 @@ void contract_skinny(const SkinnyPlan& plan, Operands<T> x) {
     const std::int64_t threads = small ? 1 : std::min<std::int64_t>(tiles, omp_get_max_threads());
     std::vector<Worker<T>> workers;
     for (std::int64_t i = 0; i < threads; ++i) workers.emplace_back(plan, shape);
-    const auto begin = [&](std::int64_t i) {
-        return std::min(rows, tiles * i / threads * tile_rows<T>);
-    };
+    const auto begin = [&](std::int64_t i) { return std::min(rows, tiles * i / threads * tile_rows<T>); };
     FirstError error;
-#pragma omp parallel for num_threads(static_cast <int>(threads))                                   \
-    schedule(static, 1) if (threads > 1)
+#pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1) if (threads > 1)
     for (std::int64_t i = 0; i < threads; ++i)
-        error.run([&] {
-            run_rows(plan, shape.m, x, begin(i), begin(i + 1),
-                     workers[static_cast<std::size_t>(i)]);
-        });
+        error.run([&] { run_rows(plan, shape.m, x, begin(i), begin(i + 1), workers[static_cast<std::size_t>(i)]); });
     error.rethrow();
 }
 

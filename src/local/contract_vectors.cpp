@@ -18,11 +18,9 @@ constexpr std::int64_t threading_products = 1 << 15;  // below, one thread is fa
 constexpr std::int64_t listed_products = 4096;        // products that are summed in one pass over C
 constexpr std::int64_t cache_bytes = 256 << 10;       // what a pass may keep in a core's cache
 constexpr std::int64_t sum_block = 1 << 14;           // entries that one thread sums up
-constexpr std::int64_t run_block = 1 << 12;  // entries of C that one thread computes at once
+constexpr std::int64_t run_block = 1 << 12;           // entries of C that one thread computes at once
 
-int threads_for(std::int64_t products) {
-    return products < threading_products || omp_in_parallel() ? 1 : omp_get_max_threads();
-}
+int threads_for(std::int64_t products) { return products < threading_products || omp_in_parallel() ? 1 : omp_get_max_threads(); }
 
 /// Splits 0, ..., count - 1 evenly over the threads: every thread calls work(first, last).
 template <class Work>
@@ -30,8 +28,7 @@ void share(std::int64_t count, int threads, const Work& work) {
     if (threads == 1) return work(0, count);
     FirstError error;
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int i = 0; i < threads; ++i)
-        error.run([&] { work(count * i / threads, count * (i + 1) / threads); });
+    for (int i = 0; i < threads; ++i) error.run([&] { work(count * i / threads, count * (i + 1) / threads); });
     error.rethrow();
 }
 
@@ -39,8 +36,7 @@ void share(std::int64_t count, int threads, const Work& work) {
 /// parts of A and B are still in the cache when those axes need them again.
 template <class T>
 std::int64_t run_length(const VectorPlan& plan) {
-    const std::int64_t fitting =
-        cache_bytes / static_cast<std::int64_t>(sizeof(T)) / std::max<std::int64_t>(1, plan.rows);
+    const std::int64_t fitting = cache_bytes / static_cast<std::int64_t>(sizeof(T)) / std::max<std::int64_t>(1, plan.rows);
     return std::clamp(fitting / 64 * 64, std::int64_t{64}, run_block);
 }
 
@@ -51,19 +47,16 @@ void compute_runs(const VectorPlan& plan, Operands<T> x, ProductOffsets products
     const std::int64_t length = run_length<T>(plan), outer = entries(plan.outer);
     const std::int64_t runs = (v.size + length - 1) / length;
     const auto work = static_cast<std::int64_t>(products.a.size()) * outer * v.size;
-    with_vector_loop<T>(
-        {v.stride_a, v.stride_b, v.stride_c}, products, {x.alpha, x.beta}, [&](const auto& loop) {
-            share(runs * outer, threads_for(work), [&](std::int64_t first, std::int64_t last) {
-                FoldWalker walker(plan.outer, first % outer);
-                for (std::int64_t task = first; task < last; ++task, walker.next()) {
-                    const std::int64_t begin = task / outer * length;
-                    loop.run(x.a + walker.at().a + begin * v.stride_a,
-                             x.b + walker.at().b + begin * v.stride_b,
-                             x.c + walker.at().c + begin * v.stride_c,
-                             std::min(length, v.size - begin));
-                }
-            });
+    with_vector_loop<T>({v.stride_a, v.stride_b, v.stride_c}, products, {x.alpha, x.beta}, [&](const auto& loop) {
+        share(runs * outer, threads_for(work), [&](std::int64_t first, std::int64_t last) {
+            FoldWalker walker(plan.outer, first % outer);
+            for (std::int64_t task = first; task < last; ++task, walker.next()) {
+                const std::int64_t begin = task / outer * length;
+                loop.run(x.a + walker.at().a + begin * v.stride_a, x.b + walker.at().b + begin * v.stride_b,
+                         x.c + walker.at().c + begin * v.stride_c, std::min(length, v.size - begin));
+            }
         });
+    });
 }
 
 /// The vector axis is summed over. A long one is summed in blocks, which are added up in order, so
@@ -80,8 +73,7 @@ void compute_sums(const VectorPlan& plan, Operands<T> x, ProductOffsets products
             FoldWalker walker(plan.outer, first / blocks);
             for (std::int64_t task = first; task < last; ++task) {
                 const std::int64_t begin = task % blocks * sum_block;
-                const T sum = loop.sum(x.a + walker.at().a + begin * v.stride_a,
-                                       x.b + walker.at().b + begin * v.stride_b,
+                const T sum = loop.sum(x.a + walker.at().a + begin * v.stride_a, x.b + walker.at().b + begin * v.stride_b,
                                        std::min(sum_block, v.size - begin));
                 if (blocks == 1)
                     update(x.c[walker.at().c], sum);
@@ -108,8 +100,7 @@ void run_passes(const VectorPlan& plan, Operands<T> x) {
     for (std::int64_t first = 0; first < products; first += listed_products) {
         a.clear();
         b.clear();
-        for (std::int64_t i = first; i < std::min(products, first + listed_products);
-             ++i, walker.next()) {
+        for (std::int64_t i = first; i < std::min(products, first + listed_products); ++i, walker.next()) {
             a.push_back(walker.at().a);
             b.push_back(walker.at().b);
         }
@@ -141,8 +132,7 @@ void contract_vectors(VectorPlan plan, Operands<T> x, Workspace<T>& workspace) {
     result.write();
 }
 
-#define ARGES_INSTANTIATE(T)                                                                       \
-    template void contract_vectors<T>(VectorPlan, Operands<T>, Workspace<T>&);
+#define ARGES_INSTANTIATE(T) template void contract_vectors<T>(VectorPlan, Operands<T>, Workspace<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 

@@ -7,8 +7,7 @@ namespace arges::local {
 namespace {
 
 bool continues(const FoldAxis& low, const FoldAxis& high) {
-    return high.stride_a == low.stride_a * low.size && high.stride_b == low.stride_b * low.size &&
-           high.stride_c == low.stride_c * low.size;
+    return high.stride_a == low.stride_a * low.size && high.stride_b == low.stride_b * low.size && high.stride_c == low.stride_c * low.size;
 }
 
 /// `absent` is the operand without the group, or null.
@@ -48,8 +47,8 @@ std::int64_t elements(std::span<const FoldAxis> axes, OperandStride stride) {
 }
 
 FoldedContraction simplify(const FoldedContraction& f) {
-    return {simplify_group(f.m, &FoldAxis::stride_b), simplify_group(f.n, &FoldAxis::stride_a),
-            simplify_group(f.k, &FoldAxis::stride_c), simplify_group(f.batch, nullptr)};
+    return {simplify_group(f.m, &FoldAxis::stride_b), simplify_group(f.n, &FoldAxis::stride_a), simplify_group(f.k, &FoldAxis::stride_c),
+            simplify_group(f.batch, nullptr)};
 }
 
 bool is_chain(std::span<const FoldAxis> axes, OperandStride stride) {
@@ -60,8 +59,7 @@ bool is_chain(std::span<const FoldAxis> axes, OperandStride stride) {
 
 std::vector<FoldAxis> sorted_by(std::span<const FoldAxis> axes, OperandStride stride) {
     std::vector<FoldAxis> sorted(axes.begin(), axes.end());
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [&](const FoldAxis& x, const FoldAxis& y) { return x.*stride < y.*stride; });
+    std::stable_sort(sorted.begin(), sorted.end(), [&](const FoldAxis& x, const FoldAxis& y) { return x.*stride < y.*stride; });
     return sorted;
 }
 

@@ -43,8 +43,7 @@ struct FoldOffset {
 class FoldWalker {
 public:
     /// Starts at the combination with the given number.
-    FoldWalker(std::span<const FoldAxis> axes, std::int64_t start)
-        : axes_(axes), index_(axes.size()) {
+    FoldWalker(std::span<const FoldAxis> axes, std::int64_t start) : axes_(axes), index_(axes.size()) {
         for (std::size_t i = 0; i < axes.size(); ++i) {
             index_[i] = start % axes[i].size;
             start /= axes[i].size;

@@ -29,8 +29,7 @@ void scale_result(std::span<const FoldAxis> axes, T beta, T* c) {
     if (beta == T(1)) return;
     const T zero = 0;
     std::vector<TransferAxis> moved;
-    for (const FoldAxis& axis : axes)
-        moved.push_back({axis.size, beta == T(0) ? 0 : axis.stride_c, axis.stride_c});
+    for (const FoldAxis& axis : axes) moved.push_back({axis.size, beta == T(0) ? 0 : axis.stride_c, axis.stride_c});
     if (beta == T(0))
         transfer<T>(moved, &zero, c, 1, {});
     else

@@ -66,8 +66,7 @@ class PackedResult {
 public:
     /// Lets `x` and the axes refer to the buffer, which is overwritten; scales the result by beta.
     PackedResult(const CopyOrder& order, Operands<T>& x, Buffer<T>& buffer)
-        : axes_(use_copy(order, &FoldAxis::stride_c)), buffer_(buffer.reserve(count(axes_))),
-          result_(x.c), accumulate_(x.beta != T(0)) {
+        : axes_(use_copy(order, &FoldAxis::stride_c)), buffer_(buffer.reserve(count(axes_))), result_(x.c), accumulate_(x.beta != T(0)) {
         for (TransferAxis& axis : axes_) std::swap(axis.from_stride, axis.to_stride);
         if (accumulate_) scale(x.beta);
         x.c = buffer_;

@@ -29,12 +29,11 @@ Offsets offsets(const Child& child, std::int64_t index) {
 template <class T>
 class RowMultiplier {
 public:
-    RowMultiplier(const RowProduct& product, T alpha, const T* a, const T* b, T* c)
-        : x_(product), alpha_(alpha), a_(a), b_(b), c_(c) {
+    RowMultiplier(const RowProduct& product, T alpha, const T* a, const T* b, T* c) : x_(product), alpha_(alpha), a_(a), b_(b), c_(c) {
         const auto& fast0 = x_.child[0][0];
         const auto& fast1 = x_.child[1][0];
-        fused_ = !x_.once && x_.columns == 1 && x_.child[0][1].count == 1 && x_.child[1][1].count == 1 &&
-                 fast0.summed != fast1.summed && fast0.stride == 1 && fast1.stride == 1;
+        fused_ = !x_.once && x_.columns == 1 && x_.child[0][1].count == 1 && x_.child[1][1].count == 1 && fast0.summed != fast1.summed &&
+                 fast0.stride == 1 && fast1.stride == 1;
     }
 
     void run(std::int64_t first, std::int64_t last) const {
@@ -105,15 +104,13 @@ private:
         }
         const auto rest = full * child[1].stride;
         if (count % width > 0)
-            strip(child[0], row + full * width, count % width, alpha, b + (child[1].summed ? rest : 0),
-                  c + (child[1].summed ? 0 : rest));
+            strip(child[0], row + full * width, count % width, alpha, b + (child[1].summed ? rest : 0), c + (child[1].summed ? 0 : rest));
     }
 
     /// Elements along one factor.
     void strip(const RowFactor& factor, const T* row, std::int64_t count, T alpha, const T* b, T* c) const {
         const auto n = x_.columns;
-        if (factor.summed && n > 1)
-            return gemv<T>({n, 1, count}, alpha, {b, std::max(n, factor.stride), false}, {row, 1}, T(1), {c, 1});
+        if (factor.summed && n > 1) return gemv<T>({n, 1, count}, alpha, {b, std::max(n, factor.stride), false}, {row, 1}, T(1), {c, 1});
         for (std::int64_t p = 0; p < count; ++p) {
             const T value = multiply(alpha, row[p]);
             const T* const from = b + (factor.summed ? p * factor.stride : 0);
@@ -152,8 +149,7 @@ std::int64_t row_product_threads(const RowProduct& product, std::int64_t result,
 }
 
 template <class T>
-void multiply_rows(const RowProduct& product, T alpha, const T* a, const T* b, T* c, std::int64_t result, T* copies,
-                   std::int64_t threads) {
+void multiply_rows(const RowProduct& product, T alpha, const T* a, const T* b, T* c, std::int64_t result, T* copies, std::int64_t threads) {
     if (product.columns == 0 || product.rows == 0) return;
     if (threads <= 1) return RowMultiplier<T>(product, alpha, a, b, c).run(0, product.rows);
     FirstError error;
@@ -170,8 +166,7 @@ void multiply_rows(const RowProduct& product, T alpha, const T* a, const T* b, T
         for (std::int64_t i = 0; i < result; ++i) c[i] += copies[(thread - 1) * result + i];
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                          \
-    template void multiply_rows(const RowProduct&, T, const T*, const T*, T*, std::int64_t, T*, std::int64_t);
+#define ARGES_INSTANTIATE(T) template void multiply_rows(const RowProduct&, T, const T*, const T*, T*, std::int64_t, T*, std::int64_t);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 

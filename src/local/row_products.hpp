@@ -22,9 +22,9 @@ struct RowProduct {
     std::int64_t row_step = 1;   ///< distance in q to the next one
     std::int64_t rows = 0;
     bool strict = false;
-    bool once = false;           ///< leave out A(q, p) and halve the diagonal: the caller adds the mirror image
-    double swapped = 1;          ///< 1 or -1
-    std::int64_t columns = 1;    ///< contiguous in B and C
+    bool once = false;                              ///< leave out A(q, p) and halve the diagonal: the caller adds the mirror image
+    double swapped = 1;                             ///< 1 or -1
+    std::int64_t columns = 1;                       ///< contiguous in B and C
     std::array<std::array<RowFactor, 2>, 2> child;  ///< by child: the fast factor, the slow one (count 1 if there is none)
 
     /// Elements of A.
@@ -39,7 +39,6 @@ std::int64_t row_product_threads(const RowProduct& product, std::int64_t result,
 /// Computes the product into C of `result` elements.
 /// @param copies room for (threads - 1) * result elements
 template <class T>
-void multiply_rows(const RowProduct& product, T alpha, const T* a, const T* b, T* c, std::int64_t result, T* copies,
-                   std::int64_t threads);
+void multiply_rows(const RowProduct& product, T alpha, const T* a, const T* b, T* c, std::int64_t result, T* copies, std::int64_t threads);
 
 }  // namespace arges::local

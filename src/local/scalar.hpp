@@ -15,8 +15,7 @@ inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>>;
 template <class T>
 inline T multiply(T a, T b) {
     if constexpr (is_complex<T>)
-        return {a.real() * b.real() - a.imag() * b.imag(),
-                a.real() * b.imag() + a.imag() * b.real()};
+        return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
     else
         return a * b;
 }

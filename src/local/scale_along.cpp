@@ -18,18 +18,15 @@ struct Axis {
 
 /// The axes of more than one entry, the smallest stride first; axes without weights that continue
 /// each other are joined.
-std::vector<Axis> simplified(std::span<const std::int64_t> sizes,
-                             std::span<const std::int64_t> strides, int axis) {
+std::vector<Axis> simplified(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis) {
     std::vector<Axis> axes;
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-        axes.push_back({sizes[i], strides[i], static_cast<int>(i) == axis});
-    std::sort(axes.begin(), axes.end(),
-              [](const Axis& x, const Axis& y) { return x.stride < y.stride; });
+    for (std::size_t i = 0; i < sizes.size(); ++i) axes.push_back({sizes[i], strides[i], static_cast<int>(i) == axis});
+    std::sort(axes.begin(), axes.end(), [](const Axis& x, const Axis& y) { return x.stride < y.stride; });
     std::vector<Axis> joined;
     for (const Axis& next : axes) {
         if (next.size == 1 && !next.weighted) continue;
-        const bool continues = !joined.empty() && !joined.back().weighted && !next.weighted &&
-                               next.stride == joined.back().size * joined.back().stride;
+        const bool continues =
+            !joined.empty() && !joined.back().weighted && !next.weighted && next.stride == joined.back().size * joined.back().stride;
         if (continues)
             joined.back().size *= next.size;
         else
@@ -55,8 +52,8 @@ void scale_run(const Axis& axis, const real_of<T>* weights, T* data) {
 }  // namespace
 
 template <class T>
-void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides,
-                 int axis, std::span<const real_of<T>> weights, T* data) {
+void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis, std::span<const real_of<T>> weights,
+                 T* data) {
     const std::vector<Axis> axes = simplified(sizes, strides, axis);
     std::int64_t runs = 1;
     for (std::size_t i = 1; i < axes.size(); ++i) runs *= axes[i].size;
@@ -74,9 +71,8 @@ void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64
     }
 }
 
-#define ARGES_INSTANTIATE(T)                                                                       \
-    template void scale_along<T>(std::span<const std::int64_t>, std::span<const std::int64_t>,     \
-                                 int, std::span<const real_of<T>>, T*);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void scale_along<T>(std::span<const std::int64_t>, std::span<const std::int64_t>, int, std::span<const real_of<T>>, T*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 

@@ -44,9 +44,7 @@ struct Prefetch {
 
     /// The share of one of several tiles.
     Prefetch share(std::int64_t tile, std::int64_t tiles) const {
-        const auto begin = [&](std::int64_t i) {
-            return rows.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(tiles);
-        };
+        const auto begin = [&](std::int64_t i) { return rows.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(tiles); };
         return {from, rows.subspan(begin(tile), begin(tile + 1) - begin(tile)), steps};
     }
 };
@@ -68,14 +66,12 @@ void multiply_tile(const TileInput<T>& x, T* tile) {
     typedef Vector InMemory __attribute__((may_alias));
     Vector sum[columns][tile_vectors];
 #pragma GCC unroll 24
-    for (int i = 0; i < columns * tile_vectors; ++i)
-        sum[i / tile_vectors][i % tile_vectors] = Vector{};
+    for (int i = 0; i < columns * tile_vectors; ++i) sum[i / tile_vectors][i % tile_vectors] = Vector{};
     const InMemory* a = reinterpret_cast<const InMemory*>(x.a);
     const T* b = x.b;
     for (std::int64_t p = 0; p < x.k; ++p, a += tile_vectors, b += columns) {
         const Vector row[tile_vectors] = {a[0], a[1], a[2]};
-        for (const std::int64_t next : x.next.rows)
-            __builtin_prefetch(x.next.from + next + x.next.steps[p], 0, 2);
+        for (const std::int64_t next : x.next.rows) __builtin_prefetch(x.next.from + next + x.next.steps[p], 0, 2);
 #pragma GCC unroll 8
         for (int j = 0; j < columns; ++j)
 #pragma GCC unroll 3
@@ -83,8 +79,7 @@ void multiply_tile(const TileInput<T>& x, T* tile) {
     }
     InMemory* const to = reinterpret_cast<InMemory*>(tile);
 #pragma GCC unroll 24
-    for (int i = 0; i < columns * tile_vectors; ++i)
-        to[i] = sum[i / tile_vectors][i % tile_vectors];
+    for (int i = 0; i < columns * tile_vectors; ++i) to[i] = sum[i / tile_vectors][i % tile_vectors];
 }
 
 /// multiply_tile for 1 <= columns <= tile_columns.
@@ -119,15 +114,13 @@ void copy_rows(const T* a, std::span<const std::int64_t> k, const std::int64_t* 
 
 /// copy_rows for a whole tile where A is contiguous along k, at least in parts.
 template <class T>
-void transpose_tile_rows(const T* a, std::span<const std::int64_t> k, const std::int64_t* row,
-                         T* to) {
+void transpose_tile_rows(const T* a, std::span<const std::int64_t> k, const std::int64_t* row, T* to) {
     constexpr int edge = block_edge<T>;
     std::size_t p = 0;
     while (p + edge <= k.size()) {
         const bool block = are_neighbours(k.data() + p, edge);
         if (block)
-            for (int i = 0; i + edge <= tile_rows<T>; i += edge)
-                transpose_block(a + k[p], row + i, to + i, tile_rows<T>);
+            for (int i = 0; i + edge <= tile_rows<T>; i += edge) transpose_block(a + k[p], row + i, to + i, tile_rows<T>);
         constexpr int done = tile_rows<T> / edge * edge;
         const int copied = block ? done : 0, count = block ? edge : 1;
         for (int q = 0; q < count; ++q, ++p, to += tile_rows<T>)
@@ -155,15 +148,13 @@ struct TilePlaces {
 /// for a function without effect and drops it.)
 template <class T>
 [[gnu::always_inline]] inline void prefetch_tile(const TilePlaces& at, const T* c) {
-    const bool joined =
-        at.rows.back() - at.rows.front() == static_cast<std::int64_t>(at.rows.size()) - 1;
+    const bool joined = at.rows.back() - at.rows.front() == static_cast<std::int64_t>(at.rows.size()) - 1;
     const auto &lines = joined ? at.columns : at.rows, &along = joined ? at.rows : at.columns;
     const std::int64_t length = along.back() - along.front();
     for (const std::int64_t line : lines) {
         const T* const begin = c + line + along.front();
         if (length < tile_rows<T>)
-            for (std::int64_t i = 0; i < length; i += line_elements<T>)
-                __builtin_prefetch(begin + i, 1);
+            for (std::int64_t i = 0; i < length; i += line_elements<T>) __builtin_prefetch(begin + i, 1);
         __builtin_prefetch(begin + length, 1);
     }
 }

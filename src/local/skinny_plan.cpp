@@ -44,27 +44,21 @@ bool has_runs(const std::vector<FoldAxis>& axes, OperandStride stride) {
 double read_cost(const SkinnyPlan& plan) {
     if (has_runs(plan.k, &FoldAxis::stride_a)) return run_cost;
     if (!has_runs(plan.m, &FoldAxis::stride_a)) return scattered_cost;
-    const bool conflicts = !plan.k.empty() && plan.k.front().stride_a % conflict_stride == 0 &&
-                           plan.k.front().size > cache_ways;
+    const bool conflicts = !plan.k.empty() && plan.k.front().stride_a % conflict_stride == 0 && plan.k.front().size > cache_ways;
     return conflicts ? conflict_cost : run_cost;
 }
 
 double estimate(const SkinnyPlan& plan, int threads) {
-    const auto round_up = [](std::int64_t count, std::int64_t unit) {
-        return static_cast<double>((count + unit - 1) / unit * unit);
-    };
+    const auto round_up = [](std::int64_t count, std::int64_t unit) { return static_cast<double>((count + unit - 1) / unit * unit); };
     const auto n = static_cast<double>(entries(plan.n)), k = static_cast<double>(entries(plan.k)),
                batch = static_cast<double>(entries(plan.batch));
-    const double m =
-        batch * round_up(entries(plan.m), tile_rows<double> * (plan.batch.empty() ? threads : 1));
+    const double m = batch * round_up(entries(plan.m), tile_rows<double> * (plan.batch.empty() ? threads : 1));
     const double write = has_runs(plan.m, &FoldAxis::stride_c)   ? result_run_cost
                          : has_runs(plan.n, &FoldAxis::stride_c) ? result_cost
                                                                  : scattered_cost;
-    const double first =
-        first_cost * std::min(first_elements, k * static_cast<double>(entries(plan.m)));
+    const double first = first_cost * std::min(first_elements, k * static_cast<double>(entries(plan.m)));
     return setup_cost + batch * (product_setup_cost + small_cost * n * k + first) +
-           m * (product_cost * n * k + read_cost(plan) * k + write * n +
-                tile_cost / tile_rows<double>);
+           m * (product_cost * n * k + read_cost(plan) * k + write * n + tile_cost / tile_rows<double>);
 }
 
 }  // namespace

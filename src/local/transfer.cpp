@@ -18,7 +18,7 @@ namespace arges::local {
 namespace {
 
 constexpr std::int64_t threading_elements = 1 << 15;  // below, one thread is faster
-constexpr std::int64_t streaming_bytes = 8 << 20;  // above, the target would not stay in the caches
+constexpr std::int64_t streaming_bytes = 8 << 20;     // above, the target would not stay in the caches
 
 /// What is the same for all threads.
 template <class T>
@@ -36,20 +36,17 @@ template <class T>
 class TileMover {
 public:
     explicit TileMover(const Job<T>& job)
-        : job_(job), begin_(job.plan.axes.size()),
-          end_(job.plan.axes.size()), settings_{job.alpha, job.mode.conjugate, job.stream} {
+        : job_(job), begin_(job.plan.axes.size()), end_(job.plan.axes.size()), settings_{job.alpha, job.mode.conjugate, job.stream} {
         const PlannedAxis &inner = job.plan.axes[0], &outer = job.plan.axes[1];
-        transposes_ = inner.from_unit() && !inner.to_unit() && outer.to_unit() &&
-                      !outer.from_unit() && !inner.axis.factor && !outer.axis.factor;
-        if (transposes_)
-            buffer_.reserve(inner.tile * (outer.tile + 128 / static_cast<std::int64_t>(sizeof(T))));
+        transposes_ =
+            inner.from_unit() && !inner.to_unit() && outer.to_unit() && !outer.from_unit() && !inner.axis.factor && !outer.axis.factor;
+        if (transposes_) buffer_.reserve(inner.tile * (outer.tile + 128 / static_cast<std::int64_t>(sizeof(T))));
     }
 
     /// Moves the tiles first, ..., last - 1.
     void move_tasks(std::int64_t first, std::int64_t last) {
         for (std::int64_t task = first; task < last; ++task)
-            if (select_tile(task))
-                loop(job_.plan.axes.size(), job_.from, job_.to, job_.plan.factor);
+            if (select_tile(task)) loop(job_.plan.axes.size(), job_.from, job_.to, job_.plan.factor);
         if (has_pending_) transpose(nullptr);
         if (job_.stream) finish_streaming();
     }
@@ -74,8 +71,7 @@ private:
         if (depth == 2) return move_tile_at(from, to, factor);
         const PlannedAxis& axis = job_.plan.axes[depth - 1];
         for (std::int64_t i = begin_[depth - 1]; i < end_[depth - 1]; ++i)
-            loop(depth - 1, from + axis.from_at(i), to + axis.to_at(i),
-                 factor ^ (axis.axis.factor ? axis.axis.factor[i] : 0));
+            loop(depth - 1, from + axis.from_at(i), to + axis.to_at(i), factor ^ (axis.axis.factor ? axis.axis.factor[i] : 0));
     }
 
     void move_tile_at(const T* from, T* to, std::uint8_t factor) {
@@ -103,9 +99,7 @@ private:
         return part;
     }
 
-    static const std::int64_t* offsets(const std::int64_t* list,
-                                       const std::vector<std::int64_t>& in_tile,
-                                       std::int64_t begin) {
+    static const std::int64_t* offsets(const std::int64_t* list, const std::vector<std::int64_t>& in_tile, std::int64_t begin) {
         if (list) return list + begin;
         return in_tile.empty() ? nullptr : in_tile.data();
     }
@@ -113,10 +107,8 @@ private:
     /// Moves the pending tile; then the next one (null: none) is pending, to be prefetched
     /// meanwhile.
     void transpose(const KernelCall<T>* next) {
-        if (has_pending_ && job_.mode.accumulate)
-            transpose_tile<true>(pending_, next, buffer_.data(), settings_);
-        if (has_pending_ && !job_.mode.accumulate)
-            transpose_tile<false>(pending_, next, buffer_.data(), settings_);
+        if (has_pending_ && job_.mode.accumulate) transpose_tile<true>(pending_, next, buffer_.data(), settings_);
+        if (has_pending_ && !job_.mode.accumulate) transpose_tile<false>(pending_, next, buffer_.data(), settings_);
         has_pending_ = next != nullptr;
         if (next) pending_ = *next;
     }
@@ -133,12 +125,10 @@ private:
 }  // namespace
 
 template <class T>
-void transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha,
-              TransferMode mode) {
+void transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha, TransferMode mode) {
     const TransferPlan plan = plan_transfer(axes, sizeof(T), mode.accumulate);
     if (plan.size == 0) return;
-    const bool stream =
-        !mode.accumulate && plan.size * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes;
+    const bool stream = !mode.accumulate && plan.size * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes;
     const Job<T> job{plan, from + plan.from_offset, to + plan.to_offset, alpha, mode, stream};
     const std::int64_t wanted = plan.size < threading_elements ? 1 : omp_get_max_threads();
     const std::int64_t threads = omp_in_parallel() ? 1 : std::min(wanted, plan.tasks);
@@ -148,12 +138,10 @@ void transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha,
     for (std::int64_t i = 0; i < threads; ++i) movers.emplace_back(job);
 #pragma omp parallel for num_threads(static_cast <int>(threads)) schedule(static, 1)
     for (std::int64_t i = 0; i < threads; ++i)
-        movers[static_cast<std::size_t>(i)].move_tasks(plan.tasks * i / threads,
-                                                       plan.tasks * (i + 1) / threads);
+        movers[static_cast<std::size_t>(i)].move_tasks(plan.tasks * i / threads, plan.tasks * (i + 1) / threads);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                       \
-    template void transfer<T>(std::span<const TransferAxis>, const T*, T*, T, TransferMode);
+#define ARGES_INSTANTIATE(T) template void transfer<T>(std::span<const TransferAxis>, const T*, T*, T, TransferMode);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE
 

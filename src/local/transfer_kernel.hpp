@@ -75,8 +75,7 @@ template <class T, class V, bool accumulate>
 void move_runs(const KernelCall<T>& call, V value, bool may_stream) {
     const bool stream = may_stream && call.inner.count * sizeof(T) >= 128;
     for (std::int64_t j = 0; j < call.outer.count; ++j)
-        move_run<T, V, accumulate>(call.from + call.outer.from_at(j), call.to + call.outer.to_at(j),
-                                   call.inner.count, value, stream);
+        move_run<T, V, accumulate>(call.from + call.outer.from_at(j), call.to + call.outer.to_at(j), call.inner.count, value, stream);
 }
 
 /// Any offsets; the longer axis innermost.
@@ -91,14 +90,11 @@ void move_elements(const KernelCall<T>& call, V value) {
         if (!to_list && !from_list)
             for (std::int64_t i = 0; i < fast.count; ++i) store<accumulate>(to[i], value(from[i]));
         else if (!to_list)
-            for (std::int64_t i = 0; i < fast.count; ++i)
-                store<accumulate>(to[i], value(from[from_list[i]]));
+            for (std::int64_t i = 0; i < fast.count; ++i) store<accumulate>(to[i], value(from[from_list[i]]));
         else if (!from_list)
-            for (std::int64_t i = 0; i < fast.count; ++i)
-                store<accumulate>(to[to_list[i]], value(from[i]));
+            for (std::int64_t i = 0; i < fast.count; ++i) store<accumulate>(to[to_list[i]], value(from[i]));
         else
-            for (std::int64_t i = 0; i < fast.count; ++i)
-                store<accumulate>(to[to_list[i]], value(from[from_list[i]]));
+            for (std::int64_t i = 0; i < fast.count; ++i) store<accumulate>(to[to_list[i]], value(from[from_list[i]]));
     }
 }
 
@@ -136,8 +132,7 @@ void with_value(const KernelCall<T>& call, const KernelSettings<T>& settings, Vi
 template <bool accumulate, class T>
 void move_tile(const KernelCall<T>& call, const KernelSettings<T>& settings) {
     if (call.inner.factor || call.outer.factor)
-        return move_with_factors<T, accumulate>(call, settings.alpha,
-                                                call.factor ^ (settings.conjugated ? 2 : 0));
+        return move_with_factors<T, accumulate>(call, settings.alpha, call.factor ^ (settings.conjugated ? 2 : 0));
     with_value(call, settings, [&]<class V>(V value) {
         if (!call.inner.from && !call.inner.to)
             move_runs<T, V, accumulate>(call, value, settings.stream);

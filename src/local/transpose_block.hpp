@@ -55,8 +55,7 @@ inline void transpose_block(const T* from, const std::int64_t* from_row, T* to, 
     for (int j = 0; j < block_edge<T>; ++j) std::memcpy(&rows[j], from + from_row[j], block_bytes);
     transpose_rows<T>(rows);
 #pragma GCC unroll 8
-    for (int i = 0; i < block_edge<T>; ++i)
-        std::memcpy(static_cast<void*>(to + i * ld), &rows[i], block_bytes);
+    for (int i = 0; i < block_edge<T>; ++i) std::memcpy(static_cast<void*>(to + i * ld), &rows[i], block_bytes);
 }
 
 /// Copies with stores that do not read the target's cache lines first; for data that will not be
@@ -67,14 +66,12 @@ inline void stream_copy(const T* from, T* to, std::int64_t count) {
     const char* source = reinterpret_cast<const char*>(from);
     char* target = reinterpret_cast<char*>(to);
     std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
-    const std::size_t head =
-        std::min<std::size_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(target)) & 63);
+    const std::size_t head = std::min<std::size_t>(bytes, (0 - reinterpret_cast<std::uintptr_t>(target)) & 63);
     std::memcpy(target, source, head);
     source += head, target += head, bytes -= head;
     for (; bytes >= 64; bytes -= 64, source += 64, target += 64)
         for (int word = 0; word < 4; ++word)
-            _mm_stream_si128(reinterpret_cast<__m128i*>(target) + word,
-                             _mm_loadu_si128(reinterpret_cast<const __m128i*>(source) + word));
+            _mm_stream_si128(reinterpret_cast<__m128i*>(target) + word, _mm_loadu_si128(reinterpret_cast<const __m128i*>(source) + word));
     std::memcpy(target, source, bytes);
 #else
     std::copy_n(from, count, to);

@@ -22,21 +22,17 @@ inline std::int64_t buffer_stride(const KernelCall<T>& call) {
 /// before the next one is read.
 template <class T>
 void read_tile(const KernelCall<T>& call, T* buffer) {
-    constexpr std::int64_t edge = block_edge<T>,
-                           line = std::max<std::int64_t>(edge, 64 / sizeof(T));
-    const std::int64_t rows = call.inner.count, columns = call.outer.count,
-                       ld = buffer_stride(call);
+    constexpr std::int64_t edge = block_edge<T>, line = std::max<std::int64_t>(edge, 64 / sizeof(T));
+    const std::int64_t rows = call.inner.count, columns = call.outer.count, ld = buffer_stride(call);
     const std::int64_t* from = call.outer.from;
     const auto read_elements = [&](std::int64_t i_begin, std::int64_t i_end, std::int64_t j_begin) {
         for (std::int64_t i = i_begin; i < i_end; ++i)
-            for (std::int64_t j = j_begin; j < columns; ++j)
-                buffer[i * ld + j] = call.from[from[j] + i];
+            for (std::int64_t j = j_begin; j < columns; ++j) buffer[i * ld + j] = call.from[from[j] + i];
     };
     const std::int64_t whole_columns = columns / edge * edge, whole_rows = rows / line * line;
     for (std::int64_t i = 0; i < whole_rows; i += line) {
         for (std::int64_t j = 0; j < whole_columns; j += edge)
-            for (std::int64_t k = i; k < i + line; k += edge)
-                transpose_block(call.from + k, from + j, buffer + k * ld + j, ld);
+            for (std::int64_t k = i; k < i + line; k += edge) transpose_block(call.from + k, from + j, buffer + k * ld + j, ld);
         read_elements(i, i + line, whole_columns);
     }
     read_elements(whole_rows, rows, 0);
@@ -45,11 +41,9 @@ void read_tile(const KernelCall<T>& call, T* buffer) {
 /// Prefetches part `part` of `parts` of what read_tile reads. (Where it is not inlined, GCC takes
 /// it for a function without effect and drops it.)
 template <class T>
-[[gnu::always_inline]] inline void prefetch_part(const KernelCall<T>& call, std::int64_t part,
-                                                 std::int64_t parts) {
+[[gnu::always_inline]] inline void prefetch_part(const KernelCall<T>& call, std::int64_t part, std::int64_t parts) {
     constexpr int line = 64 / static_cast<int>(sizeof(T));
-    for (std::int64_t j = call.outer.count * part / parts;
-         j < call.outer.count * (part + 1) / parts; ++j) {
+    for (std::int64_t j = call.outer.count * part / parts; j < call.outer.count * (part + 1) / parts; ++j) {
         const T* row = call.from + call.outer.from[j];
         for (std::int64_t i = 0; i < call.inner.count; i += line) __builtin_prefetch(row + i, 0, 2);
         __builtin_prefetch(row + call.inner.count - 1, 0, 2);
@@ -83,8 +77,7 @@ inline BufferRun run_in_tile(const KernelCall<T>& call, std::int64_t i) {
         return {begin, begin + columns, call.inner.to_at(i)};
     }
     constexpr std::int64_t line = 64 / sizeof(T);
-    const std::int64_t phase =
-        static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(call.to) / sizeof(T)) % line;
+    const std::int64_t phase = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(call.to) / sizeof(T)) % line;
     const auto cut = [&](std::int64_t j) { return j * columns / line * line - phase; };
     const std::int64_t begin = i == 0 ? 0 : std::max<std::int64_t>(0, cut(i));
     const std::int64_t end = i + 1 == rows ? rows * columns : std::max<std::int64_t>(0, cut(i + 1));
@@ -94,16 +87,14 @@ inline BufferRun run_in_tile(const KernelCall<T>& call, std::int64_t i) {
 /// Moves one tile and prefetches the next one (null: none) while it writes. The detour over a
 /// buffer lets each cache line of both sides be moved once, whatever the alignment.
 template <bool accumulate, class T>
-void transpose_tile(const KernelCall<T>& call, const KernelCall<T>* next, T* buffer,
-                    const KernelSettings<T>& settings) {
+void transpose_tile(const KernelCall<T>& call, const KernelCall<T>* next, T* buffer, const KernelSettings<T>& settings) {
     const KernelAxis& inner = call.inner;
     read_tile(call, buffer);
     with_value(call, settings, [&](auto value) {
         for (std::int64_t i = 0; i < inner.count; ++i) {
             if (next) prefetch_part(*next, i, inner.count);
             const auto [begin, end, to] = run_in_tile(call, i);
-            write_run<accumulate>(buffer + begin, call.to + to, end - begin, value,
-                                  settings.stream);
+            write_run<accumulate>(buffer + begin, call.to + to, end - begin, value, settings.stream);
         }
     });
 }

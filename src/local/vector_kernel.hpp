@@ -49,8 +49,7 @@ struct VectorLoop {
     void run(const T* a, const T* b, T* c, std::int64_t count) const {
         for (; count >= width; count -= width) {
             T sum[width] = {};
-            for (std::size_t p = 0; p < products.a.size(); ++p)
-                add<width>(a + products.a[p], b + products.b[p], sum);
+            for (std::size_t p = 0; p < products.a.size(); ++p) add<width>(a + products.a[p], b + products.b[p], sum);
             if (strides.c == 1)
                 for (int i = 0; i < width; ++i) update(c[i], sum[i]);
             else
@@ -69,8 +68,7 @@ struct VectorLoop {
         for (std::size_t p = 0; p < products.a.size(); ++p) {
             const T *at_a = a + products.a[p], *at_b = b + products.b[p];
             std::int64_t i = 0;
-            for (; i + widest <= count; i += widest)
-                add<widest>(at_a + i * step_a(), at_b + i * step_b(), partial);
+            for (; i + widest <= count; i += widest) add<widest>(at_a + i * step_a(), at_b + i * step_b(), partial);
             for (; i < count; ++i) rest += multiply(at_a[i * step_a()], at_b[i * step_b()]);
         }
         for (const T& x : partial) rest += x;
@@ -88,8 +86,7 @@ private:
 
 /// Calls visit(loop) with the loop that fits the strides of A and B.
 template <class T, class Visitor>
-void with_vector_loop(VectorStrides strides, ProductOffsets products, Update<T> update,
-                      Visitor visit) {
+void with_vector_loop(VectorStrides strides, ProductOffsets products, Update<T> update, Visitor visit) {
     if (strides.a == 1 && strides.b == 1)
         visit(VectorLoop<T, 1, 1>{strides, products, update});
     else if (strides.a == 1 && strides.b == 0)

@@ -18,11 +18,8 @@ namespace arges::partition {
 
 namespace {
 
-const std::vector<LayerRule> policies{{LayerPolicy::nonzeros, 1},
-                                      {LayerPolicy::set, 1},
-                                      {LayerPolicy::ordered, 1},
-                                      {LayerPolicy::ordered, 2},
-                                      {LayerPolicy::max_min, 1}};
+const std::vector<LayerRule> policies{
+    {LayerPolicy::nonzeros, 1}, {LayerPolicy::set, 1}, {LayerPolicy::ordered, 1}, {LayerPolicy::ordered, 2}, {LayerPolicy::max_min, 1}};
 
 /// Nonzeros for each mode in the largest sample.
 std::int64_t largest_sample(std::int64_t nonzeros, std::int64_t smallest) {
@@ -32,7 +29,7 @@ std::int64_t largest_sample(std::int64_t nonzeros, std::int64_t smallest) {
 struct Candidate {
     LayerRule rule;
     GridLayers layers;
-    double touched = 0;       // rows, for ties
+    double touched = 0;  // rows, for ties
     double seconds = 0;
     std::int64_t volume = 0;  // rows of the busiest rank
     int stage = 0;            // how well both are known: the number of the sample
@@ -54,8 +51,7 @@ public:
         for (const auto& mode : tensor.modes) {
             sums.push_back(static_cast<std::int64_t>(mode.slices.size()));
             std::int64_t nonzeros = 0;
-            for (std::size_t i = 0; i + 1 < mode.start.size(); ++i)
-                nonzeros += std::min(heavy_, mode.start[i + 1] - mode.start[i]);
+            for (std::size_t i = 0; i + 1 < mode.start.size(); ++i) nonzeros += std::min(heavy_, mode.start[i + 1] - mode.start[i]);
             sums.push_back(nonzeros);
         }
         team.sum(sums);
@@ -120,16 +116,14 @@ private:
         const std::vector<LayerCut> cuts(needed.begin(), needed.end());
         const auto boundaries = cut_modes(team_, tensor_, cuts);
         std::map<LayerCut, std::shared_ptr<const LayerFinder>> finders;
-        for (std::size_t i = 0; i < cuts.size(); ++i)
-            finders.emplace(cuts[i], std::make_shared<const LayerFinder>(boundaries[i]));
+        for (std::size_t i = 0; i < cuts.size(); ++i) finders.emplace(cuts[i], std::make_shared<const LayerFinder>(boundaries[i]));
         for (const auto& grid : grids) {
             const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
             for (const auto& rule : rules) {
                 Candidate candidate{rule, {grid, {}}, touched_rows(grid, totals_.slices)};
                 for (std::size_t n = 0; n < grid.size(); ++n) candidate.layers.finders.push_back(finders.at({n, grid[n], rule}));
                 const auto same = [&](const Candidate& other) { return other.has_layers_of(candidate); };
-                if (std::none_of(candidates_.begin() + first, candidates_.end(), same))
-                    candidates_.push_back(std::move(candidate));
+                if (std::none_of(candidates_.begin() + first, candidates_.end(), same)) candidates_.push_back(std::move(candidate));
             }
         }
     }
@@ -244,8 +238,8 @@ private:
         std::stable_sort(candidates_.begin(), candidates_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
         const auto stage = candidates_[0].stage;
         const auto limit = options_.near * candidates_[0].seconds;
-        const auto slower = std::find_if(candidates_.begin(), candidates_.end(),
-                                         [&](const auto& c) { return c.stage != stage || c.seconds > limit; });
+        const auto slower =
+            std::find_if(candidates_.begin(), candidates_.end(), [&](const auto& c) { return c.stage != stage || c.seconds > limit; });
         const auto by_volume = [](const auto& a, const auto& b) {
             return std::tuple(a.volume, a.seconds) < std::tuple(b.volume, b.seconds);
         };
@@ -257,9 +251,9 @@ private:
     std::int64_t ranks_;
     int columns_;
     const ChoiceOptions& options_;
-    std::int64_t heavy_;                 // nonzeros of a slice that samples take at most
+    std::int64_t heavy_;  // nonzeros of a slice that samples take at most
     TensorTotals totals_;
-    std::vector<std::int64_t> light_;    // by mode, nonzeros of all slices, each with at most `heavy_`
+    std::vector<std::int64_t> light_;  // by mode, nonzeros of all slices, each with at most `heavy_`
     std::vector<Candidate> candidates_;
 };
 

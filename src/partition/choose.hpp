@@ -30,12 +30,12 @@ double iteration_seconds(const DistributionCounts& counts, int columns, const It
 struct ChoiceOptions {
     IterationCosts costs;
     RowRule rows = RowRule::holders;
-    double excess = 0.1;               ///< as in assign_rows()
-    std::optional<Grid> grid;          ///< the only one, of as many ranks; else all
-    std::optional<LayerRule> layers;   ///< the only policy; else nnz, set, ordered-1, ordered-2 and max-min
-    double near = 1.05;                ///< distributions are equally fast within this factor of the predicted time
-    double look_ups = 4e6;  ///< of indices that counting all candidates in full may take; samples rank them where it takes more
-    std::int64_t sample = 1 << 12;     ///< nonzeros for each mode in the smallest sample; the largest has 16 to 256 times as many
+    double excess = 0.1;              ///< as in assign_rows()
+    std::optional<Grid> grid;         ///< the only one, of as many ranks; else all
+    std::optional<LayerRule> layers;  ///< the only policy; else nnz, set, ordered-1, ordered-2 and max-min
+    double near = 1.05;               ///< distributions are equally fast within this factor of the predicted time
+    double look_ups = 4e6;            ///< of indices that counting all candidates in full may take; samples rank them where it takes more
+    std::int64_t sample = 1 << 12;    ///< nonzeros for each mode in the smallest sample; the largest has 16 to 256 times as many
 };
 
 struct MediumChoice {
@@ -62,8 +62,7 @@ struct MediumChoice {
 std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns,
                                         const ChoiceOptions& options = {});
 /// The same for a tensor on one rank.
-std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns,
-                                        const ChoiceOptions& options = {});
+std::vector<MediumChoice> choose_medium(const IndexView& view, std::int64_t ranks, int columns, const ChoiceOptions& options = {});
 
 /// Nonzeros for each mode in the largest sample of so many, with the usual options. Pure.
 std::int64_t most_sampled(std::int64_t nonzeros);

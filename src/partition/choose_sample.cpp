@@ -42,8 +42,7 @@ bool is_sampled(std::uint64_t hash, double fraction) { return unit_interval(hash
 /// What each rank does not send of slices that have more nonzeros than a sample takes.
 class HeavySlices {
 public:
-    HeavySlices(const Team& team, const TensorPart& tensor, const SampleSize& size)
-        : heavy_(size.heavy), counts_(tensor.modes.size()) {
+    HeavySlices(const Team& team, const TensorPart& tensor, const SampleSize& size) : heavy_(size.heavy), counts_(tensor.modes.size()) {
         Team::Numbers mine;
         team.agree([&] {
             for (std::size_t m = 0; m < tensor.modes.size(); ++m) {
@@ -62,8 +61,7 @@ public:
     bool takes(std::size_t mode, std::int64_t slice, std::uint64_t hash) const {
         if (counts_[mode].empty()) return true;
         const auto found = counts_[mode].find(slice);
-        return found == counts_[mode].end() ||
-               unit_interval(hash) * static_cast<double>(found->second) < static_cast<double>(heavy_);
+        return found == counts_[mode].end() || unit_interval(hash) * static_cast<double>(found->second) < static_cast<double>(heavy_);
     }
 
 private:
@@ -119,8 +117,7 @@ private:
 }  // namespace
 
 bool SampleSize::is_everything() const {
-    return heavy == no_limit && nonzeros >= 1 &&
-           std::all_of(slices.begin(), slices.end(), [](double fraction) { return fraction >= 1; });
+    return heavy == no_limit && nonzeros >= 1 && std::all_of(slices.begin(), slices.end(), [](double fraction) { return fraction >= 1; });
 }
 
 TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span<const SampleSize> sizes) : tensor_(tensor) {
@@ -136,8 +133,7 @@ TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span
     team.agree([&] {
         std::vector<std::vector<const std::int64_t*>> nonzeros(order);
         for (const auto& list : numbers)
-            for (std::size_t k = 0; k < list.size(); k += order + 1)
-                nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
+            for (std::size_t k = 0; k < list.size(); k += order + 1) nonzeros[static_cast<std::size_t>(list[k])].push_back(&list[k + 1]);
         for (std::size_t m = 0; m < order; ++m) modes_.push_back(grouped(nonzeros[m], m, heavy));
         look_at(largest);
     });
@@ -178,8 +174,7 @@ std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const Sample
 
 /// Orders nonzeros by row, and those of a row with more than `heavy` by hash, so that every sample takes the same first ones.
 /// @param nonzeros the indices of each in all modes
-TensorSample::Mode TensorSample::grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode,
-                                         std::int64_t heavy) const {
+TensorSample::Mode TensorSample::grouped(const std::vector<const std::int64_t*>& nonzeros, std::size_t mode, std::int64_t heavy) const {
     const auto order = static_cast<std::size_t>(tensor_.order());
     const auto count = nonzeros.size();
     std::vector<std::int64_t> rows(count);

@@ -16,9 +16,9 @@ namespace arges::partition {
 /// How much is sampled. Of smaller samples, every one is part of the larger ones.
 struct SampleSize {
     static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
-    std::vector<double> slices;      ///< by mode, the fraction of the nonempty slices
-    double nonzeros = 1;             ///< the fraction of the nonzeros, for the loads
-    std::int64_t heavy = no_limit;   ///< of a sampled slice no more nonzeros
+    std::vector<double> slices;     ///< by mode, the fraction of the nonempty slices
+    double nonzeros = 1;            ///< the fraction of the nonzeros, for the loads
+    std::int64_t heavy = no_limit;  ///< of a sampled slice no more nonzeros
     bool is_everything() const;
 };
 
@@ -46,7 +46,7 @@ public:
 private:
     struct Mode {
         std::vector<std::int64_t> rows;                  // sampled slices, ascending
-        std::vector<std::int64_t> start;  // row r has the nonzeros [start[r], start[r + 1]); those of heavy rows by hash
+        std::vector<std::int64_t> start;                 // row r has the nonzeros [start[r], start[r + 1]); those of heavy rows by hash
         std::vector<std::vector<std::int64_t>> indices;  // by mode, one for each nonzero; empty for the mode itself
         std::vector<std::size_t> used;                   // rows of the sample that is looked at
     };

@@ -38,8 +38,7 @@ std::vector<std::int32_t> row_owners(const HolderLists& holders, const ModeLayer
                 layer.holders.push_back(static_cast<int>(layers.number_in_layer(holders.ranks[static_cast<std::size_t>(k)])));
             layer.start.push_back(static_cast<std::int64_t>(layer.holders.size()));
         }
-        for (int number : owners_of_rows(layer, rule, excess))
-            owners.push_back(static_cast<std::int32_t>(layers.rank_of(l, number)));
+        for (int number : owners_of_rows(layer, rule, excess)) owners.push_back(static_cast<std::int32_t>(layers.rank_of(l, number)));
     }
     return owners;
 }

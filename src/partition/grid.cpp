@@ -70,8 +70,8 @@ Grid parse_grid(const std::string& text, int order) {
     const auto refuse = [&](const std::string& what) {
         std::string example = "1";
         for (int mode = 1; mode < order; ++mode) example = (mode < 3 ? "2x" : "1x") + example;
-        throw InvalidArgument("grid '" + text + "': " + what + "; write one number of ranks for each of the " +
-                              std::to_string(order) + " modes, such as " + example);
+        throw InvalidArgument("grid '" + text + "': " + what + "; write one number of ranks for each of the " + std::to_string(order) +
+                              " modes, such as " + example);
     };
     Grid grid;
     const char *at = text.data(), *const end = at + text.size();
@@ -172,12 +172,9 @@ double layer_imbalance(const Grid& grid, const LayerCounts& layer_counts) {
     return sum / static_cast<double>(grid.size());
 }
 
-Grid predicted_grid(std::int64_t ranks, const std::vector<std::int64_t>& lengths, const LayerCounts& layer_counts,
-                    Shortening shortening) {
+Grid predicted_grid(std::int64_t ranks, const std::vector<std::int64_t>& lengths, const LayerCounts& layer_counts, Shortening shortening) {
     const auto candidates = candidate_grids(ranks, lengths, shortening);
-    const auto score = [&](const Grid& grid) {
-        return std::tuple(layer_imbalance(grid, layer_counts), touched_rows(grid, lengths));
-    };
+    const auto score = [&](const Grid& grid) { return std::tuple(layer_imbalance(grid, layer_counts), touched_rows(grid, lengths)); };
     auto best = candidates.front();
     auto best_score = score(best);
     for (std::size_t i = 1; i < candidates.size(); ++i)

@@ -77,10 +77,10 @@ std::int64_t layer_of(const Boundaries& boundaries, std::int64_t slice) {
 
 std::string to_string(const LayerRule& rule) {
     switch (rule.policy) {
-        case LayerPolicy::nonzeros: return "nnz";
-        case LayerPolicy::set: return "set";
-        case LayerPolicy::max_min: return "max-min";
-        case LayerPolicy::ordered: break;
+    case LayerPolicy::nonzeros: return "nnz";
+    case LayerPolicy::set: return "set";
+    case LayerPolicy::max_min: return "max-min";
+    case LayerPolicy::ordered: break;
     }
     std::array<char, 32> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), rule.c).ptr;
@@ -98,7 +98,8 @@ LayerRule parse_layer_rule(const std::string& text) {
         const auto [next, error] = std::from_chars(text.data() + ordered.size(), end, rule.c);
         if (error == std::errc() && next == end && std::isfinite(rule.c) && rule.c >= 1) return rule;
     }
-    throw InvalidArgument("layer policy '" + text + "' is not known; there are nnz, set, max-min and ordered-c with a number c "
+    throw InvalidArgument("layer policy '" + text +
+                          "' is not known; there are nnz, set, max-min and ordered-c with a number c "
                           "of at least 1, such as ordered-2");
 }
 
@@ -151,9 +152,8 @@ void LayerChain::pass_to(std::int64_t slice) {
 
 void LayerChain::feed(std::int64_t slice, std::int64_t count) {
     if (slice <= slice_ || slice >= length_)
-        throw InvalidArgument("slice " + std::to_string(slice) + " cannot follow slice " + std::to_string(slice_) +
-                              " in a mode " + "of " + std::to_string(length_) +
-                              " slices; feed a layer chain in ascending order");
+        throw InvalidArgument("slice " + std::to_string(slice) + " cannot follow slice " + std::to_string(slice_) + " in a mode " + "of " +
+                              std::to_string(length_) + " slices; feed a layer chain in ascending order");
     pass_to(slice);
     counted_ += count;
     slice_count_ = count;
@@ -167,9 +167,7 @@ void LayerChain::feed(std::span<const std::int64_t> slices, std::span<const std:
         const auto missing = last_ + target_ - counted_;
         const auto next = start.begin() + static_cast<std::ptrdiff_t>(i) + 1;
         const auto reached =
-            missing <= 0
-                ? i
-                : static_cast<std::size_t>(std::lower_bound(next, start.end(), start[i] + missing) - start.begin()) - 1;
+            missing <= 0 ? i : static_cast<std::size_t>(std::lower_bound(next, start.end(), start[i] + missing) - start.begin()) - 1;
         if (const auto last = std::min(reached, slices.size()); last > i) {
             counted_ += start[last] - start[i];
             slice_count_ = start[last] - start[last - 1];
@@ -200,8 +198,8 @@ std::vector<std::int64_t> LayerChain::state() const {
 
 LayerChain LayerChain::from_state(const std::vector<std::int64_t>& state) {
     LayerChain chain;
-    const auto members = {&chain.length_,  &chain.nonzeros_,    &chain.layers_, &chain.target_, &chain.last_,
-                          &chain.counted_, &chain.slice_count_, &chain.slice_};
+    const auto members = {&chain.length_, &chain.nonzeros_, &chain.layers_,      &chain.target_,
+                          &chain.last_,   &chain.counted_,  &chain.slice_count_, &chain.slice_};
     if (state.size() <= members.size()) throw InvalidArgument("the state of a layer chain is cut off; pass on what state() gave");
     auto number = state.begin();
     for (auto* member : members) *member = *number++;

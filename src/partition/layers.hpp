@@ -73,10 +73,10 @@ private:
     void pass_to(std::int64_t slice);
 
     std::int64_t length_ = 0, nonzeros_ = 0, layers_ = 1;
-    std::int64_t target_ = 0, last_ = 0;           // a layer ends at last_ + target_ nonzeros
-    std::int64_t counted_ = 0, slice_count_ = 0;   // nonzeros up to the last slice fed, and of it
-    std::int64_t slice_ = -1;                      // the last slice fed
-    Boundaries boundaries_;                        // begins of the layers so far
+    std::int64_t target_ = 0, last_ = 0;          // a layer ends at last_ + target_ nonzeros
+    std::int64_t counted_ = 0, slice_count_ = 0;  // nonzeros up to the last slice fed, and of it
+    std::int64_t slice_ = -1;                     // the last slice fed
+    Boundaries boundaries_;                       // begins of the layers so far
 };
 
 }  // namespace arges::partition

@@ -20,8 +20,7 @@ void check_indices(std::span<const std::int64_t> indices, std::int64_t length, s
 
 /// Positions of the indices among the distinct ones. An array of the mode's length is made only where the nonzeros take as much
 /// memory.
-std::vector<std::uint32_t> positions(std::span<const std::int64_t> indices, const std::vector<std::int64_t>& slices,
-                                     std::int64_t length) {
+std::vector<std::uint32_t> positions(std::span<const std::int64_t> indices, const std::vector<std::int64_t>& slices, std::int64_t length) {
     std::vector<std::uint32_t> result(indices.size());
     if (length / 16 > static_cast<std::int64_t>(indices.size())) {
         for (std::size_t k = 0; k < indices.size(); ++k)
@@ -72,8 +71,8 @@ SliceTable::SliceTable(const IndexView& view) : nonzeros(view.count()) {
                               std::to_string(view.lengths.size()));
     for (std::size_t n = 0; n < view.indices.size(); ++n) {
         if (static_cast<std::int64_t>(view.indices[n].size()) != nonzeros)
-            throw InvalidArgument("mode " + std::to_string(n) + " has " + std::to_string(view.indices[n].size()) +
-                                  " indices, mode 0 has " + std::to_string(nonzeros));
+            throw InvalidArgument("mode " + std::to_string(n) + " has " + std::to_string(view.indices[n].size()) + " indices, mode 0 has " +
+                                  std::to_string(nonzeros));
         check_indices(view.indices[n], view.lengths[n], n);
         modes.push_back(slices_of(view.indices[n], view.lengths[n]));
     }

@@ -21,9 +21,8 @@ void check(const LayerRows& layer, double excess) {
     for (const auto& held : layer.held)
         for (std::size_t i = 0; i < held.size(); ++i)
             if (held[i] < (i == 0 ? layer.begin : held[i - 1] + 1) || held[i] >= layer.end)
-                throw InvalidArgument("held row " + std::to_string(held[i]) +
-                                      " is not above the one before in the layer of rows " + std::to_string(layer.begin) +
-                                      " to " + std::to_string(layer.end - 1));
+                throw InvalidArgument("held row " + std::to_string(held[i]) + " is not above the one before in the layer of rows " +
+                                      std::to_string(layer.begin) + " to " + std::to_string(layer.end - 1));
 }
 
 /// Merges the ascending lists of the ranks.
@@ -50,8 +49,7 @@ RowHolders merged(const LayerRows& layer) {
 }
 
 std::span<const int> holders_of(const RowHolders& layer, std::size_t row) {
-    return std::span(layer.holders).subspan(static_cast<std::size_t>(layer.start[row]),
-                                            static_cast<std::size_t>(layer.connectivity(row)));
+    return std::span(layer.holders).subspan(static_cast<std::size_t>(layer.start[row]), static_cast<std::size_t>(layer.connectivity(row)));
 }
 
 /// Numbers by rank; finds the first least one of a prefix in logarithmic time.
@@ -101,8 +99,8 @@ constexpr int unclaimed = -1;
 class Claims {
 public:
     explicit Claims(const RowHolders& layer)
-        : ranks_(static_cast<int>(layer.ranks)), owner_(layer.rows.size(), unclaimed), held_(shared_rows(layer)),
-          next_(held_.size(), 0), shared_(sizes(held_)) {
+        : ranks_(static_cast<int>(layer.ranks)), owner_(layer.rows.size(), unclaimed), held_(shared_rows(layer)), next_(held_.size(), 0),
+          shared_(sizes(held_)) {
         for (std::size_t row = 0; row < owner_.size(); ++row) {
             if (layer.connectivity(row) == 1)
                 owner_[row] = holders_of(layer, row)[0];
@@ -223,9 +221,9 @@ std::vector<int> holder_owners(const RowHolders& layer, double excess) {
 
 std::string to_string(RowRule rule) {
     switch (rule) {
-        case RowRule::even: return "even";
-        case RowRule::claim: return "claim";
-        case RowRule::holders: break;
+    case RowRule::even: return "even";
+    case RowRule::claim: return "claim";
+    case RowRule::holders: break;
     }
     return "holders";
 }
@@ -238,9 +236,9 @@ RowRule parse_row_rule(const std::string& text) {
 
 std::vector<int> owners_of_rows(const RowHolders& layer, RowRule rule, double excess) {
     switch (rule) {
-        case RowRule::even: return even_owners(layer);
-        case RowRule::claim: return Claims(layer).owners();
-        case RowRule::holders: break;
+    case RowRule::even: return even_owners(layer);
+    case RowRule::claim: return Claims(layer).owners();
+    case RowRule::holders: break;
     }
     return holder_owners(layer, excess);
 }

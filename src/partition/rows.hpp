@@ -19,8 +19,8 @@ RowRule parse_row_rule(const std::string& text);
 
 /// The rows that the ranks of a layer have nonzeros in.
 struct LayerRows {
-    std::int64_t begin = 0, end = 0;               ///< rows of the layer
-    std::vector<std::vector<std::int64_t>> held;   ///< by rank in the layer, ascending
+    std::int64_t begin = 0, end = 0;              ///< rows of the layer
+    std::vector<std::vector<std::int64_t>> held;  ///< by rank in the layer, ascending
 };
 
 /// Owners of the rows that some rank holds; all others have none.

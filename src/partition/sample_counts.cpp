@@ -64,8 +64,7 @@ DistributionCounts counts_of_shares(const GridLayers& layers, std::span<const st
         for (auto& share : readers) append_rows(holders, share);
         const auto mode = mode_layers(layers.grid, n, layers.finders[n]->boundaries());
         auto counts = count_rows(holders, row_owners(holders, mode, rule, excess), result.ranks, Phases::fold_and_expand);
-        const auto factor =
-            holders.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / static_cast<double>(holders.rows.size());
+        const auto factor = holders.rows.empty() ? 0 : static_cast<double>(totals.slices[n]) / static_cast<double>(holders.rows.size());
         for (auto* list : {&counts.owned, &counts.held, &counts.sent, &counts.received}) scale(*list, factor);
         scale_messages(counts.messages, mode.ranks_in_layer(), factor);
         counts.connectivity = std::llround(static_cast<double>(counts.connectivity) * factor);

@@ -22,8 +22,8 @@ void check_ranks(std::int64_t ranks) {
 
 void check_owners(std::span<const std::int32_t> owners, std::int64_t expected, std::int64_t ranks, const std::string& what) {
     if (static_cast<std::int64_t>(owners.size()) != expected)
-        throw InvalidArgument("the distribution names ranks for " + std::to_string(owners.size()) + " " + what +
-                              "; the tensor has " + std::to_string(expected));
+        throw InvalidArgument("the distribution names ranks for " + std::to_string(owners.size()) + " " + what + "; the tensor has " +
+                              std::to_string(expected));
     for (auto rank : owners)
         if (rank < 0 || rank >= ranks)
             throw InvalidArgument("the distribution gives one of its " + what + " to rank " + std::to_string(rank) + " of " +
@@ -80,16 +80,15 @@ HolderLists coarse_holders(const SliceTable& table, std::size_t mode, const Coar
 
 std::vector<std::int64_t> coarse_nonzeros(const ModeSlices& mode, std::span<const std::int32_t> owner, std::int64_t ranks) {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks), 0);
-    for (std::size_t s = 0; s < owner.size(); ++s)
-        counts[static_cast<std::size_t>(owner[s])] += mode.start[s + 1] - mode.start[s];
+    for (std::size_t s = 0; s < owner.size(); ++s) counts[static_cast<std::size_t>(owner[s])] += mode.start[s + 1] - mode.start[s];
     return counts;
 }
 
 void check(const SliceTable& table, const CoarseGrain& distribution) {
     check_ranks(distribution.ranks);
     if (distribution.owner.size() != table.modes.size())
-        throw InvalidArgument("the distribution has owners for " + std::to_string(distribution.owner.size()) +
-                              " modes; the tensor has " + std::to_string(table.modes.size()));
+        throw InvalidArgument("the distribution has owners for " + std::to_string(distribution.owner.size()) + " modes; the tensor has " +
+                              std::to_string(table.modes.size()));
     for (std::size_t n = 0; n < table.modes.size(); ++n)
         check_owners(distribution.owner[n], table.modes[n].count(), distribution.ranks,
                      "slices with nonzeros in mode " + std::to_string(n));
@@ -100,8 +99,7 @@ void check(const SliceTable& table, const CoarseGrain& distribution) {
 CoarseGrain coarse_blocks(const SliceTable& table, std::int64_t ranks) {
     check_ranks(ranks);
     CoarseGrain result{ranks, {}};
-    for (const auto& mode : table.modes)
-        result.owner.push_back(layers_of_slices(mode.slices, cut_mode(mode, LayerRule{}, ranks)));
+    for (const auto& mode : table.modes) result.owner.push_back(layers_of_slices(mode.slices, cut_mode(mode, LayerRule{}, ranks)));
     return result;
 }
 
@@ -215,8 +213,7 @@ std::vector<std::int64_t> total_volume(const DistributionCounts& counts) {
 }
 
 Imbalances imbalances(const DistributionCounts& counts) {
-    return {imbalance(total(counts, &ModeCounts::nonzeros)), imbalance(total_volume(counts)),
-            imbalance(total(counts, &ModeCounts::owned))};
+    return {imbalance(total(counts, &ModeCounts::nonzeros)), imbalance(total_volume(counts)), imbalance(total(counts, &ModeCounts::owned))};
 }
 
 Imbalances imbalances(const ModeCounts& counts) {
@@ -233,8 +230,7 @@ MaxMean max_mean(const std::vector<std::int64_t>& by_rank) {
 
 std::vector<ModeSummary> summaries(const DistributionCounts& counts) {
     std::vector<ModeSummary> result;
-    for (const auto& mode : counts.modes)
-        result.push_back({max_mean(mode.nonzeros), max_mean(mode.sent), max_mean(mode.messages)});
+    for (const auto& mode : counts.modes) result.push_back({max_mean(mode.nonzeros), max_mean(mode.sent), max_mean(mode.messages)});
     return result;
 }
 

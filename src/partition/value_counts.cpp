@@ -91,8 +91,8 @@ private:
     std::vector<std::int64_t> before_;
 };
 
-/// Sets of bits are used for ranges that are at most so many times as long as the values: they take no more memory than a copy of the values
-/// or two, and are a few times faster than a hash table and sorting.
+/// Sets of bits are used for ranges that are at most so many times as long as the values: they take no more memory than a copy of the
+/// values or two, and are a few times faster than a hash table and sorting.
 constexpr std::int64_t dense_range = 64;
 
 bool is_dense(std::int64_t values, std::int64_t range) { return range / dense_range <= values; }
@@ -138,7 +138,8 @@ MemoryTally counting_memory(std::int64_t values, std::int64_t largest, bool only
         tally.hold(set + results);
         tally.hold(-set);
     } else {
-        const auto slots = slot * std::max<std::int64_t>(NumberCounts::first_slots, 4 * most);  // at most half of them were full when it grew
+        const auto slots =
+            slot * std::max<std::int64_t>(NumberCounts::first_slots, 4 * most);  // at most half of them were full when it grew
         tally.pass(slots + slots / 2);
         tally.pass(slots + 2 * number * most);
         tally.hold(results);

@@ -59,12 +59,13 @@ ElementKernels fast_kernels(const char* name) {
     k.reduce = [](const local::FoldedContraction& f, const void* alpha, const void* a, const void* beta, void* c) {
         local::reduce<T>(f, number<T>(alpha), in<T>(a), number<T>(beta), out<T>(c));
     };
-    k.scale_along = [](std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis, std::span<const double> weights, void* data) {
+    k.scale_along = [](std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis,
+                       std::span<const double> weights, void* data) {
         const std::vector<real_of<T>> own(weights.begin(), weights.end());
         local::scale_along<T>(sizes, strides, axis, own, out<T>(data));
     };
-    k.multiply_rows = [](const local::RowProduct& product, const void* alpha, const void* a, const void* b, void* c, std::int64_t result, void* copies,
-                         std::int64_t threads) {
+    k.multiply_rows = [](const local::RowProduct& product, const void* alpha, const void* a, const void* b, void* c, std::int64_t result,
+                         void* copies, std::int64_t threads) {
         local::multiply_rows<T>(product, number<T>(alpha), in<T>(a), in<T>(b), out<T>(c), result, out<T>(copies), threads);
     };
     k.split_pair = [](const PairSplit& split, const void* from, void* to, const void* alpha, bool conjugate) {
@@ -78,11 +79,11 @@ ElementKernels fast_kernels(const char* name) {
 
 }  // namespace
 
-#define ARGES_KERNELS(T)                                          \
-    template <>                                                   \
-    const ElementKernels& element_kernels<T>() {                  \
-        static const ElementKernels table = fast_kernels<T>(#T);  \
-        return table;                                             \
+#define ARGES_KERNELS(T)                                                                                                                   \
+    template <>                                                                                                                            \
+    const ElementKernels& element_kernels<T>() {                                                                                           \
+        static const ElementKernels table = fast_kernels<T>(#T);                                                                           \
+        return table;                                                                                                                      \
     }
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_KERNELS)
 

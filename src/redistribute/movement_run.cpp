@@ -34,7 +34,8 @@ Movement naming(const Movement& spec) {
 }
 
 /// to = alpha * from on the elements of the target that the labels name; `from` is the target itself, or a single element for all of them.
-void transfer_named(const ElementKernels& kernels, const Movement& spec, std::int64_t rank, const void* from, bool is_single, void* to, const void* alpha) {
+void transfer_named(const ElementKernels& kernels, const Movement& spec, std::int64_t rank, const void* from, bool is_single, void* to,
+                    const void* alpha) {
     const MovementLists lists(naming(spec), rank);
     std::vector<std::int64_t> zeros;
     for (const auto& m : lists.receives()) {
@@ -61,11 +62,7 @@ void transfer_named(const ElementKernels& kernels, const Movement& spec, std::in
 }  // namespace
 
 MovementRun::MovementRun(const Communicator* comm, const Movement& spec, std::int64_t rank, LoopUse loops)
-    : comm_(comm),
-      spec_(spec),
-      rank_(rank),
-      lists_(spec_, rank, loops),
-      same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
+    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank, loops), same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
     if (lists_.loops() != nullptr) return;
     for (const auto& m : lists_.sends()) pack_.push_back(axes(m, true, false));
     for (const auto& m : lists_.receives()) {
@@ -82,8 +79,7 @@ std::int64_t MovementRun::list_bytes() const {
     return sum;
 }
 
-std::vector<Piece> MovementRun::pieces(const std::vector<MovementMessage>& messages, std::byte* buffer,
-                                    std::int64_t element_bytes) const {
+std::vector<Piece> MovementRun::pieces(const std::vector<MovementMessage>& messages, std::byte* buffer, std::int64_t element_bytes) const {
     std::vector<Piece> result;
     for (const auto& m : messages) {
         if (m.peer == rank_) continue;
@@ -136,8 +132,8 @@ MovementRun::MessageAxes MovementRun::axes(const MovementMessage& message, bool 
     return result;
 }
 
-void MovementRun::loop(Step step, const ElementKernels& kernels, const MovementMessage& message, const void* from, void* to, const void* alpha,
-                    local::TransferMode mode) const {
+void MovementRun::loop(Step step, const ElementKernels& kernels, const MovementMessage& message, const void* from, void* to,
+                       const void* alpha, local::TransferMode mode) const {
     const auto& loops = *lists_.loops();
     const auto& group = *message.groups[0];
     const auto from_place = step == Step::unpack ? group.peer : loops.from_place(rank_);
@@ -190,7 +186,8 @@ void MovementRun::prepare_target(const ElementKernels& kernels, void* to, const 
     }
 }
 
-void MovementRun::run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate, Workspace& workspace) {
+void MovementRun::run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate,
+                      Workspace& workspace) {
     const Workspace::Scope scope(workspace);
     const auto bytes = kernels.size;
     std::byte* const send = workspace.take(volume().sent, bytes);
@@ -221,12 +218,13 @@ void MovementRun::run(const ElementKernels& kernels, const void* from, void* to,
     ElementValue negative(kernels.size);
     if (kernels.has_negative) kernels.multiple(-1, alpha != nullptr ? alpha : kernels.one, negative.data());
     const auto transfer = [&](const MessageAxes& m, const void* source) {
-        kernels.transfer(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, bytes), (m.factor & 1) != 0 ? negative.data() : alpha,
-                         {conjugate != ((m.factor & 2) != 0), accumulate});
+        kernels.transfer(m.axes, element_at(source, m.from, bytes), element_at(to, m.to, bytes),
+                         (m.factor & 1) != 0 ? negative.data() : alpha, {conjugate != ((m.factor & 2) != 0), accumulate});
     };
     auto take_own = [&] {
         for (const auto& message : lists_.receives())
-            if (lists_.loops() != nullptr && message.peer == rank_) loop(Step::direct, kernels, message, from, to, alpha, {conjugate, accumulate});
+            if (lists_.loops() != nullptr && message.peer == rank_)
+                loop(Step::direct, kernels, message, from, to, alpha, {conjugate, accumulate});
         if (direct_) transfer(*direct_, from);
     };
     if (!same_order_) error.run(take_own);

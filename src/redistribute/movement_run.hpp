@@ -33,7 +33,8 @@ public:
     /// overlap. Collective: the messages of all ranks are delivered also where a rank's own work fails, whose exception comes
     /// behind them and leaves `to` undefined; callers let all ranks know of it.
     /// @param alpha, beta  single elements
-    void run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate, Workspace& workspace);
+    void run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate,
+             Workspace& workspace);
     /// Likewise for elements of a type.
     template <class T>
     void run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) {
@@ -61,8 +62,7 @@ private:
     /// Goes through the loops of a message.
     void loop(Step step, const ElementKernels& kernels, const MovementMessage& message, const void* from, void* to, const void* alpha,
               local::TransferMode mode) const;
-    std::vector<Piece> pieces(const std::vector<MovementMessage>& messages, std::byte* buffer,
-                              std::int64_t element_bytes) const;
+    std::vector<Piece> pieces(const std::vector<MovementMessage>& messages, std::byte* buffer, std::int64_t element_bytes) const;
 
     const Communicator* comm_;
     Movement spec_;

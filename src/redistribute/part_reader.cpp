@@ -64,8 +64,7 @@ void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_
         std::int64_t part_step, local_step;
     };
     std::vector<std::int64_t> part_stride(part.begin.size(), 1);
-    for (std::size_t d = 1; d < part.begin.size(); ++d)
-        part_stride[d] = part_stride[d - 1] * (part.end[d - 1] - part.begin[d - 1]);
+    for (std::size_t d = 1; d < part.begin.size(); ++d) part_stride[d] = part_stride[d - 1] * (part.end[d - 1] - part.begin[d - 1]);
     std::vector<Loop> loops;
     std::int64_t in_part = 0, local = 0, stride = 1;
     for (int s = 0; s < layout_.slots(); ++s) {

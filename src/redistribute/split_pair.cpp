@@ -15,9 +15,7 @@ namespace {
 std::int64_t triangle(std::int64_t c) { return c * (c + 1) / 2; }
 
 /// First packed index of the larger index of a pair.
-std::int64_t row_start(std::int64_t larger, bool symmetric) {
-    return symmetric ? triangle(larger) : larger * (larger - 1) / 2;
-}
+std::int64_t row_start(std::int64_t larger, bool symmetric) { return symmetric ? triangle(larger) : larger * (larger - 1) / 2; }
 
 /// The block over (p0, p1) for one q0 <= q1: block[p1][p0] = P((p0,q0),(p1,q1)); rows are contiguous in the packed source.
 template <class T>
@@ -59,8 +57,7 @@ void split_pair(const PairSplit& split, const T* from, T* to, T alpha, bool conj
             for (std::int64_t p1 = 0; p1 < n; ++p1) {
                 T* const row = out + row_start(p1, split.symmetric) * split.stride_p;
                 for (std::int64_t p0 = 0; p0 + strict <= p1; ++p0) {
-                    const T value =
-                        block[static_cast<std::size_t>(p1 * n + p0)] + sign * block[static_cast<std::size_t>(p0 * n + p1)];
+                    const T value = block[static_cast<std::size_t>(p1 * n + p0)] + sign * block[static_cast<std::size_t>(p0 * n + p1)];
                     row[p0 * split.stride_p] += alpha * conjugated_if(value, conjugate);
                 }
             }

@@ -89,7 +89,8 @@ void unpack(const PairUnpack& pair, const Row<T, Plain>& row, const T* from, T* 
 
 }  // namespace
 
-void unpack_pair(const ElementKernels& kernels, const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate) {
+void unpack_pair(const ElementKernels& kernels, const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate,
+                 bool accumulate) {
     if (kernels.unpack_pair != nullptr) return kernels.unpack_pair(pair, from, to, alpha, conjugate, accumulate);
     const auto& rows = pair.child[0];
     const auto& columns = pair.child[1];
@@ -106,10 +107,12 @@ void unpack_pair(const ElementKernels& kernels, const PairUnpack& pair, const vo
             if (pair.strict && c0 == c1) continue;
             sources.push_back(first_of(std::max(c0, c1)) + std::min(c0, c1));
             targets.push_back(columns.to[static_cast<std::size_t>(e1)] + rows.to[static_cast<std::size_t>(e0)]);
-            factors.push_back(static_cast<std::uint8_t>(factor_of(rows, e0) ^ factor_of(columns, e1) ^ (c0 > c1 ? factor_above(pair.kind) : 0)));
+            factors.push_back(
+                static_cast<std::uint8_t>(factor_of(rows, e0) ^ factor_of(columns, e1) ^ (c0 > c1 ? factor_above(pair.kind) : 0)));
         }
-        kernels.transfer_listed({.count = static_cast<std::int64_t>(sources.size()), .from = sources.data(), .to = targets.data(), .factors = factors.data()},
-                                from, to, alpha, {conjugate, accumulate});
+        kernels.transfer_listed(
+            {.count = static_cast<std::int64_t>(sources.size()), .from = sources.data(), .to = targets.data(), .factors = factors.data()},
+            from, to, alpha, {conjugate, accumulate});
     }
 }
 

@@ -11,6 +11,7 @@ template <class T>
 void unpack_pair(const PairUnpack& pair, const T* from, T* to, T alpha, bool conjugate, bool accumulate);
 
 /// Likewise by the kernels' own function, or row by row where they have none.
-void unpack_pair(const ElementKernels& kernels, const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate);
+void unpack_pair(const ElementKernels& kernels, const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate,
+                 bool accumulate);
 
 }  // namespace arges

@@ -22,9 +22,7 @@ struct Coordinates {
         values = reordered(nonzeros.values, order);
     }
 
-    std::int64_t bytes() const {
-        return static_cast<std::int64_t>(values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t)));
-    }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t))); }
 
     struct Reader {
         const std::vector<std::vector<std::uint32_t>>& indices;

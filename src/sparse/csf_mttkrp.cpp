@@ -26,8 +26,7 @@ public:
 
     Format format() const override { return format_; }
     std::int64_t bytes() const override {
-        return std::accumulate(trees_.begin(), trees_.end(), std::int64_t{0},
-                               [](auto sum, const auto& t) { return sum + t.bytes(); });
+        return std::accumulate(trees_.begin(), trees_.end(), std::int64_t{0}, [](auto sum, const auto& t) { return sum + t.bytes(); });
     }
 
 private:
@@ -82,8 +81,7 @@ private:
     }
 
     template <class Walk>
-    void multiply_below_root(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors, int position,
-                             RowMatrix<T> out) {
+    void multiply_below_root(const FiberTree<T>& tree, std::span<const RowMatrix<const T>> factors, int position, RowMatrix<T> out) {
         const auto p = static_cast<std::size_t>(position);
         const auto depth = static_cast<std::size_t>(tree.depth());
         auto& rows = this->thread_rows(tree.modes[p], [&, parts = this->parts()](int part, const auto& add) {

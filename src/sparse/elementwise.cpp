@@ -13,8 +13,7 @@ namespace {
 
 template <class T>
 void append(Nonzeros<T>& result, const Nonzeros<T>& from, std::int64_t position, T value) {
-    for (std::size_t m = 0; m < from.indices.size(); ++m)
-        result.indices[m].push_back(from.indices[m][static_cast<std::size_t>(position)]);
+    for (std::size_t m = 0; m < from.indices.size(); ++m) result.indices[m].push_back(from.indices[m][static_cast<std::size_t>(position)]);
     result.values.push_back(value);
 }
 
@@ -26,8 +25,7 @@ Nonzeros<T> empty_like(const Nonzeros<T>& a) {
 template <class T>
 std::string coordinate(const Nonzeros<T>& nonzeros, std::int64_t x) {
     std::string text;
-    for (const auto& index : nonzeros.indices)
-        text += (text.empty() ? "(" : ", ") + std::to_string(index[static_cast<std::size_t>(x)]);
+    for (const auto& index : nonzeros.indices) text += (text.empty() ? "(" : ", ") + std::to_string(index[static_cast<std::size_t>(x)]);
     return text + ")";
 }
 
@@ -100,11 +98,11 @@ Nonzeros<T> product(const Nonzeros<T>& a, const Nonzeros<T>& b) {
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                     \
-    template void sort_nonzeros(Nonzeros<T>&, std::span<const int>);                                                             \
-    template std::int64_t merge_duplicates(Nonzeros<T>&, Duplicates);                                                            \
-    template void apply(Nonzeros<T>&, const std::function<T(T, std::span<const std::int64_t>)>&);                                \
-    template Nonzeros<T> sum(T, const Nonzeros<T>&, T, const Nonzeros<T>&);                                                      \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void sort_nonzeros(Nonzeros<T>&, std::span<const int>);                                                                       \
+    template std::int64_t merge_duplicates(Nonzeros<T>&, Duplicates);                                                                      \
+    template void apply(Nonzeros<T>&, const std::function<T(T, std::span<const std::int64_t>)>&);                                          \
+    template Nonzeros<T> sum(T, const Nonzeros<T>&, T, const Nonzeros<T>&);                                                                \
     template Nonzeros<T> product(const Nonzeros<T>&, const Nonzeros<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

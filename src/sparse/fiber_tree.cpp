@@ -61,8 +61,7 @@ FiberTree<T>::FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> mode_
 }
 
 template <class T>
-MemoryTally FiberTree<T>::memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count,
-                                 double least_fill) {
+MemoryTally FiberTree<T>::memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count, double least_fill) {
     constexpr std::int64_t index = sizeof(std::uint32_t), node = index + sizeof(std::int64_t);
     const auto order = static_cast<std::int64_t>(modes.size()), room = count + static_cast<std::int64_t>(padding);
     MemoryTally tally;
@@ -87,8 +86,7 @@ MemoryTally FiberTree<T>::memory(std::span<const std::int64_t> rows, std::span<c
 template <class T>
 std::int64_t FiberTree<T>::bytes() const {
     auto total = values.size() * sizeof(T);
-    for (const auto& level : levels)
-        total += level.ids.size() * sizeof(std::uint32_t) + level.starts.size() * sizeof(std::int64_t);
+    for (const auto& level : levels) total += level.ids.size() * sizeof(std::uint32_t) + level.starts.size() * sizeof(std::int64_t);
     for (const auto& index : flat) total += index.size() * sizeof(std::uint32_t);
     return static_cast<std::int64_t>(total);
 }

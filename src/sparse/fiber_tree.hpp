@@ -38,8 +38,8 @@ struct FiberTree {
     FiberTree(const LocalNonzeros<T>& nonzeros, std::vector<int> modes, double least_fill = default_least_fill);
 
     std::int64_t bytes() const;
-    /// Memory of the constructor, an upper bound; what it holds at the end is the tree. Levels are bounded by the nonzeros that a node must have,
-    /// and by the numbers of index tuples. Pure.
+    /// Memory of the constructor, an upper bound; what it holds at the end is the tree. Levels are bounded by the nonzeros that a node must
+    /// have, and by the numbers of index tuples. Pure.
     /// @param rows by mode @param modes as for the constructor
     static MemoryTally memory(std::span<const std::int64_t> rows, std::span<const int> modes, std::int64_t count,
                               double least_fill = default_least_fill);

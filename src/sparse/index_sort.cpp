@@ -57,9 +57,7 @@ void sort_few(Keyed& keyed) {
 
 }  // namespace
 
-int index_bits(std::int64_t length) {
-    return length <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(length - 1)));
-}
+int index_bits(std::int64_t length) { return length <= 1 ? 0 : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(length - 1))); }
 
 std::vector<std::int64_t> sorted_positions(std::int64_t count, std::span<const KeyWord> words, std::span<const int> bits) {
     Keyed now(count), next(count);
@@ -89,8 +87,8 @@ MemoryTally sorting_memory(std::int64_t count) {
 }
 
 template <class Index>
-std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices,
-                                                  std::span<const std::int64_t> lengths, std::span<const int> modes) {
+std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices, std::span<const std::int64_t> lengths,
+                                                  std::span<const int> modes) {
     struct Word {
         std::vector<int> modes;
         int bits = 0;
@@ -125,9 +123,9 @@ std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<
     return sorted_positions(count, words, bits);
 }
 
-template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::uint32_t>>&,
-                                                           std::span<const std::int64_t>, std::span<const int>);
-template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::int64_t>>&,
-                                                           std::span<const std::int64_t>, std::span<const int>);
+template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::uint32_t>>&, std::span<const std::int64_t>,
+                                                           std::span<const int>);
+template std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<std::int64_t>>&, std::span<const std::int64_t>,
+                                                           std::span<const int>);
 
 }  // namespace arges::sparse

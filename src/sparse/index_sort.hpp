@@ -27,8 +27,8 @@ MemoryTally sorting_memory(std::int64_t count);
 /// The positions of nonzeros sorted by their index in modes[0], then modes[1], and so on. `indices` is by mode, `lengths` as
 /// well.
 template <class Index>
-std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices,
-                                                  std::span<const std::int64_t> lengths, std::span<const int> modes);
+std::vector<std::int64_t> lexicographic_positions(const std::vector<std::vector<Index>>& indices, std::span<const std::int64_t> lengths,
+                                                  std::span<const int> modes);
 
 /// All values of `source` in a new order, with `padding` zeros behind them.
 template <class V>

@@ -53,8 +53,8 @@ double inner_product(const Nonzeros<T>& a, const Nonzeros<T>& b) {
     double total = 0;
     for_each_pair(a, b, [&](std::int64_t x, std::int64_t y) {
         if (x >= 0 && y >= 0)
-            total += static_cast<double>(a.values[static_cast<std::size_t>(x)]) *
-                     static_cast<double>(b.values[static_cast<std::size_t>(y)]);
+            total +=
+                static_cast<double>(a.values[static_cast<std::size_t>(x)]) * static_cast<double>(b.values[static_cast<std::size_t>(y)]);
     });
     return total;
 }
@@ -63,8 +63,8 @@ template <class T>
 double inner_product(const LocalNonzeros<T>& nonzeros, std::span<const T> weights, std::span<const RowMatrix<const T>> factors) {
     const auto order = nonzeros.indices.size();
     if (factors.size() != order)
-        throw InvalidArgument("inner product with a Kruskal tensor: " + std::to_string(factors.size()) +
-                              " factors for a tensor of order " + std::to_string(order));
+        throw InvalidArgument("inner product with a Kruskal tensor: " + std::to_string(factors.size()) + " factors for a tensor of order " +
+                              std::to_string(order));
     for (std::size_t m = 0; m < order; ++m)
         if (factors[m].rows < nonzeros.rows[m] || factors[m].columns != static_cast<int>(weights.size()))
             throw InvalidArgument("inner product with a Kruskal tensor: factor " + std::to_string(m) + " is " +
@@ -82,9 +82,9 @@ double inner_product(const LocalNonzeros<T>& nonzeros, std::span<const T> weight
     });
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                     \
-    template double norm(std::span<const T>);                                                                                    \
-    template double inner_product(const Nonzeros<T>&, const Nonzeros<T>&);                                                       \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template double norm(std::span<const T>);                                                                                              \
+    template double inner_product(const Nonzeros<T>&, const Nonzeros<T>&);                                                                 \
     template double inner_product(const LocalNonzeros<T>&, std::span<const T>, std::span<const RowMatrix<const T>>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

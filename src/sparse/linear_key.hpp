@@ -39,9 +39,7 @@ private:
         int index_shift = 0;
         std::vector<Segment> segments;
     };
-    const Field& field(int mode, int word) const {
-        return fields_[static_cast<std::size_t>(word)][static_cast<std::size_t>(mode)];
-    }
+    const Field& field(int mode, int word) const { return fields_[static_cast<std::size_t>(word)][static_cast<std::size_t>(mode)]; }
 
     std::vector<int> bits_;
     std::vector<std::vector<Field>> fields_;  // by word, mode
@@ -68,8 +66,7 @@ void LinearKey::decode(int mode, int word, const std::uint64_t* keys, int count,
 #else
     if (!Add) std::fill_n(index, count, 0u);
     for (const auto s : f.segments)
-        for (int i = 0; i < count; ++i)
-            index[i] |= static_cast<std::uint32_t>((keys[i] >> s.key_shift & s.mask) << s.index_shift);
+        for (int i = 0; i < count; ++i) index[i] |= static_cast<std::uint32_t>((keys[i] >> s.key_shift & s.mask) << s.index_shift);
 #endif
 }
 

@@ -21,9 +21,8 @@ struct LinearNonzeros {
         std::vector<KeyWord> key_words;
         std::vector<int> bits;
         for (int w = key.words(); w-- > 0;) {
-            key_words.emplace_back([&, w](std::span<const std::int64_t> positions, std::span<std::uint64_t> keys) {
-                encode(nonzeros, positions, w, keys);
-            });
+            key_words.emplace_back(
+                [&, w](std::span<const std::int64_t> positions, std::span<std::uint64_t> keys) { encode(nonzeros, positions, w, keys); });
             bits.push_back(key.bits(w));
         }
         const auto positions = sorted_positions(nonzeros.count(), key_words, bits);
@@ -32,9 +31,7 @@ struct LinearNonzeros {
         values = reordered(nonzeros.values, positions);
     }
 
-    std::int64_t bytes() const {
-        return static_cast<std::int64_t>(values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t)));
-    }
+    std::int64_t bytes() const { return static_cast<std::int64_t>(values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t))); }
 
     struct Reader {
         const LinearNonzeros& nonzeros;
@@ -43,24 +40,21 @@ struct LinearNonzeros {
                 auto* index = batch.index(m);
                 nonzeros.key.template decode<false>(m, 0, nonzeros.words[0].data() + x, count, index);
                 for (int w = 1; w < nonzeros.key.words(); ++w)
-                    nonzeros.key.template decode<true>(m, w, nonzeros.words[static_cast<std::size_t>(w)].data() + x, count,
-                                                       index);
+                    nonzeros.key.template decode<true>(m, w, nonzeros.words[static_cast<std::size_t>(w)].data() + x, count, index);
             }
         }
     };
     Reader reader(std::int64_t) const { return {*this}; }
 
 private:
-    void encode(const LocalNonzeros<T>& nonzeros, std::span<const std::int64_t> positions, int word,
-                std::span<std::uint64_t> keys) const {
+    void encode(const LocalNonzeros<T>& nonzeros, std::span<const std::int64_t> positions, int word, std::span<std::uint64_t> keys) const {
         const auto n = static_cast<std::int64_t>(positions.size());
 #pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < n; ++i) {
             const auto x = static_cast<std::size_t>(i);
             std::uint64_t bits = 0;
             for (int m = 0; m < order; ++m)
-                bits |=
-                    key.encode(m, nonzeros.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(positions[x])], word);
+                bits |= key.encode(m, nonzeros.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(positions[x])], word);
             keys[x] = bits;
         }
     }

@@ -32,8 +32,7 @@ std::vector<std::int64_t> sorted_by_all_modes(const Nonzeros<T>& nonzeros) {
 template <class T, class F>
 void for_each_pair(const Nonzeros<T>& a, const Nonzeros<T>& b, F&& f) {
     if (a.lengths != b.lengths)
-        throw InvalidArgument(
-            "element-wise work on sparse tensors: the lengths differ; both tensors need the same order and lengths");
+        throw InvalidArgument("element-wise work on sparse tensors: the lengths differ; both tensors need the same order and lengths");
     const auto in_a = sorted_by_all_modes(a), in_b = sorted_by_all_modes(b);
     for (std::size_t i = 0, j = 0; i < in_a.size() || j < in_b.size();) {
         const int order = i == in_a.size() ? 1 : j == in_b.size() ? -1 : compare_coordinates(a, in_a[i], b, in_b[j]);

@@ -22,8 +22,8 @@ struct Fibers {
 template <class T>
 Fibers fibers_along(const Nonzeros<T>& nonzeros, int mode, const std::string& operation) {
     if (mode < 0 || mode >= nonzeros.order())
-        throw InvalidArgument(operation + ": mode " + std::to_string(mode) + " of a tensor of order " +
-                              std::to_string(nonzeros.order()) + "; modes count from 0");
+        throw InvalidArgument(operation + ": mode " + std::to_string(mode) + " of a tensor of order " + std::to_string(nonzeros.order()) +
+                              "; modes count from 0");
     Fibers result;
     for (int m = 0; m < nonzeros.order(); ++m)
         if (m != mode) result.others.push_back(m);
@@ -60,8 +60,7 @@ Nonzeros<T> times_vector(const Nonzeros<T>& nonzeros, int mode, std::span<const 
     const auto fibers = fibers_along(nonzeros, mode, "sparse tensor times vector");
     const auto m = static_cast<std::size_t>(mode);
     if (nonzeros.order() < 2)
-        throw InvalidArgument(
-            "sparse tensor times vector: the tensor has one mode, the result would be a number; use inner_product()");
+        throw InvalidArgument("sparse tensor times vector: the tensor has one mode, the result would be a number; use inner_product()");
     if (static_cast<std::int64_t>(vector.size()) != nonzeros.lengths[m])
         throw InvalidArgument("sparse tensor times vector: mode " + std::to_string(mode) + " has length " +
                               std::to_string(nonzeros.lengths[m]) + ", the vector " + std::to_string(vector.size()));
@@ -111,8 +110,8 @@ SemiSparse<T> times_matrix(const Nonzeros<T>& nonzeros, int mode, RowMatrix<cons
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                     \
-    template Nonzeros<T> times_vector(const Nonzeros<T>&, int, std::span<const T>);                                              \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template Nonzeros<T> times_vector(const Nonzeros<T>&, int, std::span<const T>);                                                        \
     template SemiSparse<T> times_matrix(const Nonzeros<T>&, int, RowMatrix<const T>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -21,8 +21,7 @@ template <class T>
 void check_nonzeros(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
     if (nonzeros.order() < 1 || nonzeros.indices.size() != nonzeros.rows.size())
         throw InvalidArgument("sparse MTTKRP: " + std::to_string(nonzeros.rows.size()) + " lengths for indices of " +
-                              std::to_string(nonzeros.indices.size()) +
-                              " modes; give one length and one index array for each mode");
+                              std::to_string(nonzeros.indices.size()) + " modes; give one length and one index array for each mode");
     for (std::size_t m = 0; m < nonzeros.rows.size(); ++m) {
         const auto where = "sparse MTTKRP, mode " + std::to_string(m) + ": ";
         if (nonzeros.rows[m] < 0 || nonzeros.rows[m] > std::int64_t{1} << 32)
@@ -71,8 +70,7 @@ void FormatBase<T>::multiply(int mode, std::span<const RowMatrix<const T>> facto
     if (mode < 0 || m >= rows_.size() || !called_with_[m])
         throw InvalidArgument(where() + "the format was not made for this mode; name it among the modes of make_mttkrp()");
     if (factors.size() != rows_.size())
-        throw InvalidArgument(where() + std::to_string(factors.size()) + " factors for a tensor of order " +
-                              std::to_string(rows_.size()));
+        throw InvalidArgument(where() + std::to_string(factors.size()) + " factors for a tensor of order " + std::to_string(rows_.size()));
     for (std::size_t k = 0; k < rows_.size(); ++k) {
         const RowMatrix<const T> matrix = k == m ? RowMatrix<const T>(out) : factors[k];
         if (matrix.rows < rows_[k] || matrix.columns != out.columns || matrix.stride < matrix.columns)
@@ -88,8 +86,7 @@ void FormatBase<T>::multiply(int mode, std::span<const RowMatrix<const T>> facto
 template <class T>
 ThreadRows<T>& FormatBase<T>::thread_rows(int mode, const typename ThreadRows<T>::EachRow& each_row) {
     auto& kept = thread_rows_[static_cast<std::size_t>(mode)];
-    if (!kept || kept->parts() != parts())
-        kept = std::make_unique<ThreadRows<T>>(parts(), rows_[static_cast<std::size_t>(mode)], each_row);
+    if (!kept || kept->parts() != parts()) kept = std::make_unique<ThreadRows<T>>(parts(), rows_[static_cast<std::size_t>(mode)], each_row);
     return *kept;
 }
 
@@ -98,28 +95,20 @@ std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>& nonzeros, Format 
     check_nonzeros(nonzeros, modes);
     if (format == Format::automatic) format = choose_format<T>(nonzeros.rows, nonzeros.count(), modes);
     switch (format) {
-    case Format::coordinates:
-        return make_coordinates(nonzeros, modes);
-    case Format::hicoo:
-        return make_hicoo(nonzeros, modes);
-    case Format::linear:
-        return make_linear(nonzeros, modes);
-    default:
-        return make_csf(nonzeros, format, modes);
+    case Format::coordinates: return make_coordinates(nonzeros, modes);
+    case Format::hicoo: return make_hicoo(nonzeros, modes);
+    case Format::linear: return make_linear(nonzeros, modes);
+    default: return make_csf(nonzeros, format, modes);
     }
 }
 
 template <class T>
 MemoryTally mttkrp_memory(std::span<const std::int64_t> rows, std::int64_t count, Format format, std::span<const int> modes) {
     switch (format) {
-    case Format::coordinates:
-        return coordinates_memory<T>(rows, count);
-    case Format::hicoo:
-        return hicoo_memory<T>(rows, count);
-    case Format::linear:
-        return linear_memory<T>(rows, count);
-    default:
-        return csf_memory<T>(rows, count, format, modes);
+    case Format::coordinates: return coordinates_memory<T>(rows, count);
+    case Format::hicoo: return hicoo_memory<T>(rows, count);
+    case Format::linear: return linear_memory<T>(rows, count);
+    default: return csf_memory<T>(rows, count, format, modes);
     }
 }
 
@@ -135,10 +124,10 @@ std::int64_t thread_buffer_memory(std::span<const std::int64_t> rows, std::int64
     return sum;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                       \
-    template class FormatBase<T>;                                                                                                  \
-    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>);                        \
-    template MemoryTally mttkrp_memory<T>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);              \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class FormatBase<T>;                                                                                                          \
+    template std::unique_ptr<Mttkrp<T>> make_mttkrp(const LocalNonzeros<T>&, Format, std::span<const int>);                                \
+    template MemoryTally mttkrp_memory<T>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>);                      \
     template std::int64_t thread_buffer_memory<T>(std::span<const std::int64_t>, std::int64_t, Format, std::span<const int>, int, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

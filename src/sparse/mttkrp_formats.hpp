@@ -47,14 +47,10 @@ RowMatrix<T> columns_of(const RowMatrix<T>& matrix, int first, int count) {
 template <class F>
 void with_number(int n, F&& f) {
     switch (n) {
-    case 1:
-        return f(std::integral_constant<int, 1>());
-    case 2:
-        return f(std::integral_constant<int, 2>());
-    case 3:
-        return f(std::integral_constant<int, 3>());
-    default:
-        return f(std::integral_constant<int, 0>());
+    case 1: return f(std::integral_constant<int, 1>());
+    case 2: return f(std::integral_constant<int, 2>());
+    case 3: return f(std::integral_constant<int, 3>());
+    default: return f(std::integral_constant<int, 0>());
     }
 }
 

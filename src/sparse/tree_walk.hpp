@@ -19,8 +19,8 @@ class TreeWalk {
 
 public:
     /// `factors` by position in tree.modes, cut to `columns` columns; `position` is that of the result's mode.
-    TreeWalk(const FiberTree<T>& tree, const typename FiberTree<T>::Range& range, std::span<const RowMatrix<const T>> factors,
-             int position, int columns)
+    TreeWalk(const FiberTree<T>& tree, const typename FiberTree<T>::Range& range, std::span<const RowMatrix<const T>> factors, int position,
+             int columns)
         : tree_(tree), range_(range), factors_(factors), columns_(R ? R : columns), position_(position), depth_(tree.depth()),
           order_(static_cast<int>(tree.modes.size())) {
         for (int p = depth_; p < order_; ++p)
@@ -44,8 +44,7 @@ public:
                 continue;
             }
             const std::int64_t id = level.ids[static_cast<std::size_t>(node)];
-            const std::int64_t empty =
-                node == 0 ? 0 : static_cast<std::int64_t>(level.ids[static_cast<std::size_t>(node - 1)]) + 1;
+            const std::int64_t empty = node == 0 ? 0 : static_cast<std::int64_t>(level.ids[static_cast<std::size_t>(node - 1)]) + 1;
             for (auto i = empty; i < id; ++i) std::fill_n(out.row(i), columns_, T(0));
             sum.store(out.row(id));
         }

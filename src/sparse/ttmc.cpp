@@ -54,8 +54,7 @@ public:
         for (auto child = begin; child < end; ++child) {
             std::fill(below.begin(), below.end(), T(0));
             add(range, l + 1, child, below.data());
-            add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[static_cast<std::size_t>(child)]), factors_[l + 1].columns,
-                      below, sum);
+            add_outer(factors_[l + 1].row(tree_.levels[l + 1].ids[static_cast<std::size_t>(child)]), factors_[l + 1].columns, below, sum);
         }
     }
 
@@ -96,8 +95,7 @@ private:
 }  // namespace
 
 template <class T>
-Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode)
-    : rows_(nonzeros.rows), tree_(nonzeros, root_and_others(mode, nonzeros.order())) {
+Ttmc<T>::Ttmc(const LocalNonzeros<T>& nonzeros, int mode) : rows_(nonzeros.rows), tree_(nonzeros, root_and_others(mode, nonzeros.order())) {
     const auto piece = std::max(least_piece, tree_.count / pieces_of_all);
     light_.reserve(static_cast<std::size_t>(tree_.levels[0].nodes()));
     for (std::int64_t node = 0; node < tree_.levels[0].nodes(); ++node) {
@@ -123,7 +121,8 @@ template <class T>
 std::int64_t Ttmc<T>::product_memory(std::int64_t rows, std::int64_t columns, int threads) {
     // Every slice that is cut has a piece that is not full, and pieces that are.
     const auto pieces = pieces_of_all + 1 + std::min(rows, pieces_of_all + 1);
-    return array_memory(pieces * columns * static_cast<std::int64_t>(sizeof(T))) + threads * 2 * columns * static_cast<std::int64_t>(sizeof(T));
+    return array_memory(pieces * columns * static_cast<std::int64_t>(sizeof(T))) +
+           threads * 2 * columns * static_cast<std::int64_t>(sizeof(T));
 }
 
 template <class T>

@@ -22,8 +22,8 @@ public:
     /// out(i, r) = sum over the nonzeros x of slice i of value(x) * product over the other modes m of factors[m](x_m, r_m). The
     /// column r runs over all tuples of the other modes' columns, the last mode fastest. Example: mode 1 of order 3 with 4
     /// columns in mode 0 and 5 in mode 2: r = r_0 * 5 + r_2, and out has 20 columns. factors[mode] is not read. Rows without
-    /// nonzeros become zero. Threads share heavy slices; the result does not depend on the number of threads. @throws InvalidArgument if factors or out do
-    /// not fit
+    /// nonzeros become zero. Threads share heavy slices; the result does not depend on the number of threads. @throws InvalidArgument if
+    /// factors or out do not fit
     void multiply(std::span<const RowMatrix<const T>> factors, RowMatrix<T> out) const;
 
     std::int64_t bytes() const { return tree_.bytes(); }
@@ -33,8 +33,8 @@ public:
     static std::int64_t product_memory(std::int64_t rows, std::int64_t columns, int threads);
 
 private:
-    /// A root node with many nonzeros, which are cut into pieces at places that depend on the tensor only. Each piece is summed up by itself, and
-    /// the sums are added in their order.
+    /// A root node with many nonzeros, which are cut into pieces at places that depend on the tensor only. Each piece is summed up by
+    /// itself, and the sums are added in their order.
     struct Heavy {
         std::int64_t node = 0, first_piece = 0, last_piece = 0;
     };

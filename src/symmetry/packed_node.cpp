@@ -23,8 +23,7 @@ std::int64_t small_choose(std::int64_t n, std::int64_t k) {
 
 }  // namespace
 
-PackedNode::PackedNode(const SymmetryNode& node, std::span<const std::int64_t> extents, bool keep_equal)
-    : kind_(node.kind) {
+PackedNode::PackedNode(const SymmetryNode& node, std::span<const std::int64_t> extents, bool keep_equal) : kind_(node.kind) {
     if (kind_ == NodeKind::leaf) {
         size_ = extents[static_cast<std::size_t>(node.dimension)];
         return;
@@ -221,8 +220,7 @@ std::int64_t PackedNode::orbit_size(const std::int64_t* local, const std::int64_
     const int w = children_[0].width_;
     std::int64_t run = 1;  // length of the run of equal children that ends here
     for (int j = 1; j < static_cast<int>(children_.size()); ++j) {
-        const bool equal = std::equal(local + (j - 1) * w, local + j * w, local + j * w) &&
-                           compare_residues(residue, j - 1, j) == 0;
+        const bool equal = std::equal(local + (j - 1) * w, local + j * w, local + j * w) && compare_residues(residue, j - 1, j) == 0;
         run = equal ? run + 1 : 1;
         size = size * (j + 1) / run;
     }

@@ -53,8 +53,7 @@ std::vector<SignedPermutation> child_permutations(const SymmetryNode& node, int 
     return result;
 }
 
-std::vector<SignedPermutation> all_products(const std::vector<SignedPermutation>& a,
-                                            const std::vector<SignedPermutation>& b) {
+std::vector<SignedPermutation> all_products(const std::vector<SignedPermutation>& a, const std::vector<SignedPermutation>& b) {
     std::vector<SignedPermutation> result;
     result.reserve(a.size() * b.size());
     for (const auto& second : b)
@@ -85,8 +84,7 @@ bool match_children(const SymmetryNode& from, const SymmetryNode& to, SignedPerm
 
 bool maps_to(const SymmetryNode& from, const SymmetryNode& to, SignedPermutation& p) {
     if (from.kind != to.kind || from.children.size() != to.children.size()) return false;
-    if (from.kind == NodeKind::leaf)
-        return p.image[static_cast<std::size_t>(from.dimension)] == to.dimension;
+    if (from.kind == NodeKind::leaf) return p.image[static_cast<std::size_t>(from.dimension)] == to.dimension;
     std::vector<int> match;
     if (from.kind == NodeKind::product) {
         for (std::size_t c = 0; c < from.children.size(); ++c)
@@ -118,14 +116,11 @@ std::vector<SignedPermutation> group_of(const SymmetryNode& node, int order) {
                           " permutations; use canonical(...) where the result is known to have the symmetry");
     std::vector<SignedPermutation> result{identity(order)};
     for (const auto& child : node.children) result = all_products(result, group_of(child, order));
-    if (node.kind != NodeKind::leaf && node.kind != NodeKind::product)
-        result = all_products(result, child_permutations(node, order));
+    if (node.kind != NodeKind::leaf && node.kind != NodeKind::product) result = all_products(result, child_permutations(node, order));
     return result;
 }
 
-std::vector<SignedPermutation> group_of(const Symmetry& symmetry) {
-    return group_of(product(symmetry.slots()), symmetry.order());
-}
+std::vector<SignedPermutation> group_of(const Symmetry& symmetry) { return group_of(product(symmetry.slots()), symmetry.order()); }
 
 bool contains(const Symmetry& symmetry, SignedPermutation& permutation) {
     permutation.negative = permutation.conjugate = false;

@@ -24,8 +24,8 @@ void check_levels(const SymmetryNode& node, int left = max_levels) {
 
 void check_order(std::int64_t order) {
     if (order < 0 || order > max_order)
-        throw InvalidArgument("symmetry: order " + std::to_string(order) + "; a tensor has from 0 to " +
-                              std::to_string(max_order) + " dimensions");
+        throw InvalidArgument("symmetry: order " + std::to_string(order) + "; a tensor has from 0 to " + std::to_string(max_order) +
+                              " dimensions");
 }
 
 const std::map<NodeKind, std::string>& kind_names() {
@@ -69,16 +69,13 @@ void check_node(const SymmetryNode& node) {
                               " is no kind of node; use leaf(), product(), symmetric(), antisymmetric(), hollow(), hermitian()");
     const auto& name = known->second;
     if (node.kind == NodeKind::hermitian && node.children.size() != 2)
-        throw InvalidArgument("symmetry: hermitian needs exactly two children, got " +
-                              std::to_string(node.children.size()));
+        throw InvalidArgument("symmetry: hermitian needs exactly two children, got " + std::to_string(node.children.size()));
     if (node.children.size() < 2)
-        throw InvalidArgument("symmetry: " + name + " needs at least two children, got " +
-                              std::to_string(node.children.size()));
+        throw InvalidArgument("symmetry: " + name + " needs at least two children, got " + std::to_string(node.children.size()));
     if (node.dimensions().empty()) throw InvalidArgument("symmetry: " + name + " over no dimensions; give it leaves");
     for (const auto& child : node.children)
         if (!same_shape(child, node.children[0]))
-            throw InvalidArgument("symmetry: the children of " + name +
-                                  " must have the same shape, e.g. sym(product(a,i),product(b,j))");
+            throw InvalidArgument("symmetry: the children of " + name + " must have the same shape, e.g. sym(product(a,i),product(b,j))");
 }
 
 SymmetryNode make(NodeKind kind, std::vector<SymmetryNode> children) {
@@ -93,8 +90,7 @@ std::string node_text(const SymmetryNode& node, std::string_view names) {
         return d < 26 ? std::string(1, static_cast<char>('a' + d)) : std::to_string(d);
     }
     std::string text = kind_names().at(node.kind) + "(";
-    for (std::size_t i = 0; i < node.children.size(); ++i)
-        text += (i ? "," : "") + node_text(node.children[i], names);
+    for (std::size_t i = 0; i < node.children.size(); ++i) text += (i ? "," : "") + node_text(node.children[i], names);
     return text + ")";
 }
 
@@ -114,10 +110,8 @@ private:
     [[noreturn]] void fail(const std::string& what, std::size_t position) const {
         constexpr std::size_t most = 200;  // characters shown
         const auto shown = text_.size() > most ? std::string(text_.substr(0, most)) + "..." : std::string(text_);
-        throw InvalidArgument("symmetry \"" + shown + "\": " + what + " at position " +
-                              std::to_string(position + 1) +
-                              "; write e.g. antisym(a,b) sym(product(c,i),product(d,j)) with letters of \"" +
-                              std::string(names_) + "\"");
+        throw InvalidArgument("symmetry \"" + shown + "\": " + what + " at position " + std::to_string(position + 1) +
+                              "; write e.g. antisym(a,b) sym(product(c,i),product(d,j)) with letters of \"" + std::string(names_) + "\"");
     }
     void skip() {
         while (position_ < text_.size() && (std::isspace(static_cast<unsigned char>(text_[position_])) != 0)) ++position_;
@@ -167,17 +161,16 @@ private:
 std::string relations_text(const std::vector<Relation>& relations) {
     static const char* const names[] = {"NS", "SY", "AS", "SH"};
     std::string text = "{";
-    for (std::size_t i = 0; i < relations.size(); ++i)
-        text += (i ? ", " : "") + std::string(names[static_cast<int>(relations[i])]);
+    for (std::size_t i = 0; i < relations.size(); ++i) text += (i ? ", " : "") + std::string(names[static_cast<int>(relations[i])]);
     return text + "}";
 }
 
 NodeKind kind_of(Relation relation) {
     switch (relation) {
-        case Relation::SY: return NodeKind::symmetric;
-        case Relation::AS: return NodeKind::antisymmetric;
-        case Relation::SH: return NodeKind::hollow;
-        default: return NodeKind::leaf;
+    case Relation::SY: return NodeKind::symmetric;
+    case Relation::AS: return NodeKind::antisymmetric;
+    case Relation::SH: return NodeKind::hollow;
+    default: return NodeKind::leaf;
     }
 }
 
@@ -198,7 +191,8 @@ std::vector<int> SymmetryNode::dimensions() const {
     while (!open.empty()) {
         const auto& node = *open.back();
         open.pop_back();
-        if (node.kind == NodeKind::leaf) all.push_back(node.dimension);
+        if (node.kind == NodeKind::leaf)
+            all.push_back(node.dimension);
         else
             for (auto child = node.children.rbegin(); child != node.children.rend(); ++child) open.push_back(&*child);
     }
@@ -208,13 +202,9 @@ std::vector<int> SymmetryNode::dimensions() const {
 SymmetryNode leaf(int d) { return SymmetryNode{NodeKind::leaf, d, {}}; }
 SymmetryNode product(std::vector<SymmetryNode> children) { return make(NodeKind::product, std::move(children)); }
 SymmetryNode symmetric(std::vector<SymmetryNode> children) { return make(NodeKind::symmetric, std::move(children)); }
-SymmetryNode antisymmetric(std::vector<SymmetryNode> children) {
-    return make(NodeKind::antisymmetric, std::move(children));
-}
+SymmetryNode antisymmetric(std::vector<SymmetryNode> children) { return make(NodeKind::antisymmetric, std::move(children)); }
 SymmetryNode hollow(std::vector<SymmetryNode> children) { return make(NodeKind::hollow, std::move(children)); }
-SymmetryNode hermitian(SymmetryNode first, SymmetryNode second) {
-    return make(NodeKind::hermitian, {std::move(first), std::move(second)});
-}
+SymmetryNode hermitian(SymmetryNode first, SymmetryNode second) { return make(NodeKind::hermitian, {std::move(first), std::move(second)}); }
 
 Symmetry::Symmetry(int order, const SymmetryNode& root) : order_(order) {
     check_order(order);
@@ -228,8 +218,8 @@ Symmetry::Symmetry(int order, const SymmetryNode& root) : order_(order) {
     std::vector<bool> seen(static_cast<std::size_t>(order), false);
     for (int d : root.dimensions()) {
         if (d < 0 || d >= order)
-            throw InvalidArgument("symmetry: dimension " + std::to_string(d) + " of a tensor of order " +
-                                  std::to_string(order) + "; dimensions are counted from 0");
+            throw InvalidArgument("symmetry: dimension " + std::to_string(d) + " of a tensor of order " + std::to_string(order) +
+                                  "; dimensions are counted from 0");
         if (seen[static_cast<std::size_t>(d)])
             throw InvalidArgument("symmetry: dimension " + std::to_string(d) + " is named twice; name each dimension once");
         seen[static_cast<std::size_t>(d)] = true;
@@ -239,12 +229,14 @@ Symmetry::Symmetry(int order, const SymmetryNode& root) : order_(order) {
 }
 
 Symmetry::Symmetry(const SymmetryNode& root)
-    : Symmetry([&] {
-          const auto dims = root.dimensions();
-          const std::int64_t order = dims.empty() ? 0 : std::int64_t{*std::max_element(dims.begin(), dims.end())} + 1;
-          check_order(order);
-          return static_cast<int>(order);
-      }(), root) {}
+    : Symmetry(
+          [&] {
+              const auto dims = root.dimensions();
+              const std::int64_t order = dims.empty() ? 0 : std::int64_t{*std::max_element(dims.begin(), dims.end())} + 1;
+              check_order(order);
+              return static_cast<int>(order);
+          }(),
+          root) {}
 
 Symmetry Symmetry::none(int order) { return Symmetry(order, make(NodeKind::product, {})); }
 
@@ -258,8 +250,7 @@ Symmetry Symmetry::parse(std::string_view names, std::string_view text) {
         const auto dims = node.dimensions();
         return *std::min_element(dims.begin(), dims.end());
     };
-    std::stable_sort(symmetry.slots_.begin(), symmetry.slots_.end(),
-                     [&](const auto& a, const auto& b) { return first(a) < first(b); });
+    std::stable_sort(symmetry.slots_.begin(), symmetry.slots_.end(), [&](const auto& a, const auto& b) { return first(a) < first(b); });
     return symmetry;
 }
 

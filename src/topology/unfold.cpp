@@ -23,8 +23,7 @@ constexpr std::int64_t max_ranks = std::numeric_limits<std::int32_t>::max();
 Torus::Torus(std::vector<std::int64_t> lengths) : lengths_(std::move(lengths)) {
     std::int64_t ranks = 1;
     for (auto l : lengths_) {
-        if (l < 1)
-            throw InvalidArgument("torus: length " + std::to_string(l) + "; every length must be at least 1, e.g. 4x4x2");
+        if (l < 1) throw InvalidArgument("torus: length " + std::to_string(l) + "; every length must be at least 1, e.g. 4x4x2");
         if (l > max_ranks / ranks)
             throw InvalidArgument("torus " + to_string() + ": more than " + std::to_string(max_ranks) +
                                   " ranks, which is the most that MPI can number; use fewer");

@@ -19,7 +19,7 @@ struct Trial {
     std::string name;
     std::function<void()> prepare;  ///< before each time; collective
     std::function<void()> run;
-    std::size_t least = 4096;       ///< bytes of the smallest allocation that fails
+    std::size_t least = 4096;  ///< bytes of the smallest allocation that fails
 };
 
 /// Runs the trial with allocation 1, 2, ... failing on the last rank, until it needs no more: each time all ranks must throw

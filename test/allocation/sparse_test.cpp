@@ -61,7 +61,8 @@ TEST_F(SparseAllocations, Decompositions) {
     options.max_iterations = 2;
     for (const char* distribution : {"medium", "coarse", "fine"}) {
         options.distribution = distribution;
-        expect(std::string("cp_decompose ") + distribution, [&] { (void)cp_decompose(X, options); }, 16384);
+        expect(
+            std::string("cp_decompose ") + distribution, [&] { (void)cp_decompose(X, options); }, 16384);
     }
     const auto model = cp_decompose(X, options).model;
     expect("gather", [&] { (void)model.gather(0); });

@@ -51,9 +51,8 @@ TEST(LargeNumbers, AreNoIntegersOfBlas) {
     try {
         to_int(5'000'000'000, "a leading dimension");
     } catch (const Unsupported& e) {
-        EXPECT_STREQ(e.what(),
-                     "a leading dimension of 5000000000: BLAS, LAPACK and MPI count to 2^31 - 1 only; use more ranks or "
-                     "smaller dimensions");
+        EXPECT_STREQ(e.what(), "a leading dimension of 5000000000: BLAS, LAPACK and MPI count to 2^31 - 1 only; use more ranks or "
+                               "smaller dimensions");
     }
 }
 

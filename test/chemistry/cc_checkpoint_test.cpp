@@ -158,8 +158,7 @@ TEST(Checkpoint, that_does_not_fit_is_refused) {
     reference.energy = -1.1;
     EXPECT_NE(error(file.path(), false).find("another molecule"), std::string::npos);
 
-    const TemporaryFile text(world, "not a checkpoint"), none(world, nullptr),
-        other(world, nullptr);
+    const TemporaryFile text(world, "not a checkpoint"), none(world, nullptr), other(world, nullptr);
     EXPECT_NE(error(text.path(), false).find(text.path()), std::string::npos);
     EXPECT_EQ(error(none.path(), false), "");
     {
@@ -230,9 +229,7 @@ TEST(Checkpoint, of_other_sizes_is_refused) {
         wrong.load(large);
         ADD_FAILURE() << "no error";
     } catch (const InvalidArgument& error) {
-        EXPECT_NE(std::string(error.what()).find("T1 is 3 x 2, this calculation has 3 x 4"),
-                  std::string::npos)
-            << error.what();
+        EXPECT_NE(std::string(error.what()).find("T1 is 3 x 2, this calculation has 3 x 4"), std::string::npos) << error.what();
     }
 }
 

@@ -26,17 +26,15 @@ std::map<std::string, std::map<std::string, double>> references() {
     for (std::string line; std::getline(stream, line);) {
         std::istringstream fields(line);
         std::string file, method, energy;
-        if (line.starts_with('#') || !std::getline(fields, file, ',') ||
-            !std::getline(fields, method, ',') || !std::getline(fields, energy, ','))
+        if (line.starts_with('#') || !std::getline(fields, file, ',') || !std::getline(fields, method, ',') ||
+            !std::getline(fields, energy, ','))
             continue;
         result[file][method] = std::stod(energy);
     }
     return result;
 }
 
-CcOptions options_for(Method method) {
-    return {method, {}, {}};
-}
+CcOptions options_for(Method method) { return {method, {}, {}}; }
 
 class EnergiesOf : public testing::TestWithParam<const char*> {};
 
@@ -45,8 +43,7 @@ TEST_P(EnergiesOf, agree_with_the_references) {
     const auto all = references();
     ASSERT_TRUE(all.contains(GetParam()));
     const auto& expected = all.at(GetParam());
-    const CcResult result =
-        run_coupled_cluster(world, data_folder + GetParam(), options_for(Method::ccsd_t));
+    const CcResult result = run_coupled_cluster(world, data_folder + GetParam(), options_for(Method::ccsd_t));
     EXPECT_NEAR(result.scf, expected.at("scf"), 1e-8);
     EXPECT_NEAR(result.energy(Method::mp2).value(), expected.at("mp2"), 1e-8);
     EXPECT_NEAR(result.energy(Method::ccsd).value(), expected.at("ccsd"), 1e-8);
@@ -56,9 +53,7 @@ TEST_P(EnergiesOf, agree_with_the_references) {
     EXPECT_GT(result.peak_memory_bytes, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, EnergiesOf,
-                         testing::Values("h2o_sto3g.fcidump", "lih_631g.fcidump",
-                                         "be_ccpvdz.fcidump"));
+INSTANTIATE_TEST_SUITE_P(Shipped, EnergiesOf, testing::Values("h2o_sto3g.fcidump", "lih_631g.fcidump", "be_ccpvdz.fcidump"));
 
 /// A file and a method; the row of the reference, where it has another name.
 struct Row {
@@ -80,8 +75,7 @@ TEST_P(CorrelationOf, agrees_with_the_references) {
 
 // Quadruples are exact for four electrons.
 INSTANTIATE_TEST_SUITE_P(Shipped, CorrelationOf,
-                         testing::Values(Row{"h2o_sto3g.fcidump", Method::ccsdt, "ccsdt"},
-                                         Row{"lih_631g.fcidump", Method::ccsdt, "ccsdt"},
+                         testing::Values(Row{"h2o_sto3g.fcidump", Method::ccsdt, "ccsdt"}, Row{"lih_631g.fcidump", Method::ccsdt, "ccsdt"},
                                          Row{"lih_631g.fcidump", Method::ccsdtq, "fci"}));
 
 /// Energies of a Hamiltonian that goes through a file.
@@ -121,37 +115,30 @@ TEST(NonHartreeFockOrbitals, give_the_exact_energy_of_two_electrons) {
     const World world;
     const Fcidump water = read_integrals(world, data_folder + "h2o_sto3g.fcidump");
     const Dense dense = dense_of(water);
-    const CcResult straight =
-        result_of(world, fcidump_of(world, dense, 2, water.core_energy), Method::ccsd);
-    const CcResult turned = result_of(
-        world, fcidump_of(world, rotated(dense, 0, 5, 0.1), 2, water.core_energy), Method::ccsd);
+    const CcResult straight = result_of(world, fcidump_of(world, dense, 2, water.core_energy), Method::ccsd);
+    const CcResult turned = result_of(world, fcidump_of(world, rotated(dense, 0, 5, 0.1), 2, water.core_energy), Method::ccsd);
     EXPECT_GT(std::abs(straight.scf - turned.scf), 1e-3);
-    EXPECT_NEAR(straight.scf + straight.energy(Method::ccsd).value(),
-                turned.scf + turned.energy(Method::ccsd).value(), 1e-9);
+    EXPECT_NEAR(straight.scf + straight.energy(Method::ccsd).value(), turned.scf + turned.energy(Method::ccsd).value(), 1e-9);
 }
 
 TEST(DegenerateSystems, have_an_extent_of_zero_or_no_triples) {
     const World world;
-    const TemporaryFile full(world,
-                             "&FCI NORB=1,NELEC=2 &END\n0.5 1 1 1 1\n-1.0 1 1 0 0\n0.7 0 0 0 0\n");
+    const TemporaryFile full(world, "&FCI NORB=1,NELEC=2 &END\n0.5 1 1 1 1\n-1.0 1 1 0 0\n0.7 0 0 0 0\n");
     for (Method method : {Method::ccsd_t, Method::rccsd_t, Method::ccsdt, Method::ccsdtq}) {
         const CcResult no_virtuals = run_coupled_cluster(world, full.path(), options_for(method));
         EXPECT_NEAR(no_virtuals.scf, -0.8, 1e-14);
         EXPECT_EQ(no_virtuals.energy(method).value(), 0) << name_of(method);
     }
 
-    const TemporaryFile empty(world,
-                              "&FCI NORB=1,NELEC=0 &END\n0.5 1 1 1 1\n-1.0 1 1 0 0\n0.7 0 0 0 0\n");
-    const CcResult no_electrons =
-        run_coupled_cluster(world, empty.path(), options_for(Method::ccsd_t));
+    const TemporaryFile empty(world, "&FCI NORB=1,NELEC=0 &END\n0.5 1 1 1 1\n-1.0 1 1 0 0\n0.7 0 0 0 0\n");
+    const CcResult no_electrons = run_coupled_cluster(world, empty.path(), options_for(Method::ccsd_t));
     EXPECT_NEAR(no_electrons.scf, 0.7, 1e-14);
     EXPECT_EQ(no_electrons.energy(Method::ccsd_t).value(), 0);
 }
 
 /// Two electrons in two orbitals of different symmetry.
-const char* const two_in_two =
-    "&FCI NORB=2,NELEC=2 &END\n0.7 1 1 1 1\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 2 2 2 2\n"
-    "-1.2 1 1 0 0\n-0.4 2 2 0 0\n0.9 0 0 0 0\n";
+const char* const two_in_two = "&FCI NORB=2,NELEC=2 &END\n0.7 1 1 1 1\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 2 2 2 2\n"
+                               "-1.2 1 1 0 0\n-0.4 2 2 0 0\n0.9 0 0 0 0\n";
 
 TEST(DegenerateSystems, two_electrons_in_two_orbitals_are_a_two_by_two_problem) {
     // H2-like, orbitals of different symmetry: E = lowest eigenvalue of {{2 h11 + g1111, g1212},
@@ -163,8 +150,7 @@ TEST(DegenerateSystems, two_electrons_in_two_orbitals_are_a_two_by_two_problem) 
     const CcResult result = run_coupled_cluster(world, file.path(), options);
     const double gap = (2 * -0.4 + 0.5) - (2 * -1.2 + 0.7);
     EXPECT_NEAR(result.scf, 2 * -1.2 + 0.7 + 0.9, 1e-13);
-    EXPECT_NEAR(result.energy(Method::ccsd).value(), gap / 2 - std::sqrt(gap * gap / 4 + 0.2 * 0.2),
-                1e-10);
+    EXPECT_NEAR(result.energy(Method::ccsd).value(), gap / 2 - std::sqrt(gap * gap / 4 + 0.2 * 0.2), 1e-10);
     EXPECT_EQ(result.energy(Method::ccsd_t).value(), result.energy(Method::ccsd).value());
 }
 
@@ -172,8 +158,7 @@ TEST(CoupledCluster, that_does_not_converge_is_an_error) {
     const World world;
     CcOptions options;
     options.solver.max_iterations = 3;
-    EXPECT_THROW(run_coupled_cluster(world, data_folder + "h2o_sto3g.fcidump", options),
-                 NotConverged);
+    EXPECT_THROW(run_coupled_cluster(world, data_folder + "h2o_sto3g.fcidump", options), NotConverged);
 }
 
 TEST(CoupledCluster, without_diis_takes_longer_to_the_same_energy) {
@@ -190,9 +175,8 @@ TEST(CoupledCluster, without_diis_takes_longer_to_the_same_energy) {
 
 TEST(CoupledCluster, refuses_a_reference_without_a_gap) {
     const World world;
-    const TemporaryFile file(
-        world, "&FCI NORB=2,NELEC=2 &END\n0.7 1 1 1 1\n0.5 2 2 2 2\n0.6 2 2 1 1\n0.1 2 1 2 1\n"
-               "-0.4 1 1 0 0\n-1.2 2 2 0 0\n");
+    const TemporaryFile file(world, "&FCI NORB=2,NELEC=2 &END\n0.7 1 1 1 1\n0.5 2 2 2 2\n0.6 2 2 1 1\n0.1 2 1 2 1\n"
+                                    "-0.4 1 1 0 0\n-1.2 2 2 0 0\n");
     EXPECT_THROW(run_coupled_cluster(world, file.path(), {}), InvalidArgument);
 }
 
@@ -200,8 +184,7 @@ TEST(ParseMethod, accepts_the_names_in_upper_and_lower_case) {
     EXPECT_EQ(parse_method("MP2"), Method::mp2);
     EXPECT_EQ(parse_method("ccsd"), Method::ccsd);
     EXPECT_EQ(parse_method("RCCSD(T)"), Method::rccsd_t);
-    for (Method method : {Method::mp2, Method::ccsd, Method::ccsd_t, Method::rccsd, Method::rccsd_t,
-                          Method::ccsdt, Method::ccsdtq})
+    for (Method method : {Method::mp2, Method::ccsd, Method::ccsd_t, Method::rccsd, Method::rccsd_t, Method::ccsdt, Method::ccsdtq})
         EXPECT_EQ(parse_method(name_of(method)), method);
     EXPECT_EQ(to_string(Method::ccsd_t), "CCSD(T)");
     EXPECT_THROW(parse_method("ccsdtqp"), InvalidArgument);

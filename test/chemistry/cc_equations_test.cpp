@@ -23,10 +23,7 @@ SpinIntegrals blocks_of(const World& world, const DenseHamiltonian& H) {
     const auto at = [&](char letter, std::int64_t x) { return letter >= 'i' ? x : H.o + x; };
     const auto two = [&](const std::string& letters, const char* symmetry) {
         Tensor<double> block = blocks.spaces.tensor(world, letters, symmetry, letters);
-        block.fill([&](Index x) {
-            return H.two(at(letters[0], x[0]), at(letters[1], x[1]), at(letters[2], x[2]),
-                         at(letters[3], x[3]));
-        });
+        block.fill([&](Index x) { return H.two(at(letters[0], x[0]), at(letters[1], x[1]), at(letters[2], x[2]), at(letters[3], x[3])); });
         return block;
     };
     const auto one = [&](const std::string& letters) {
@@ -53,12 +50,9 @@ std::vector<Excitation> excitations(const Tensor<double>& t, const std::vector<d
     for (std::int64_t key = 0; key < t.size(); ++key) {
         const std::vector<std::int64_t> x = t.index(key);
         const auto middle = x.begin() + static_cast<std::ptrdiff_t>(n);
-        const auto ascends = [](auto begin, auto end) {
-            return std::adjacent_find(begin, end, std::greater_equal<>()) == end;
-        };
+        const auto ascends = [](auto begin, auto end) { return std::adjacent_find(begin, end, std::greater_equal<>()) == end; };
         if (ascends(x.begin(), middle) && ascends(middle, x.end()))
-            result.push_back(
-                {{x.begin(), middle}, {middle, x.end()}, values[static_cast<std::size_t>(key)]});
+            result.push_back({{x.begin(), middle}, {middle, x.end()}, values[static_cast<std::size_t>(key)]});
     }
     return result;
 }
@@ -75,8 +69,7 @@ TEST_P(Residuals, are_projections_of_the_transformed_hamiltonian) {
     std::uint64_t seed = 1;
     for (Tensor<double>& member : t.members()) {
         member.fill_random(seed++);
-        for (const Excitation& excitation : excitations(member, member.gather()))
-            T.push_back(excitation);
+        for (const Excitation& excitation : excitations(member, member.gather())) T.push_back(excitation);
     }
 
     const TensorSet residuals = cc_residuals(blocks, t);
@@ -97,10 +90,8 @@ TEST_P(Residuals, are_projections_of_the_transformed_hamiltonian) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Residuals,
-                         testing::Values(Case{1, 1, 2}, Case{2, 3, 2}, Case{4, 2, 2}, Case{3, 3, 3},
-                                         Case{4, 3, 3}, Case{3, 5, 3}, Case{2, 4, 3}, Case{5, 4, 4},
-                                         Case{4, 5, 4}, Case{2, 3, 4}, Case{0, 3, 4},
-                                         Case{3, 0, 3}));
+                         testing::Values(Case{1, 1, 2}, Case{2, 3, 2}, Case{4, 2, 2}, Case{3, 3, 3}, Case{4, 3, 3}, Case{3, 5, 3},
+                                         Case{2, 4, 3}, Case{5, 4, 4}, Case{4, 5, 4}, Case{2, 3, 4}, Case{0, 3, 4}, Case{3, 0, 3}));
 
 }  // namespace
 }  // namespace arges::chemistry

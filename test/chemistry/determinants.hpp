@@ -20,8 +20,7 @@ using State = std::map<Determinant, double>;
 
 /// result += factor * (create[0]+ create[1]+ ... annihilate[0] annihilate[1] ...) |determinant>;
 /// the operator on the right acts first.
-inline void apply_string(const std::vector<std::int64_t>& create,
-                         const std::vector<std::int64_t>& annihilate, Determinant determinant,
+inline void apply_string(const std::vector<std::int64_t>& create, const std::vector<std::int64_t>& annihilate, Determinant determinant,
                          double factor, State& result) {
     const auto pass = [&](std::int64_t orbital, bool occupied) {
         const Determinant bit = Determinant(1) << orbital;
@@ -44,9 +43,7 @@ struct DenseHamiltonian {
     std::vector<double> V;  ///< <pq||rs>, antisymmetric in pq and in rs, <pq||rs> = <rs||pq>
 
     std::int64_t n() const { return o + v; }
-    double one(std::int64_t p, std::int64_t q) const {
-        return h[static_cast<std::size_t>(p + n() * q)];
-    }
+    double one(std::int64_t p, std::int64_t q) const { return h[static_cast<std::size_t>(p + n() * q)]; }
     double two(std::int64_t p, std::int64_t q, std::int64_t r, std::int64_t s) const {
         return V[static_cast<std::size_t>(p + n() * (q + n() * (r + n() * s)))];
     }
@@ -74,8 +71,7 @@ inline DenseHamiltonian random_hamiltonian(std::int64_t o, std::int64_t v, std::
     for (std::int64_t s = 0; s < n; ++s)
         for (std::int64_t r = 0; r < n; ++r)
             for (std::int64_t q = 0; q < n; ++q)
-                for (std::int64_t p = 0; p < n; ++p)
-                    H.V.push_back(pair(p, q, r, s) + pair(r, s, p, q));
+                for (std::int64_t p = 0; p < n; ++p) H.V.push_back(pair(p, q, r, s) + pair(r, s, p, q));
     return H;
 }
 
@@ -87,8 +83,7 @@ inline State apply_hamiltonian(const DenseHamiltonian& H, const State& state) {
             for (std::int64_t q = 0; q < H.n(); ++q) {
                 apply_string({p}, {q}, determinant, c * H.one(p, q), result);
                 for (std::int64_t r = 0; r < p; ++r)
-                    for (std::int64_t s = 0; s < q; ++s)
-                        apply_string({r, p}, {q, s}, determinant, c * H.two(r, p, s, q), result);
+                    for (std::int64_t s = 0; s < q; ++s) apply_string({r, p}, {q, s}, determinant, c * H.two(r, p, s, q), result);
             }
     return result;
 }
@@ -100,22 +95,19 @@ struct Excitation {
 };
 
 /// T |state>, with T = sum t(ab..ij..) a+ b+ .. j i.
-inline State apply_excitations(const DenseHamiltonian& H, const std::vector<Excitation>& T,
-                               const State& state) {
+inline State apply_excitations(const DenseHamiltonian& H, const std::vector<Excitation>& T, const State& state) {
     State result;
     for (const Excitation& t : T) {
         std::vector<std::int64_t> create = t.a;
         for (std::int64_t& a : create) a += H.o;
         const std::vector<std::int64_t> annihilate(t.i.rbegin(), t.i.rend());
-        for (const auto& [determinant, c] : state)
-            apply_string(create, annihilate, determinant, c * t.amplitude, result);
+        for (const auto& [determinant, c] : state) apply_string(create, annihilate, determinant, c * t.amplitude, result);
     }
     return result;
 }
 
 /// exp(sign T) |state>; the series ends since T empties occupied orbitals.
-inline State apply_exponential(const DenseHamiltonian& H, const std::vector<Excitation>& T,
-                               double sign, State state) {
+inline State apply_exponential(const DenseHamiltonian& H, const std::vector<Excitation>& T, double sign, State state) {
     State result = state;
     for (std::int64_t k = 1; k <= H.o; ++k) {
         State next = apply_excitations(H, T, state);
@@ -135,13 +127,11 @@ inline State transformed_state(const DenseHamiltonian& H, const std::vector<Exci
 }
 
 /// <a+ b+ .. j i 0 | state>.
-inline double projection(const DenseHamiltonian& H, const Excitation& excitation,
-                         const State& state) {
+inline double projection(const DenseHamiltonian& H, const Excitation& excitation, const State& state) {
     Excitation unit = excitation;
     unit.amplitude = 1;
     double sum = 0;
-    for (const auto& [determinant, sign] :
-         apply_excitations(H, {unit}, {{(Determinant(1) << H.o) - 1, 1.0}})) {
+    for (const auto& [determinant, sign] : apply_excitations(H, {unit}, {{(Determinant(1) << H.o) - 1, 1.0}})) {
         const auto found = state.find(determinant);
         if (found != state.end()) sum += sign * found->second;
     }

@@ -28,8 +28,7 @@ TEST(Diis, a_linear_problem_is_solved_in_as_many_steps_as_it_has_dimensions) {
     // t -> t + r(t), r = b - A t with A = diag(0.5, 1.5): alone it converges slowly, with DIIS
     // after three steps.
     const World world;
-    TensorSet t({{"T1", Tensor<double>(world, {2, 1})},
-                 {"T2", Tensor<double>(world, {2, 2, 1, 1}, "abij", "antisym(a,b) antisym(i,j)")}});
+    TensorSet t({{"T1", Tensor<double>(world, {2, 1})}, {"T2", Tensor<double>(world, {2, 2, 1, 1}, "abij", "antisym(a,b) antisym(i,j)")}});
     Diis diis(4);
     double residual = 0;
     for (int step = 0; step < 4; ++step) {

@@ -7,13 +7,8 @@ namespace {
 
 TEST(FcidumpEntry, the_eight_permutations_of_an_integral_have_one_code) {
     const std::uint64_t code = entry_code({3, 1, 2, 1});
-    for (const std::array<std::int64_t, 4>& same : {std::array<std::int64_t, 4>{1, 3, 2, 1},
-                                                    {3, 1, 1, 2},
-                                                    {1, 3, 1, 2},
-                                                    {2, 1, 3, 1},
-                                                    {1, 2, 3, 1},
-                                                    {2, 1, 1, 3},
-                                                    {1, 2, 1, 3}})
+    for (const std::array<std::int64_t, 4>& same :
+         {std::array<std::int64_t, 4>{1, 3, 2, 1}, {3, 1, 1, 2}, {1, 3, 1, 2}, {2, 1, 3, 1}, {1, 2, 3, 1}, {2, 1, 1, 3}, {1, 2, 1, 3}})
         EXPECT_EQ(entry_code(same), code);
     EXPECT_NE(entry_code({3, 2, 1, 1}), code);
     EXPECT_EQ(entry_indices(code), (std::array<std::int64_t, 4>{3, 1, 2, 1}));

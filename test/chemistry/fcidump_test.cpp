@@ -17,10 +17,8 @@
 namespace arges::chemistry {
 namespace {
 
-const std::string header =
-    "&FCI NORB=2,NELEC=2,MS2=0,\n ORBSYM=1,1,\n ISYM=1,\n&END\n";  // four lines
-const std::string integrals =
-    "0.7 1 1 1 1\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 2 2 2 2\n-1.2 1 1 0 0\n-0.4 2 2 0 0\n";
+const std::string header = "&FCI NORB=2,NELEC=2,MS2=0,\n ORBSYM=1,1,\n ISYM=1,\n&END\n";  // four lines
+const std::string integrals = "0.7 1 1 1 1\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 2 2 2 2\n-1.2 1 1 0 0\n-0.4 2 2 0 0\n";
 const std::string core = "0.9 0 0 0 0\n";
 
 struct GoodFile {
@@ -32,47 +30,36 @@ struct GoodFile {
 const std::vector<GoodFile> good_files{
     {"the usual form", header + integrals + core},
     {"one line header", "&FCI NORB=2,NELEC=2,MS2=0,ORBSYM=1,1,ISYM=1 &END\n" + integrals + core},
-    {"any order, lower case, slash",
-     "&fci\n isym = 1\n nelec = 2 norb = 2\n/\n" + integrals + core},
-    {"repeat counts, comments, old mark",
-     "$FCI NORB=2, ! orbitals\n NELEC=2\n ORBSYM=2*1 $END\n" + integrals + core},
-    {"unknown names",
-     "&FCI NORB=2,NELEC=2,PNTGRP='D2h/x',UHF=.FALSE.,IUHF=0,NPROP(1)= 1 1 1,\n/\n" + integrals +
-         core},
-    {"as PySCF writes",
-     " &FCI NORB=   2,NELEC= 2,MS2=0,\n  ORBSYM=1,1,\n  ISYM=1,\n &END\n"
-     " 0.7    1    1    1    1\n 0.2    2    1    2    1\n 0.6    2    2    1    1\n"
-     " 0.5    2    2    2    2\n -1.2    1    1  0  0\n -0.4    2    2  0  0\n"
-     " 0.9  0  0  0  0\n"},
-    {"as PySCF writes with a point group",
-     " &FCI NORB=   2,NELEC= 2,MS2=0,\n  ORBSYM=0,5\n  ISYM=1,\n &END\n" + integrals + core},
-    {"as Psi4 writes",
-     "&FCI\nNORB=2,\nNELEC=2,\nMS2=0,\nUHF=.FALSE.,\nORBSYM=1,1,\nISYM=1,\n&END\n"
-     "  7.00000000000000000000E-01   1   1   1   1\n"
-     "  2.00000000000000000000E-01   2   1   2   1\n"
-     "  6.00000000000000000000E-01   1   1   2   2\n"
-     "  5.00000000000000000000E-01   2   2   2   2\n"
-     "  -1.20000000000000000000E+00    1    1    0    0\n"
-     "  -4.00000000000000000000E-01    2    2    0    0\n"
-     " -5.00000000000000000000E-01    1    0    0    0\n"
-     "  3.00000000000000000000E-01    2    0    0    0\n"
-     "  9.00000000000000000000E-01    0    0    0    0\n"},
-    {"as Molpro writes",
-     " &FCI NORB=  2,NELEC=  2,MS2= 0,\n  ORBSYM=1,1,\n  ISYM=1\n /\n"
-     "  0.7000000000000000D+00  1  1  1  1\n  0.2000000000000000D+00  2  1  2  1\n"
-     "  0.6000000000000000D+00  2  2  1  1\n  0.5000000000000000D+00  2  2  2  2\n"
-     " -0.1200000000000000D+01  1  1  0  0\n -0.4000000000000000D+00  2  2  0  0\n"
-     "  0.9000000000000000D+00  0  0  0  0\n"},
+    {"any order, lower case, slash", "&fci\n isym = 1\n nelec = 2 norb = 2\n/\n" + integrals + core},
+    {"repeat counts, comments, old mark", "$FCI NORB=2, ! orbitals\n NELEC=2\n ORBSYM=2*1 $END\n" + integrals + core},
+    {"unknown names", "&FCI NORB=2,NELEC=2,PNTGRP='D2h/x',UHF=.FALSE.,IUHF=0,NPROP(1)= 1 1 1,\n/\n" + integrals + core},
+    {"as PySCF writes", " &FCI NORB=   2,NELEC= 2,MS2=0,\n  ORBSYM=1,1,\n  ISYM=1,\n &END\n"
+                        " 0.7    1    1    1    1\n 0.2    2    1    2    1\n 0.6    2    2    1    1\n"
+                        " 0.5    2    2    2    2\n -1.2    1    1  0  0\n -0.4    2    2  0  0\n"
+                        " 0.9  0  0  0  0\n"},
+    {"as PySCF writes with a point group", " &FCI NORB=   2,NELEC= 2,MS2=0,\n  ORBSYM=0,5\n  ISYM=1,\n &END\n" + integrals + core},
+    {"as Psi4 writes", "&FCI\nNORB=2,\nNELEC=2,\nMS2=0,\nUHF=.FALSE.,\nORBSYM=1,1,\nISYM=1,\n&END\n"
+                       "  7.00000000000000000000E-01   1   1   1   1\n"
+                       "  2.00000000000000000000E-01   2   1   2   1\n"
+                       "  6.00000000000000000000E-01   1   1   2   2\n"
+                       "  5.00000000000000000000E-01   2   2   2   2\n"
+                       "  -1.20000000000000000000E+00    1    1    0    0\n"
+                       "  -4.00000000000000000000E-01    2    2    0    0\n"
+                       " -5.00000000000000000000E-01    1    0    0    0\n"
+                       "  3.00000000000000000000E-01    2    0    0    0\n"
+                       "  9.00000000000000000000E-01    0    0    0    0\n"},
+    {"as Molpro writes", " &FCI NORB=  2,NELEC=  2,MS2= 0,\n  ORBSYM=1,1,\n  ISYM=1\n /\n"
+                         "  0.7000000000000000D+00  1  1  1  1\n  0.2000000000000000D+00  2  1  2  1\n"
+                         "  0.6000000000000000D+00  2  2  1  1\n  0.5000000000000000D+00  2  2  2  2\n"
+                         " -0.1200000000000000D+01  1  1  0  0\n -0.4000000000000000D+00  2  2  0  0\n"
+                         "  0.9000000000000000D+00  0  0  0  0\n"},
     {"D exponents and blank lines",
-     header + "\n7.0D-01 1 1 1 1\n2d-1 1 2 2 1\n+.6 2 2 1 1\n0.5E+00,2,2,2,2\n" +
-         "-1.2D0 1 1 0 0\n\n-4.E-1 2 2 0 0\n\n0.9 0 0 0 0"},
-    {"redundant entries",
-     header + integrals + integrals + core + "0.2 1 2 1 2\n0.2 1 2 2 1\n0.6 1 1 2 2\n" + core},
+     header + "\n7.0D-01 1 1 1 1\n2d-1 1 2 2 1\n+.6 2 2 1 1\n0.5E+00,2,2,2,2\n" + "-1.2D0 1 1 0 0\n\n-4.E-1 2 2 0 0\n\n0.9 0 0 0 0"},
+    {"redundant entries", header + integrals + integrals + core + "0.2 1 2 1 2\n0.2 1 2 2 1\n0.6 1 1 2 2\n" + core},
     {"redundant to round-off", header + integrals + core + "0.2000000000001 2 1 2 1\n"},
     {"explicit zeros", header + integrals + core + "0 2 1 1 1\n0.0 2 1 0 0\n"},
-    {"windows ends of line",
-     "&FCI NORB=2,NELEC=2,\r\n&END\r\n0.7 1 1 1 1\r\n0.2 2 1 2 1\r\n0.6 2 2 1 1\r\n" +
-         std::string("0.5 2 2 2 2\r\n-1.2 1 1 0 0\r\n-0.4 2 2 0 0\r\n0.9 0 0 0 0\r\n")},
+    {"windows ends of line", "&FCI NORB=2,NELEC=2,\r\n&END\r\n0.7 1 1 1 1\r\n0.2 2 1 2 1\r\n0.6 2 2 1 1\r\n" +
+                                 std::string("0.5 2 2 2 2\r\n-1.2 1 1 0 0\r\n-0.4 2 2 0 0\r\n0.9 0 0 0 0\r\n")},
     {"energies in any place", header + "-0.5 1 0 0 0\n" + integrals + "0.3 2 0 0 0\n" + core},
 };
 
@@ -87,8 +74,7 @@ TEST(Fcidump, reads_all_forms_of_one_hamiltonian) {
         EXPECT_EQ(data.core_energy, 0.9);
         EXPECT_EQ(data.one_electron.gather(), (std::vector<double>{-1.2, 0, 0, -0.4}));
         const std::vector<double> g = data.two_electron.gather();
-        const std::vector<double> expected{0.7, 0,   0,   0.6, 0,   0.2, 0.2, 0,
-                                           0,   0.2, 0.2, 0,   0.6, 0,   0,   0.5};
+        const std::vector<double> expected{0.7, 0, 0, 0.6, 0, 0.2, 0.2, 0, 0, 0.2, 0.2, 0, 0.6, 0, 0, 0.5};
         ASSERT_EQ(g.size(), expected.size());
         for (std::size_t i = 0; i < g.size(); ++i) EXPECT_NEAR(g[i], expected[i], 1e-12) << i;
     }
@@ -108,9 +94,7 @@ struct BadFile {
     std::vector<const char*> message;  ///< parts of the error
 };
 
-std::string with_header(const std::string& text) {
-    return text + "\n" + integrals + core;
-}
+std::string with_header(const std::string& text) { return text + "\n" + integrals + core; }
 
 const std::vector<BadFile> bad_files{
     {"empty", "", {"the file is empty"}},
@@ -118,43 +102,21 @@ const std::vector<BadFile> bad_files{
     {"header without an end", "&FCI NORB=2,NELEC=2\n" + integrals, {"has no end", "&END"}},
     {"no NORB", with_header("&FCI NELEC=2 &END"), {"NORB"}},
     {"no NELEC", with_header("&FCI NORB=2 &END"), {"NELEC"}},
-    {"NORB not a number",
-     with_header("&FCI NORB=two,NELEC=2 &END"),
-     {"line 1", "NORB must be one integer", "TWO"}},
-    {"NORB twice",
-     with_header("&FCI NORB=2,\nNORB=3,NELEC=2 &END"),
-     {"line 2", "NORB is given twice"}},
+    {"NORB not a number", with_header("&FCI NORB=two,NELEC=2 &END"), {"line 1", "NORB must be one integer", "TWO"}},
+    {"NORB twice", with_header("&FCI NORB=2,\nNORB=3,NELEC=2 &END"), {"line 2", "NORB is given twice"}},
     {"NORB zero", with_header("&FCI NORB=0,NELEC=0 &END"), {"NORB=0"}},
-    {"odd electrons",
-     with_header("&FCI NORB=2,\nNELEC=3 &END"),
-     {"line 2", "NELEC=3 and MS2=0 contradict", "MS2=1"}},
-    {"too many electrons",
-     with_header("&FCI NORB=2,NELEC=6 &END"),
-     {"NELEC=6 does not fit into NORB=2"}},
-    {"MS2 of the wrong parity",
-     with_header("&FCI NORB=2,NELEC=2,MS2=1 &END"),
-     {"NELEC=2 and MS2=1 contradict"}},
-    {"MS2 above NELEC",
-     with_header("&FCI NORB=2,NELEC=2,\nMS2=4 &END"),
-     {"line 2", "MS2=4", "3 electrons"}},
-    {"MS2 beyond the orbitals",
-     with_header("&FCI NORB=2,NELEC=3,MS2=3 &END"),
-     {"3 electrons of one spin"}},
-    {"IUHF and UHF",
-     with_header("&FCI NORB=2,NELEC=2,IUHF=1,\nUHF=T &END"),
-     {"line 2", "exclude each other"}},
-    {"UHF with an odd NORB",
-     with_header("&FCI NORB=3,NELEC=2,UHF=.TRUE. &END"),
-     {"NORB=3 is odd", "spin orbitals"}},
-    {"UHF with spatial orbitals",
-     with_header("&FCI NORB=2,NELEC=2,UHF=.TRUE. &END"),
-     {"line 3", "(2 1|2 1)", "alpha orbital", "IUHF=1"}},
+    {"odd electrons", with_header("&FCI NORB=2,\nNELEC=3 &END"), {"line 2", "NELEC=3 and MS2=0 contradict", "MS2=1"}},
+    {"too many electrons", with_header("&FCI NORB=2,NELEC=6 &END"), {"NELEC=6 does not fit into NORB=2"}},
+    {"MS2 of the wrong parity", with_header("&FCI NORB=2,NELEC=2,MS2=1 &END"), {"NELEC=2 and MS2=1 contradict"}},
+    {"MS2 above NELEC", with_header("&FCI NORB=2,NELEC=2,\nMS2=4 &END"), {"line 2", "MS2=4", "3 electrons"}},
+    {"MS2 beyond the orbitals", with_header("&FCI NORB=2,NELEC=3,MS2=3 &END"), {"3 electrons of one spin"}},
+    {"IUHF and UHF", with_header("&FCI NORB=2,NELEC=2,IUHF=1,\nUHF=T &END"), {"line 2", "exclude each other"}},
+    {"UHF with an odd NORB", with_header("&FCI NORB=3,NELEC=2,UHF=.TRUE. &END"), {"NORB=3 is odd", "spin orbitals"}},
+    {"UHF with spatial orbitals", with_header("&FCI NORB=2,NELEC=2,UHF=.TRUE. &END"), {"line 3", "(2 1|2 1)", "alpha orbital", "IUHF=1"}},
     {"UHF without the beta integrals",
      "&FCI NORB=2,NELEC=2,UHF=.TRUE. &END\n0.7 1 1 1 1\n-1.2 1 1 0 0\n" + core,
      {"no two-electron beta integrals"}},
-    {"IUHF without blocks",
-     with_header("&FCI NORB=2,NELEC=2,IUHF=1 &END"),
-     {"has 1", "a block is missing"}},
+    {"IUHF without blocks", with_header("&FCI NORB=2,NELEC=2,IUHF=1 &END"), {"has 1", "a block is missing"}},
     {"IUHF lacking a block",
      "&FCI NORB=1,NELEC=1,MS2=1,IUHF=1 &END\n0.7 1 1 1 1\n0 0 0 0 0\n0.7 1 1 1 1\n0 0 0 0 0\n"
      "-1.2 1 1 0 0\n0 0 0 0 0\n-1.2 1 1 0 0\n0 0 0 0 0\n" +
@@ -177,54 +139,28 @@ const std::vector<BadFile> bad_files{
      "0.7 1 1 1 1\n0 0 0 0 0\n-1.2 1 1 0 0\n0 0 0 0 0\n-1.2 1 1 0 0\n0 0 0 0 0\n" +
          core,
      {"line 5", "(1b 1b|1b 1b) = 0.8", "line 4"}},
-    {"ORBSYM too short",
-     with_header("&FCI NORB=2,NELEC=2,ORBSYM=1 &END"),
-     {"ORBSYM has 1 entries for NORB=2"}},
-    {"text behind the header",
-     "&FCI NORB=2,NELEC=2 &END 0.7 1 1 1 1\n" + integrals,
-     {"line 1", "next line"}},
-    {"index too large",
-     header + "0.7 1 1 1 1\n0.1 3 1 1 1\n" + integrals + core,
-     {"line 6", "index '3'", "NORB=2"}},
-    {"negative index",
-     header + integrals + "0.1 -1 1 1 1\n" + core,
-     {"line 11", "index '-1' is out of range"}},
-    {"index not an integer",
-     header + integrals + "0.1 1.0 1 1 1\n" + core,
-     {"line 11", "'1.0' is not an integer"}},
-    {"value not a number",
-     header + "abc 1 1 1 1\n" + integrals + core,
-     {"line 5", "'abc' is not a number"}},
+    {"ORBSYM too short", with_header("&FCI NORB=2,NELEC=2,ORBSYM=1 &END"), {"ORBSYM has 1 entries for NORB=2"}},
+    {"text behind the header", "&FCI NORB=2,NELEC=2 &END 0.7 1 1 1 1\n" + integrals, {"line 1", "next line"}},
+    {"index too large", header + "0.7 1 1 1 1\n0.1 3 1 1 1\n" + integrals + core, {"line 6", "index '3'", "NORB=2"}},
+    {"negative index", header + integrals + "0.1 -1 1 1 1\n" + core, {"line 11", "index '-1' is out of range"}},
+    {"index not an integer", header + integrals + "0.1 1.0 1 1 1\n" + core, {"line 11", "'1.0' is not an integer"}},
+    {"value not a number", header + "abc 1 1 1 1\n" + integrals + core, {"line 5", "'abc' is not a number"}},
     {"NaN", header + integrals + "NaN 2 1 1 1\n" + core, {"line 11", "NaN", "write it again"}},
     {"infinity", header + integrals + "-Infinity 2 1 1 1\n" + core, {"line 11", "Infinity"}},
     {"overflow", header + integrals + "1e999 2 1 1 1\n" + core, {"line 11", "range of double"}},
     {"complex", header + "(0.7,0.0) 1 1 1 1\n" + integrals + core, {"line 5", "complex"}},
     {"too few fields", header + "0.7 1 1 1\n" + integrals + core, {"line 5", "found 4 fields"}},
-    {"too many fields",
-     header + integrals + "0.7 1 1 1 1 1\n" + core,
-     {"line 11", "found 6 fields"}},
-    {"truncated last line",
-     header + integrals + "0.9 0 0",
-     {"line 11", "found 3 fields", "truncated"}},
+    {"too many fields", header + integrals + "0.7 1 1 1 1 1\n" + core, {"line 11", "found 6 fields"}},
+    {"truncated last line", header + integrals + "0.9 0 0", {"line 11", "found 3 fields", "truncated"}},
     {"truncated value", header + integrals + "0.", {"line 11", "found 1 field", "truncated"}},
     {"meaningless zeros", header + integrals + "0.1 1 0 1 0\n" + core, {"line 11", "no meaning"}},
-    {"contradiction",
-     header + integrals + core + "0.25 1 2 1 2\n",
-     {"line 12", "(2 1|2 1) = 0.25", "line 6", "0.2"}},
-    {"contradictory h",
-     header + integrals + "-1.3 1 1 0 0\n" + core,
-     {"line 11", "h(1 1) = -1.3", "line 9"}},
-    {"contradictory core",
-     header + core + integrals + "0.8 0 0 0 0\n",
-     {"line 12", "core energy", "line 5"}},
-    {"contradictory energy",
-     header + integrals + "0.8 1 0 0 0\n0.9 1 0 0 0\n",
-     {"line 12", "orbital 1", "line 11"}},
+    {"contradiction", header + integrals + core + "0.25 1 2 1 2\n", {"line 12", "(2 1|2 1) = 0.25", "line 6", "0.2"}},
+    {"contradictory h", header + integrals + "-1.3 1 1 0 0\n" + core, {"line 11", "h(1 1) = -1.3", "line 9"}},
+    {"contradictory core", header + core + integrals + "0.8 0 0 0 0\n", {"line 12", "core energy", "line 5"}},
+    {"contradictory energy", header + integrals + "0.8 1 0 0 0\n0.9 1 0 0 0\n", {"line 12", "orbital 1", "line 11"}},
     {"no two-electron integrals", header + "-1.2 1 1 0 0\n" + core, {"no two-electron integrals"}},
     {"no one-electron integrals", header + "0.7 1 1 1 1\n", {"no one-electron integrals"}},
-    {"some orbital energies",
-     header + integrals + "0.8 1 0 0 0\n",
-     {"energies for 1 of 2 orbitals"}},
+    {"some orbital energies", header + integrals + "0.8 1 0 0 0\n", {"energies for 1 of 2 orbitals"}},
 };
 
 /// The message of the error that reading a path gives.
@@ -244,8 +180,7 @@ TEST(Fcidump, answers_bad_files_with_one_clear_error_on_every_rank) {
         const TemporaryFile temporary(world, file.text.c_str());
         const std::string message = error_of(world, temporary.path());
         EXPECT_TRUE(message.starts_with(temporary.path())) << message;
-        for (const char* part : file.message)
-            EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
+        for (const char* part : file.message) EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
         EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
     }
 }
@@ -327,7 +262,8 @@ std::string printed(const Fcidump& data, double cutoff) {
     std::string text;
     const auto line = [&](double value, std::int64_t p, std::int64_t q, std::int64_t r, std::int64_t s) {
         std::array<char, 100> buffer;
-        std::snprintf(buffer.data(), buffer.size(), "%24.16E %4d %4d %4d %4d\n", value, static_cast<int>(p), static_cast<int>(q), static_cast<int>(r), static_cast<int>(s));
+        std::snprintf(buffer.data(), buffer.size(), "%24.16E %4d %4d %4d %4d\n", value, static_cast<int>(p), static_cast<int>(q),
+                      static_cast<int>(r), static_cast<int>(s));
         text += buffer.data();
     };
     const auto pair = [](std::int64_t p, std::int64_t q) { return p * (p + 1) / 2 + q; };
@@ -359,7 +295,8 @@ std::string printed(const Fcidump& data, double cutoff) {
     }
     one(data.one_electron);
     if (data.beta) one(data.beta->one_electron);
-    for (std::size_t p = 0; !data.beta && p < data.orbital_energies.size(); ++p) line(data.orbital_energies[p], static_cast<std::int64_t>(p) + 1, 0, 0, 0);
+    for (std::size_t p = 0; !data.beta && p < data.orbital_energies.size(); ++p)
+        line(data.orbital_energies[p], static_cast<std::int64_t>(p) + 1, 0, 0, 0);
     line(data.core_energy, 0, 0, 0, 0);
     return text;
 }

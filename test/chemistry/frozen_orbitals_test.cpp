@@ -28,7 +28,9 @@ double mp2_by_loops(const Fcidump& data, const FrozenOrbitals& frozen) {
     for (int s : {0, 1})
         for (int t : {0, 1}) {
             const auto &first = reference.spin[static_cast<std::size_t>(s)], &second = reference.spin[static_cast<std::size_t>(t)];
-            const auto e = [](const SpinReference& spin, std::size_t p) { return spin.f(static_cast<std::int64_t>(p), static_cast<std::int64_t>(p)); };
+            const auto e = [](const SpinReference& spin, std::size_t p) {
+                return spin.f(static_cast<std::int64_t>(p), static_cast<std::int64_t>(p));
+            };
             const auto core = static_cast<std::size_t>(frozen.core), end = n - static_cast<std::size_t>(frozen.virtuals);
             for (auto i = core; i < static_cast<std::size_t>(first.occupied); ++i)
                 for (auto j = core; j < static_cast<std::size_t>(second.occupied); ++j)
@@ -73,7 +75,8 @@ TEST(FrozenOrbitals, AreSeenByEveryMethod) {
 
 TEST(FrozenOrbitals, OfTheCoreAreFoundByTheirEnergies) {
     const World world;
-    for (const auto& [file, core] : {std::pair{"h2o_sto3g.fcidump", 1}, {"lih_631g.fcidump", 1}, {"be_ccpvdz.fcidump", 1}, {"h2o_cation_uhf_sto3g.fcidump", 1}}) {
+    for (const auto& [file, core] :
+         {std::pair{"h2o_sto3g.fcidump", 1}, {"lih_631g.fcidump", 1}, {"be_ccpvdz.fcidump", 1}, {"h2o_cation_uhf_sto3g.fcidump", 1}}) {
         const std::string path = data_folder + file;
         EXPECT_EQ(core_orbitals(read_integrals(world, path), path), core) << file;
         CcOptions options{Method::mp2};
@@ -90,7 +93,8 @@ TEST(FrozenOrbitals, ThatAreNotThereAreRefused) {
             without_frozen(water, frozen);
             ADD_FAILURE() << frozen.core << " " << frozen.virtuals;
         } catch (const InvalidArgument& error) {
-            EXPECT_NE(std::string(error.what()).find("at most 5 are occupied in both spins, and 2 virtual"), std::string::npos) << error.what();
+            EXPECT_NE(std::string(error.what()).find("at most 5 are occupied in both spins, and 2 virtual"), std::string::npos)
+                << error.what();
         }
     }
 }

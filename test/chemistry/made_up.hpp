@@ -23,8 +23,8 @@ struct Dense {
 };
 
 /// A vector with index d of its order-many dimensions rotated: orbitals p and q by an angle.
-inline std::vector<double> rotate_index(const std::vector<double>& from, std::int64_t n, int d,
-                                        std::int64_t p, std::int64_t q, double angle) {
+inline std::vector<double> rotate_index(const std::vector<double>& from, std::int64_t n, int d, std::int64_t p, std::int64_t q,
+                                        double angle) {
     std::vector<double> to = from;
     std::int64_t stride = 1;
     for (int k = 0; k < d; ++k) stride *= n;
@@ -33,8 +33,8 @@ inline std::vector<double> rotate_index(const std::vector<double>& from, std::in
         const std::int64_t partner = index == p ? q : p;
         if (index != p && index != q) continue;
         const double other = from[static_cast<std::size_t>(k + (partner - index) * stride)];
-        to[static_cast<std::size_t>(k)] = std::cos(angle) * from[static_cast<std::size_t>(k)] +
-                                          (index == p ? 1 : -1) * std::sin(angle) * other;
+        to[static_cast<std::size_t>(k)] =
+            std::cos(angle) * from[static_cast<std::size_t>(k)] + (index == p ? 1 : -1) * std::sin(angle) * other;
     }
     return to;
 }
@@ -50,17 +50,15 @@ inline Dense rotated(const Dense& old, std::int64_t p, std::int64_t q, double an
 /// Orbitals one hartree apart, with small random integrals between them.
 inline Dense ladder(std::int64_t n) {
     Dense result{n, {}, {}};
-    const auto number =
-        [&](std::array<std::int64_t, 4> x) {  // the same for all places of an integral
-            if (x[0] < x[1]) std::swap(x[0], x[1]);
-            if (x[2] < x[3]) std::swap(x[2], x[3]);
-            if (std::pair(x[0], x[1]) < std::pair(x[2], x[3])) x = {x[2], x[3], x[0], x[1]};
-            const auto key = static_cast<std::uint64_t>(x[0] + n * (x[1] + n * (x[2] + n * x[3])));
-            return 0.2 * unit_interval(splitmix(key)) - 0.1;
-        };
+    const auto number = [&](std::array<std::int64_t, 4> x) {  // the same for all places of an integral
+        if (x[0] < x[1]) std::swap(x[0], x[1]);
+        if (x[2] < x[3]) std::swap(x[2], x[3]);
+        if (std::pair(x[0], x[1]) < std::pair(x[2], x[3])) x = {x[2], x[3], x[0], x[1]};
+        const auto key = static_cast<std::uint64_t>(x[0] + n * (x[1] + n * (x[2] + n * x[3])));
+        return 0.2 * unit_interval(splitmix(key)) - 0.1;
+    };
     for (std::int64_t q = 0; q < n; ++q)
-        for (std::int64_t p = 0; p < n; ++p)
-            result.h.push_back(number({p, q, n, n}) + (p == q ? static_cast<double>(p) - 5 : 0));
+        for (std::int64_t p = 0; p < n; ++p) result.h.push_back(number({p, q, n, n}) + (p == q ? static_cast<double>(p) - 5 : 0));
     for (std::int64_t s = 0; s < n; ++s)
         for (std::int64_t r = 0; r < n; ++r)
             for (std::int64_t q = 0; q < n; ++q)
@@ -69,9 +67,7 @@ inline Dense ladder(std::int64_t n) {
 }
 
 /// Integrals of restricted orbitals. Collective.
-inline Dense dense_of(const Fcidump& data) {
-    return {data.header.orbitals, data.one_electron.gather(), data.two_electron.gather()};
-}
+inline Dense dense_of(const Fcidump& data) { return {data.header.orbitals, data.one_electron.gather(), data.two_electron.gather()}; }
 
 /// Integrals of every kind of an unrestricted Hamiltonian.
 struct SpinDense {
@@ -80,18 +76,14 @@ struct SpinDense {
 };
 
 /// The same orbitals for both spins.
-inline SpinDense unrestricted(const Dense& both) {
-    return {both, both, both.g};
-}
+inline SpinDense unrestricted(const Dense& both) { return {both, both, both.g}; }
 
 /// Rotates orbitals p and q of a spin by an angle.
-inline SpinDense rotated(const SpinDense& old, int spin, std::int64_t p, std::int64_t q,
-                         double angle) {
+inline SpinDense rotated(const SpinDense& old, int spin, std::int64_t p, std::int64_t q, double angle) {
     SpinDense result = old;
     Dense& one = spin == 0 ? result.alpha : result.beta;
     one = rotated(one, p, q, angle);
-    for (int d : {2 * spin, 2 * spin + 1})
-        result.mixed = rotate_index(result.mixed, old.alpha.n, d, p, q, angle);
+    for (int d : {2 * spin, 2 * spin + 1}) result.mixed = rotate_index(result.mixed, old.alpha.n, d, p, q, angle);
     return result;
 }
 
@@ -100,8 +92,7 @@ inline void fill(Tensor<double>& tensor, const std::vector<double>& values) {
 }
 
 /// A restricted Hamiltonian. Collective.
-inline Fcidump fcidump_of(const World& world, const Dense& dense, std::int64_t electrons,
-                          double core, std::int64_t ms2 = 0) {
+inline Fcidump fcidump_of(const World& world, const Dense& dense, std::int64_t electrons, double core, std::int64_t ms2 = 0) {
     FcidumpHeader header{dense.n, electrons};
     header.ms2 = ms2;
     Fcidump data = empty_fcidump(world, header);
@@ -112,8 +103,7 @@ inline Fcidump fcidump_of(const World& world, const Dense& dense, std::int64_t e
 }
 
 /// An unrestricted Hamiltonian. Collective.
-inline Fcidump fcidump_of(const World& world, const SpinDense& dense, std::int64_t electrons,
-                          double core, std::int64_t ms2 = 0) {
+inline Fcidump fcidump_of(const World& world, const SpinDense& dense, std::int64_t electrons, double core, std::int64_t ms2 = 0) {
     FcidumpHeader header{dense.alpha.n, electrons};
     header.ms2 = ms2;
     header.form = OrbitalForm::spin_blocks;
@@ -130,8 +120,7 @@ inline Fcidump fcidump_of(const World& world, const SpinDense& dense, std::int64
 /// The Hamiltonian over spin orbitals: occupied alpha, occupied beta, virtual alpha, virtual beta.
 /// Collective.
 inline DenseHamiltonian over_spin_orbitals(const Fcidump& data) {
-    const std::int64_t n = data.header.orbitals, a = data.header.electrons_of(0),
-                       b = data.header.electrons_of(1);
+    const std::int64_t n = data.header.orbitals, a = data.header.electrons_of(0), b = data.header.electrons_of(1);
     struct Place {
         std::int64_t orbital;
         int spin;
@@ -142,29 +131,24 @@ inline DenseHamiltonian over_spin_orbitals(const Fcidump& data) {
     for (std::int64_t p = a; p < n; ++p) places.push_back({p, 0});
     for (std::int64_t p = b; p < n; ++p) places.push_back({p, 1});
     const std::vector<double> h[] = {data.one(0).gather(), data.one(1).gather()};
-    const std::vector<double> g[] = {data.two(0).gather(), data.two(1).gather()},
-                              mixed = data.mixed().gather();
+    const std::vector<double> g[] = {data.two(0).gather(), data.two(1).gather()}, mixed = data.mixed().gather();
     const auto coulomb = [&](Place p, Place q, Place r, Place s) {  // (pq|rs)
         if (p.spin != q.spin || r.spin != s.spin) return 0.0;
         if (p.spin > r.spin) {
             std::swap(p, r);
             std::swap(q, s);
         }
-        const auto key =
-            static_cast<std::size_t>(p.orbital + n * (q.orbital + n * (r.orbital + n * s.orbital)));
+        const auto key = static_cast<std::size_t>(p.orbital + n * (q.orbital + n * (r.orbital + n * s.orbital)));
         return p.spin == r.spin ? g[p.spin][key] : mixed[key];
     };
     DenseHamiltonian H{a + b, 2 * n - a - b, {}, {}};
     for (const Place& q : places)
         for (const Place& p : places)
-            H.h.push_back(p.spin == q.spin
-                              ? h[p.spin][static_cast<std::size_t>(p.orbital + n * q.orbital)]
-                              : 0.0);
+            H.h.push_back(p.spin == q.spin ? h[p.spin][static_cast<std::size_t>(p.orbital + n * q.orbital)] : 0.0);
     for (const Place& s : places)
         for (const Place& r : places)
             for (const Place& q : places)
-                for (const Place& p : places)
-                    H.V.push_back(coulomb(p, r, q, s) - coulomb(p, s, q, r));
+                for (const Place& p : places) H.V.push_back(coulomb(p, r, q, s) - coulomb(p, s, q, r));
     return H;
 }
 
@@ -177,8 +161,7 @@ inline double full_ci_energy(const World& world, const DenseHamiltonian& H) {
     for (std::size_t k = 0; k < found.size(); ++k) {
         columns.push_back(apply_hamiltonian(H, {{found[k], 1.0}}));
         for (const auto& [determinant, value] : columns.back())
-            if (value != 0 && number.emplace(determinant, found.size()).second)
-                found.push_back(determinant);
+            if (value != 0 && number.emplace(determinant, found.size()).second) found.push_back(determinant);
     }
     const auto size = static_cast<std::int64_t>(found.size());
     Tensor<double> matrix(world, {size, size}, "pq", "sym(p,q)", "H");

@@ -44,22 +44,18 @@ TEST_P(Forecast, is_above_what_is_taken_but_not_far) {
     if (world.size() > 4) GTEST_SKIP() << "takes long on many ranks";
     if (Communicator(world.communicator()).minimum(reset_process_peak()) == 0)
         GTEST_SKIP() << "the peak of this process cannot be set back";
-    const CcResult result =
-        run_coupled_cluster(world, data_folder + file, options_for(method));
+    const CcResult result = run_coupled_cluster(world, data_folder + file, options_for(method));
     EXPECT_LE(result.peak_memory_bytes, result.forecast_memory_bytes);
     EXPECT_LT(result.forecast_memory_bytes, 2 * result.peak_memory_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Methods, Forecast,
-    testing::Values(Calculation{"h2o_631g.fcidump", Method::mp2},
-                    Calculation{"../../test/data/h2o_sto3g_trexio.h5", Method::mp2},
-                    Calculation{"be_ccpvdz.fcidump", Method::ccsd},
-                    Calculation{"lih_631g.fcidump", Method::ccsd_t},
-                    Calculation{"be_ccpvdz.fcidump", Method::rccsd},
-                    Calculation{"be_ccpvdz.fcidump", Method::rccsd_t},
-                    Calculation{"h2o_sto3g.fcidump", Method::ccsdt},
-                    Calculation{"h2o_cation_uhf_sto3g.fcidump", Method::ccsdtq}));
+INSTANTIATE_TEST_SUITE_P(Methods, Forecast,
+                         testing::Values(Calculation{"h2o_631g.fcidump", Method::mp2},
+                                         Calculation{"../../test/data/h2o_sto3g_trexio.h5", Method::mp2},
+                                         Calculation{"be_ccpvdz.fcidump", Method::ccsd}, Calculation{"lih_631g.fcidump", Method::ccsd_t},
+                                         Calculation{"be_ccpvdz.fcidump", Method::rccsd}, Calculation{"be_ccpvdz.fcidump", Method::rccsd_t},
+                                         Calculation{"h2o_sto3g.fcidump", Method::ccsdt},
+                                         Calculation{"h2o_cation_uhf_sto3g.fcidump", Method::ccsdtq}));
 
 /// The correlation energy with a memory limit; nothing if that is refused, which must happen before
 /// the start.
@@ -69,15 +65,14 @@ std::optional<double> energy_within(World& world, std::int64_t limit, const Calc
     CcProgress progress;
     progress.planned = [&](const CcResult&) { started = true; };
     try {
-        const CcResult result = run_coupled_cluster(world, data_folder + what.file,
-                                                    options_for(what.method), progress);
+        const CcResult result = run_coupled_cluster(world, data_folder + what.file, options_for(what.method), progress);
         EXPECT_LE(world.memory_in_use(), limit);
         return result.energy(what.method);
     } catch (const OutOfMemory& error) {
         const std::string message = error.what();
         EXPECT_FALSE(started) << message;
-        for (const std::string& part : {data_folder + what.file, "limit of " + std::to_string(limit),
-                                        std::string("use more ranks or raise the limit")})
+        for (const std::string& part :
+             {data_folder + what.file, "limit of " + std::to_string(limit), std::string("use more ranks or raise the limit")})
             EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
         return std::nullopt;
     }

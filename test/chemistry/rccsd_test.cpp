@@ -40,8 +40,7 @@ struct Problem {
     Problem(const World& world, std::int64_t o, std::int64_t v)
         : data(random_hamiltonian(world, o, v)), reference(build_reference(data, "random")),
           spatial(build_spatial_integrals(data, reference, IntegralSet::coupled_cluster)),
-          spin(build_integrals(data, reference, IntegralSet::coupled_cluster)),
-          t(rmp2_amplitudes(spatial)) {
+          spin(build_integrals(data, reference, IntegralSet::coupled_cluster)), t(rmp2_amplitudes(spatial)) {
         t["T1"].fill_random(1);
         t["T2"].fill_random(2);
     }
@@ -66,8 +65,7 @@ TensorSet over_spin_orbitals(const SpinIntegrals& spin, const TensorSet& t) {
     result["T2"].fill([&](Index x) {
         const auto straight = [&](std::int64_t p, std::int64_t q) {
             if (a.spin(x[0]) != i.spin(p) || a.spin(x[1]) != i.spin(q)) return 0.0;
-            return t2[static_cast<std::size_t>(x[0] % v +
-                                               v * (x[1] % v + v * (p % o + o * (q % o))))];
+            return t2[static_cast<std::size_t>(x[0] % v + v * (x[1] % v + v * (p % o + o * (q % o))))];
         };
         return straight(x[2], x[3]) - straight(x[3], x[2]);
     });
@@ -87,18 +85,14 @@ TEST_P(RandomAmplitudes, have_residuals_and_energies_of_the_spin_orbital_equatio
     const TensorSet wanted = cc_residuals(problem.spin, spin_t);
     TensorSet got = over_spin_orbitals(problem.spin, rccsd_residuals(problem.spatial, problem.t));
     got.add(-1.0, wanted);
-    for (const char* const name : {"T1", "T2"})
-        EXPECT_LE(got[name].norm(), 1e-12 * std::max(1.0, wanted[name].norm())) << name;
+    for (const char* const name : {"T1", "T2"}) EXPECT_LE(got[name].norm(), 1e-12 * std::max(1.0, wanted[name].norm())) << name;
 
     const double energy = cc_energy(problem.spin, spin_t);
-    EXPECT_NEAR(rccsd_energy(problem.spatial, problem.t), energy,
-                1e-12 * std::max(1.0, std::abs(energy)));
+    EXPECT_NEAR(rccsd_energy(problem.spatial, problem.t), energy, 1e-12 * std::max(1.0, std::abs(energy)));
     EXPECT_NEAR(rmp2_energy(problem.spatial), mp2_energy(problem.spin), 1e-12);
 }
 
-INSTANTIATE_TEST_SUITE_P(Extents, RandomAmplitudes,
-                         testing::Values(Sizes{0, 2}, Sizes{2, 0}, Sizes{1, 1}, Sizes{3, 1},
-                                         Sizes{3, 5}));
+INSTANTIATE_TEST_SUITE_P(Extents, RandomAmplitudes, testing::Values(Sizes{0, 2}, Sizes{2, 0}, Sizes{1, 1}, Sizes{3, 1}, Sizes{3, 5}));
 
 class RandomTriples : public testing::TestWithParam<Sizes> {};
 
@@ -107,12 +101,10 @@ TEST_P(RandomTriples, have_the_energy_of_the_spin_orbital_formula) {
     Problem problem(world, GetParam().occupied, GetParam().virtuals);
     problem.spin.f_ov.fill(0);  // the closed-shell formula is for Hartree-Fock orbitals
     const double wanted = triples_energy(problem.spin, over_spin_orbitals(problem.spin, problem.t));
-    EXPECT_NEAR(rtriples_energy(problem.spatial, problem.t), wanted,
-                1e-12 * std::max(1.0, std::abs(wanted)));
+    EXPECT_NEAR(rtriples_energy(problem.spatial, problem.t), wanted, 1e-12 * std::max(1.0, std::abs(wanted)));
 }
 
-INSTANTIATE_TEST_SUITE_P(Extents, RandomTriples,
-                         testing::Values(Sizes{0, 2}, Sizes{2, 0}, Sizes{1, 4}, Sizes{2, 3}, Sizes{5, 9}));
+INSTANTIATE_TEST_SUITE_P(Extents, RandomTriples, testing::Values(Sizes{0, 2}, Sizes{2, 0}, Sizes{1, 4}, Sizes{2, 3}, Sizes{5, 9}));
 
 // More memory than a rank needs lets it keep parts; less makes ranges of virtual orbitals shorter.
 TEST(ClosedShellTriples, are_the_same_in_any_memory) {
@@ -163,28 +155,23 @@ TEST_P(SpinAdaptedEnergiesOf, closed_shells_agree_with_the_references) {
     const World world;
     const std::string file = GetParam();
     const Fcidump data = read_integrals(world, data_folder + file);
-    const SpatialIntegrals integrals =
-        build_spatial_integrals(data, build_reference(data, file), IntegralSet::coupled_cluster);
+    const SpatialIntegrals integrals = build_spatial_integrals(data, build_reference(data, file), IntegralSet::coupled_cluster);
     EXPECT_NEAR(rmp2_energy(integrals), reference_energy(file, "mp2"), 1e-8);
     SolverOptions options;
     options.tolerance = 1e-9;
-    const Solution solution =
-        solve_amplitudes(rccsd_equations(integrals), rmp2_amplitudes(integrals), options, {});
+    const Solution solution = solve_amplitudes(rccsd_equations(integrals), rmp2_amplitudes(integrals), options, {});
     EXPECT_NEAR(solution.energy, reference_energy(file, "ccsd"), 1e-9);
-    EXPECT_NEAR(solution.energy + rtriples_energy(integrals, solution.amplitudes),
-                reference_energy(file, "ccsd(t)"), 1e-9);
+    EXPECT_NEAR(solution.energy + rtriples_energy(integrals, solution.amplitudes), reference_energy(file, "ccsd(t)"), 1e-9);
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, SpinAdaptedEnergiesOf,
-                         testing::Values("be_ccpvdz.fcidump"));
+INSTANTIATE_TEST_SUITE_P(Shipped, SpinAdaptedEnergiesOf, testing::Values("be_ccpvdz.fcidump"));
 
 TEST(ClosedShell, blocks_of_an_open_shell_are_refused) {
     const World world;
     Fcidump data = random_hamiltonian(world, 1, 2);
     const Reference reference = build_reference(data, "random");
     data.header.ms2 = 2;
-    EXPECT_THROW(build_spatial_integrals(data, reference, IntegralSet::coupled_cluster),
-                 InvalidArgument);
+    EXPECT_THROW(build_spatial_integrals(data, reference, IntegralSet::coupled_cluster), InvalidArgument);
 }
 
 TEST(ClosedShell, amplitudes_take_half_the_storage_and_dry_runs_all_statements) {
@@ -193,11 +180,9 @@ TEST(ClosedShell, amplitudes_take_half_the_storage_and_dry_runs_all_statements) 
     header.orbitals = 12;
     header.electrons = 8;
     const Fcidump data = empty_fcidump(world, header);
-    const SpatialIntegrals integrals = build_spatial_integrals(
-        data, build_reference(data, "dry run"), IntegralSet::coupled_cluster);
+    const SpatialIntegrals integrals = build_spatial_integrals(data, build_reference(data, "dry run"), IntegralSet::coupled_cluster);
     const std::int64_t held = world.memory_in_use();
-    const Solution solution =
-        solve_amplitudes(rccsd_equations(integrals), rmp2_amplitudes(integrals), {}, {});
+    const Solution solution = solve_amplitudes(rccsd_equations(integrals), rmp2_amplitudes(integrals), {}, {});
     EXPECT_EQ(solution.amplitudes["T2"].packed_size(), 32 * 33 / 2);
     rtriples_energy(integrals, solution.amplitudes);
     EXPECT_GT(world.memory_peak(), held);

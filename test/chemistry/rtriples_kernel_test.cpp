@@ -12,7 +12,8 @@
 namespace arges::chemistry {
 namespace {
 
-/// Random numbers for three occupied orbitals x = i, j, k: left sides L_x(d,a,b), right sides R_xy(d,c), integrals (b x|c y), amplitudes and energies.
+/// Random numbers for three occupied orbitals x = i, j, k: left sides L_x(d,a,b), right sides R_xy(d,c), integrals (b x|c y), amplitudes
+/// and energies.
 struct Orbitals {
     std::int64_t v, summed;
     std::array<std::vector<double>, 3> left, singles;
@@ -51,7 +52,8 @@ struct Orbitals {
         double sum = 0;
         for (const auto& [x, y, z] : orders)
             for (std::int64_t d = 0; d < summed; ++d)
-                sum += left[x][static_cast<std::size_t>(d + summed * (abc[x] + v * abc[y]))] * right[y][z][static_cast<std::size_t>(d + summed * abc[z])];
+                sum += left[x][static_cast<std::size_t>(d + summed * (abc[x] + v * abc[y]))] *
+                       right[y][z][static_cast<std::size_t>(d + summed * abc[z])];
         return sum;
     }
     /// z(abcijk): over the distinct ones, t_i^a (bj|ck).
@@ -83,7 +85,8 @@ struct Orbitals {
             double D = occupied[0] + occupied[1] + occupied[2];
             for (const auto p : abc) D -= energies[static_cast<std::size_t>(p)];
             const auto y = [&](const Three& x) { return (connected[place(x)] + z(x)) / D; };
-            sum += connected[place(abc)] * (4 * y({a, b, c}) + y({b, c, a}) + y({c, a, b}) - 2 * y({c, b, a}) - 2 * y({a, c, b}) - 2 * y({b, a, c}));
+            sum += connected[place(abc)] *
+                   (4 * y({a, b, c}) + y({b, c, a}) + y({c, a, b}) - 2 * y({c, b, a}) - 2 * y({a, c, b}) - 2 * y({b, a, c}));
         });
         return sum;
     }
@@ -152,7 +155,8 @@ TEST(TripleBlock, HasTheEnergyOfTheFormula) {
             std::vector<std::int64_t> cuts{0, v};
             while (static_cast<std::int64_t>(cuts.size()) <= ranges) {
                 const auto cut = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(v));
-                if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end()) cuts.insert(std::upper_bound(cuts.begin(), cuts.end(), cut), cut);
+                if (std::find(cuts.begin(), cuts.end(), cut) == cuts.end())
+                    cuts.insert(std::upper_bound(cuts.begin(), cuts.end(), cut), cut);
             }
             check_ranges(Orbitals(v, 1 + static_cast<std::int64_t>(random() % 6), random), cuts);
         }

@@ -19,8 +19,7 @@ public:
         std::int64_t process = getpid();
         comm_.broadcast(&process, sizeof process, 0);
         static int number = 0;
-        const auto name =
-            "arges_test_" + std::to_string(process) + "_" + std::to_string(number++) + ".fcidump";
+        const auto name = "arges_test_" + std::to_string(process) + "_" + std::to_string(number++) + ".fcidump";
         path_ = (std::filesystem::temp_directory_path() / name).string();
         if (text && comm_.rank() == 0) std::ofstream(path_, std::ios::binary) << text;
         comm_.barrier();

@@ -35,10 +35,8 @@ TEST(TensorSet, is_one_vector_of_all_elements) {
     sum.scale(2);
     sum.add(-3, y);
     for (const char* const name : {"T1", "T2", "energy"}) {
-        const std::vector<double> a = x[name].gather(), b = y[name].gather(),
-                                  c = sum[name].gather();
-        for (std::size_t i = 0; i < c.size(); ++i)
-            EXPECT_NEAR(c[i], 2 * a[i] - 3 * b[i], 1e-14) << name;
+        const std::vector<double> a = x[name].gather(), b = y[name].gather(), c = sum[name].gather();
+        for (std::size_t i = 0; i < c.size(); ++i) EXPECT_NEAR(c[i], 2 * a[i] - 3 * b[i], 1e-14) << name;
     }
 }
 
@@ -49,8 +47,7 @@ TEST(TensorSet, finds_tensors_by_name) {
     EXPECT_FALSE(set.contains("T3"));
     EXPECT_EQ(set["T2"].order(), 4);
     EXPECT_THROW(set["T3"], InvalidArgument);
-    EXPECT_THROW(TensorSet({{"T1", Tensor<double>(world, {2})}, {"T1", Tensor<double>(world, {2})}}),
-                 InvalidArgument);
+    EXPECT_THROW(TensorSet({{"T1", Tensor<double>(world, {2})}, {"T1", Tensor<double>(world, {2})}}), InvalidArgument);
     EXPECT_EQ(TensorSet().norm(), 0);
     TensorSet copy = set, assigned = TensorSet({{"R1", Tensor<double>(world, {2})}});
     assigned = set;

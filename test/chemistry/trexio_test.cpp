@@ -111,7 +111,8 @@ template <class T>
 void set_number(hid_t file, const char* group, const char* name, T value) {
     H5Adelete_by_name(file, group, name, H5P_DEFAULT);
     const io::Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-    const io::Hdf5Handle held(H5Acreate_by_name(file, group, name, type_of<T>(), space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+    const io::Hdf5Handle held(H5Acreate_by_name(file, group, name, type_of<T>(), space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                              H5Aclose);
     ASSERT_GE(H5Awrite(held.id(), type_of<T>(), &value), 0);
 }
 
@@ -130,7 +131,8 @@ Fcidump random_data(const World& world, std::int64_t orbitals, std::int64_t elec
     const auto fill = [&](Tensor<double>& tensor) {
         tensor.fill_random(seed++);
         double* const elements = elements_of<double>(*tensor.state());
-        std::replace_if(elements, elements + tensor.state()->count(), [](double value) { return std::abs(value) < 0.05; }, 0.0);
+        std::replace_if(
+            elements, elements + tensor.state()->count(), [](double value) { return std::abs(value) < 0.05; }, 0.0);
     };
     fill(data.one_electron);
     fill(data.two_electron);
@@ -149,7 +151,8 @@ TEST(Trexio, IsReadToTheBitsThatTextIsReadTo) {
         const auto n = static_cast<std::int64_t>(2 + seed % 5), ms2 = static_cast<std::int64_t>(seed % 3);
         Fcidump data = random_data(world, n, 2 + ms2 - 2 * (ms2 / 2), ms2 % 2 == 0 ? 0 : 1, form, 100 * seed);
         if (!data.beta)
-            for (std::int64_t p = 0; p < n; ++p) data.orbital_energies.push_back(unit_interval(splitmix(seed + 77 + static_cast<std::uint64_t>(p))));
+            for (std::int64_t p = 0; p < n; ++p)
+                data.orbital_energies.push_back(unit_interval(splitmix(seed + 77 + static_cast<std::uint64_t>(p))));
         const TemporaryFile text(world, nullptr), binary(world, nullptr), again(world, nullptr), back(world, nullptr);
         write_fcidump(text.path(), data);
         write_trexio(binary.path(), data);
@@ -197,7 +200,8 @@ TEST(Trexio, OrbitalSymmetriesAreKept) {
                 const auto count = static_cast<hsize_t>(symmetries.size());
                 const io::Hdf5Handle space(H5Screate_simple(1, &count, nullptr), H5Sclose), type(H5Tcopy(H5T_C_S1), H5Tclose);
                 H5Tset_size(type.id(), H5T_VARIABLE);
-                const io::Hdf5Handle held(H5Dcreate2(f, "/mo/mo_symmetry", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose);
+                const io::Hdf5Handle held(H5Dcreate2(f, "/mo/mo_symmetry", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                                          H5Dclose);
                 ASSERT_GE(H5Dwrite(held.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, symmetries.data()), 0);
             });
         };
@@ -215,7 +219,8 @@ TEST(Trexio, OrbitalSymmetriesAreKept) {
 /// between spins have values without a meaning, as some programs write them.
 TEST(Trexio, FilesOfTheLibraryAreRead) {
     const World world;
-    const auto text = read_integrals(world, "examples/data/h2o_sto3g.fcidump"), water = read_integrals(world, "test/data/h2o_sto3g_trexio.h5");
+    const auto text = read_integrals(world, "examples/data/h2o_sto3g.fcidump"),
+               water = read_integrals(world, "test/data/h2o_sto3g_trexio.h5");
     EXPECT_TRUE(gathered_of(water) == gathered_of(text));
     const auto blocks = read_integrals(world, "examples/data/h2o_cation_uhf_sto3g.fcidump"),
                cation = read_integrals(world, "test/data/h2o_cation_uhf_trexio.h5");
@@ -236,7 +241,8 @@ std::vector<std::string> structure_of(const std::string& path) {
     const auto note = [&](const std::string& name, H5O_type_t kind) {
         const io::Hdf5Handle object(H5Oopen(file.id(), name.c_str(), H5P_DEFAULT), H5Oclose);
         for (int i = 0; i < H5Aget_num_attrs(object.id()); ++i) {
-            const io::Hdf5Handle held(H5Aopen_by_idx(object.id(), ".", H5_INDEX_NAME, H5_ITER_INC, static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+            const io::Hdf5Handle held(
+                H5Aopen_by_idx(object.id(), ".", H5_INDEX_NAME, H5_ITER_INC, static_cast<hsize_t>(i), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
             char text[100] = {};
             H5Aget_name(held.id(), sizeof text, text);
             lines.push_back(name + " " + text + " " + describe({H5Aget_type(held.id()), H5Tclose}));
@@ -314,9 +320,15 @@ TEST(Trexio, OtherWaysToStoreTheSameAreTheSame) {
         },
         [](hid_t f) { H5Adelete_by_name(f, "electron", "electron_num", H5P_DEFAULT); },
         [](hid_t f) { H5Ldelete(f, "/mo/mo_occupation", H5P_DEFAULT); },
-        [](hid_t f) { put(f, "/mo/mo_occupation", std::vector<double>{1.97, 1.2, 0.7, 0.1, 0.03}); },
-        [](hid_t f) { put(f, "/mo/mo_spin", std::vector<std::int64_t>{0, 0, 0, 0, 0}); },
-        [](hid_t f) { put(f, "/ao_2e_int/ao_2e_int_eri_values", std::vector<double>{1, 2}); },
+        [](hid_t f) {
+            put(f, "/mo/mo_occupation", std::vector<double>{1.97, 1.2, 0.7, 0.1, 0.03});
+        },
+        [](hid_t f) {
+            put(f, "/mo/mo_spin", std::vector<std::int64_t>{0, 0, 0, 0, 0});
+        },
+        [](hid_t f) {
+            put(f, "/ao_2e_int/ao_2e_int_eri_values", std::vector<double>{1, 2});
+        },
     };
     for (std::size_t i = 0; i < changes.size(); ++i) {
         SCOPED_TRACE(i);
@@ -376,7 +388,9 @@ const std::vector<BadTrexio> bad_restricted{
     {"negative count", [](hid_t f) { set_number(f, "mo", "mo_num", std::int64_t(-4)); }, {"mo_num is -4"}},
     {"other count", [](hid_t f) { set_number(f, "mo", "mo_num", std::int64_t(5)); }, {"is 4, it must be 5"}},
     {"no electrons", [](hid_t f) { H5Ldelete(f, "electron", H5P_DEFAULT); }, {"no number electron_up_num in the group electron"}},
-    {"too many electrons", [](hid_t f) { set_number(f, "electron", "electron_up_num", std::int64_t(9)); }, {"electron_up_num=9", "4 orbitals"}},
+    {"too many electrons",
+     [](hid_t f) { set_number(f, "electron", "electron_up_num", std::int64_t(9)); },
+     {"electron_up_num=9", "4 orbitals"}},
     {"contradictory electrons", [](hid_t f) { set_number(f, "electron", "electron_num", std::int64_t(3)); }, {"contradict electron_num=3"}},
     {"no repulsion", [](hid_t f) { H5Adelete_by_name(f, "nucleus", "nucleus_repulsion", H5P_DEFAULT); }, {"no number nucleus_repulsion"}},
     {"no one-electron group", [](hid_t f) { H5Ldelete(f, "mo_1e_int", H5P_DEFAULT); }, {"no dataset", matrix_name}},
@@ -388,8 +402,16 @@ const std::vector<BadTrexio> bad_restricted{
      },
      {"Cholesky"}},
     {"no indices", [](hid_t f) { H5Ldelete(f, indices_name, H5P_DEFAULT); }, {"no dataset", indices_name}},
-    {"matrix of other extents", [](hid_t f) { put(f, matrix_name, std::vector<double>(20), {4, 5}); }, {matrix_name, "is 4 x 5, it must be 4 x 4"}},
-    {"matrix of integers", [](hid_t f) { put(f, matrix_name, std::vector<std::int32_t>(16), {4, 4}); }, {"int32", "real numbers"}},
+    {"matrix of other extents",
+     [](hid_t f) {
+         put(f, matrix_name, std::vector<double>(20), {4, 5});
+     },
+     {matrix_name, "is 4 x 5, it must be 4 x 4"}},
+    {"matrix of integers",
+     [](hid_t f) {
+         put(f, matrix_name, std::vector<std::int32_t>(16), {4, 4});
+     },
+     {"int32", "real numbers"}},
     {"odd number of indices",
      [](hid_t f) {
          auto x = get<std::uint8_t>(f, indices_name);
@@ -414,9 +436,15 @@ const std::vector<BadTrexio> bad_restricted{
      },
      {"entry 9", "index -1 is out of range"}},
     {"no number", [](hid_t f) { set_element(f, values_name, 11, nan); }, {"entry 11", "not finite"}},
-    {"no number in the matrix", [](hid_t f) { set_element(f, matrix_name, 6, nan, {4, 4}); }, {"row 1, column 2 of mo_1e_int_core_hamiltonian", "not finite"}},
+    {"no number in the matrix",
+     [](hid_t f) {
+         set_element(f, matrix_name, 6, nan, {4, 4});
+     },
+     {"row 1, column 2 of mo_1e_int_core_hamiltonian", "not finite"}},
     {"an asymmetric matrix",
-     [](hid_t f) { set_element(f, matrix_name, 6, 1e3, {4, 4}); },
+     [](hid_t f) {
+         set_element(f, matrix_name, 6, 1e3, {4, 4});
+     },
      {"row 2, column 1", "<2|h|1>", "contradicts row 1, column 2", "1000"}},
     {"contradictory values",
      [](hid_t f) {
@@ -429,15 +457,35 @@ const std::vector<BadTrexio> bad_restricted{
          put(f, values_name, v);
      },
      {"of mo_2e_int_eri: <", "contradicts entry 2 of mo_2e_int_eri"}},
-    {"some energies", [](hid_t f) { put(f, "/mo/mo_energy", std::vector<double>{1, 2, 3}); }, {"/mo/mo_energy is 3, it must be 4"}},
-    {"an energy that is no number", [](hid_t f) { put(f, "/mo/mo_energy", std::vector<double>{1, 2, 3, nan}); }, {"/mo/mo_energy", "not finite"}},
-    {"unequal spins", [](hid_t f) { put(f, "/mo/mo_spin", std::vector<std::int64_t>{0, 0, 0, 1}); }, {"3 alpha and 1 beta"}},
-    {"a third spin", [](hid_t f) { put(f, "/mo/mo_spin", std::vector<std::int64_t>{0, 0, 1, 2}); }, {"other than 0 (alpha) and 1 (beta)"}},
+    {"some energies",
+     [](hid_t f) {
+         put(f, "/mo/mo_energy", std::vector<double>{1, 2, 3});
+     },
+     {"/mo/mo_energy is 3, it must be 4"}},
+    {"an energy that is no number",
+     [](hid_t f) {
+         put(f, "/mo/mo_energy", std::vector<double>{1, 2, 3, nan});
+     },
+     {"/mo/mo_energy", "not finite"}},
+    {"unequal spins",
+     [](hid_t f) {
+         put(f, "/mo/mo_spin", std::vector<std::int64_t>{0, 0, 0, 1});
+     },
+     {"3 alpha and 1 beta"}},
+    {"a third spin",
+     [](hid_t f) {
+         put(f, "/mo/mo_spin", std::vector<std::int64_t>{0, 0, 1, 2});
+     },
+     {"other than 0 (alpha) and 1 (beta)"}},
     {"occupied orbitals last",
-     [](hid_t f) { put(f, "/mo/mo_occupation", std::vector<double>{0, 2, 2, 0}); },
+     [](hid_t f) {
+         put(f, "/mo/mo_occupation", std::vector<double>{0, 2, 2, 0});
+     },
      {"orbital 0", "put the occupied orbitals first"}},
     {"complex integrals",
-     [](hid_t f) { put(f, "/mo_1e_int/mo_1e_int_core_hamiltonian_im", std::vector<double>(16), {4, 4}); },
+     [](hid_t f) {
+         put(f, "/mo_1e_int/mo_1e_int_core_hamiltonian_im", std::vector<double>(16), {4, 4});
+     },
      {"complex"}},
     {"no two-electron integral",
      [](hid_t f) {
@@ -474,7 +522,8 @@ TEST(Trexio, AFileOfBothSpinsNeedsTheIntegralsOfBoth) {
         std::vector<double> v_left;
         for (std::size_t i = 0; i < v.size(); ++i)
             if (*std::max_element(x.begin() + static_cast<std::ptrdiff_t>(4 * i), x.begin() + static_cast<std::ptrdiff_t>(4 * i + 4)) < 3) {
-                x_left.insert(x_left.end(), x.begin() + static_cast<std::ptrdiff_t>(4 * i), x.begin() + static_cast<std::ptrdiff_t>(4 * i + 4));
+                x_left.insert(x_left.end(), x.begin() + static_cast<std::ptrdiff_t>(4 * i),
+                              x.begin() + static_cast<std::ptrdiff_t>(4 * i + 4));
                 v_left.push_back(v[i]);
             }
         put(f, indices_name, x_left);

@@ -25,12 +25,8 @@ struct Matrix {
     std::int64_t n = 0;
     std::vector<double> x;
 
-    double& operator()(std::int64_t p, std::int64_t q) {
-        return x[static_cast<std::size_t>(p + n * q)];
-    }
-    double operator()(std::int64_t p, std::int64_t q) const {
-        return x[static_cast<std::size_t>(p + n * q)];
-    }
+    double& operator()(std::int64_t p, std::int64_t q) { return x[static_cast<std::size_t>(p + n * q)]; }
+    double operator()(std::int64_t p, std::int64_t q) const { return x[static_cast<std::size_t>(p + n * q)]; }
 };
 
 Matrix fock_of(const DenseHamiltonian& H) {
@@ -65,8 +61,8 @@ Matrix semicanonical_orbitals(Matrix F, std::int64_t o) {
 }
 
 /// Values with each index turned to new orbitals; index d counts orbitals from first[d].
-std::vector<double> turned(std::vector<double> values, const std::vector<std::int64_t>& first,
-                           const std::vector<std::int64_t>& extents, const Matrix& C) {
+std::vector<double> turned(std::vector<double> values, const std::vector<std::int64_t>& first, const std::vector<std::int64_t>& extents,
+                           const Matrix& C) {
     std::int64_t stride = 1;
     for (std::size_t d = 0; d < extents.size(); ++d) {
         const std::int64_t size = extents[d];
@@ -86,8 +82,7 @@ std::vector<double> turned(std::vector<double> values, const std::vector<std::in
 /// T1 and T2 as operators.
 using Operators = std::array<std::vector<Excitation>, 2>;
 
-Operators operators_of(const DenseHamiltonian& H, const std::vector<double>& t1,
-                       const std::vector<double>& t2) {
+Operators operators_of(const DenseHamiltonian& H, const std::vector<double>& t1, const std::vector<double>& t2) {
     Operators T;
     const std::int64_t o = H.o, v = H.v;
     for (std::int64_t i = 0; i < o; ++i)
@@ -95,9 +90,7 @@ Operators operators_of(const DenseHamiltonian& H, const std::vector<double>& t1,
             T[0].push_back({{a}, {i}, t1[static_cast<std::size_t>(a + v * i)]});
             for (std::int64_t j = i + 1; j < o; ++j)
                 for (std::int64_t b = a + 1; b < v; ++b)
-                    T[1].push_back({{a, b},
-                                    {i, j},
-                                    t2[static_cast<std::size_t>(a + v * (b + v * (i + o * j)))]});
+                    T[1].push_back({{a, b}, {i, j}, t2[static_cast<std::size_t>(a + v * (b + v * (i + o * j)))]});
         }
     return T;
 }
@@ -141,21 +134,17 @@ double triples_by_determinants(const DenseHamiltonian& H, const Operators& T) {
 
 /// The (T) energy of CCSD amplitudes that are solved for over the orbitals as they are.
 double brute_force_triples(const Fcidump& data) {
-    const SpinIntegrals integrals = build_integrals(data, build_reference(data, "made up"),
-                                                    IntegralSet::coupled_cluster);
+    const SpinIntegrals integrals = build_integrals(data, build_reference(data, "made up"), IntegralSet::coupled_cluster);
     SolverOptions options;
     options.tolerance = 1e-12;
-    const TensorSet t = solve_amplitudes(cc_equations(integrals, 2),
-                                         first_order_amplitudes(integrals, 2), options, {})
-                            .amplitudes;
+    const TensorSet t = solve_amplitudes(cc_equations(integrals, 2), first_order_amplitudes(integrals, 2), options, {}).amplitudes;
     DenseHamiltonian H = over_spin_orbitals(data);
     const std::int64_t n = H.n(), o = H.o, v = H.v;
     const Matrix C = semicanonical_orbitals(fock_of(H), o);
     H.h = turned(H.h, {0, 0}, {n, n}, C);
     H.V = turned(H.V, {0, 0, 0, 0}, {n, n, n, n}, C);
     const Operators T =
-        operators_of(H, turned(t["T1"].gather(), {o, 0}, {v, o}, C),
-                     turned(t["T2"].gather(), {o, o, 0, 0}, {v, v, o, o}, C));
+        operators_of(H, turned(t["T1"].gather(), {o, 0}, {v, o}, C), turned(t["T2"].gather(), {o, o, 0, 0}, {v, v, o, o}, C));
     return triples_by_determinants(H, T);
 }
 
@@ -186,16 +175,15 @@ TEST_P(OpenShellTriples, have_the_energy_of_their_definition) {
     for (const bool unrestricted : {false, true}) {
         // On many ranks, which are slow, each case goes over orbitals of one kind.
         if (world.size() > 4 && unrestricted == (electrons != 3)) continue;
-        const Fcidump data = unrestricted ? fcidump_of(world, split, electrons, 0.25, ms2)
-                                          : fcidump_of(world, shared, electrons, 0.25, ms2);
+        const Fcidump data =
+            unrestricted ? fcidump_of(world, split, electrons, 0.25, ms2) : fcidump_of(world, shared, electrons, 0.25, ms2);
         const double expected = brute_force_triples(data);
         EXPECT_GT(std::abs(expected), 1e-7);
         EXPECT_NEAR(triples_of(world, data), expected, 1e-10);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Electrons, OpenShellTriples,
-                         testing::Values(Shells{3, 1}, Shells{3, -1}, Shells{5, 1}, Shells{4, 0}));
+INSTANTIATE_TEST_SUITE_P(Electrons, OpenShellTriples, testing::Values(Shells{3, 1}, Shells{3, -1}, Shells{5, 1}, Shells{4, 0}));
 
 }  // namespace
 }  // namespace arges::chemistry

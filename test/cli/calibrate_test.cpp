@@ -36,8 +36,8 @@ nlohmann::json json_of(std::vector<const char*> words) {
 TEST(Calibrate, MeasuresAndStoresConstants) {
     const Removed removed{file_name("calibrated")};
     const auto machine = json_of({"calibrate", "--output", removed.file.c_str(), "--json"});
-    for (const char* key : {"flops_per_second", "bytes_per_second", "copied_bytes_per_second", "message_seconds",
-                            "listed_element_seconds", "cache_bytes"})
+    for (const char* key :
+         {"flops_per_second", "bytes_per_second", "copied_bytes_per_second", "message_seconds", "listed_element_seconds", "cache_bytes"})
         EXPECT_GT(machine[key].get<double>(), 0) << key;
     EXPECT_EQ(machine["ranks"], World().size());
     EXPECT_EQ(machine["network_measured"].get<bool>(), World().size() > 1);
@@ -51,8 +51,7 @@ TEST(Calibrate, PrintsATable) {
     const MachineFile setting(removed.file);
     const auto outcome = run_program({"calibrate"});
     EXPECT_EQ(outcome.code, exit_success) << outcome.err;
-    for (const char* text : {"Gflop/s", "between ranks", "stored in "})
-        EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
+    for (const char* text : {"Gflop/s", "between ranks", "stored in "}) EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 
 TEST(Calibrate, PlansUseWhatIsStored) {

@@ -14,7 +14,8 @@ const char* const yago = "test/data/yago-4d.tns.gz";
 TEST(Convert, goes_from_text_to_binary_and_back) {
     const World world;
     const TemporaryFolder folder(world);
-    const auto text = folder.write("x.tns", "# three\n1 1 4 1.5\n2 3 4 -2\n1 1 4 0.5\n"), binary = folder / "x.atns", again = folder / "y.tns";
+    const auto text = folder.write("x.tns", "# three\n1 1 4 1.5\n2 3 4 -2\n1 1 4 0.5\n"), binary = folder / "x.atns",
+               again = folder / "y.tns";
     const auto first = run_program({"convert", text.c_str(), binary.c_str(), "--json"});
     ASSERT_EQ(first.code, cli::exit_success) << first.err;
     const auto object = nlohmann::json::parse(first.out);

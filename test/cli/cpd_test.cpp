@@ -30,8 +30,8 @@ TEST(CpdProgram, PrintsOneObject) {
     EXPECT_EQ(object["iterations"], 5);
     EXPECT_EQ(object["nonzeros"], 201089);
     EXPECT_EQ(object["lambda"].size(), 4U);
-    for (const char* key : {"seconds_per_iteration", "distribution", "grid", "volume_rows_max", "nonzeros_max", "peak_memory_bytes", "converged",
-                            "policy", "rows", "format", "memory_bytes_max", "read_seconds", "setup_seconds"})
+    for (const char* key : {"seconds_per_iteration", "distribution", "grid", "volume_rows_max", "nonzeros_max", "peak_memory_bytes",
+                            "converged", "policy", "rows", "format", "memory_bytes_max", "read_seconds", "setup_seconds"})
         EXPECT_TRUE(object.contains(key)) << key;
 }
 
@@ -75,16 +75,19 @@ TEST(CpdProgram, SavesFactorsOfMostlyEmptyModesWithTheirRows) {
     const auto times = folder.write("times.tns", "1 1 1700000000 2\n2 2 1700086400 3\n1 2 1700000123 1\n"), out = folder / "out";
     for (const char* form : {"npy", "text"}) {
         const std::string ending = form == std::string("npy") ? ".npy" : ".txt";
-        const auto saved = run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--output", out.c_str(), "--output-form", form});
+        const auto saved = run_program(
+            {"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--output", out.c_str(), "--output-form", form});
         EXPECT_EQ(saved.code, 0) << saved.err;
-        EXPECT_NE(saved.out.find("mode_3 has 3 rows, those of 1,700,086,400 that are not empty; mode_3_rows has their numbers, from 0"), std::string::npos)
+        EXPECT_NE(saved.out.find("mode_3 has 3 rows, those of 1,700,086,400 that are not empty; mode_3_rows has their numbers, from 0"),
+                  std::string::npos)
             << saved.out;
         EXPECT_LT(std::filesystem::file_size(out + "/mode_3" + ending), 200U);
         EXPECT_TRUE(std::filesystem::exists(out + "/mode_3_rows" + ending));
         if (ending == ".txt") {
             EXPECT_EQ(TemporaryFolder::read(out + "/mode_3_rows.txt"), "1699999999\n1700000122\n1700086399\n");
         }
-        const auto on = parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--start", out.c_str(), "--json"}));
+        const auto on = parsed(
+            run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--start", out.c_str(), "--json"}));
         const auto six = parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "6", "--tolerance", "0", "--json"}));
         EXPECT_NEAR(on["fit"].get<double>(), six["fit"].get<double>(), 1e-9);
     }
@@ -105,9 +108,10 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
     const TemporaryFolder folder(world);
     const auto one = folder.write("one.tns", "1 1 1 1.5\n2 2 2 2.5\n"), zero = folder.write("zeros.tns", "1 1 1 0\n"),
                parts = folder.write("parts.txt", "0\n0\n0\n"), letters = folder.write("letters.txt", "0\nzero\n"),
-               text = folder.write("text.tns", "this is no tensor\n"), empty = folder.write("empty.tns", ""), comments = folder.write("comments.tns", "# none\n"),
-               short_line = folder.write("short.tns", "1 1 1 1\n2 2 2\n"), not_finite = folder.write("nan.tns", "1 1 1 nan\n"),
-               based = folder.write("based.tns", "0 1 1 3\n"), file = folder.write("file", "x"), inside = file + "/sub", missing = folder / "none.tns";
+               text = folder.write("text.tns", "this is no tensor\n"), empty = folder.write("empty.tns", ""),
+               comments = folder.write("comments.tns", "# none\n"), short_line = folder.write("short.tns", "1 1 1 1\n2 2 2\n"),
+               not_finite = folder.write("nan.tns", "1 1 1 nan\n"), based = folder.write("based.tns", "0 1 1 3\n"),
+               file = folder.write("file", "x"), inside = file + "/sub", missing = folder / "none.tns";
     const auto yago_start = folder / "yago";
     run_program({"cpd", one.c_str(), "--rank", "1", "--iterations", "1", "--output", yago_start.c_str(), "--json"});
     const auto mixed = folder / "mixed";
@@ -242,10 +246,13 @@ TEST(CpdProgram, TellsWhatLooksWrongInAFile) {
         words.push_back("--json");
         const auto outcome = run_program(words);
         ASSERT_EQ(parsed(outcome)["warnings"].size(), 1U) << outcome.err;
-        EXPECT_NE(outcome.err.find("arges: warning: mode 3 has 1,700,086,400 slices, of which only 2 are not empty; if its indices are times"),
-                  std::string::npos) << outcome.err;
+        EXPECT_NE(
+            outcome.err.find("arges: warning: mode 3 has 1,700,086,400 slices, of which only 2 are not empty; if its indices are times"),
+            std::string::npos)
+            << outcome.err;
     }
-    EXPECT_NE(run_program({"stats", indices.c_str()}).err.find("all values are whole numbers, spread from 0 to 15: if the last column is an index"),
+    EXPECT_NE(run_program({"stats", indices.c_str()})
+                  .err.find("all values are whole numbers, spread from 0 to 15: if the last column is an index"),
               std::string::npos);
     EXPECT_TRUE(run_program({"stats", yago}).err.empty());
     check_wrong_lines({{{"stats", commas.c_str()}, 1, "replace commas: tr ',' ' '"}});
@@ -253,7 +260,8 @@ TEST(CpdProgram, TellsWhatLooksWrongInAFile) {
 
 TEST(CpdProgram, SaysWhatElementsThatAreNotStoredAre) {
     for (const char* command : {"cpd", "stats"}) {
-        EXPECT_NE(run_program({command, yago, "--rank", "1"}).out.find("elements that are not stored count as zeros"), std::string::npos) << command;
+        EXPECT_NE(run_program({command, yago, "--rank", "1"}).out.find("elements that are not stored count as zeros"), std::string::npos)
+            << command;
         EXPECT_EQ(parsed(run_program({command, yago, "--rank", "1", "--json"}))["elements_not_stored"], "zeros");
     }
 }

@@ -16,8 +16,7 @@ using cli::exit_usage;
 const char* const mttkrp = "ijk,ja,ka->ia";
 
 TEST(Plan, PrintsTables) {
-    const auto outcome =
-        run_program({"plan", mttkrp, "--sizes", "i=8192,j=8192,k=8192,a=192", "--torus", "16x16x16", "--memory", "2G"});
+    const auto outcome = run_program({"plan", mttkrp, "--sizes", "i=8192,j=8192,k=8192,a=192", "--torus", "16x16x16", "--memory", "2G"});
     ASSERT_EQ(outcome.code, exit_success) << outcome.err;
     for (const char* text : {"on 4096 ranks (16x16x16)", "2,350,080", "planned bytes", "memory-dependent", "intensity",
                              "grid: i=16 j=16 k=16", "stays", "tiles in cache:", "limit 2.0 GB"})
@@ -35,9 +34,8 @@ TEST(Plan, PrintsTheSameNumbersAsJson) {
     EXPECT_LE(plan["bytes"].get<std::int64_t>(), 2400000);
     ASSERT_EQ(plan["steps"].size(), 1U);
     const auto& step = plan["steps"][0];
-    for (const char* key :
-         {"statement", "kind", "grid", "chain", "operands", "counted_ranks", "bytes", "bytes_sent", "bytes_all_ranks",
-          "lower_bounds", "intensity", "tiles", "flops", "useful_flops", "working_bytes", "seconds"})
+    for (const char* key : {"statement", "kind", "grid", "chain", "operands", "counted_ranks", "bytes", "bytes_sent", "bytes_all_ranks",
+                            "lower_bounds", "intensity", "tiles", "flops", "useful_flops", "working_bytes", "seconds"})
         EXPECT_TRUE(step.contains(key)) << key;
     for (const char* key : {"lower_bounds_at_once", "tensor_bytes", "peak_working_bytes", "seconds", "planning_seconds"})
         EXPECT_TRUE(plan.contains(key)) << key;
@@ -46,8 +44,7 @@ TEST(Plan, PrintsTheSameNumbersAsJson) {
 
 TEST(Plan, TakesTypesAndSymmetries) {
     auto plan = [](std::vector<const char*> more) {
-        std::vector<const char*> words{"plan", "abef,efij->abij", "--sizes", "a=40,b=40,e=40,f=40,i=10,j=10", "--ranks",
-                                       "8",    "--json"};
+        std::vector<const char*> words{"plan", "abef,efij->abij", "--sizes", "a=40,b=40,e=40,f=40,i=10,j=10", "--ranks", "8", "--json"};
         words.insert(words.end(), more.begin(), more.end());
         const auto outcome = run_program(words);
         EXPECT_EQ(outcome.code, exit_success) << outcome.err;

@@ -73,9 +73,7 @@ TEST(Program, answers_a_wrong_command_line_with_one_line) {
         {{"cc", "no_such.fcidump"}, exit_error, "no_such.fcidump: there is no such file"},
         {{"cc", "examples"}, exit_error, "directory"},
         {{"cc", "Makefile"}, exit_error, "Makefile, line 1"},
-        {{"cc", water, "--max-iterations", "2"},
-         exit_error,
-         "did not converge after 2 iterations"},
+        {{"cc", water, "--max-iterations", "2"}, exit_error, "did not converge after 2 iterations"},
     };
     for (const auto& line : lines) {
         const Outcome outcome = run(line.arguments);
@@ -90,15 +88,13 @@ TEST(Program, prints_one_json_object_and_nothing_else) {
     const Outcome outcome = run({"cc", water, "--method", "ccsd(t)", "--json"});
     ASSERT_EQ(outcome.code, exit_success) << outcome.err;
     const auto object = nlohmann::json::parse(outcome.out);
-    for (const char* key : {"scf", "mp2", "ccsd", "ccsd(t)", "iterations", "seconds_per_iteration",
-                            "peak_memory_bytes", "forecast_memory_bytes", "ranks"})
+    for (const char* key :
+         {"scf", "mp2", "ccsd", "ccsd(t)", "iterations", "seconds_per_iteration", "peak_memory_bytes", "forecast_memory_bytes", "ranks"})
         EXPECT_TRUE(object.contains(key)) << key;
     EXPECT_NEAR(object["ccsd(t)"].get<double>(), -0.07077996564911129, 1e-8);
-    EXPECT_FALSE(nlohmann::json::parse(run({"cc", water, "--method", "mp2", "--json"}).out)
-                     .contains("ccsd"));
-    for (const auto& [method, energy] : {std::pair{"rccsd", -0.0706800883767624},
-                                         {"rccsd(t)", -0.07077996564911129},
-                                         {"ccsdt", -0.070812807700799}}) {
+    EXPECT_FALSE(nlohmann::json::parse(run({"cc", water, "--method", "mp2", "--json"}).out).contains("ccsd"));
+    for (const auto& [method, energy] :
+         {std::pair{"rccsd", -0.0706800883767624}, {"rccsd(t)", -0.07077996564911129}, {"ccsdt", -0.070812807700799}}) {
         const auto other = nlohmann::json::parse(run({"cc", water, "--method", method, "--json"}).out);
         EXPECT_NEAR(other[method].get<double>(), energy, 1e-8) << method;
     }
@@ -128,8 +124,7 @@ TEST(Program, plans_coupled_cluster_without_computing) {
 TEST(Program, prints_a_table_of_iterations_and_energies) {
     const Outcome outcome = run({"cc", water});
     EXPECT_EQ(outcome.code, exit_success) << outcome.err;
-    for (const char* text : {"iteration", "residual", "SCF total", "MP2 correlation",
-                             "CCSD correlation", "-0.07068008"})
+    for (const char* text : {"iteration", "residual", "SCF total", "MP2 correlation", "CCSD correlation", "-0.07068008"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 
@@ -137,8 +132,7 @@ TEST(ParseBytes, reads_units_that_are_powers_of_1024) {
     EXPECT_EQ(parse_bytes("1500", "a size"), 1500);
     EXPECT_EQ(parse_bytes("2G", "a size"), std::int64_t(2) << 30);
     EXPECT_EQ(parse_bytes("1.5K", "a size"), 1536);
-    for (const char* wrong : {"", "G", "2Gx", "-1", "0", "1e30T", "nan"})
-        EXPECT_THROW(parse_bytes(wrong, "a size"), InvalidArgument);
+    for (const char* wrong : {"", "G", "2Gx", "-1", "0", "1e30T", "nan"}) EXPECT_THROW(parse_bytes(wrong, "a size"), InvalidArgument);
     EXPECT_EQ(format_bytes(512), "512 bytes");
     EXPECT_EQ(format_bytes(3 << 19), "1.5 MB");
 }

@@ -20,7 +20,9 @@ Json parsed(const ProgramOutcome& outcome) {
 
 Tensor<double> smooth(const World& world) {
     Tensor<double> X(world, {20, 15, 18}, "X");
-    X.fill([](Index i) { return 1 / (1 + 0.3 * static_cast<double>(i[0]) + 0.2 * static_cast<double>(i[1]) + 0.1 * static_cast<double>(i[2])); });
+    X.fill([](Index i) {
+        return 1 / (1 + 0.3 * static_cast<double>(i[0]) + 0.2 * static_cast<double>(i[1]) + 0.1 * static_cast<double>(i[2]));
+    });
     return X;
 }
 
@@ -35,14 +37,16 @@ TEST(TuckerProgram, PrintsOneObject) {
     EXPECT_EQ(object["ranks"].size(), 3U);
     EXPECT_GT(object["compression"].get<double>(), 10);
     EXPECT_EQ(object["steps"].size(), 3U);
-    for (const char* key : {"seconds", "peak_memory_bytes", "lengths", "method", "grid", "processes", "read_seconds"}) EXPECT_TRUE(object.contains(key)) << key;
+    for (const char* key : {"seconds", "peak_memory_bytes", "lengths", "method", "grid", "processes", "read_seconds"})
+        EXPECT_TRUE(object.contains(key)) << key;
     for (const char* method : {"hosvd", "st-hosvd", "hooi"}) {
         const auto other = parsed(run_program({"tucker", file.c_str(), "--ranks", "4,3,4", "--method", method, "--json"}));
         EXPECT_EQ(other["ranks"], Json({4, 3, 4}));
         EXPECT_EQ(other["method"], method);
         EXPECT_LE(other["error"].get<double>(), 1e-3);
     }
-    const auto in_float = parsed(run_program({"tucker", file.c_str(), "--tolerance", "1e-3", "--type", "float", "--order", "3,1,2", "--json"}));
+    const auto in_float =
+        parsed(run_program({"tucker", file.c_str(), "--tolerance", "1e-3", "--type", "float", "--order", "3,1,2", "--json"}));
     EXPECT_LE(in_float["error"].get<double>(), 1e-3);
     EXPECT_EQ(in_float["steps"][0]["mode"], 3);
 }
@@ -96,7 +100,8 @@ TEST(CpdProgram, TakesDenseFiles) {
     EXPECT_NEAR(object["fit"].get<double>(), cp_decompose(X, options).fit, 1e-10);
     EXPECT_EQ(object["distribution"], "dense");
     EXPECT_EQ(object["bytes_sent_max"], object["bytes_planned_max"]);
-    const auto table = run_program({"cpd", file.c_str(), "--rank", "3", "--iterations", "60", "--tolerance", "1e-7", "--pairwise-perturbation"});
+    const auto table =
+        run_program({"cpd", file.c_str(), "--rank", "3", "--iterations", "60", "--tolerance", "1e-7", "--pairwise-perturbation"});
     EXPECT_EQ(table.code, 0) << table.err;
     for (const char* text : {"5,400 elements", "perturbed", "pairwise perturbation", "bytes per iteration"})
         EXPECT_NE(table.out.find(text), std::string::npos) << text << table.out;

@@ -37,8 +37,7 @@ TEST_F(Comm, AllToAllDeliversEveryLetter) {
         for (std::int64_t r = 0; r < size_; ++r) out.push_back(letter(rank_, r, length_of(rank_, r)));
         const auto in = comm_.all_to_all(out);
         ASSERT_EQ(static_cast<std::int64_t>(in.size()), size_);
-        for (std::int64_t r = 0; r < size_; ++r)
-            EXPECT_EQ(in[static_cast<std::size_t>(r)], letter(r, rank_, length_of(r, rank_)));
+        for (std::int64_t r = 0; r < size_; ++r) EXPECT_EQ(in[static_cast<std::size_t>(r)], letter(r, rank_, length_of(r, rank_)));
     }
 }
 
@@ -87,8 +86,7 @@ TEST_F(Comm, GathersInTheOrderOfRanks) {
         std::vector<std::int64_t> counts;
         EXPECT_EQ(comm_.all_gather(mine, &counts), expected);
         EXPECT_EQ(counts, lengths);
-        for (std::int64_t root = 0; root < size_; ++root)
-            EXPECT_EQ(comm_.gather(mine, root), root == rank_ ? expected : Bytes());
+        for (std::int64_t root = 0; root < size_; ++root) EXPECT_EQ(comm_.gather(mine, root), root == rank_ ? expected : Bytes());
         auto message = letter(rank_, 1, 333);
         comm_.broadcast(message.data(), 333, size_ - 1);
         EXPECT_EQ(message, letter(size_ - 1, 1, 333));
@@ -110,7 +108,8 @@ TEST_F(Comm, ReducesIntegersAndDoubles) {
 std::vector<double> terms(std::int64_t rank, std::int64_t count) {
     std::mt19937_64 random(static_cast<std::uint64_t>(17 * rank + count));
     std::vector<double> values;
-    for (std::int64_t i = 0; i < count; ++i) values.push_back(std::ldexp(static_cast<double>(random() % 2000) - 1000, static_cast<int>(random() % 40) - 20));
+    for (std::int64_t i = 0; i < count; ++i)
+        values.push_back(std::ldexp(static_cast<double>(random() % 2000) - 1000, static_cast<int>(random() % 40) - 20));
     return values;
 }
 
@@ -128,7 +127,8 @@ TEST_F(Comm, SumsOfDoublesAreTheSameOnEveryRankAndEachTime) {
             }
             auto first = terms(rank_, count);
             comm_.sum(first.data(), count);
-            for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_LE(std::abs(first[i] - exact[i]), 1e-15L * static_cast<long double>(size_) * scale[i]);
+            for (std::size_t i = 0; i < exact.size(); ++i)
+                EXPECT_LE(std::abs(first[i] - exact[i]), 1e-15L * static_cast<long double>(size_) * scale[i]);
             for (int time = 0; time < 8; ++time) {
                 auto again = terms(rank_, count);
                 comm_.sum(again.data(), count);
@@ -219,7 +219,11 @@ TEST_F(Comm, AgreesOnTheErrorOfTheLowestRank) {
     for (std::int64_t guilty = 0; guilty < size_; ++guilty) {
         auto text = [&] { return "of rank " + std::to_string(rank_); };
         auto expected = [&](const std::string& kind) { return kind + " of rank " + std::to_string(guilty); };
-        auto throws_from = [&](auto make) { return outcome(comm_, [&] { if (rank_ >= guilty) make(); }); };
+        auto throws_from = [&](auto make) {
+            return outcome(comm_, [&] {
+                if (rank_ >= guilty) make();
+            });
+        };
         EXPECT_EQ(throws_from([&] { throw InvalidArgument(text()); }), expected("invalid"));
         EXPECT_EQ(throws_from([&] { throw OutOfMemory(text()); }), expected("memory"));
         EXPECT_EQ(throws_from([&] { throw Unsupported(text()); }), expected("unsupported"));
@@ -227,12 +231,22 @@ TEST_F(Comm, AgreesOnTheErrorOfTheLowestRank) {
         EXPECT_EQ(throws_from([&] { throw std::runtime_error(text()); }), expected("error"));
         // Ranks fail in different ways: the lowest one counts.
         EXPECT_EQ(throws_from([&] {
-            if (rank_ == guilty) throw Unsupported(text());
-            throw InvalidArgument(text());
-        }), expected("unsupported"));
+                      if (rank_ == guilty) throw Unsupported(text());
+                      throw InvalidArgument(text());
+                  }),
+                  expected("unsupported"));
         EXPECT_EQ(throws_from([] { throw std::bad_alloc(); }).substr(0, 20), "memory out of memory");
-        EXPECT_EQ(outcome(comm_, [&] { if (rank_ == guilty) throw InvalidArgument(std::string(5000, 'x')); }).size(), 5008U);
-        EXPECT_EQ(outcome(comm_, [&] { if (rank_ == guilty) throw InvalidArgument(""); }), "invalid ");
+        EXPECT_EQ(outcome(comm_,
+                          [&] {
+                              if (rank_ == guilty) throw InvalidArgument(std::string(5000, 'x'));
+                          })
+                      .size(),
+                  5008U);
+        EXPECT_EQ(outcome(comm_,
+                          [&] {
+                              if (rank_ == guilty) throw InvalidArgument("");
+                          }),
+                  "invalid ");
     }
 }
 

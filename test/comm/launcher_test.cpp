@@ -22,7 +22,8 @@ TEST(Launcher, OfTheRightMpiOrNoneIsFine) {
         EXPECT_EQ(answer(library, {{"SLURM_STEP_NUM_TASKS", "1"}}), "");
         EXPECT_EQ(answer(library, {{"SLURM_NTASKS", "8"}}), "") << "in a batch script, without srun";
     }
-    EXPECT_EQ(answer("MPICH Version: 4.0.2", {{"PMI_SIZE", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}}), "") << "mpiexec starts its helpers with srun";
+    EXPECT_EQ(answer("MPICH Version: 4.0.2", {{"PMI_SIZE", "1"}, {"SLURM_STEP_NUM_TASKS", "4"}}), "")
+        << "mpiexec starts its helpers with srun";
     EXPECT_EQ(answer("Open MPI v4.1.4", {{"OMPI_COMM_WORLD_SIZE", "1"}, {"PMI_SIZE", "2"}}), "");
 }
 

@@ -63,7 +63,8 @@ TEST(Values, AreExchanged) {
     for (std::int64_t r = 0; r < comm.size(); ++r) to_rank.emplace_back(static_cast<std::size_t>(r + comm.rank()), 100 * comm.rank() + r);
     const auto received = exchanged(comm, to_rank);
     for (std::int64_t r = 0; r < comm.size(); ++r)
-        EXPECT_EQ(received.at(static_cast<std::size_t>(r)), std::vector<std::int64_t>(static_cast<std::size_t>(r + comm.rank()), 100 * r + comm.rank()));
+        EXPECT_EQ(received.at(static_cast<std::size_t>(r)),
+                  std::vector<std::int64_t>(static_cast<std::size_t>(r + comm.rank()), 100 * r + comm.rank()));
 }
 
 }  // namespace

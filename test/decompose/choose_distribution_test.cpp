@@ -62,8 +62,8 @@ protected:
         outgoing[0] = sample.share(layers);
         const auto shares = team.all_to_all(std::move(outgoing));
         if (team.rank() != 0) return {};
-        return counts_of_shares(layers, std::vector<std::span<const std::int64_t>>(shares.begin(), shares.end()), totals,
-                                RowRule::holders, 0.1);
+        return counts_of_shares(layers, std::vector<std::span<const std::int64_t>>(shares.begin(), shares.end()), totals, RowRule::holders,
+                                0.1);
     }
 
     void expect_same_choice(const Nonzeros<double>& whole, std::int64_t ranks, const ChoiceOptions& options) const {

@@ -128,13 +128,11 @@ protected:
                 flat.push_back(static_cast<double>(x.rows(m).index[static_cast<std::size_t>(i)]));
                 flat.insert(flat.end(), owned.row(i), owned.row(i) + owned.columns);
             }
-            Matrix factor(static_cast<std::size_t>(lengths[static_cast<std::size_t>(m)]),
-                          std::vector<double>(state.lambda.size(), 0));
+            Matrix factor(static_cast<std::size_t>(lengths[static_cast<std::size_t>(m)]), std::vector<double>(state.lambda.size(), 0));
             const auto all = from_bytes<double>(comm_.all_gather(to_bytes(flat)));
             for (std::size_t at = 0; at < all.size(); at += state.lambda.size() + 1)
                 factor[static_cast<std::size_t>(all[at])].assign(all.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                                                                 all.begin() +
-                                                                     static_cast<std::ptrdiff_t>(at + 1 + state.lambda.size()));
+                                                                 all.begin() + static_cast<std::ptrdiff_t>(at + 1 + state.lambda.size()));
             model.factors.push_back(std::move(factor));
         }
         return model;
@@ -164,8 +162,7 @@ TEST_F(CpAlgorithms, ReportTheFitOfTheirFactors) {
                 if (algorithm == 1) run_nonnegative(x, state, options, go_on);
                 if (algorithm == 2) run_opt(x, state, options, go_on);
                 const auto model = gathered(x, state, whole.lengths);
-                EXPECT_NEAR(state.fit, residual_fit(whole, model), 1e-7)
-                    << "seed " << seed << " way " << way << " algorithm " << algorithm;
+                EXPECT_NEAR(state.fit, residual_fit(whole, model), 1e-7) << "seed " << seed << " way " << way << " algorithm " << algorithm;
                 if (way == 0) first[algorithm] = state.fit;
                 EXPECT_NEAR(state.fit, first[algorithm], 1e-7) << "seed " << seed << " way " << way << " algorithm " << algorithm;
                 for (std::size_t m = 0; algorithm == 1 && m < model.factors.size(); ++m)

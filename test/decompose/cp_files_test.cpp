@@ -21,8 +21,7 @@ template <class T>
 CpModel<T> random_model(const World& world, const Numbers& lengths, std::size_t components, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<double> lambda;
-    for (std::size_t c = 0; c < components; ++c)
-        lambda.push_back(static_cast<double>(static_cast<T>(10.3 / static_cast<double>(c + 1))));
+    for (std::size_t c = 0; c < components; ++c) lambda.push_back(static_cast<double>(static_cast<T>(10.3 / static_cast<double>(c + 1))));
     std::vector<Numbers> rows(lengths.size());
     std::vector<std::vector<T>> factors(lengths.size());
     for (std::size_t m = 0; m < lengths.size(); ++m)
@@ -30,8 +29,7 @@ CpModel<T> random_model(const World& world, const Numbers& lengths, std::size_t 
             const bool has_owner = i + 1 == lengths[m] || random() % 4 > 0;
             const auto owner = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(world.size()));
             std::vector<T> row;
-            for (std::size_t c = 0; c < components; ++c)
-                row.push_back(static_cast<T>(static_cast<double>(random() % 1000 + 1) / 7));
+            for (std::size_t c = 0; c < components; ++c) row.push_back(static_cast<T>(static_cast<double>(random() % 1000 + 1) / 7));
             if (!has_owner || owner != world.rank()) continue;
             rows[m].push_back(i);
             factors[m].insert(factors[m].end(), row.begin(), row.end());
@@ -79,7 +77,8 @@ CpModel<T> hollow_model(const World& world, const Numbers& lengths, const Number
     std::vector<std::vector<T>> factors(lengths.size());
     for (std::size_t m = 0; m < lengths.size(); ++m) {
         std::set<std::int64_t> chosen{lengths[m] - 1};
-        while (static_cast<std::int64_t>(chosen.size()) < counts[m]) chosen.insert(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(lengths[m])));
+        while (static_cast<std::int64_t>(chosen.size()) < counts[m])
+            chosen.insert(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(lengths[m])));
         for (auto row : chosen) {
             const auto owner = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(world.size()));
             for (std::size_t c = 0; c < components; ++c) {
@@ -129,7 +128,8 @@ TYPED_TEST(ModelFiles, LeaveOutEmptyRowsOfLongModes) {
     for (auto form : {ModelForm::npy, ModelForm::text}) {
         const std::string ending = form == ModelForm::npy ? ".npy" : ".txt";
         const auto run = folder / "run";
-        const auto model = hollow_model<T>(world, {1'700'000'000, 30, 100'000, 100'000, std::int64_t{1} << 61}, {500, 10, 49'999, 50'000, 1}, 3, 11);
+        const auto model =
+            hollow_model<T>(world, {1'700'000'000, 30, 100'000, 100'000, std::int64_t{1} << 61}, {500, 10, 49'999, 50'000, 1}, 3, 11);
         save_model(model, run, form);
         expect_same_rows(load_model<T>(world, run), model);
         const auto whole = load_model<T>(alone, run);
@@ -247,7 +247,8 @@ std::string npy(const std::string& type, const std::string& order, const std::st
     std::string header = "{'descr': '" + type + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }";
     header.append(117 - header.size(), ' ');
     header += '\n';
-    return std::string("\x93NUMPY\1\0v\0", 10) + header + std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
+    return std::string("\x93NUMPY\1\0v\0", 10) + header +
+           std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
 }
 
 /// Weights in any usual shape, factors in both orders and of other types of numbers.

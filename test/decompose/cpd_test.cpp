@@ -162,8 +162,7 @@ TEST(CpDecompose, ReportsItsIterations) {
     if (world.size() == 1) {
         EXPECT_EQ(result.volume_rows_max, 0);
     }
-    for (std::size_t c = 1; c < result.model.lambda().size(); ++c)
-        EXPECT_GE(result.model.lambda()[c - 1], result.model.lambda()[c]);
+    for (std::size_t c = 1; c < result.model.lambda().size(); ++c) EXPECT_GE(result.model.lambda()[c - 1], result.model.lambda()[c]);
 }
 
 TEST(CpDecompose, RefusesWhatMakesNoSense) {
@@ -192,8 +191,18 @@ TEST(CpDecompose, RefusesWhatMakesNoSense) {
     refused([](auto& o) { o.grid = "7x7x7x7x7x7"; }, "7x7");
     refused([](auto& o) { o.grid = "many"; }, "many");
     refused([&](auto& o) { o.grid = std::to_string(2 * world.size()) + "x1x1"; }, "x1x1");
-    refused([](auto& o) { o.distribution = "coarse"; o.grid = "greedy"; }, "medium");
-    refused([](auto& o) { o.distribution = "fine"; o.partition_file = "/nowhere/at/all"; }, "/nowhere");
+    refused(
+        [](auto& o) {
+            o.distribution = "coarse";
+            o.grid = "greedy";
+        },
+        "medium");
+    refused(
+        [](auto& o) {
+            o.distribution = "fine";
+            o.partition_file = "/nowhere/at/all";
+        },
+        "/nowhere");
     refused([](auto& o) { o.partition_file = "parts"; }, "fine");
     const SparseTensor<double> none(world, {3, 4, 5}, "none");
     EXPECT_THROW(cp_decompose(none, small()), InvalidArgument);
@@ -263,9 +272,15 @@ TEST(Iterations, EndWhenTheCallerSaysSo) {
     EXPECT_EQ(tucker_decompose(X, tucker, {}, nullptr).iterations, 3);
     tucker.method = TuckerMethod::hooi;
     asked = 3;
-    EXPECT_EQ(tucker_decompose(X.to_dense(), tucker, [](int, double) {}, nullptr).stop_reason, StopReason::asked);
+    EXPECT_EQ(tucker_decompose(
+                  X.to_dense(), tucker, [](int, double) {}, nullptr)
+                  .stop_reason,
+              StopReason::asked);
     EXPECT_EQ(asked, 5);
-    EXPECT_EQ(cp_decompose(X.to_dense(), small(), [](const CpIteration&, const auto&) {}, nullptr).iterations, 5);
+    EXPECT_EQ(cp_decompose(
+                  X.to_dense(), small(), [](const CpIteration&, const auto&) {}, nullptr)
+                  .iterations,
+              5);
 }
 
 /// Nothing without negative elements is nearer to negative numbers than zero is: that is no result, and not said to be one.
@@ -293,9 +308,8 @@ TEST(TuckerDecompose, RecoversALowMultilinearRank) {
     for (std::int64_t i = 0; i < 8; ++i)
         for (std::int64_t j = 0; j < 7; ++j)
             for (std::int64_t k = 0; k < 6; ++k) {
-                const double value =
-                    (1.0 + static_cast<double>(i)) * (2.0 + static_cast<double>(j % 3)) * (1.0 + static_cast<double>(k)) +
-                    static_cast<double>(i * i) * (1.0 + static_cast<double>(j)) * static_cast<double>(k % 2 + 1);
+                const double value = (1.0 + static_cast<double>(i)) * (2.0 + static_cast<double>(j % 3)) * (1.0 + static_cast<double>(k)) +
+                                     static_cast<double>(i * i) * (1.0 + static_cast<double>(j)) * static_cast<double>(k % 2 + 1);
                 whole.indices[0].push_back(i);
                 whole.indices[1].push_back(j);
                 whole.indices[2].push_back(k);
@@ -316,8 +330,7 @@ TEST(TuckerDecompose, RecoversALowMultilinearRank) {
                 for (int b = 0; b < 2; ++b) {
                     double sum = 0;
                     for (std::size_t i = 0; i < static_cast<std::size_t>(whole.lengths[place]); ++i)
-                        sum += factors.back()[2 * i + static_cast<std::size_t>(a)] *
-                               factors.back()[2 * i + static_cast<std::size_t>(b)];
+                        sum += factors.back()[2 * i + static_cast<std::size_t>(a)] * factors.back()[2 * i + static_cast<std::size_t>(b)];
                     EXPECT_NEAR(sum, a == b ? 1 : 0, 1e-8);
                 }
         }

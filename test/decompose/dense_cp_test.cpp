@@ -69,8 +69,8 @@ std::vector<double> fits(const std::function<void(const CpProgress<double>&)>& r
 
 /// Products from the tree equal those by definition, for every order, in a sweep in which factors change.
 TEST(DimensionTree, EqualsProductsByDefinition) {
-    const std::vector<Lengths> shapes{{3, 4},          {1, 5},          {3, 4, 5},          {7, 1, 2},
-                                      {2, 3, 4, 5},    {3, 1, 2, 2, 3}, {2, 3, 2, 2, 1, 3}, {2, 2, 2, 2, 2, 2, 2, 2}};
+    const std::vector<Lengths> shapes{{3, 4},       {1, 5},          {3, 4, 5},          {7, 1, 2},
+                                      {2, 3, 4, 5}, {3, 1, 2, 2, 3}, {2, 3, 2, 2, 1, 3}, {2, 2, 2, 2, 2, 2, 2, 2}};
     for (const auto& sizes : shapes)
         for (int columns : {1, 3}) {
             const auto order = static_cast<int>(sizes.size());
@@ -195,10 +195,8 @@ TEST(DenseCp, DoesNotDependOnTheRanks) {
     const World world, alone(MPI_COMM_SELF);
     for (const auto& lengths : {Lengths{5, 7, 3}, Lengths{16, 2, 9}, Lengths{4, 3, 5, 2}}) {
         const auto options = exactly(4, 6);
-        const auto together =
-            fits([&](const auto& note) { cp_decompose(planted<double>(world, lengths, 3, 2, 0.1, -1), options, note); });
-        const auto single =
-            fits([&](const auto& note) { cp_decompose(planted<double>(alone, lengths, 3, 2, 0.1, -1), options, note); });
+        const auto together = fits([&](const auto& note) { cp_decompose(planted<double>(world, lengths, 3, 2, 0.1, -1), options, note); });
+        const auto single = fits([&](const auto& note) { cp_decompose(planted<double>(alone, lengths, 3, 2, 0.1, -1), options, note); });
         ASSERT_EQ(together.size(), single.size());
         for (std::size_t i = 0; i < single.size(); ++i) EXPECT_NEAR(together[i], single[i], 1e-10);
     }
@@ -347,8 +345,7 @@ TEST(Reconstruct, GivesPartsOfAModel) {
     const auto values = part.gather();
     for (std::int64_t i = 0; i < 3; ++i)
         for (std::int64_t k = 0; k < 7; ++k)
-            EXPECT_NEAR(values[static_cast<std::size_t>(i + 3 * k)], whole[static_cast<std::size_t>(i + 1 + 6 * (4 + 5 * k))],
-                        1e-12);
+            EXPECT_NEAR(values[static_cast<std::size_t>(i + 3 * k)], whole[static_cast<std::size_t>(i + 1 + 6 * (4 + 5 * k))], 1e-12);
     EXPECT_THROW(reconstruct(model, {0, 0}, {1, 1}), InvalidArgument);
     EXPECT_THROW(reconstruct(model, {0, 0, 0}, {6, 6, 7}), InvalidArgument);
     EXPECT_THROW(reconstruct(model, {3, 0, 0}, {2, 5, 7}), InvalidArgument);
@@ -368,12 +365,28 @@ TEST(DenseCp, RefusesWhatMakesNoSense) {
         }
     };
     const auto nothing = [](CpOptions&) {};
-    refused(X, [](auto& o) { o.rank = 0; }, "rank");
-    refused(X, [](auto& o) { o.max_iterations = 0; }, "iteration");
-    refused(X, [](auto& o) { o.grid = "1x1x1"; }, "sparse");
-    refused(X, [](auto& o) { o.format = "csf-one"; }, "sparse");
-    refused(X, [](auto& o) { o.pairwise_perturbation = true; o.algorithm = CpAlgorithm::opt; }, "alternating");
-    refused(X, [](auto& o) { o.pairwise_perturbation = true; o.perturbation_threshold = 0; }, "threshold");
+    refused(
+        X, [](auto& o) { o.rank = 0; }, "rank");
+    refused(
+        X, [](auto& o) { o.max_iterations = 0; }, "iteration");
+    refused(
+        X, [](auto& o) { o.grid = "1x1x1"; }, "sparse");
+    refused(
+        X, [](auto& o) { o.format = "csf-one"; }, "sparse");
+    refused(
+        X,
+        [](auto& o) {
+            o.pairwise_perturbation = true;
+            o.algorithm = CpAlgorithm::opt;
+        },
+        "alternating");
+    refused(
+        X,
+        [](auto& o) {
+            o.pairwise_perturbation = true;
+            o.perturbation_threshold = 0;
+        },
+        "threshold");
     refused(Tensor<double>(world, {3, 4, 5}, "zeros"), nothing, "zero");
     refused(Tensor<double>(world, {3, 0, 5}, "none"), nothing, "length 0");
     refused(Tensor<double>(world, {3}, "vector"), nothing, "dimensions");

@@ -49,8 +49,7 @@ inline DenseEigen jacobi(DenseMatrix a) {
             for (std::size_t q = p + 1; q < n; ++q) {
                 if (a(p, q) == 0) continue;
                 const double theta = (a(q, q) - a(p, p)) / (2 * a(p, q));
-                const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0)), c = 1 / std::hypot(t, 1.0),
-                             s = t * c;
+                const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0)), c = 1 / std::hypot(t, 1.0), s = t * c;
                 for (std::size_t k = 0; k < n; ++k) {
                     const double x = a(k, p), y = a(k, q);
                     a(k, p) = c * x - s * y;

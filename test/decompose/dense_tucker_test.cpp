@@ -129,8 +129,8 @@ TEST(DenseTuckerOrder, IsTheCheapest) {
     const RankGrid one{{}}, two{{2}};
     const MachineModel machine;
     const auto order = [&](const RankGrid& grid, const Lengths& lengths, const Lengths& ranks) {
-        return decompose::cheapest_mode_order(default_layout(grid, lengths, Symmetry::none(static_cast<int>(lengths.size()))),
-                                              ranks, 8, machine);
+        return decompose::cheapest_mode_order(default_layout(grid, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ranks, 8,
+                                              machine);
     };
     EXPECT_EQ(order(one, {300, 20, 200}, {300, 2, 200})[0], 1);
     EXPECT_EQ(order(one, {40, 50, 60}, {40, 50, 1})[0], 2);
@@ -179,9 +179,8 @@ TEST(DenseTucker, RecoversPlantedRanks) {
             }
     }
     const auto tall = tucker_decompose(smooth<double>(world, {300, 4, 3}, 0.1), with_ranks({3, 2, 2}));
-    EXPECT_EQ(std::count_if(tall.steps.begin(), tall.steps.end(),
-                            [](const auto& s) { return s.mode == 0 && s.kernel == TuckerKernel::qr; }),
-              1);
+    EXPECT_EQ(
+        std::count_if(tall.steps.begin(), tall.steps.end(), [](const auto& s) { return s.mode == 0 && s.kernel == TuckerKernel::qr; }), 1);
     EXPECT_NEAR(relative_error(smooth<double>(world, {300, 4, 3}, 0.1), tall.model), tall.estimated_error, 1e-9);
     const auto vector = tucker_decompose(smooth<double>(world, {5}), with_ranks({1}));
     EXPECT_LT(relative_error(smooth<double>(world, {5}), vector.model), 1e-12);
@@ -251,8 +250,7 @@ TEST(DenseTucker, DoesNotDependOnTheRanks) {
 TEST(DenseTucker, SendsWhatIsPlanned) {
     const World world;
     const auto& comm = world.state()->communicator();
-    for (const auto& lengths :
-         {Lengths{16, 12, 10}, Lengths{7, 31}, Lengths{5, 6, 7, 8}, Lengths{24, 24, 48}, Lengths{300, 4, 6}})
+    for (const auto& lengths : {Lengths{16, 12, 10}, Lengths{7, 31}, Lengths{5, 6, 7, 8}, Lengths{24, 24, 48}, Lengths{300, 4, 6}})
         for (auto method : {TuckerMethod::hosvd, TuckerMethod::st_hosvd, TuckerMethod::hooi})
             for (auto kernel : {TuckerKernel::gram, TuckerKernel::qr}) {
                 const auto X = smooth<double>(world, lengths, 0.1);

@@ -26,8 +26,10 @@ protected:
         plan.row_rule = static_cast<partition::RowRule>(random() % 3);
         const auto grids = partition::all_grids(comm_.size(), mine.order());
         plan.grid = grids[random() % grids.size()];
-        const partition::LayerRule rules[] = {{partition::LayerPolicy::nonzeros, 1}, {partition::LayerPolicy::set, 1},
-                                              {partition::LayerPolicy::ordered, 2}, {partition::LayerPolicy::max_min, 1}};
+        const partition::LayerRule rules[] = {{partition::LayerPolicy::nonzeros, 1},
+                                              {partition::LayerPolicy::set, 1},
+                                              {partition::LayerPolicy::ordered, 2},
+                                              {partition::LayerPolicy::max_min, 1}};
         const auto& rule = rules[random() % 4];
         std::vector<partition::LayerCut> cuts;
         for (std::size_t m = 0; m < mine.lengths.size(); ++m)
@@ -46,9 +48,8 @@ protected:
         const auto& local = d.sets[set].nonzeros;
         for (std::int64_t x = 0; x < local.count(); ++x) {
             for (int m = 0; m < local.order(); ++m)
-                flat.push_back(
-                    static_cast<double>(d.rows[static_cast<std::size_t>(m)]
-                                            .index[local.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(x)]]));
+                flat.push_back(static_cast<double>(
+                    d.rows[static_cast<std::size_t>(m)].index[local.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(x)]]));
             flat.push_back(local.values[static_cast<std::size_t>(x)]);
         }
         const auto all = from_bytes<double>(comm_.all_gather(to_bytes(flat)));
@@ -103,9 +104,7 @@ TEST_F(Distribution, ExpandsAndFoldsRows) {
             decompose::RowExchange<double> exchange(comm_, rows, columns);
             std::vector<double> values(static_cast<std::size_t>(rows.count() * columns), -1);
             const sparse::RowMatrix<double> matrix{values.data(), rows.count(), columns, columns};
-            auto value = [&](std::int64_t i, int c) {
-                return static_cast<double>(10 * rows.index[static_cast<std::size_t>(i)] + c);
-            };
+            auto value = [&](std::int64_t i, int c) { return static_cast<double>(10 * rows.index[static_cast<std::size_t>(i)] + c); };
             for (std::int64_t i = 0; i < rows.owned; ++i)
                 for (int c = 0; c < columns; ++c) matrix.row(i)[c] = value(i, c);
             exchange.start_expand(matrix);

@@ -108,8 +108,7 @@ TEST(GramSolver, KeepsItsAccuracyWhereMatricesAreScaled) {
             auto factor = random_matrix(3 * columns + 20, columns, 11 * columns);
             for (std::size_t i = 0; i < factor.rows; ++i)
                 for (std::size_t c = 0; c < columns; ++c)
-                    factor(i, c) *=
-                        std::sqrt(scale) * std::pow(10, -3.0 * static_cast<double>(c) / static_cast<double>(columns));
+                    factor(i, c) *= std::sqrt(scale) * std::pow(10, -3.0 * static_cast<double>(c) / static_cast<double>(columns));
             const auto v = gram_values(factor);
             DenseMatrix matrix(columns, columns);
             matrix.values = v;

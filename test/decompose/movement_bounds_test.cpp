@@ -48,8 +48,7 @@ TEST(GramBound, NoSetOfProductsTouchesLess) {
             const int a = below(length), b = below(length);
             if (a != b) products.insert({std::max(a, b), std::min(a, b), below(width)});
         }
-        EXPECT_LE(gram_access(length, width, static_cast<double>(products.size())),
-                  static_cast<double>(touched(products)) + 1e-9);
+        EXPECT_LE(gram_access(length, width, static_cast<double>(products.size())), static_cast<double>(touched(products)) + 1e-9);
     }
 }
 

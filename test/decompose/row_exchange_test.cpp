@@ -16,7 +16,7 @@ using Numbers = std::vector<std::int64_t>;
 
 /// Who has nonzeros in which rows, and who owns them; the same on all ranks. An owner need not hold its row.
 struct RowSets {
-    std::vector<Numbers> held;   // by rank, ascending
+    std::vector<Numbers> held;        // by rank, ascending
     std::vector<std::int64_t> owner;  // of every row; rows that nobody holds have none that counts
 
     RowSets(std::uint64_t seed, std::int64_t ranks) {
@@ -31,9 +31,7 @@ struct RowSets {
         }
     }
     std::int64_t owner_of(std::int64_t row) const { return owner[static_cast<std::size_t>(row / 1000)]; }
-    bool is_held(std::size_t rank, std::int64_t row) const {
-        return std::binary_search(held[rank].begin(), held[rank].end(), row);
-    }
+    bool is_held(std::size_t rank, std::int64_t row) const { return std::binary_search(held[rank].begin(), held[rank].end(), row); }
 };
 
 /// What a rank has of an element.
@@ -100,8 +98,7 @@ TYPED_TEST(RowMovement, ExpandsAndFoldsAsSumsOverAllRanks) {
             RowExchange<T> exchange(comm, rows, columns);
 
             for (std::int64_t i = 0; i < rows.owned; ++i)
-                for (int c = 0; c < columns; ++c)
-                    matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
+                for (int c = 0; c < columns; ++c) matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
             const auto sent = comm.traffic().bytes_sent;
             exchange.start_expand(matrix);
             exchange.finish_expand();
@@ -113,8 +110,7 @@ TYPED_TEST(RowMovement, ExpandsAndFoldsAsSumsOverAllRanks) {
                 }
 
             for (std::int64_t i = 0; i < rows.count(); ++i)
-                for (int c = 0; c < columns; ++c)
-                    matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
+                for (int c = 0; c < columns; ++c) matrix.row(i)[c] = value_of<T>(comm.rank(), rows.index[static_cast<std::size_t>(i)], c);
             exchange.fold(matrix);
             for (std::int64_t i = 0; i < rows.owned; ++i)
                 for (int c = 0; c < columns; ++c) {

@@ -25,8 +25,7 @@ sparse::Nonzeros<double> random_tensor(std::uint64_t seed) {
         result.lengths.push_back(length);
         auto& indices = result.indices.emplace_back();
         for (std::uint64_t i = 0; i < count; ++i)
-            indices.push_back(random() % 3 == 0 ? crowded
-                                                : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length)));
+            indices.push_back(random() % 3 == 0 ? crowded : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(length)));
     }
     result.values.assign(count, 1);
     return result;
@@ -80,8 +79,10 @@ TEST_F(SliceCounting, CountsTheSlicesOfAllRanks) {
 }
 
 TEST_F(SliceCounting, CutsLayersAsOneRankWithAllIndices) {
-    const partition::LayerRule rules[] = {{partition::LayerPolicy::nonzeros, 1}, {partition::LayerPolicy::set, 1},
-                                          {partition::LayerPolicy::ordered, 2}, {partition::LayerPolicy::max_min, 1}};
+    const partition::LayerRule rules[] = {{partition::LayerPolicy::nonzeros, 1},
+                                          {partition::LayerPolicy::set, 1},
+                                          {partition::LayerPolicy::ordered, 2},
+                                          {partition::LayerPolicy::max_min, 1}};
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
         SCOPED_TRACE(seed);
         const auto whole = random_tensor(seed);
@@ -104,9 +105,8 @@ TEST_F(SliceCounting, CutsLayersAsOneRankWithAllIndices) {
                 for (const auto& [slice, count] : counts) chain.feed(slice, count);
                 for (const auto& rule : rules) {
                     cuts.push_back({m, layers, rule});
-                    expected.push_back(rule.policy == partition::LayerPolicy::nonzeros
-                                           ? chain.finish()
-                                           : partition::corrected_layers(rule, length, equal));
+                    expected.push_back(rule.policy == partition::LayerPolicy::nonzeros ? chain.finish()
+                                                                                       : partition::corrected_layers(rule, length, equal));
                 }
             }
         }

@@ -36,8 +36,7 @@ public:
             DenseMatrix start(static_cast<std::size_t>(tensor.lengths[m]), static_cast<std::size_t>(ranks[m]));
             for (auto i : nonempty)
                 for (std::size_t c = 0; c < start.columns; ++c)
-                    start(static_cast<std::size_t>(i), c) =
-                        decompose::start_value(seed, static_cast<int>(m), i, static_cast<int>(c)) - 0.5;
+                    start(static_cast<std::size_t>(i), c) = decompose::start_value(seed, static_cast<int>(m), i, static_cast<int>(c)) - 0.5;
             factors_.push_back(orthonormal(start));
         }
     }
@@ -225,8 +224,8 @@ TEST(SparseHooi, FindsAPlantedCore) {
                     for (int a = 0; a < 3; ++a)
                         for (int b = 0; b < 2; ++b)
                             for (int c = 0; c < 2; ++c)
-                                value += number(5, a, b + 2 * c) * number(11, i, a) * number(12, j, b) * number(13, k, c) *
-                                         number(14, l, 0);
+                                value +=
+                                    number(5, a, b + 2 * c) * number(11, i, a) * number(12, j, b) * number(13, k, c) * number(14, l, 0);
                     const std::int64_t index[] = {i, j, k, l};
                     for (std::size_t m = 0; m < 4; ++m) whole.indices[m].push_back(index[m]);
                     whole.values.push_back(value);

@@ -85,8 +85,7 @@ protected:
 };
 
 /// A random assignment of torus dimensions to groups that fits.
-std::vector<SlotMapping> random_mapping(const Product& spec, const std::vector<Axis>& groups, bool blocks,
-                                        std::mt19937_64& random) {
+std::vector<SlotMapping> random_mapping(const Product& spec, const std::vector<Axis>& groups, bool blocks, std::mt19937_64& random) {
     const auto& grid = spec.output.layout.grid();
     std::vector<std::vector<std::vector<int>>> torus(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g) torus[g].resize(groups[g].labels.size());
@@ -128,7 +127,8 @@ TEST_F(Contractions, GiveTheDenseResultAndMoveWhatThePlanSays) {
 /// Windows of any axes that can be cut, in any order.
 void cut_at_random(ProductPlan& plan, std::mt19937_64& random) {
     for (std::size_t a = 0; a < plan.axes.size(); ++a)
-        if (!plan.mapping[a].is_blocks() && random() % 2 == 0) plan.windows.push_back({static_cast<int>(a), 2 + static_cast<std::int64_t>(random() % 2)});
+        if (!plan.mapping[a].is_blocks() && random() % 2 == 0)
+            plan.windows.push_back({static_cast<int>(a), 2 + static_cast<std::int64_t>(random() % 2)});
     std::shuffle(plan.windows.begin(), plan.windows.end(), random);
     plan.stay.assign(plan.result(), std::nullopt);
 }
@@ -140,8 +140,7 @@ TEST_F(Contractions, WorkOnAnyGridInAnyWindows) {
         for (int trial = 0; trial < 4; ++trial) {
             SCOPED_TRACE(name + " trial " + std::to_string(trial));
             const bool blocks = trial % 2 != 0;
-            const auto p = make_problem(text, unfold(Torus({comm_.size()})),
-                                        blocks ? GroupMapping::blocks : GroupMapping::packed, random);
+            const auto p = make_problem(text, unfold(Torus({comm_.size()})), blocks ? GroupMapping::blocks : GroupMapping::packed, random);
             const auto groups = axes_of(p.spec);
             auto plan = plan_with_mapping(p.spec, p.inputs.size() > 1 ? PairOrder{{0, 1}} : PairOrder{}, p.spec.output.layout.grid(),
                                           random_mapping(p.spec, groups, blocks, random), {});
@@ -205,10 +204,8 @@ TEST_F(Contractions, AddTheMirrorImageOfHalfOfTheProducts) {
     std::map<char, std::int64_t> n;
     for (char l = 'a'; l <= 'z'; ++l) n[l] = 3;
     for (const auto* tree : {"", "sym(product(a,i),product(b,j))"}) {
-        const ContractionText text{{"abij", tree},
-                                   {"abef", "sym(product(a,e),product(b,f))"},
-                                   {"efij", "sym(product(e,i),product(f,j))"},
-                                   n};
+        const ContractionText text{
+            {"abij", tree}, {"abef", "sym(product(a,e),product(b,f))"}, {"efij", "sym(product(e,i),product(f,j))"}, n};
         auto p = make_problem(text, unfold(Torus({comm_.size()})), GroupMapping::packed, random);
         distribute_rows(p.spec.factors[0], random);
         const auto pairs = joint_pair(p.spec.factors[0], p.spec.factors[1], p.spec.output.labels);

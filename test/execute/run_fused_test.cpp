@@ -1,4 +1,5 @@
-// Products of several factors on the best grid and on any other, whole and in windows: the result, and that the bytes sent are those of the plan.
+// Products of several factors on the best grid and on any other, whole and in windows: the result, and that the bytes sent are those of the
+// plan.
 #include "execute/run_product.hpp"
 
 #include "plan/report/explain.hpp"
@@ -18,8 +19,7 @@ Product spec_of(const RandomNetwork& network, const RankGrid& grid, std::mt19937
         const auto extents = network.extents_of(o);
         return OperandSpec{random_layout(grid, extents, o.symmetry, random, false), o.labels, false, name};
     };
-    for (std::size_t f = 0; f < network.factors.size(); ++f)
-        spec.factors.push_back(operand(network.factors[f], "T" + std::to_string(f)));
+    for (std::size_t f = 0; f < network.factors.size(); ++f) spec.factors.push_back(operand(network.factors[f], "T" + std::to_string(f)));
     spec.output = operand({network.output, Symmetry::none(static_cast<int>(network.output.size()))}, "C");
     spec.label_extents = network.extents;
     for (std::size_t l = 0; l < network.extents.size(); ++l) spec.label_names.emplace_back(1, static_cast<char>('a' + l));

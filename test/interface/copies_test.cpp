@@ -18,7 +18,8 @@ std::int64_t differing_copies(const Tensor<double>& tensor) {
     const auto& layout = state.shape();
     const auto& comm = state.world->communicator();
     const auto local = layout.grid().is_idle(state.rank()) ? 0 : layout.local_size(state.rank());
-    const auto all = from_bytes<double>(comm.all_gather(to_bytes(std::vector<double>(elements_of<double>(state), elements_of<double>(state) + local))));
+    const auto all =
+        from_bytes<double>(comm.all_gather(to_bytes(std::vector<double>(elements_of<double>(state), elements_of<double>(state) + local))));
     std::map<std::vector<std::int64_t>, std::int64_t> first;
     std::int64_t offset = 0, differing = 0;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r) {
@@ -44,7 +45,8 @@ TEST(Copies, OfResultsHaveTheSameBits) {
         for (std::size_t f = 0; f < network.factors.size(); ++f) {
             const auto& factor = network.factors[f];
             const auto values = random_dense(network.extents_of(factor), factor.symmetry, false, random, true);
-            right = right * distributed<double>(world, values, factor.symmetry, "T" + std::to_string(f))[RandomNetwork::letters(factor.labels)];
+            right =
+                right * distributed<double>(world, values, factor.symmetry, "T" + std::to_string(f))[RandomNetwork::letters(factor.labels)];
         }
         std::vector<std::int64_t> extents;
         for (int l : network.output) extents.push_back(network.extents[static_cast<std::size_t>(l)]);

@@ -43,7 +43,8 @@ struct ShortestWays {
 template <class T>
 T random_element(std::mt19937_64& random) {
     if constexpr (std::is_same_v<T, Way>)
-        return {static_cast<std::int64_t>(random() % 4), 1 + static_cast<std::int64_t>(random() % 2), static_cast<std::int64_t>(random() % 16)};
+        return {static_cast<std::int64_t>(random() % 4), 1 + static_cast<std::int64_t>(random() % 2),
+                static_cast<std::int64_t>(random() % 16)};
     else if constexpr (std::is_same_v<T, bool>)
         return random() % 3 == 0;
     else
@@ -112,7 +113,8 @@ struct RandomProduct {
 
 /// Runs over all values of labels.
 template <class F>
-void for_all(const std::map<char, std::int64_t>& extents, const std::string& labels, std::map<char, std::int64_t>& value, F&& f, std::size_t d = 0) {
+void for_all(const std::map<char, std::int64_t>& extents, const std::string& labels, std::map<char, std::int64_t>& value, F&& f,
+             std::size_t d = 0) {
     if (d == labels.size()) return f();
     for (std::int64_t i = 0; i < extents.at(labels[d]); ++i) {
         value[labels[d]] = i;
@@ -199,7 +201,8 @@ TEST(Algebras, WaysOfTwentyFourBytes) { check_random_products<ShortestWays, true
 /// Products that are large enough for tiles and for threads.
 TEST(Algebras, MatrixProductsOfAllShapes) {
     const World world;
-    for (const auto& [m, n, k] : {std::array{70, 90, 300}, std::array{1, 200, 33}, std::array{200, 1, 33}, std::array{3, 3, 1000}, std::array{130, 17, 5}}) {
+    for (const auto& [m, n, k] :
+         {std::array{70, 90, 300}, std::array{1, 200, 33}, std::array{200, 1, 33}, std::array{3, 3, 1000}, std::array{130, 17, 5}}) {
         Tensor<int> A(world, {m, k}), B(world, {k, n}), C(world, {m, n});
         A.fill([](Index x) { return static_cast<int>((x[0] * 7 + x[1] * 13) % 101); });
         B.fill([](Index x) { return static_cast<int>((x[0] * 5 + x[1] * 3) % 97); });
@@ -208,7 +211,8 @@ TEST(Algebras, MatrixProductsOfAllShapes) {
         for (int j = 0; j < n; ++j)
             for (int i = 0; i < m; ++i) {
                 int least = MinPlus::zero;
-                for (int l = 0; l < k; ++l) least = std::min(least, a[static_cast<std::size_t>(i + m * l)] + b[static_cast<std::size_t>(l + k * j)]);
+                for (int l = 0; l < k; ++l)
+                    least = std::min(least, a[static_cast<std::size_t>(i + m * l)] + b[static_cast<std::size_t>(l + k * j)]);
                 ASSERT_EQ(c[static_cast<std::size_t>(i + m * j)], least) << m << " " << n << " " << k << " at " << i << "," << j;
             }
     }
@@ -381,10 +385,11 @@ TEST(ElementFunctions, WrongUses) {
     EXPECT_THROW((A["ijk"] = map([](double v) { return v; }, x["i"])), InvalidArgument);
     EXPECT_THROW((A["ij"] = map([](double v) { return v; }, x["ij"])), InvalidArgument);
     const auto before = A.gather();
-    EXPECT_THROW(update(A["ij"], [&](double& v) {
-                     if (world.rank() == world.size() - 1) throw InvalidArgument("here");
-                     v = 7;
-                 }),
+    EXPECT_THROW(update(A["ij"],
+                        [&](double& v) {
+                            if (world.rank() == world.size() - 1) throw InvalidArgument("here");
+                            v = 7;
+                        }),
                  Error);
     EXPECT_EQ(A.gather(), before);
 }

@@ -21,7 +21,8 @@ void expect_equal(const Tensor<T>& a, const Tensor<T>& b) {
 
 /// `right` into an output with a symmetry is what it is without.
 template <class T>
-void expect_accepted(const World& world, const std::vector<std::int64_t>& extents, const std::string& labels, const std::string& tree, const Expression<T>& right) {
+void expect_accepted(const World& world, const std::vector<std::int64_t>& extents, const std::string& labels, const std::string& tree,
+                     const Expression<T>& right) {
     Tensor<T> packed(world, extents, labels, tree, "P"), plain(world, extents);
     ASSERT_NO_THROW(packed[labels] = right) << tree;
     plain[labels] = right;
@@ -30,7 +31,8 @@ void expect_accepted(const World& world, const std::vector<std::int64_t>& extent
 }
 
 template <class T>
-Tensor<T> random(const World& world, const std::vector<std::int64_t>& extents, const std::string& labels = "", const std::string& tree = "") {
+Tensor<T> random(const World& world, const std::vector<std::int64_t>& extents, const std::string& labels = "",
+                 const std::string& tree = "") {
     static std::uint64_t seed = 0;
     auto result = tree.empty() ? Tensor<T>(world, extents) : Tensor<T>(world, extents, labels, tree);
     result.fill_random(++seed);
@@ -93,7 +95,8 @@ std::string refusal(const std::function<void()>& statement) {
 
 TEST(FollowedSymmetry, ThatIsMissingIsSaidWithTheCureThatFits) {
     const World world;
-    Tensor<double> S(world, {4, 4}, "ij", "sym(i,j)", "S"), A(world, {4, 4}, "ij", "antisym(i,j)", "A"), N(world, {4, 4}, "N"), M(world, {4, 4}, "M");
+    Tensor<double> S(world, {4, 4}, "ij", "sym(i,j)", "S"), A(world, {4, 4}, "ij", "antisym(i,j)", "A"), N(world, {4, 4}, "N"),
+        M(world, {4, 4}, "M");
     const auto copied = refusal([&] { S["ij"] = N["ij"]; });
     EXPECT_NE(copied.find("their exchange leads to N[\"ji\"]"), std::string::npos) << copied;
     EXPECT_LT(copied.find("canonical"), copied.find("symmetrized"));
@@ -110,7 +113,8 @@ TEST(FollowedSymmetry, ThatIsMissingIsSaidWithTheCureThatFits) {
 /// The same statement later, from what was kept, and another with the same products but other numbers or tensors.
 TEST(FollowedSymmetry, IsFoundAgainForOtherNumbersAndTensors) {
     const World world;
-    Tensor<double> A(world, {4, 4}, "ij", "antisym(i,j)", "A"), S(world, {4, 4}, "ij", "sym(i,j)", "S"), N(world, {4, 4}, "N"), M(world, {4, 4}, "M");
+    Tensor<double> A(world, {4, 4}, "ij", "antisym(i,j)", "A"), S(world, {4, 4}, "ij", "sym(i,j)", "S"), N(world, {4, 4}, "N"),
+        M(world, {4, 4}, "M");
     N.fill_random(1);
     M.fill_random(2);
     for (int round = 0; round < 3; ++round) {
@@ -139,8 +143,8 @@ TEST(UnusualLabels, AreRefusedTogetherUnlessVouchedFor) {
     expect_equal(R, wanted);
     R["abij"] = sum("k", V["abef"] * T["efik"]);
     expect_equal(R, wanted);
-    EXPECT_NO_THROW((R["abij"] = sums["abi"]));       // a broadcast alone
-    EXPECT_NO_THROW((sums["abi"] = T["abik"]));       // a sum alone
+    EXPECT_NO_THROW((R["abij"] = sums["abi"]));  // a broadcast alone
+    EXPECT_NO_THROW((sums["abi"] = T["abik"]));  // a sum alone
     EXPECT_THROW((R["abij"] = broadcast("i", T["abij"])), InvalidArgument);
     EXPECT_THROW((sums["abi"] = sum("e", V["abee"] * T["abij"])), InvalidArgument);
     const auto plan = R["abij"].explain(broadcast("j", V["abef"] * T["efik"]));

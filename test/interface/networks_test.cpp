@@ -71,7 +71,8 @@ TEST(Networks, MoveALastingTensorForTheSakeOfLaterRuns) {
     const World world;
     Tensor<double> X(world, {16, 16, 16, 16}, "X"), A(world, {16, 12}, "A"), B(world, {16, 12}, "B"), C(world, {16, 12}, "C");
     Tensor<double> R(world, {16, 12, 12, 12}, "R"), S(world, {12, 12, 12, 16}, "S");
-    for (auto* tensor : {&X, &A, &B, &C}) tensor->fill([&](Index x) { return static_cast<double>((7 * x[0] + 3 * x[1] + 2 * x.back()) % 5); });
+    for (auto* tensor : {&X, &A, &B, &C})
+        tensor->fill([&](Index x) { return static_cast<double>((7 * x[0] + 3 * x[1] + 2 * x.back()) % 5); });
     const auto product = X["ijkl"] * A["jb"] * B["kc"] * C["ld"];
     R["ibcd"] = product;
     const auto wanted = R.gather();
@@ -108,8 +109,8 @@ TEST(Networks, TakeOneTensorSeveralTimes) {
         for (int repeat = 0; repeat < 5; ++repeat) {
             const auto& p = patterns[static_cast<std::size_t>(random_integer(random, 0, 3))];
             SCOPED_TRACE(RandomNetwork::letters(p) + " on n = " + std::to_string(n));
-            C["ad"] = A[RandomNetwork::letters({p[0], p[1]})] * A[RandomNetwork::letters({p[2], p[3]})] *
-                      A[RandomNetwork::letters({p[4], p[5]})];
+            C["ad"] =
+                A[RandomNetwork::letters({p[0], p[1]})] * A[RandomNetwork::letters({p[2], p[3]})] * A[RandomNetwork::letters({p[4], p[5]})];
             expect_equal(C, dense_product({{a, {p[0], p[1]}}, {a, {p[2], p[3]}}, {a, {p[4], p[5]}}}, {0, 3}, {n, n, n, n}));
             expect_equal(A, a);
         }
@@ -120,7 +121,8 @@ TEST(Networks, TakeOneTensorSeveralTimes) {
 TEST(Networks, OfDecompositionsEqualTheReference) {
     const World world;
     std::mt19937_64 random(1);
-    const std::map<char, std::int64_t> extent{{'i', 5}, {'j', 4}, {'k', 7}, {'l', 3}, {'m', 2}, {'a', 3}, {'b', 2}, {'c', 3}, {'d', 2}, {'e', 3}};
+    const std::map<char, std::int64_t> extent{{'i', 5}, {'j', 4}, {'k', 7}, {'l', 3}, {'m', 2},
+                                              {'a', 3}, {'b', 2}, {'c', 3}, {'d', 2}, {'e', 3}};
     for (const std::string text :
          {"ij,jk,kl->il", "ij,jk,kl,lm->im", "ijk,ja,ka->ia", "ijk,ia,ka->ja", "ijk,ia,ja->ka", "ijklm,ja,ka,la,ma->ia",
           "ijklm,ia,ja,la,ma->ka", "ijklm,ia,ja,ka,la->ma", "ijklm,jb,kc,ld,me->ibcde", "ik,ik,ikl,jl->ijkl", "ia,ja,ka->ijk"}) {

@@ -139,9 +139,8 @@ TEST(NotANumber, StaysUnderACoefficientOfZero) {
 
 TEST(NotANumber, OfPackedTensorsStaysUnderACoefficientOfZero) {
     const World world;
-    Tensor<double> T2(world, {3, 3, 4, 4}, "abij", "antisym(a,b) antisym(i,j)", "T"), V(world, {3, 3, 3, 3}, "abcd",
-                                                                                        "antisym(a,b) antisym(c,d)", "V"),
-        Z(world, {3, 3, 4, 4}, "abij", "antisym(a,b) antisym(i,j)", "Z");
+    Tensor<double> T2(world, {3, 3, 4, 4}, "abij", "antisym(a,b) antisym(i,j)", "T"),
+        V(world, {3, 3, 3, 3}, "abcd", "antisym(a,b) antisym(c,d)", "V"), Z(world, {3, 3, 4, 4}, "abij", "antisym(a,b) antisym(i,j)", "Z");
     T2.fill_random(1);
     V.fill_random(2);
     T2.write(std::vector<std::int64_t>{T2.key(std::vector<std::int64_t>{0, 1, 0, 1})}, std::vector<double>{nan});

@@ -21,7 +21,8 @@ std::vector<Item> items_of(std::int64_t rank, std::int64_t ranks, std::uint64_t 
     std::mt19937_64 random(1000 * seed + static_cast<std::uint64_t>(rank));
     std::vector<Item> items;
     const auto count = static_cast<std::int64_t>(random() % 3 == 0 ? 0 : random() % 50);
-    for (std::int64_t i = 0; i < count; ++i) items.push_back({rank, i, static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(ranks))});
+    for (std::int64_t i = 0; i < count; ++i)
+        items.push_back({rank, i, static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(ranks))});
     return items;
 }
 
@@ -66,7 +67,9 @@ TEST(DeliverPairs, BringsEachPairToAllRanksThatStoreItsElement) {
     for (int trial = 0; trial < 6; ++trial) {
         const auto layout = random_layout(world.state()->grid(), extents, symmetry, random, trial % 2 == 1);
         // Above the length of a batch on two and more ranks.
-        const auto count = [&](std::int64_t rank) { return rank % 3 == 1 ? std::int64_t(0) : trial == 0 ? 300000 - rank : 10 * rank + trial; };
+        const auto count = [&](std::int64_t rank) {
+            return rank % 3 == 1 ? std::int64_t(0) : trial == 0 ? 300000 - rank : 10 * rank + trial;
+        };
         const PairBatches batches(*world.state(), count(me), 0, 0, 0, [] {});
         std::int64_t most = 0;
         for (std::int64_t r = 0; r < ranks; ++r) most = std::max(most, count(r));
@@ -109,12 +112,14 @@ TEST(DeliverPairs, ThrowsOnEveryRankWhatOneFindsWrong) {
                 if (world.rank() == world.size() - 1 && i == 7) throw InvalidArgument("pair 7");
                 return locator.locate_key(i);
             },
-            [](std::int64_t, const ElementLocation&, std::byte* to) { *reinterpret_cast<double*>(to) = 1; }, [](std::int64_t, const std::byte*) {});
+            [](std::int64_t, const ElementLocation&, std::byte* to) { *reinterpret_cast<double*>(to) = 1; },
+            [](std::int64_t, const std::byte*) {});
     };
     EXPECT_THROW(deliver(), InvalidArgument);
-    EXPECT_THROW(PairBatches(*world.state(), 1, 0, 0, 0, [&] {
-                     if (world.rank() == 0) throw InvalidArgument("a key");
-                 }),
+    EXPECT_THROW(PairBatches(*world.state(), 1, 0, 0, 0,
+                             [&] {
+                                 if (world.rank() == 0) throw InvalidArgument("a key");
+                             }),
                  InvalidArgument);
 }
 

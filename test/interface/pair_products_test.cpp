@@ -87,9 +87,11 @@ TEST(PairProducts, AreComputedInTheWayThatIsCheaper) {
         const auto text = C["abij"].explain(A["abef"] * B["efij"]);
         if (o > 1) {
             EXPECT_NE(text.find("(ef)"), std::string::npos) << text;
-            const auto why = "C is computed in two parts, A+ B+ and A- B-, because A and B stay as they are when both of their pairs are exchanged";
+            const auto why =
+                "C is computed in two parts, A+ B+ and A- B-, because A and B stay as they are when both of their pairs are exchanged";
             EXPECT_NE(text.find(why), std::string::npos) << text;
-            for (const char* statement : {"A+[abef] <- A[abef]\n", "B-[efij] <- B[efij]\n", "C[abij] <- A+[abef] * B+[efij]\n", "C[abij] <- A-[abef] * B-[efij]\n"})
+            for (const char* statement :
+                 {"A+[abef] <- A[abef]\n", "B-[efij] <- B[efij]\n", "C[abij] <- A+[abef] * B+[efij]\n", "C[abij] <- A-[abef] * B-[efij]\n"})
                 EXPECT_NE(text.find(statement), std::string::npos) << statement << text;
         }
         if (o == 1 && world.size() == 1) {

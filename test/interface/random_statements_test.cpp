@@ -67,8 +67,8 @@ public:
 private:
     Structure(RandomStatement& s, const std::vector<RandomTerm>& terms, bool complex, bool tensors_are_shared)
         : symmetry_(s.symmetry()), group_(group_elements(symmetry_)), output_(s.output) {
-        const bool triples = std::any_of(s.tensors.begin(), s.tensors.end(),
-                                         [](const auto& t) { return has_triple(product(t.symmetry.slots())); });
+        const bool triples =
+            std::any_of(s.tensors.begin(), s.tensors.end(), [](const auto& t) { return has_triple(product(t.symmetry.slots())); });
         const std::int64_t extent = triples ? 4 : 3;
         const std::vector<std::int64_t> extents(s.label_extents.size(), extent);
         r_ = Dense(std::vector<std::int64_t>(s.output.size(), extent));
@@ -265,8 +265,8 @@ private:
         return {elements_of<T>(state), elements_of<T>(state) + state.count()};
     }
 
-    /// A statement is refused for terms that together lack a symmetry or a zero of the output, or for a diagonal. What is zero for want of different
-    /// indices need not be seen.
+    /// A statement is refused for terms that together lack a symmetry or a zero of the output, or for a diagonal. What is zero for want of
+    /// different indices need not be seen.
     void check_refusal() {
         if (has_repeated(statement_.output)) return;
         const Structure structure(statement_, without_projection(), complex_);
@@ -281,7 +281,8 @@ private:
             if (Structure::is_named(result.index(k), statement_.output)) result.data[k] *= statement_.beta;
         scale_ = 1;
         if (!statement_.symmetry().trivial()) {
-            EXPECT_TRUE(Structure(statement_, without_projection(), complex_).fits()) << "accepted, though the right-hand side lacks a symmetry or a zero";
+            EXPECT_TRUE(Structure(statement_, without_projection(), complex_).fits())
+                << "accepted, though the right-hand side lacks a symmetry or a zero";
         }
         for (const auto& term : statement_.terms) add(term, old, result);
     }

@@ -16,8 +16,8 @@ template <class T>
 struct Operand {
     Operand(const World& world, const Extents& extents, std::mt19937_64& random, const std::string& name = "A",
             const Symmetry& symmetry = {})
-        : dense(random_dense(extents, symmetry.order() < 0 ? Symmetry::none(static_cast<int>(extents.size())) : symmetry,
-                             is_complex<T>, random)),
+        : dense(random_dense(extents, symmetry.order() < 0 ? Symmetry::none(static_cast<int>(extents.size())) : symmetry, is_complex<T>,
+                             random)),
           tensor(distributed<T>(world, dense, symmetry, name)) {}
     Dense dense;
     Tensor<T> tensor;
@@ -94,8 +94,7 @@ TYPED_TEST(Regressions, ElementwiseFactorsOfALongThinProduct) {
 
 TYPED_TEST(Regressions, OuterProductWhoseLabelsInterleave) {
     const std::map<char, std::int64_t> extents{{'a', 3}, {'b', 4}, {'c', 5}};
-    for (const char* text : {"ac,b->abc", "b,ac->abc", "ca,b->abc", "ac,b->cba"})
-        check_product<TypeParam>(this->world_, text, extents);
+    for (const char* text : {"ac,b->abc", "b,ac->abc", "ca,b->abc", "ac,b->cba"}) check_product<TypeParam>(this->world_, text, extents);
 }
 
 TYPED_TEST(Regressions, ConjugatingTheSecondOperandOnly) {
@@ -220,7 +219,8 @@ TEST(Regressions, TwoCommunicatorsNeitherOfThemTheWorld) {
 /// The sum over all labels of a hermitian tensor is real, also over eight of them: symmetrized() adds no conjugate.
 TEST(Regressions, EightSummedLabelsOfAHermitianTensor) {
     const World world;
-    Tensor<Complex> T(world, {1, 2, 2, 2, 1, 1, 2, 1}, "abcdefgh", "hollow(product(sym(a,e),hermitian(g,c)),product(sym(h,f),hermitian(d,b)))");
+    Tensor<Complex> T(world, {1, 2, 2, 2, 1, 1, 2, 1}, "abcdefgh",
+                      "hollow(product(sym(a,e),hermitian(g,c)),product(sym(h,f),hermitian(d,b)))");
     Tensor<Complex> C(world, {2, 2}, "xy", "hermitian(x,y)");
     T.fill_random(3, 1, 2);
     C["xy"] = symmetrized(broadcast("xy", T["abcdefgh"]));

@@ -92,8 +92,8 @@ void apply(Map& map, const Batch& batch, Duplicates duplicates, std::int64_t ran
         }
 }
 
-const std::vector<Numbers> shapes{{7}, {1}, {13, 11}, {5, 0, 3}, {31, 2, 17}, {4, 5, 3, 6}, {2, 3, 2, 5, 3}, {3, 2, 2, 3, 2, 4},
-                                  {1, 1, 1}, {1000003, 999983, 7}};
+const std::vector<Numbers> shapes{
+    {7}, {1}, {13, 11}, {5, 0, 3}, {31, 2, 17}, {4, 5, 3, 6}, {2, 3, 2, 5, 3}, {3, 2, 2, 3, 2, 4}, {1, 1, 1}, {1000003, 999983, 7}};
 
 TEST(SparseTensor, HoldsWhatIsWrittenFromAnyRank) {
     const World world;
@@ -156,7 +156,8 @@ TEST(SparseTensor, IsMadeFromTheArraysOfTheRanks) {
 TEST(SparseTensor, RefusesASecondValueAndStaysAsItWas) {
     const World world;
     SparseTensor<double> X(world, {6, 5}, "X");
-    X.write_at(world.rank() == 0 ? Numbers{1, 2, 3, 4} : Numbers{}, world.rank() == 0 ? std::vector<double>{1, 2} : std::vector<double>{}, Duplicates::refuse);
+    X.write_at(world.rank() == 0 ? Numbers{1, 2, 3, 4} : Numbers{}, world.rank() == 0 ? std::vector<double>{1, 2} : std::vector<double>{},
+               Duplicates::refuse);
     const auto before = X.gather();
     const auto last = world.size() - 1;
     const auto message_of = [&](const Numbers& tuples, const std::vector<double>& values) {
@@ -201,7 +202,8 @@ TEST(SparseTensor, HasLengthsUpTo2To62AndThenNoKeys) {
     EXPECT_FALSE(X.has_keys());
     Numbers tuple(16, huge - 1);
     tuple[3] = 5;
-    X.write_at(world.rank() == 0 ? tuple : Numbers{}, world.rank() == 0 ? std::vector<double>{3} : std::vector<double>{}, Duplicates::refuse);
+    X.write_at(world.rank() == 0 ? tuple : Numbers{}, world.rank() == 0 ? std::vector<double>{3} : std::vector<double>{},
+               Duplicates::refuse);
     const auto all = X.gather();
     ASSERT_EQ(all.values, (std::vector<double>{3}));
     EXPECT_EQ(all.indices[3][0], 5);

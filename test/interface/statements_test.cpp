@@ -65,31 +65,43 @@ TEST(Statements, ReadTheLeftHandSideBeforeTheyChangeIt) {
     check([](auto& o) { return o.C["ik"] * o.C["kj"]; }, 0, [](auto& o, auto i, auto j) { return times(o.c, o.c, i, j); });
     check([](auto& o) { return o.C["ik"] * o.A["kj"] - o.B["ik"] * o.C["kj"]; }, 0,
           [](auto& o, auto i, auto j) { return times(o.c, o.a, i, j) - times(o.b, o.c, i, j); });
-    check([](auto& o) { return o.C["ij"] * o.C["ij"] + 2.0 * o.C["ji"]; }, 3, [](auto& o, auto i, auto j) {
-        return 3.0 * o.c.at({i, j}) + o.c.at({i, j}) * o.c.at({i, j}) + 2.0 * o.c.at({j, i});
-    });
+    check([](auto& o) { return o.C["ij"] * o.C["ij"] + 2.0 * o.C["ji"]; }, 3,
+          [](auto& o, auto i, auto j) {
+              return 3.0 * o.c.at({i, j}) + o.c.at({i, j}) * o.c.at({i, j}) + 2.0 * o.c.at({j, i});
+          });
 }
 
 TEST(Statements, AddTermsAndNumbers) {
-    check([](auto& o) { return (o.A["ij"] + o.B["ji"]) * 2.0 - o.S["ij"] / 2.0; }, 1, [](auto& o, auto i, auto j) {
-        return o.c.at({i, j}) + 2.0 * (o.a.at({i, j}) + o.b.at({j, i})) - o.s.at({i, j}) / 2.0;
-    });
-    check([](auto& o) { return (o.A["ik"] + o.B["ik"]) * (o.S["kj"] - o.A["kj"]); }, 0, [](auto& o, auto i, auto j) {
-        return times(o.a, o.s, i, j) + times(o.b, o.s, i, j) - times(o.a, o.a, i, j) - times(o.b, o.a, i, j);
-    });
+    check([](auto& o) { return (o.A["ij"] + o.B["ji"]) * 2.0 - o.S["ij"] / 2.0; }, 1,
+          [](auto& o, auto i, auto j) {
+              return o.c.at({i, j}) + 2.0 * (o.a.at({i, j}) + o.b.at({j, i})) - o.s.at({i, j}) / 2.0;
+          });
+    check([](auto& o) { return (o.A["ik"] + o.B["ik"]) * (o.S["kj"] - o.A["kj"]); }, 0,
+          [](auto& o, auto i, auto j) {
+              return times(o.a, o.s, i, j) + times(o.b, o.s, i, j) - times(o.a, o.a, i, j) - times(o.b, o.a, i, j);
+          });
     check([](auto&) { return Expression<double>(2.5); }, 1, [](auto& o, auto i, auto j) { return o.c.at({i, j}) + 2.5; });
     check([](auto&) { return Expression<double>(); }, -2, [](auto& o, auto i, auto j) { return -2.0 * o.c.at({i, j}); });
     check([](auto&) { return Expression<double>(); }, 3,
-          [](auto& o, auto i, auto j) { return (i == j ? 3.0 : 1.0) * o.c.at({i, j}); }, "ii");
+          [](auto& o, auto i, auto j) {
+              return (i == j ? 3.0 : 1.0) * o.c.at({i, j});
+          },
+          "ii");
     check([](auto&) { return Expression<double>(); }, 0, [](auto&, auto, auto) { return Value(0); });
-    check([](auto& o) { return o.A["ii"]; }, 1, [](auto& o, auto i, auto j) {
-        return o.c.at({i, j}) + (i == j ? o.a.at({i, i}) : 0.0);
-    }, "ii");
-    check([](auto& o) { return o.A["kk"] * o.B["ll"]; }, 0, [](auto& o, auto, auto) {
-        Value x = 0, y = 0;
-        for (std::int64_t k = 0; k < 5; ++k) { x += o.a.at({k, k}); y += o.b.at({k, k}); }
-        return x * y;
-    });
+    check([](auto& o) { return o.A["ii"]; }, 1,
+          [](auto& o, auto i, auto j) {
+              return o.c.at({i, j}) + (i == j ? o.a.at({i, i}) : 0.0);
+          },
+          "ii");
+    check([](auto& o) { return o.A["kk"] * o.B["ll"]; }, 0,
+          [](auto& o, auto, auto) {
+              Value x = 0, y = 0;
+              for (std::int64_t k = 0; k < 5; ++k) {
+                  x += o.a.at({k, k});
+                  y += o.b.at({k, k});
+              }
+              return x * y;
+          });
 }
 
 TEST(Statements, HaveOperatorsThatDoTheSameAsAssign) {
@@ -105,15 +117,17 @@ TEST(Statements, HaveOperatorsThatDoTheSameAsAssign) {
     expect_equal(o.C, matrix([&](auto i, auto j) { return 2.0 * times(o.a, o.s, j, i) - o.a.at({j, i}); }));
 }
 
-/// The same product with other letters, in other orders, in one statement or in several; of integers, since tensors may lie elsewhere the next time,
-/// so that sums are made in another order.
+/// The same product with other letters, in other orders, in one statement or in several; of integers, since tensors may lie elsewhere the
+/// next time, so that sums are made in another order.
 TEST(Statements, DoNotDependOnLettersOrOnHowTheyAreSplit) {
     const World world;
     with_all_mappings(world, [&] {
         Tensor<double> V(world, {5, 5, 5, 5}, "abef", "antisym(a,b) antisym(e,f)"),
             T(world, {5, 5, 3, 3}, "efij", "antisym(e,f) antisym(i,j)");
         Tensor<double> F(world, {5, 5}), Z(T), Y(T), X(T), W(T);
-        const auto antisymmetric = [](Index x) { return static_cast<double>((x[1] - x[0]) * (x[3] - x[2]) * (1 + (x[0] + x[1] + 3 * (x[2] + x[3])) % 4)); };
+        const auto antisymmetric = [](Index x) {
+            return static_cast<double>((x[1] - x[0]) * (x[3] - x[2]) * (1 + (x[0] + x[1] + 3 * (x[2] + x[3])) % 4));
+        };
         V.fill(antisymmetric);
         T.fill(antisymmetric);
         F.fill([](Index x) { return static_cast<double>((3 * x[0] + 5 * x[1]) % 7 - 2); });
@@ -166,7 +180,9 @@ TEST(Statements, AreExplainedWithReasons) {
     const World world;
     const Tensor<double> T(world, {6, 6, 5, 5}, "abij", "antisym(a,b) antisym(i,j)", "T"), x(world, {6, 5}, "x"), A(world, {6, 6}, "A");
     Tensor<double> M(world, {6, 5}, "M"), R(world, {6, 6, 5, 5}, "abij", "antisym(a,b) antisym(i,j)", "R"), B(world, {6, 6}, "B");
-    const auto contains = [](const std::string& text, const std::string& part) { EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text; };
+    const auto contains = [](const std::string& text, const std::string& part) {
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+    };
     contains(explain(M["ai"], T["aeim"] * x["em"]), "T is unpacked: the product takes (ae) (im) apart");
     contains(explain(R["abij"], antisymmetrized(R["aeij"] * A["be"])), "note: R is on both sides, so it is copied first");
     contains(explain(B["ij"], A["ij"] + A["ji"]), "note: 2 terms are computed one after the other and added up");
@@ -201,8 +217,7 @@ TEST(Statements, TakeTensorsOfOrderSixteen) {
             double sum = 0;
             for (std::size_t k = 0; k < dense.data.size(); ++k) {
                 const auto i = dense.index(k);
-                if (i[13] == static_cast<std::int64_t>(m) && i[6] == static_cast<std::int64_t>(g))
-                    sum -= std::norm(dense.data[k]);
+                if (i[13] == static_cast<std::int64_t>(m) && i[6] == static_cast<std::int64_t>(g)) sum -= std::norm(dense.data[k]);
             }
             EXPECT_EQ(values[m + 2 * g], sum);
         }

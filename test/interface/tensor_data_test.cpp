@@ -52,8 +52,7 @@ TYPED_TEST(TensorData, LocalPairsCoverEachOrbitOnce) {
         EXPECT_TRUE(std::is_sorted(keys.begin(), keys.end()));
         const auto& comm = this->world_.state()->communicator();
         EXPECT_EQ(comm.sum(static_cast<std::int64_t>(keys.size())), A.packed_size());
-        for (std::size_t i = 0; i < keys.size(); ++i)
-            EXPECT_EQ(values[i], element<T>(dense.data[static_cast<std::size_t>(keys[i])]));
+        for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(values[i], element<T>(dense.data[static_cast<std::size_t>(keys[i])]));
         // The orbits of all ranks' keys do not meet, and leave out nothing but zeros.
         std::map<std::vector<std::int64_t>, int> seen;
         const auto group = group_elements(shape.symmetry());
@@ -77,9 +76,7 @@ TYPED_TEST(TensorData, ForEachLocalVisitsAndChangesEveryStoredElement) {
         for (auto& v : doubled.data) v *= 2;
         expect_equal(A, doubled);
         const auto& constant = A;
-        constant.for_each_local([&](Index x, const T& value) {
-            EXPECT_EQ(value, element<T>(doubled.at({x.begin(), x.end()})));
-        });
+        constant.for_each_local([&](Index x, const T& value) { EXPECT_EQ(value, element<T>(doubled.at({x.begin(), x.end()}))); });
     });
 }
 
@@ -147,8 +144,7 @@ TYPED_TEST(TensorData, FillSetsAConstantOrAFunctionOfTheIndex) {
             const auto x = S.index(static_cast<std::int64_t>(k));
             EXPECT_EQ(S.gather()[k], static_cast<T>(100 * (x[0] + x[2]) + x[1]));
         }
-        for (std::size_t k = 0; k < 25; ++k)
-            EXPECT_EQ(A.gather()[k], static_cast<T>(static_cast<int>(k) % 5 - static_cast<int>(k) / 5));
+        for (std::size_t k = 0; k < 25; ++k) EXPECT_EQ(A.gather()[k], static_cast<T>(static_cast<int>(k) % 5 - static_cast<int>(k) / 5));
         A.fill(T(0));
         EXPECT_EQ(A.norm(), 0);
     });
@@ -167,8 +163,9 @@ TYPED_TEST(TensorData, AccumulateAddsWhatAllRanksGive) {
             std::vector<T> values;
             auto smallest = [&](std::size_t k) {
                 std::pair<std::size_t, GroupElement> best{k, group[0]};
-                for (const auto& g : group) best = std::min(best, {dense.key(permuted(dense.index(k), g)), g},
-                                                            [](const auto& a, const auto& b) { return a.first < b.first; });
+                for (const auto& g : group)
+                    best = std::min(best, {dense.key(permuted(dense.index(k), g)), g},
+                                    [](const auto& a, const auto& b) { return a.first < b.first; });
                 return best;
             };
             for (std::int64_t r = 0; r < this->world_.size() && !dense.data.empty(); ++r) {
@@ -188,13 +185,11 @@ TYPED_TEST(TensorData, AccumulateAddsWhatAllRanksGive) {
             auto expected = dense;
             for (std::size_t k = 0; k < dense.data.size(); ++k) {
                 const auto [key, g] = smallest(k);
-                if (given.count(key) > 0)
-                    expected.data[k] = beta * dense.data[k] + alpha * (g.negative ? -given[key] : given[key]);
+                if (given.count(key) > 0) expected.data[k] = beta * dense.data[k] + alpha * (g.negative ? -given[key] : given[key]);
             }
             expect_equal(A, expected);
             const auto again = A.read(mine);
-            for (std::size_t i = 0; i < mine.size(); ++i)
-                EXPECT_EQ(again[i], element<T>(expected.data[static_cast<std::size_t>(mine[i])]));
+            for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(again[i], element<T>(expected.data[static_cast<std::size_t>(mine[i])]));
         });
     });
 }
@@ -207,8 +202,9 @@ TYPED_TEST(TensorData, ManyPairsAreWrittenAndReadInBatches) {
         Keys extents;
         const char* symmetry;
     };
-    for (const auto& [extents, symmetry] : {Case{{40, 40, 8, 8}, ""}, Case{{40, 40, 8, 8}, "antisym(a,b) sym(c,d)"},
-                                            Case{{20, 20, 20, 20}, "sym(sym(a,b),sym(c,d))"}, Case{{30, 9, 30, 9}, "sym(product(a,b),product(c,d))"}}) {
+    for (const auto& [extents, symmetry] :
+         {Case{{40, 40, 8, 8}, ""}, Case{{40, 40, 8, 8}, "antisym(a,b) sym(c,d)"}, Case{{20, 20, 20, 20}, "sym(sym(a,b),sym(c,d))"},
+          Case{{30, 9, 30, 9}, "sym(product(a,b),product(c,d))"}}) {
         SCOPED_TRACE(symmetry);
         Tensor<T> A(world, extents, "abcd", symmetry), B(world, extents, "abcd", symmetry);
         B.fill_random(5, 1, 2);
@@ -335,9 +331,13 @@ TEST(TensorData, ContradictionsAreNamed) {
 /// What is stored, and how other elements follow from it, for trees of all kinds.
 TEST(TensorData, CanonicalKeysNameStoredElements) {
     const World world;
-    const std::vector<std::pair<std::string, std::string>> trees{{"pqrs", "sym(sym(p,q),sym(r,s))"}, {"abij", "antisym(a,b) antisym(i,j)"},
-                                                                 {"abij", "sym(product(a,i),product(b,j))"}, {"abij", "hermitian(product(a,b),product(i,j))"},
-                                                                 {"abci", "hollow(a,b,c)"}, {"abij", "antisym(sym(a,b),sym(i,j))"}, {"abij", ""}};
+    const std::vector<std::pair<std::string, std::string>> trees{{"pqrs", "sym(sym(p,q),sym(r,s))"},
+                                                                 {"abij", "antisym(a,b) antisym(i,j)"},
+                                                                 {"abij", "sym(product(a,i),product(b,j))"},
+                                                                 {"abij", "hermitian(product(a,b),product(i,j))"},
+                                                                 {"abci", "hollow(a,b,c)"},
+                                                                 {"abij", "antisym(sym(a,b),sym(i,j))"},
+                                                                 {"abij", ""}};
     for (const auto& [names, tree] : trees) {
         Tensor<std::complex<double>> T(world, {3, 3, 3, 3}, names, tree);
         T.fill_random(3);

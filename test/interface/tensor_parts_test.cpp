@@ -57,8 +57,7 @@ TYPED_TEST(TensorParts, SliceTakesAnyRange) {
             const auto part = A.slice(begin, end);
             expect_equal(part, cut(dense, begin, end));
             // What it says about its symmetry is true of its elements.
-            for (const auto& g : group_elements(part.symmetry()))
-                EXPECT_EQ(permuted(part.extents(), g), part.extents());
+            for (const auto& g : group_elements(part.symmetry())) EXPECT_EQ(permuted(part.extents(), g), part.extents());
         });
     });
 }

@@ -205,8 +205,8 @@ TEST(Trace, EscapesNames) {
         record.statement = name;
         return Json::parse(to_event(record, 0)).at("name").get<std::string>();
     };
-    for (const std::string& text : {std::string("plain"), std::string("a\"b\\c/d"), std::string("\n\t\x01\x1f\x7f"),
-                                    std::string("\0x", 2), std::string("\u00e4\u20ac\U0001d11e")})
+    for (const std::string& text : {std::string("plain"), std::string("a\"b\\c/d"), std::string("\n\t\x01\x1f\x7f"), std::string("\0x", 2),
+                                    std::string("\u00e4\u20ac\U0001d11e")})
         EXPECT_EQ(name_in_event(text), text);
     for (const std::string bytes : {"\xff", "\xc0\xaf", "\xe4", "\xed\xa0\x80", "\xf5\x80\x80\x80", "\xe0\x80\x80"}) {
         const auto parsed = name_in_event("a" + bytes + "b");

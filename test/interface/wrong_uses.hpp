@@ -40,7 +40,9 @@ inline Scene make_scene() {
         t.fill_random(8);
         return t;
     };
-    Scene scene{world, other, small,
+    Scene scene{world,
+                other,
+                small,
                 real(world, {4, 5}, "ij", "", "M"),
                 real(world, {4, 4}, "ij", "", "N"),
                 real(world, {4, 4}, "ij", "sym(i,j)", "S"),
@@ -102,16 +104,16 @@ private:
 };
 
 struct WrongUse {
-    const char* text;                        ///< the code
-    void (*run)(Scene&);                     ///< what it does
-    const char* exception;                   ///< the name of the exception
-    std::vector<std::string> fragments;      ///< what the message must contain
-    int ranks = 1;                           ///< it is only wrong on so many ranks
+    const char* text;                    ///< the code
+    void (*run)(Scene&);                 ///< what it does
+    const char* exception;               ///< the name of the exception
+    std::vector<std::string> fragments;  ///< what the message must contain
+    int ranks = 1;                       ///< it is only wrong on so many ranks
 };
 
 /// Code as its own description.
-#define ARGES_USE(...)                                                                                                     \
-    #__VA_ARGS__, [](Scene& scene) {                                                                                       \
+#define ARGES_USE(...)                                                                                                                     \
+#__VA_ARGS__, [](Scene& scene) {                                                                                       \
         [[maybe_unused]] auto& [world, other, small, M, N, S, A, H, E, S3, v, x, F, D, Q, Z, W] = scene;                   \
         __VA_ARGS__;                                                                                                       \
     }

@@ -53,9 +53,8 @@ struct Everything {
 
 Everything everything_in(const World& world, const std::string& path) {
     const CheckpointReader reader(world, path);
-    return {reader.read<double>("t2").gather(), reader.read<std::complex<float>>("dense").gather(),
-            reader.value<std::int64_t>("version"), reader.value<std::string>("method"),
-            reader.value<std::vector<double>>("energies")};
+    return {reader.read<double>("t2").gather(), reader.read<std::complex<float>>("dense").gather(), reader.value<std::int64_t>("version"),
+            reader.value<std::string>("method"), reader.value<std::vector<double>>("energies")};
 }
 
 class CheckpointDamage : public testing::Test {
@@ -88,8 +87,7 @@ TEST_F(CheckpointDamage, OfElementsIsRefused) {
             const auto at = tensor.offset + random.below(tensor.shape.packed_size * element);
             damaged[static_cast<std::size_t>(at)] ^= static_cast<char>(1 << random.below(8));
             const auto path = folder_.write("damaged.h5", damaged);
-            expect_refused_with("the elements of tensor \"" + name + "\" differ from their checksum",
-                                [&] { everything_in(world_, path); });
+            expect_refused_with("the elements of tensor \"" + name + "\" differ from their checksum", [&] { everything_in(world_, path); });
         }
     }
 }
@@ -148,17 +146,14 @@ TEST_F(CheckpointDamage, WrongQuestions) {
     expect_refused_with("has no tensor \"\"", [&] { (void)reader.tensor(""); });
     expect_refused_with("elements of type float64, not float32", [&] { (void)reader.read<float>("t2"); });
     expect_refused_with("elements of type complex64, not float64", [&] { (void)reader.read<double>("dense"); });
-    expect_refused_with("is 6 x 6 x 4 x 4, and the tensor to read into 6 x 6 x 5 x 5",
-                        [&] { reader.read_into("t2", other_extents); });
+    expect_refused_with("is 6 x 6 x 4 x 4, and the tensor to read into 6 x 6 x 5 x 5", [&] { reader.read_into("t2", other_extents); });
     expect_refused_with("has the symmetry antisym(a,b)", [&] { reader.read_into("t2", other_symmetry); });
     expect_refused_with("of another world", [&] { reader.read_into("t2", elsewhere); });
     expect_refused_with("no shape yet", [&] { reader.read_into("t2", none); });
-    expect_refused_with("has no value \"t2\"; it has \"energies\", \"method\", \"version\"",
-                        [&] { (void)reader.value<double>("t2"); });
+    expect_refused_with("has no value \"t2\"; it has \"energies\", \"method\", \"version\"", [&] { (void)reader.value<double>("t2"); });
     expect_refused_with("value \"method\" is a text, not a number", [&] { (void)reader.value<double>("method"); });
     expect_refused_with("value \"version\" is an integer, not a number", [&] { (void)reader.value<double>("version"); });
-    expect_refused_with("value \"energies\" is a vector of numbers, not a text",
-                        [&] { (void)reader.value<std::string>("energies"); });
+    expect_refused_with("value \"energies\" is a vector of numbers, not a text", [&] { (void)reader.value<std::string>("energies"); });
 }
 
 TEST_F(CheckpointDamage, WrongUsesOfAWriter) {
@@ -169,8 +164,7 @@ TEST_F(CheckpointDamage, WrongUsesOfAWriter) {
     expect_refused_with("this is a directory", [&] { CheckpointWriter(world_, folder_ / "."); });
     expect_refused_with("a dry run", [&] { CheckpointWriter(World::dry_run(4), path_); });
     CheckpointWriter writer(world_, folder_ / "w.h5");
-    for (const char* name : {"", ".", "a/b", "/"})
-        expect_refused_with("cannot be a name", [&] { writer.add(name, x); });
+    for (const char* name : {"", ".", "a/b", "/"}) expect_refused_with("cannot be a name", [&] { writer.add(name, x); });
     expect_refused_with("cannot be a name", [&] { writer.set("a/b", 1); });
     writer.add("x", x);
     writer.set("x", 1);
@@ -179,8 +173,7 @@ TEST_F(CheckpointDamage, WrongUsesOfAWriter) {
     expect_refused_with("zero character", [&] { writer.set("zero", std::string("a\0b", 3)); });
     expect_refused_with("on another world", [&] { writer.add("y", elsewhere); });
     expect_refused_with("no shape yet", [&] { writer.add("y", none); });
-    if (world_.size() > 1)
-        expect_refused_with("different names", [&] { writer.set("r" + std::to_string(world_.rank()), 1); });
+    if (world_.size() > 1) expect_refused_with("different names", [&] { writer.set("r" + std::to_string(world_.rank()), 1); });
     writer.commit();
     expect_refused_with("nothing can be added", [&] { writer.add("z", x); });
     expect_refused_with("nothing can be added", [&] { writer.set("z", 1); });
@@ -287,9 +280,10 @@ public:
         } else {
             const char* const preload = std::getenv("LD_PRELOAD");
             const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
-            started = start_process("/bin/sh", {"-c", "exec " + launcher + " -n " + std::to_string(ranks) + " env LD_PRELOAD=" +
-                                                          (preload == nullptr ? "" : preload) + " " + program + " " + filter +
-                                                          " >/dev/null 2>&1"}, {variable});
+            started = start_process("/bin/sh",
+                                    {"-c", "exec " + launcher + " -n " + std::to_string(ranks) + " env LD_PRELOAD=" +
+                                               (preload == nullptr ? "" : preload) + " " + program + " " + filter + " >/dev/null 2>&1"},
+                                    {variable});
         }
         ASSERT_GT(started, 0);
         const auto victim = std::stoi("0" + number_in(pid_file(static_cast<int>(random_.below(ranks)))));
@@ -324,8 +318,7 @@ private:
     /// The line in a file that a writer makes when it starts.
     std::string number_in(const std::string& file) const {
         for (int i = 0; i < 6000; ++i) {
-            if (const auto text = std::filesystem::exists(file) ? TemporaryFolder::read(file) : ""; text.ends_with('\n'))
-                return text;
+            if (const auto text = std::filesystem::exists(file) ? TemporaryFolder::read(file) : ""; text.ends_with('\n')) return text;
             std::this_thread::sleep_for(std::chrono::milliseconds(5));
         }
         return {};

@@ -92,8 +92,7 @@ TEST(Checkpoint, KeepsTensorsOfComplexDoubles) { expect_round_trips<std::complex
 std::vector<std::map<int, std::int64_t>> packed_tuples(const SymmetryNode& node, const Numbers& extents) {
     std::vector<std::map<int, std::int64_t>> result;
     if (node.kind == NodeKind::leaf) {
-        for (std::int64_t i = 0; i < extents[static_cast<std::size_t>(node.dimension)]; ++i)
-            result.push_back({{node.dimension, i}});
+        for (std::int64_t i = 0; i < extents[static_cast<std::size_t>(node.dimension)]; ++i) result.push_back({{node.dimension, i}});
         return result;
     }
     std::vector<std::vector<std::map<int, std::int64_t>>> of_child;
@@ -174,9 +173,8 @@ TEST(Slabs, BringTensorsBack) {
                 const io::SlabExchange slabs(order, bytes);
                 const auto all = stored(tensor, slabs);
                 Tensor<float> back(world, shape.extents, shape.symmetry());
-                slabs.load<float>(*back.state(), [&](const io::Slab<float>& slab) {
-                    std::copy_n(all.begin() + slab.first, slab.count, slab.values);
-                });
+                slabs.load<float>(*back.state(),
+                                  [&](const io::Slab<float>& slab) { std::copy_n(all.begin() + slab.first, slab.count, slab.values); });
                 expect_same(back, tensor);
             }
     });
@@ -184,13 +182,12 @@ TEST(Slabs, BringTensorsBack) {
 
 TEST(SymmetryText, IsReadBackWithTheOrderOfSlots) {
     for (const auto& shape : shapes())
-        EXPECT_EQ(io::symmetry_of_text(io::symmetry_text(shape.symmetry()), static_cast<int>(shape.extents.size())),
-                  shape.symmetry());
+        EXPECT_EQ(io::symmetry_of_text(io::symmetry_text(shape.symmetry()), static_cast<int>(shape.extents.size())), shape.symmetry());
     const Symmetry turned(4, product({leaf(3), antisymmetric({leaf(2), leaf(0)})}));
     EXPECT_EQ(io::symmetry_text(turned), "product(3,antisym(2,0),1)");
     EXPECT_EQ(io::symmetry_of_text("product(3,antisym(2,0),1)", 4), turned);
-    for (const char* wrong : {"", "3", "antisym(0,1)", "product(0,1", "product(0,1))", "product(0,)", "product(sum(0,1))",
-                              "product(0,0)", "product(0,7)", "product(antisym(0,))", "product(antisym)"})
+    for (const char* wrong : {"", "3", "antisym(0,1)", "product(0,1", "product(0,1))", "product(0,)", "product(sum(0,1))", "product(0,0)",
+                              "product(0,7)", "product(antisym(0,))", "product(antisym)"})
         EXPECT_THROW((void)io::symmetry_of_text(wrong, 2), InvalidArgument) << wrong;
 }
 

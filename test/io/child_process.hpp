@@ -12,8 +12,7 @@ namespace arges::test {
 
 /// Starts a program with the environment of this one, but without what ties it to the launcher of MPI. Returns its process, or
 /// -1.
-inline pid_t start_process(const std::string& program, std::vector<std::string> arguments,
-                           std::vector<std::string> variables = {}) {
+inline pid_t start_process(const std::string& program, std::vector<std::string> arguments, std::vector<std::string> variables = {}) {
     for (char** variable = environ; *variable != nullptr; ++variable) {
         const std::string text(*variable);
         bool is_tie = false;
@@ -28,8 +27,7 @@ inline pid_t start_process(const std::string& program, std::vector<std::string> 
     };
     arguments.insert(arguments.begin(), program);
     pid_t process = -1;
-    const auto code =
-        posix_spawnp(&process, program.c_str(), nullptr, nullptr, pointers(arguments).data(), pointers(variables).data());
+    const auto code = posix_spawnp(&process, program.c_str(), nullptr, nullptr, pointers(arguments).data(), pointers(variables).data());
     return code == 0 ? process : -1;
 }
 

@@ -19,9 +19,9 @@ using io::MatrixForm;
 template <class T>
 struct Matrix {
     io::MatrixShape shape;
-    std::vector<T> all;       // with zeros
-    Numbers rows;             // of this rank
-    std::vector<T> values;    // theirs
+    std::vector<T> all;     // with zeros
+    Numbers rows;           // of this rank
+    std::vector<T> values;  // theirs
 
     Matrix(const World& world, std::uint64_t seed, std::int64_t row_count, std::int64_t columns) : shape{row_count, columns} {
         Random random(seed);
@@ -58,8 +58,7 @@ void expect_round_trips(MatrixForm form, const char* name) {
             Random random(static_cast<std::uint64_t>(world.rank()) + 7);
             for (auto i = random.below(2 * rows); i >= 0; --i) {  // any rows, some twice
                 wanted.push_back(random.below(rows));
-                for (std::int64_t c = 0; c < columns; ++c)
-                    expected.push_back(A.all[static_cast<std::size_t>(wanted.back() * columns + c)]);
+                for (std::int64_t c = 0; c < columns; ++c) expected.push_back(A.all[static_cast<std::size_t>(wanted.back() * columns + c)]);
             }
             EXPECT_EQ(io::read_matrix<T>(comm, path, wanted), expected);
             EXPECT_EQ(io::read_matrix<T>(comm, path, Numbers{}), std::vector<T>{});
@@ -169,8 +168,7 @@ TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
         EXPECT_EQ(shape.form, form);
         EXPECT_EQ(shape.components, components);
         EXPECT_EQ(shape.lengths, tensor.lengths);
-        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}),
-                  2 + static_cast<std::ptrdiff_t>(tensor.lengths.size()));
+        EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path), {}), 2 + static_cast<std::ptrdiff_t>(tensor.lengths.size()));
         EXPECT_EQ(io::read_matrix<double>(comm, shape.paths[0], Numbers{0, 1}), (std::vector<double>{3, 2.5}));
         for (std::size_t m = 0; m < factors.size(); ++m)
             EXPECT_EQ(io::read_matrix<double>(comm, shape.paths[m + 1], factors[m].rows), factors[m].values);
@@ -183,8 +181,7 @@ TEST(KruskalFolder, IsWrittenAndReadBackAndReplacesAnOlderOne) {
     const auto lambda = TemporaryFolder::read(path + "/lambda.npy");
     comm.barrier();
     folder.write("cp/run/mode_2.npy", lambda);
-    expect_refused([&] { io::kruskal_shape(comm, path); },
-                   "mode_2.npy: this is not the file that description.json was written for");
+    expect_refused([&] { io::kruskal_shape(comm, path); }, "mode_2.npy: this is not the file that description.json was written for");
     comm.barrier();
     if (comm.rank() == 0) std::filesystem::remove(path + "/description.json");
     comm.barrier();
@@ -228,8 +225,7 @@ protected:
                 fs::copy(folder_ / ("new/" + names[k]), run + "/" + (static_cast<int>(k) < renamed ? names[k] : temporary),
                          fs::copy_options::overwrite_existing);
             }
-            fs::copy(folder_ / "new/description.json",
-                     run + (renamed < 0 ? "/description.json.arges-part-77" : "/description.json"),
+            fs::copy(folder_ / "new/description.json", run + (renamed < 0 ? "/description.json.arges-part-77" : "/description.json"),
                      fs::copy_options::overwrite_existing);
         }
         comm_.barrier();
@@ -282,8 +278,7 @@ TEST_F(ReplacedFolder, StaysWholeIfTheNextWriterFails) {
     const auto shape = io::kruskal_shape(comm_, run);
     EXPECT_EQ(shape.lengths, (Numbers{4, 6, 3}));
     for (std::size_t k = 0; k < shape.paths.size(); ++k)
-        EXPECT_EQ(shape.paths[k], run + (k == 0 ? "/lambda.npy" : "/mode_" + std::to_string(k) + ".npy"))
-            << "the names are given";
+        EXPECT_EQ(shape.paths[k], run + (k == 0 ? "/lambda.npy" : "/mode_" + std::to_string(k) + ".npy")) << "the names are given";
 }
 
 TEST_F(ReplacedFolder, KeepsFilesThatAreNotOfASet) {
@@ -291,8 +286,8 @@ TEST_F(ReplacedFolder, KeepsFilesThatAreNotOfASet) {
     folder_.write("old/mode_9.npy", "of an older set");
     folder_.write("old/mode_x.npy", "mine");
     write("old", {5, 7}, 2, 3);
-    EXPECT_EQ(names_in(folder_ / "old"), (std::vector<std::string>{"description.json", "lambda.npy", "mode_1.npy", "mode_2.npy",
-                                                                   "mode_x.npy", "notes.txt"}));
+    EXPECT_EQ(names_in(folder_ / "old"),
+              (std::vector<std::string>{"description.json", "lambda.npy", "mode_1.npy", "mode_2.npy", "mode_x.npy", "notes.txt"}));
 }
 
 }  // namespace

@@ -84,8 +84,7 @@ TEST(ReadText, KeepsFileOrderInPartsOfUnevenLines) {
     for (int i = 0; i < 300; ++i) {
         if (random.below(9) == 0) text += "#" + std::string(static_cast<std::size_t>(random.below(3000)), 'x') + "\n";
         const auto a = random.below(3) == 0 ? random.below(1000000000000) : random.below(9);
-        text += std::to_string(a + 1) + std::string(static_cast<std::size_t>(1 + random.below(20)), ' ') +
-                std::to_string(i + 1) + " 1\n";
+        text += std::to_string(a + 1) + std::string(static_cast<std::size_t>(1 + random.below(20)), ' ') + std::to_string(i + 1) + " 1\n";
         expected += std::to_string(a) + " " + std::to_string(i) + " 1.00;";
     }
     EXPECT_EQ(in_order(read_all_ways(world, folder, text).tensor), expected);
@@ -139,8 +138,8 @@ TEST(ReadText, TakesDemandedLengthsAndThenAlsoNoNonzeros) {
 TEST(ReadText, ReadsFloatsAsNearestFloats) {
     const World world;
     const TemporaryFolder folder(world);
-    const auto file = read_sparse<float>(
-        world, folder.write("f.tns", "1 0.1\n2 16777217\n3 1e-50\n4 3.40282346e38\n5 0.30000001192092896\n"));
+    const auto file =
+        read_sparse<float>(world, folder.write("f.tns", "1 0.1\n2 16777217\n3 1e-50\n4 3.40282346e38\n5 0.30000001192092896\n"));
     EXPECT_EQ(file.tensor.gather().values, (std::vector<float>{0.1F, 16777217.0F, 0, 3.40282346e38F, 0.3F}));
 }
 
@@ -151,8 +150,7 @@ TEST(FastValue, EqualsTheLibrary) {
         for (auto d = random.below(19); d >= 0; --d) text += static_cast<char>('0' + random.below(10));
         if (random.below(4) > 0) {
             text += '.';
-            for (auto d = random.below(random.below(2) == 0 ? 7 : 26); d > 0; --d)
-                text += static_cast<char>('0' + random.below(10));
+            for (auto d = random.below(random.below(2) == 0 ? 7 : 26); d > 0; --d) text += static_cast<char>('0' + random.below(10));
         }
         if (random.below(6) == 0) text += "e" + std::to_string(random.below(40) - 20);
         text += '\n';
@@ -182,8 +180,7 @@ TEST(LineBlocks, GiveEveryLineOnce) {
             std::string all;
             std::int64_t lines = 0;
             for (std::int64_t part = 0; part < parts; ++part) {
-                io::FileLines source(file, part_begin(file.size(), part, parts),
-                                     part_begin(file.size(), part + 1, parts));
+                io::FileLines source(file, part_begin(file.size(), part, parts), part_begin(file.size(), part + 1, parts));
                 io::LineBlocks blocks(source, block);
                 for (auto piece = blocks.next(); !piece.empty(); piece = blocks.next()) {
                     EXPECT_EQ(piece.back(), '\n');

@@ -40,8 +40,8 @@ SparseTensor<T> random_tensor(const World& world, std::uint64_t seed, const Numb
             const auto index = random.below(n);
             if (mine) tuples.push_back(index);
         }
-        const double value = std::ldexp(random.unit() - 0.5, static_cast<int>(random.below(sizeof(T) == 4 ? 200 : 2000)) -
-                                                                 (sizeof(T) == 4 ? 140 : 1070));
+        const double value =
+            std::ldexp(random.unit() - 0.5, static_cast<int>(random.below(sizeof(T) == 4 ? 200 : 2000)) - (sizeof(T) == 4 ? 140 : 1070));
         if (mine) values.push_back(static_cast<T>(value));
     }
     X.write_at(tuples, values, Duplicates::keep_first);

@@ -21,8 +21,7 @@ public:
         comm_.broadcast(&process, sizeof process, 0);
         static int number = 0;
         path_ =
-            (std::filesystem::temp_directory_path() / ("arges_io_" + std::to_string(process) + "_" + std::to_string(number++)))
-                .string();
+            (std::filesystem::temp_directory_path() / ("arges_io_" + std::to_string(process) + "_" + std::to_string(number++))).string();
         if (comm_.rank() == 0) std::filesystem::create_directory(path_);
         comm_.barrier();
     }

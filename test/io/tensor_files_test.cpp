@@ -84,8 +84,7 @@ std::string npy_text(const StoredArray& array, int version = 1) {
     for (auto n : array.dense.extents) shape += std::to_string(n) + ",";
     const std::string order = array.type.bytes == 1 ? "|" : array.type.is_swapped ? ">" : "<";
     std::string dictionary = "{'descr': '" + order + array.type.kind + std::to_string(array.type.bytes) +
-                             "', 'fortran_order': " + (array.is_fortran_order ? "True" : "False") + ", 'shape': (" + shape +
-                             "), }\n";
+                             "', 'fortran_order': " + (array.is_fortran_order ? "True" : "False") + ", 'shape': (" + shape + "), }\n";
     std::string text = "\x93NUMPY";
     text += static_cast<char>(version);
     text += '\0';
@@ -106,8 +105,7 @@ std::vector<StoredArray> arrays_for(const World& world, const Numbers& extents, 
     for (const auto& [kind, bytes] : types)
         for (bool is_swapped : {false, true})
             for (bool is_fortran_order : {false, true}) {
-                if ((kind == 'c' && !is_complex<T>) || (bytes == 1 && is_swapped) || ++number % thin != 0)
-                    continue;
+                if ((kind == 'c' && !is_complex<T>) || (bytes == 1 && is_swapped) || ++number % thin != 0) continue;
                 auto dense = random_dense(extents, Symmetry::none(static_cast<int>(extents.size())), kind == 'c', random);
                 if (kind == 'u')
                     for (auto& v : dense.data) v = std::abs(v.real());
@@ -153,8 +151,7 @@ void write_dataset(const io::Hdf5Handle& file, const std::string& name, const St
         if (storage == Storage::compressed) H5Pset_deflate(creation.id(), 6);
     }
     const auto type = io::hdf5_type(array.type);
-    const io::Hdf5Handle data(
-        H5Dcreate2(file.id(), name.c_str(), type.id(), space.id(), links.id(), creation.id(), H5P_DEFAULT), H5Dclose);
+    const io::Hdf5Handle data(H5Dcreate2(file.id(), name.c_str(), type.id(), space.id(), links.id(), creation.id(), H5P_DEFAULT), H5Dclose);
     const auto bytes = element_bytes(array);
     H5Dwrite(data.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
 }
@@ -183,8 +180,7 @@ void expect_reads_hdf5() {
         for (std::size_t i = 0; i < arrays.size(); ++i) write_dataset(file, name_of(i), arrays[i], static_cast<Storage>(i % 4));
     });
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-        SCOPED_TRACE(arrays[i].type.name() + " of " + io::extents_text(arrays[i].dense.extents) + ", storage " +
-                     std::to_string(i % 4));
+        SCOPED_TRACE(arrays[i].type.name() + " of " + io::extents_text(arrays[i].dense.extents) + ", storage " + std::to_string(i % 4));
         expect_equal(read_tensor<T>(world, (folder / "all.h5:") + name_of(i)), arrays[i].dense);
     }
 }
@@ -301,8 +297,7 @@ TEST(TensorFiles, AreRefusedIfWrong) {
     expect_refused_with("is damaged", [&] { read(changed("(3,4,)", "[3,4,]")); });
     expect_refused_with("is damaged", [&] { read(changed(std::string("\1\0", 2), std::string("\4\0", 2))); });
     expect_refused_with("96 bytes of elements do not make 9 x 4", [&] { read(changed("(3,4,)", "(9,4,)")); });
-    expect_refused_with("95 bytes of elements do not make 3 x 4",
-                        [&] { read(folder.write("bad", good.substr(0, good.size() - 1))); });
+    expect_refused_with("95 bytes of elements do not make 3 x 4", [&] { read(folder.write("bad", good.substr(0, good.size() - 1))); });
     expect_refused_with("elements of type '<f2' cannot be read", [&] { read(changed("<f8", "<f2")); });
     expect_refused_with("elements of type '|O8' cannot be read", [&] { read(changed("<f8", "|O8")); });
     expect_refused_with("elements of type '<U4' cannot be read", [&] { read(changed("<f8", "<U4")); });
@@ -311,11 +306,8 @@ TEST(TensorFiles, AreRefusedIfWrong) {
         write_dataset(file, "x", real, Storage::contiguous);
         write_dataset(file, "y", complex, Storage::contiguous);
         const io::Hdf5Handle space(H5Screate(H5S_SCALAR), H5Sclose), null(H5Screate(H5S_NULL), H5Sclose);
-        io::Hdf5Handle(H5Dcreate2(file.id(), "text", H5T_C_S1, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose)
-            .close();
-        io::Hdf5Handle(H5Dcreate2(file.id(), "null", H5T_IEEE_F64LE, null.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                       H5Dclose)
-            .close();
+        io::Hdf5Handle(H5Dcreate2(file.id(), "text", H5T_C_S1, space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose).close();
+        io::Hdf5Handle(H5Dcreate2(file.id(), "null", H5T_IEEE_F64LE, null.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Dclose).close();
         io::Hdf5Handle(H5Gcreate2(file.id(), "group", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose).close();
     });
     make_hdf5(world, folder / "none.h5", [](const auto&) {});
@@ -350,8 +342,7 @@ std::vector<std::string> snippets_of_docs() {
 /// A Python that has h5py, or nothing.
 std::string python_with_h5py() {
     for (const char* python : {"python3", "/usr/bin/python3"}) {
-        const auto probe =
-            start_process(python, {"-c", "import sys\ntry:\n    import h5py\nexcept ImportError:\n    sys.exit(1)"});
+        const auto probe = start_process(python, {"-c", "import sys\ntry:\n    import h5py\nexcept ImportError:\n    sys.exit(1)"});
         if (probe >= 0 && exit_code_of(probe) == 0) return python;
     }
     return "";
@@ -389,7 +380,8 @@ TEST(TensorFiles, AreReadByThePythonOfTheDocs) {
     }
     const auto script = folder.write("check.py", "import os\nos.chdir(os.path.dirname(__file__))\n" + snippets[0] +
                                                      "assert np.array_equal(full, np.load('T2.npy')), 'T2'\n" + snippets[1] +
-                                                     "for k in range(" + std::to_string(count) + "):\n"
+                                                     "for k in range(" + std::to_string(count) +
+                                                     "):\n"
                                                      "    name = f'S{k}'\n"
                                                      "    a, b = read_tensor('ccsd.h5', name), np.load(name + '.npy')\n"
                                                      "    assert a.shape == b.shape and np.array_equal(a, b), name\n");

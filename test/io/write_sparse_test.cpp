@@ -10,8 +10,14 @@
 namespace arges::test {
 namespace {
 
-const std::vector<Numbers> shapes{{9}, {40, 1}, {13, 11, 17}, {5, 7, 3, 11}, {2, 3, 2, 5, 3}, {3, 2, 2, 3, 2, 4},
-                                  {std::int64_t{1} << 40, 1000000000000000000, 3}, Numbers(16, 3)};
+const std::vector<Numbers> shapes{{9},
+                                  {40, 1},
+                                  {13, 11, 17},
+                                  {5, 7, 3, 11},
+                                  {2, 3, 2, 5, 3},
+                                  {3, 2, 2, 3, 2, 4},
+                                  {std::int64_t{1} << 40, 1000000000000000000, 3},
+                                  Numbers(16, 3)};
 
 template <class T>
 void expect_round_trips(const World& world) {
@@ -90,17 +96,16 @@ TEST(Binary, IsRefusedWhenAnyByteIsWrongOrMissing) {
     }
     const auto without_end = folder.write("cut.atns", good.substr(0, good.size() - 3));
     EXPECT_NE(message_of_reading(world, without_end).find("the file ends too early"), std::string::npos);
-    EXPECT_NE(message_of_reading(world, folder.write("short.atns", good.substr(0, 30))).find("the file ends too early"),
-              std::string::npos);
+    EXPECT_NE(message_of_reading(world, folder.write("short.atns", good.substr(0, 30))).find("the file ends too early"), std::string::npos);
     EXPECT_NE(message_of_reading(world, folder.write("long.atns", good + "x")).find("bytes instead of"), std::string::npos);
     auto damaged = good;
     damaged[good.size() - 10] ^= 1;
     EXPECT_NE(message_of_reading(world, folder.write("d.atns", damaged)).find("the checksum of block"), std::string::npos);
     SparseReadOptions options;
     options.lengths = {6, 7, 9};
-    EXPECT_EQ(message_of_reading(world, folder / "x.atns", options),
-              folder / "x.atns" + ": the tensor is 6 x 7 x 8, but 6 x 7 x 9 is demanded; "
-                                  "correct the lengths, or read another file");
+    EXPECT_EQ(message_of_reading(world, folder / "x.atns", options), folder / "x.atns" +
+                                                                         ": the tensor is 6 x 7 x 8, but 6 x 7 x 9 is demanded; "
+                                                                         "correct the lengths, or read another file");
 }
 
 /// SPLATT's coordinate form, as its documentation and our notes on it say.
@@ -127,10 +132,9 @@ TEST(SplattBinary, IsReadInAllWidthsAndCheckedForDuplicates) {
     const std::vector<Numbers> columns{{0, 2, 0, 1}, {3, 0, 3, 1}, {4, 0, 4, 2}};
     const std::vector<double> values{1, 2, 3, 0.5};
     const auto path = folder / "x.bin";
-    for (const auto& bytes : {splatt_file<std::uint32_t, float>(lengths, columns, values),
-                              splatt_file<std::uint64_t, double>(lengths, columns, values),
-                              splatt_file<std::uint32_t, double>(lengths, columns, values),
-                              splatt_file<std::uint64_t, float>(lengths, columns, values)}) {
+    for (const auto& bytes :
+         {splatt_file<std::uint32_t, float>(lengths, columns, values), splatt_file<std::uint64_t, double>(lengths, columns, values),
+          splatt_file<std::uint32_t, double>(lengths, columns, values), splatt_file<std::uint64_t, float>(lengths, columns, values)}) {
         folder.write("x.bin", bytes);
         const auto file = read_sparse<double>(world, path);
         EXPECT_EQ(file.report.form, "SPLATT binary");
@@ -138,8 +142,7 @@ TEST(SplattBinary, IsReadInAllWidthsAndCheckedForDuplicates) {
         EXPECT_EQ(file.tensor.gather(), (SparseEntries<double>{{{2, 1, 0}, {0, 1, 3}, {0, 2, 4}}, {2, 0.5, 4}}));
         SparseReadOptions refuse;
         refuse.duplicates = Duplicates::refuse;
-        EXPECT_NE(message_of_reading(world, path, refuse)
-                      .find("nonzero 3: a second value for element (0, 3, 4), which nonzero 1 has"),
+        EXPECT_NE(message_of_reading(world, path, refuse).find("nonzero 3: a second value for element (0, 3, 4), which nonzero 1 has"),
                   std::string::npos);
         EXPECT_NE(message_of_reading(world, folder.write("cut.bin", bytes.substr(0, bytes.size() - 1))).find("ends too early"),
                   std::string::npos);
@@ -157,8 +160,8 @@ TEST(Compacted, RemovesEmptySlicesAndMapsBack) {
     const TemporaryFolder folder(world);
     const Communicator comm(world.communicator());
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-        const auto X = random_tensor<double>(world, seed, {1000000, 30, std::int64_t{1} << 50},
-                                             seed == 0 ? 0 : 50 * static_cast<std::int64_t>(seed));
+        const auto X =
+            random_tensor<double>(world, seed, {1000000, 30, std::int64_t{1} << 50}, seed == 0 ? 0 : 50 * static_cast<std::int64_t>(seed));
         const auto compact = compacted(X);
         auto restored = compact.tensor.gather();
         const auto expected = X.gather();

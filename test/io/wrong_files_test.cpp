@@ -8,8 +8,8 @@ namespace arges::test {
 namespace {
 
 struct WrongText {
-    std::string line;      ///< put in the middle of good lines
-    std::string message;   ///< behind "FILE, line N: "
+    std::string line;     ///< put in the middle of good lines
+    std::string message;  ///< behind "FILE, line N: "
     SparseReadOptions options{};
 };
 
@@ -41,8 +41,7 @@ const std::vector<WrongText> wrong_lines{
     {"4611686018427387905 2 3 4", "index '4611686018427387905' in mode 1 is over 2^62"},
     {"1 0 3 4", "index 0 in mode 2, but indices are said to count from 1", with(IndexBase::one)},
     {"1 10 3 4", "index '10' in mode 2 is over the length 9 that is demanded", with(IndexBase::one, {9, 9, 9})},
-    {"1 9 3 4",
-     "index '9' in mode 2 is over the length 9 that is demanded; correct the line, or the lengths (indices count from 0)",
+    {"1 9 3 4", "index '9' in mode 2 is over the length 9 that is demanded; correct the line, or the lengths (indices count from 0)",
      with(IndexBase::zero, {9, 9, 9})},
     {"1 10 3 4", "index '10' in mode 2 is over the length 9 that is demanded", with(IndexBase::detect, {9, 9, 9})},
     {std::string("\x01\xff\x00z 2 3 4", 10), "index '???z' in mode 1 is not a whole number"},
@@ -74,10 +73,9 @@ TEST(WrongText, CountsFromZeroOrHasTheDemandedLengthNotBoth) {
     for (int i = 1; i <= 50; ++i) text += std::to_string(i % 9 + 1) + " 1 5\n";
     text += "0 1 5\n";
     const auto path = folder.write("z.tns", text);
-    EXPECT_EQ(
-        message_of_reading(world, path, with(IndexBase::detect, {9, 9})),
-        path + ", line 8: index '9' in mode 1 is over the length 9 that is demanded; correct the line, or the lengths (indices "
-               "count from 0, since an index 0 occurs)");
+    EXPECT_EQ(message_of_reading(world, path, with(IndexBase::detect, {9, 9})),
+              path + ", line 8: index '9' in mode 1 is over the length 9 that is demanded; correct the line, or the lengths (indices "
+                     "count from 0, since an index 0 occurs)");
 }
 
 TEST(WrongText, HasNoUsefulFirstLine) {
@@ -85,7 +83,8 @@ TEST(WrongText, HasNoUsefulFirstLine) {
     const TemporaryFolder folder(world);
     const std::vector<std::pair<std::string, std::string>> cases{
         {"# only\n\n# comments\n", ": there is no nonzero in the file; give the lengths"},
-        {"3\n4 5 6\n", ", line 1: 1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: "},
+        {"3\n4 5 6\n",
+         ", line 1: 1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: "},
         {"\n# x\n1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n", ", line 3: 18 columns; a tensor has at most 16 modes"},
         {std::string(3000000, 'x'), ", line 1: the line is longer than 1048576 bytes"},
         {"1 1 1\n" + std::string(3000000, 'x') + "\n1 1 1\n", ", line 2: the line is longer than 1048576 bytes"},
@@ -97,9 +96,8 @@ TEST(WrongText, HasNoUsefulFirstLine) {
     EXPECT_EQ(message_of_reading(world, path, with(IndexBase::one, {4, 4, 4})),
               path + ", line 1: 3 columns, but 3 lengths are demanded, and a line has as many indices and one value");
     EXPECT_NE(message_of_reading(world, path, with(IndexBase::one, {4, -4})).find("length -4 of mode 2"), std::string::npos);
-    EXPECT_NE(
-        message_of_reading<float>(world, folder.write("w.tns", "1 1 1e50\n")).find("too large for float; read it as double"),
-        std::string::npos);
+    EXPECT_NE(message_of_reading<float>(world, folder.write("w.tns", "1 1 1e50\n")).find("too large for float; read it as double"),
+              std::string::npos);
 }
 
 TEST(WrongFile, IsMissingADirectoryEmptyTruncatedOrDamaged) {
@@ -125,8 +123,7 @@ TEST(WrongFile, IsMissingADirectoryEmptyTruncatedOrDamaged) {
     EXPECT_NE(message_of_reading(world, folder.write("damaged.gz", damaged)), "no exception");
     auto wrong_sum = good;
     wrong_sum[good.size() - 8] = static_cast<char>(wrong_sum[good.size() - 8] ^ 1);
-    EXPECT_NE(message_of_reading(world, folder.write("sum.gz", wrong_sum)).find("damaged (zlib: incorrect data check)"),
-              std::string::npos);
+    EXPECT_NE(message_of_reading(world, folder.write("sum.gz", wrong_sum)).find("damaged (zlib: incorrect data check)"), std::string::npos);
     EXPECT_NE(message_of_reading(world, folder.write("tail.gz", good + "tail")).find("damaged (zlib: incorrect header check)"),
               std::string::npos);
     EXPECT_EQ(read_sparse<double>(world, folder.write("padded.gz", good + std::string(600, '\0'))).tensor.nonzeros(), 100000);
@@ -141,8 +138,7 @@ TEST(WrongFile, IsTooLargeForTheMemoryLimit) {
     write_sparse(X, folder / "x.atns");
     const auto limit = world.memory_limit();
     world.set_memory_limit(world.memory_in_use() + 1000);
-    for (const char* name : {"x.tns", "x.tns.gz", "x.atns"})
-        EXPECT_THROW(read_sparse<double>(world, folder / name), OutOfMemory) << name;
+    for (const char* name : {"x.tns", "x.tns.gz", "x.atns"}) EXPECT_THROW(read_sparse<double>(world, folder / name), OutOfMemory) << name;
     world.set_memory_limit(limit);
     EXPECT_THROW(read_sparse<double>(World::dry_run(4), folder / "x.tns"), InvalidArgument);
 }

@@ -22,7 +22,8 @@ void check_locator(const Layout& layout, const Dense& dense) {
     for (std::size_t key = 0; key < dense.data.size(); ++key) {
         const auto x = dense.index(key);
         const auto at = locator.locate(x.data()), by_key = locator.locate_key(static_cast<std::int64_t>(key));
-        EXPECT_EQ(std::tie(at.zero, at.negative, at.conjugate, at.real), std::tie(by_key.zero, by_key.negative, by_key.conjugate, by_key.real));
+        EXPECT_EQ(std::tie(at.zero, at.negative, at.conjugate, at.real),
+                  std::tie(by_key.zero, by_key.negative, by_key.conjugate, by_key.real));
         if (at.zero) {
             EXPECT_TRUE(by_key.zero);
             EXPECT_EQ(dense.data[key], 0.0);

@@ -86,8 +86,7 @@ TEST(Layout, StoresEveryOrbitOncePerCopy) {
         for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{}, {2}, {5}, {2, 3}, {2, 2, 3}}) {
             const RankGrid grid{lengths};
             const auto symmetry = shape.symmetry();
-            for (const bool blocks : {false, true})
-                check_layout(random_layout(grid, shape.extents, symmetry, random, blocks), shape);
+            for (const bool blocks : {false, true}) check_layout(random_layout(grid, shape.extents, symmetry, random, blocks), shape);
             check_layout(default_layout(grid, shape.extents, symmetry), shape);
             check_layout(block_layout(grid, shape.extents, symmetry), shape);
         }

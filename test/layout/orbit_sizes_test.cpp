@@ -12,8 +12,7 @@ namespace {
 /// For each place and local index, how many index tuples of the slot are found there; zeros by symmetry are nowhere.
 std::vector<std::vector<double>> counted(const SlotLayout& slot, const std::vector<std::int64_t>& extents) {
     std::vector<std::vector<double>> sizes;
-    for (std::int64_t place = 0; place < slot.places(); ++place)
-        sizes.emplace_back(static_cast<std::size_t>(slot.local_size(place)), 0);
+    for (std::int64_t place = 0; place < slot.places(); ++place) sizes.emplace_back(static_cast<std::size_t>(slot.local_size(place)), 0);
     std::int64_t all = 1;
     for (const auto n : extents) all *= n;
     for (std::int64_t key = 0; key < all; ++key) {

@@ -125,8 +125,7 @@ TEST(SlotLayout, StoresEveryOrbitOnceInTheBlockWay) {
             const auto mapping = block_mapping(grid, c.node, torus);
             if (!mapping.is_blocks()) continue;
             std::vector<std::int64_t> physical;
-            for (const auto& list : torus)
-                physical.push_back(list.empty() ? 1 : grid.lengths[static_cast<std::size_t>(list[0])]);
+            for (const auto& list : torus) physical.push_back(list.empty() ? 1 : grid.lengths[static_cast<std::size_t>(list[0])]);
             const auto layout = SlotLayout::blocks(c.node, c.extents, physical, mapping.virtual_factor);
             check_cover(layout, c, orbits);
         }

@@ -114,9 +114,18 @@ void check_movement(const World& world, std::mt19937_64& random) {
     auto more = A;
     for (auto& x : more.data) x += T(1);
     EXPECT_EQ(matrix_of(tensor.gather(), c).data, more.data);
-    BlockCyclic<const T> constant{world, mine.view.data, A.m, A.n, mine.view.row_block, mine.view.column_block,
-                                  mine.view.grid_rows, mine.view.grid_columns, mine.view.order, mine.view.row_source,
-                                  mine.view.column_source, mine.view.leading_dimension};
+    BlockCyclic<const T> constant{world,
+                                  mine.view.data,
+                                  A.m,
+                                  A.n,
+                                  mine.view.row_block,
+                                  mine.view.column_block,
+                                  mine.view.grid_rows,
+                                  mine.view.grid_columns,
+                                  mine.view.order,
+                                  mine.view.row_source,
+                                  mine.view.column_source,
+                                  mine.view.leading_dimension};
     EXPECT_EQ(from_block_cyclic(constant, "M").gather(), more.data);
 }
 

@@ -78,8 +78,7 @@ void check_svd(const World& world, const MatrixCase& c, const Dense2<T>& A, cons
                     rounding<T>(A.m, A.n) * largest);
     double missing = 0;
     for (auto i = static_cast<std::size_t>(r); i < s.size(); ++i) missing += s[i] * s[i];
-    EXPECT_NEAR(result.discarded, std::sqrt(missing),
-                rounding<T>(A.m, A.n) * largest * std::sqrt(static_cast<double>(s.size() + 1)));
+    EXPECT_NEAR(result.discarded, std::sqrt(missing), rounding<T>(A.m, A.n) * largest * std::sqrt(static_cast<double>(s.size() + 1)));
     ASSERT_EQ(result.U.state() != nullptr, options.left);
     ASSERT_EQ(result.Vh.state() != nullptr, options.right);
     const double allowed = rounding<T>(A.m, A.n) * std::sqrt(static_cast<double>(r + 1));
@@ -146,8 +145,7 @@ TEST(Svd, OfMatricesOfLowRank) {
             const auto c = random_case(world.size(), random, small_extents);
             const auto labels = c.parsed();
             const auto rank = std::min<std::int64_t>({2, labels.rows.size, labels.columns.size});
-            const auto A =
-                Dense2<T>::random(labels.rows.size, rank, random) * Dense2<T>::random(rank, labels.columns.size, random);
+            const auto A = Dense2<T>::random(labels.rows.size, rank, random) * Dense2<T>::random(rank, labels.columns.size, random);
             check_svd(world, c, A);
             SvdOptions options;
             options.tolerance = 1e-4;
@@ -202,14 +200,12 @@ TEST(Svd, RandomizedFindsWhatIsThere) {
             const auto result = svd(tensor[c.labels], options);
             const auto s = reference_singular_values(A);
             ASSERT_EQ(result.s.size(), 5U);
-            for (std::size_t i = 0; i < 5; ++i)
-                EXPECT_NEAR(static_cast<double>(result.s[i]), s[i], 5 * rounding<T>(A.m, A.n) * s[0]);
+            for (std::size_t i = 0; i < 5; ++i) EXPECT_NEAR(static_cast<double>(result.s[i]), s[i], 5 * rounding<T>(A.m, A.n) * s[0]);
             EXPECT_LE(result.checks.residual, 5 * rounding<T>(A.m, A.n));
             EXPECT_LE(result.checks.orthogonality, 5 * rounding<T>(A.m, A.n));
             options.rank = 2;
             const auto two = svd(tensor[c.labels], options);
-            EXPECT_NEAR(two.discarded, std::sqrt(s[2] * s[2] + s[3] * s[3] + s[4] * s[4]),
-                        20 * rounding<T>(A.m, A.n) * s[0]);
+            EXPECT_NEAR(two.discarded, std::sqrt(s[2] * s[2] + s[3] * s[3] + s[4] * s[4]), 20 * rounding<T>(A.m, A.n) * s[0]);
             EXPECT_NEAR(two.checks.residual * A.norm(), two.discarded, 20 * rounding<T>(A.m, A.n) * s[0]);
         }
     });

@@ -91,8 +91,7 @@ double rounding(std::int64_t m, std::int64_t n) {
 /// |Q^H Q - 1| is round-off.
 template <class T>
 void expect_orthonormal(const Dense2<T>& Q) {
-    EXPECT_LE((Q.adjoint() * Q - Dense2<T>::identity(Q.n)).norm(),
-              rounding<T>(Q.m, Q.n) * std::sqrt(static_cast<double>(Q.n + 1)));
+    EXPECT_LE((Q.adjoint() * Q - Dense2<T>::identity(Q.n)).norm(), rounding<T>(Q.m, Q.n) * std::sqrt(static_cast<double>(Q.n + 1)));
 }
 
 /// |A - B| is round-off against |A|.
@@ -193,8 +192,7 @@ inline MatrixCase random_case(std::int64_t ranks, std::mt19937_64& random, const
     const auto order = random_integer(random, 2, 4);
     std::string letters = std::string("abcde").substr(0, static_cast<std::size_t>(order));
     for (std::int64_t d = 0; d < order; ++d)
-        c.extents.push_back(
-            choices[static_cast<std::size_t>(random_integer(random, 0, static_cast<std::int64_t>(choices.size()) - 1))]);
+        c.extents.push_back(choices[static_cast<std::size_t>(random_integer(random, 0, static_cast<std::int64_t>(choices.size()) - 1))]);
     auto shuffled = letters;
     std::shuffle(shuffled.begin(), shuffled.end(), random);
     const auto bar = static_cast<std::size_t>(random_integer(random, 1, order - 1));

@@ -50,29 +50,28 @@ public:
         without.vectors = false;
         TriangularOptions triangular;
         triangular.grid = grid;
-        return {
-            {"qr",
-             [=, this] {
-                 return values_of_qr(qr(square_["i|j"], {false, grid}));
-             }},
-            {"tall qr", [=, this] { return values_of_qr(qr(tall_["i|j"])); }},
-            {"svd", [=, this] { return values_of_svd(svd(square_["i|j"], svd_options)); }, true},
-            {"tall svd", [=, this] { return values_of_svd(svd(tall_["i|j"])); }},
-            {"wide svd", [=, this] { return values_of_svd(svd(wide_["i|j"], svd_options)); }},
-            {"eigh",
-             [=, this] {
-                 const auto f = eigh(positive_["i|j"], with_vectors);
-                 return [=] { return joined_values(f.values, f.vectors.gather()); };
-             },
-             true},
-            {"eigenvalues", 
-             [=, this] {
-                 const auto values = eigh(positive_["i|j"], without).values;
-                 return [=] { return values; };
-             }},
-            {"cholesky", [=, this] { return values_of(cholesky(positive_["i|j"], grid)); }},
-            {"solve_positive", [=, this] { return values_of(solve_positive(positive_["i|j"], right_["i|k"], grid)); }},
-            {"solve_triangular", [=, this] { return values_of(solve_triangular(positive_["i|j"], right_["i|k"], triangular)); }}};
+        return {{"qr",
+                 [=, this] {
+                     return values_of_qr(qr(square_["i|j"], {false, grid}));
+                 }},
+                {"tall qr", [=, this] { return values_of_qr(qr(tall_["i|j"])); }},
+                {"svd", [=, this] { return values_of_svd(svd(square_["i|j"], svd_options)); }, true},
+                {"tall svd", [=, this] { return values_of_svd(svd(tall_["i|j"])); }},
+                {"wide svd", [=, this] { return values_of_svd(svd(wide_["i|j"], svd_options)); }},
+                {"eigh",
+                 [=, this] {
+                     const auto f = eigh(positive_["i|j"], with_vectors);
+                     return [=] { return joined_values(f.values, f.vectors.gather()); };
+                 },
+                 true},
+                {"eigenvalues",
+                 [=, this] {
+                     const auto values = eigh(positive_["i|j"], without).values;
+                     return [=] { return values; };
+                 }},
+                {"cholesky", [=, this] { return values_of(cholesky(positive_["i|j"], grid)); }},
+                {"solve_positive", [=, this] { return values_of(solve_positive(positive_["i|j"], right_["i|k"], grid)); }},
+                {"solve_triangular", [=, this] { return values_of(solve_triangular(positive_["i|j"], right_["i|k"], triangular)); }}};
     }
 
 private:

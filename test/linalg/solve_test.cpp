@@ -107,15 +107,14 @@ template <class T>
 void check_least_squares(const World& world, std::int64_t rank_limit, std::mt19937_64& random) {
     const std::vector<std::int64_t> choices{1, 2, 3, 5, 8};
     const auto pick = [&] { return choices[static_cast<std::size_t>(random_integer(random, 0, 4))]; };
-    const MatrixCase c{{pick(), pick(), pick()},
-                       random_integer(random, 0, 1) == 0 ? "aib->ab|i" : "ija->a|ij",
-                       random_grid(world.size(), random)};
+    const MatrixCase c{
+        {pick(), pick(), pick()}, random_integer(random, 0, 1) == 0 ? "aib->ab|i" : "ija->a|ij", random_grid(world.size(), random)};
     const auto labels = c.parsed();
     const auto m = labels.rows.size, n = labels.columns.size, count = random_integer(random, 1, 3);
     const auto rank = std::min({m, n, rank_limit});
     SCOPED_TRACE(c.text() + ", rank " + std::to_string(rank));
-    const auto A = rank < std::min(m, n) ? Dense2<T>::random(m, rank, random) * Dense2<T>::random(rank, n, random)
-                                         : Dense2<T>::random(m, n, random);
+    const auto A =
+        rank < std::min(m, n) ? Dense2<T>::random(m, rank, random) * Dense2<T>::random(rank, n, random) : Dense2<T>::random(m, n, random);
     const auto B = Dense2<T>::random(m, count, random);
     const bool two_rows = labels.rows.dimensions.size() == 2;
     // The columns of B have a label that A has, too.
@@ -132,8 +131,7 @@ void check_least_squares(const World& world, std::int64_t rank_limit, std::mt199
     EXPECT_LE((A.adjoint() * rest).norm(), allowed * A.norm());  // the residual is orthogonal to the range
     EXPECT_NEAR(found.residual, rest.norm(), allowed);
     if (n > m || rank < n) {  // least norm: X is orthogonal to the kernel, so another solution of A X = A X0 is longer
-        const auto again =
-            least_squares(tensor_of(world, A, c)[c.labels], tensor_of(world, A * X, right)[right.labels], {-1, c.grid});
+        const auto again = least_squares(tensor_of(world, A, c)[c.labels], tensor_of(world, A * X, right)[right.labels], {-1, c.grid});
         expect_close(X, Dense2<T>(n, count, again.X.gather()), 500);
     }
 }

@@ -27,8 +27,7 @@ TYPED_TEST(Blas, MultipliesMatricesAndTheirTransposes) {
     using T = TypeParam;
     test::Random random(1);
     const GemmSize size = {5, 4, 3};
-    const auto a = random.elements<T>(100), b = random.elements<T>(100),
-               old = random.elements<T>(100);
+    const auto a = random.elements<T>(100), b = random.elements<T>(100), old = random.elements<T>(100);
     for (const bool trans_a : {false, true})
         for (const bool trans_b : {false, true}) {
             const Matrix<const T> left = {a.data(), 7, trans_a}, right = {b.data(), 6, trans_b};
@@ -37,8 +36,7 @@ TYPED_TEST(Blas, MultipliesMatricesAndTheirTransposes) {
             for (std::int64_t i = 0; i < size.m; ++i)
                 for (std::int64_t j = 0; j < size.n; ++j) {
                     T sum = 0;
-                    for (std::int64_t k = 0; k < size.k; ++k)
-                        sum += entry(left, i, k) * entry(right, k, j);
+                    for (std::int64_t k = 0; k < size.k; ++k) sum += entry(left, i, k) * entry(right, k, j);
                     const auto at = static_cast<std::size_t>(i + 8 * j);
                     EXPECT_EQ(c[at], T(2) * sum + T(3) * old[at]);
                 }
@@ -57,10 +55,8 @@ TYPED_TEST(Blas, MultipliesStridedVectorsByMatrices) {
             gemv<T>({5, 1, 3}, T(2), matrix, {x.data(), 2}, beta, {y.data(), 3});
             for (std::int64_t i = 0; i < 5; ++i) {
                 T sum = 0;
-                for (std::int64_t k = 0; k < 3; ++k)
-                    sum += entry(matrix, i, k) * x[static_cast<std::size_t>(2 * k)];
-                EXPECT_EQ(y[static_cast<std::size_t>(3 * i)],
-                          beta == T(0) ? T(2) * sum : T(2) * sum + beta * old);
+                for (std::int64_t k = 0; k < 3; ++k) sum += entry(matrix, i, k) * x[static_cast<std::size_t>(2 * k)];
+                EXPECT_EQ(y[static_cast<std::size_t>(3 * i)], beta == T(0) ? T(2) * sum : T(2) * sum + beta * old);
             }
         }
 }
@@ -79,7 +75,8 @@ void check_gram() {
             for (std::int64_t i = 0; i < n; ++i)
                 for (std::int64_t j = 0; j < n; ++j) {
                     double sum = 0;
-                    for (std::int64_t t = 0; t < k && i >= j; ++t) sum += 2.0 * static_cast<double>(entry(panel, i, t) * entry(panel, j, t));
+                    for (std::int64_t t = 0; t < k && i >= j; ++t)
+                        sum += 2.0 * static_cast<double>(entry(panel, i, t) * entry(panel, j, t));
                     EXPECT_EQ(gram[static_cast<std::size_t>(i + n * j)], 3 + sum);
                 }
         }
@@ -93,9 +90,7 @@ TEST(BlasGram, AddsProductsOfPanelsWithThemselves) {
 TYPED_TEST(Blas, RefusesLeadingDimensionsThatBlasCannotTake) {
     using T = TypeParam;
     T data[4] = {};
-    EXPECT_THROW(gemm<T>({1, 1, 1}, T(1), {data, max_blas_stride + 1, false}, {data, 1, false},
-                         T(0), {data, 1}),
-                 InvalidArgument);
+    EXPECT_THROW(gemm<T>({1, 1, 1}, T(1), {data, max_blas_stride + 1, false}, {data, 1, false}, T(0), {data, 1}), InvalidArgument);
 }
 
 }  // namespace

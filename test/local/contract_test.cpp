@@ -31,10 +31,8 @@ struct Shape {
 
 Case random_case(const Shape& shape, Random& random) {
     Case c;
-    const auto add_axes = [&](std::vector<FoldAxis>& group, std::int64_t count,
-                              std::int64_t largest) {
-        for (std::int64_t i = 0; i < count; ++i)
-            group.push_back({random.integer(0, 60) == 0 ? 0 : random.integer(1, largest), 0, 0, 0});
+    const auto add_axes = [&](std::vector<FoldAxis>& group, std::int64_t count, std::int64_t largest) {
+        for (std::int64_t i = 0; i < count; ++i) group.push_back({random.integer(0, 60) == 0 ? 0 : random.integer(1, largest), 0, 0, 0});
     };
     add_axes(c.f.m, shape.axes_m, shape.largest_m);
     add_axes(c.f.n, shape.axes_n, shape.largest_n);
@@ -61,8 +59,7 @@ TYPED_TEST(Contract, AgreesWithTheReferenceForRandomGroups) {
         Random random(seed);
         const auto axes = [&] { return random.integer(0, 3); };
         const auto largest = [&] { return random.integer(1, 6); };
-        const Shape shape = {axes(),    axes(),    axes(),    axes() / 2,
-                             largest(), largest(), largest(), largest()};
+        const Shape shape = {axes(), axes(), axes(), axes() / 2, largest(), largest(), largest(), largest()};
         expect_like_reference<TypeParam>(random_case(shape, random), random);
         if (this->HasFailure()) return;
     }
@@ -84,8 +81,7 @@ TYPED_TEST(Contract, AgreesWithTheReferenceForLongAxes) {
     for (unsigned seed = 1; seed <= 40; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        expect_like_reference<TypeParam>(random_case(shapes[seed % std::size(shapes)], random),
-                                         random);
+        expect_like_reference<TypeParam>(random_case(shapes[seed % std::size(shapes)], random), random);
         if (this->HasFailure()) return;
     }
 }
@@ -94,13 +90,11 @@ TYPED_TEST(Contract, ReducesLikeTheReference) {
     for (unsigned seed = 1; seed <= 100; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        const Shape shape = {
-            random.integer(0, 2), 0, random.integer(0, 2), random.integer(0, 1), 30, 1, 60, 5};
+        const Shape shape = {random.integer(0, 2), 0, random.integer(0, 2), random.integer(0, 1), 30, 1, 60, 5};
         Case c = random_case(shape, random);
         const auto a = random.elements<TypeParam>(c.extent_a);
         auto expected = random.elements<TypeParam>(c.extent_c), actual = expected;
-        const TypeParam alpha = random_factor<TypeParam>(random),
-                        beta = random_factor<TypeParam>(random);
+        const TypeParam alpha = random_factor<TypeParam>(random), beta = random_factor<TypeParam>(random);
         reference_reduce<TypeParam>(c.f, alpha, a.data(), beta, expected.data());
         reduce<TypeParam>(c.f, alpha, a.data(), beta, actual.data());
         EXPECT_EQ(actual, expected);
@@ -114,16 +108,12 @@ TYPED_TEST(Contract, DoesNotReadTheResultWhenBetaIsZero) {
     for (const std::int64_t n : {1, 3, 70})
         for (const std::int64_t k : {0, 1, 40})
             for (const std::int64_t gap : {1, 2}) {  // with gaps, C must be copied
-                const FoldedContraction f = {
-                    {{70, 1, 0, gap}}, {{n, 0, k, 70 * gap}}, {{k, 70, 1, 0}}, {}};
-                const std::vector<T> a(static_cast<std::size_t>(70 * k + 1), T(1)),
-                    b(static_cast<std::size_t>(n * k + 1), T(1));
+                const FoldedContraction f = {{{70, 1, 0, gap}}, {{n, 0, k, 70 * gap}}, {{k, 70, 1, 0}}, {}};
+                const std::vector<T> a(static_cast<std::size_t>(70 * k + 1), T(1)), b(static_cast<std::size_t>(n * k + 1), T(1));
                 std::vector<T> c(static_cast<std::size_t>(70 * n * gap), nan);
                 contract<T>(f, 2, a.data(), b.data(), 0, c.data());
                 for (std::int64_t i = 0; i < 70 * n; ++i)
-                    ASSERT_EQ(c[static_cast<std::size_t>(i * gap)],
-                              T(static_cast<real_of<T>>(2 * k)))
-                        << n << " " << k << " " << gap;
+                    ASSERT_EQ(c[static_cast<std::size_t>(i * gap)], T(static_cast<real_of<T>>(2 * k))) << n << " " << k << " " << gap;
             }
 }
 
@@ -131,11 +121,9 @@ TYPED_TEST(Contract, GivesTheSameBitsInEveryRun) {
     using T = TypeParam;
     Random random(7);
     std::uniform_real_distribution<real_of<T>> number(-1, 1);
-    for (const Shape& shape : {Shape{1, 1, 2, 1, 50, 50, 30, 3}, Shape{0, 0, 2, 0, 1, 1, 400, 1},
-                               Shape{1, 0, 2, 0, 90, 1, 90, 1}}) {
+    for (const Shape& shape : {Shape{1, 1, 2, 1, 50, 50, 30, 3}, Shape{0, 0, 2, 0, 1, 1, 400, 1}, Shape{1, 0, 2, 0, 90, 1, 90, 1}}) {
         const Case c = random_case(shape, random);
-        std::vector<T> a(static_cast<std::size_t>(c.extent_a)),
-            b(static_cast<std::size_t>(c.extent_b));
+        std::vector<T> a(static_cast<std::size_t>(c.extent_a)), b(static_cast<std::size_t>(c.extent_b));
         for (auto* operand : {&a, &b})
             for (T& x : *operand) x = number(random.engine);
         std::vector<T> first(static_cast<std::size_t>(c.extent_c)), second = first;
@@ -173,8 +161,7 @@ TEST(ContractKernel, SplitsWorkThatDoesNotFitIntoTheWorkspace) {
     const std::vector<double> a(2 * 8 * n, 1.0), b(2 * 8 * n, 0.5);
     std::vector<double> c(2 * n * n, 1.0);
     contract<double>(f, 1, a.data(), b.data(), 2, c.data());
-    for (std::int64_t i = 0; i < n * n; i += 997)
-        ASSERT_EQ(c[static_cast<std::size_t>(2 * i)], 6.0);
+    for (std::int64_t i = 0; i < n * n; i += 997) ASSERT_EQ(c[static_cast<std::size_t>(2 * i)], 6.0);
     ASSERT_EQ(c[1], 1.0);
 }
 
@@ -184,10 +171,7 @@ TEST(ContractKernel, GivesThreadsPiecesThatFitIntoTheCaches) {
     Random random(3);
     const auto a = random.elements<double>(800'000), b = random.elements<double>(800'000);
     const FoldedContraction cases[] = {{{}, {}, {}, {{900, 1, 800, 1}, {800, 900, 1, 900}}},
-                                       {{{16, 3000, 0, 3000}},
-                                        {{16, 0, 3000, 48'000}},
-                                        {{16, 48'000, 48'000, 0}},
-                                        {{3000, 1, 1, 1}}}};
+                                       {{{16, 3000, 0, 3000}}, {{16, 0, 3000, 48'000}}, {{16, 48'000, 48'000, 0}}, {{3000, 1, 1, 1}}}};
     for (const int threads : {1, 3}) {
         omp_set_num_threads(threads);
         for (const FoldedContraction& f : cases) {
@@ -205,12 +189,10 @@ TEST(ScaleAlong, MultipliesByTheWeightOfEachIndex) {
         SCOPED_TRACE(seed);
         Random random(seed);
         std::vector<std::int64_t> sizes;
-        for (std::int64_t i = random.integer(1, 4); i > 0; --i)
-            sizes.push_back(random.integer(seed % 20 == 0 ? 0 : 1, 12));
+        for (std::int64_t i = random.integer(1, 4); i > 0; --i) sizes.push_back(random.integer(seed % 20 == 0 ? 0 : 1, 12));
         std::int64_t extent = 1;
         const auto strides = test::random_strides(sizes, random, extent);
-        const auto axis = static_cast<std::size_t>(
-            random.integer(0, static_cast<std::int64_t>(sizes.size()) - 1));
+        const auto axis = static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(sizes.size()) - 1));
         const auto weights = random.elements<double>(sizes[axis]);
         auto expected = random.elements<std::complex<double>>(extent), actual = expected;
         std::int64_t total = 1;
@@ -224,8 +206,7 @@ TEST(ScaleAlong, MultipliesByTheWeightOfEachIndex) {
             }
             expected[static_cast<std::size_t>(at)] *= weights[static_cast<std::size_t>(index)];
         }
-        scale_along<std::complex<double>>(sizes, strides, static_cast<int>(axis), weights,
-                                          actual.data());
+        scale_along<std::complex<double>>(sizes, strides, static_cast<int>(axis), weights, actual.data());
         EXPECT_EQ(actual, expected);
     }
 }

@@ -15,9 +15,7 @@ struct Random {
     explicit Random(unsigned seed) : engine(seed) {}
 
     /// An integer in [low, high].
-    std::int64_t integer(std::int64_t low, std::int64_t high) {
-        return std::uniform_int_distribution<std::int64_t>(low, high)(engine);
-    }
+    std::int64_t integer(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(engine); }
     bool coin() { return integer(0, 1) == 1; }
 
     /// A small integer as element, so that sums and products are exact.
@@ -50,14 +48,12 @@ struct Random {
 
 /// Strides of an array with the given sizes whose axes lie in random order in memory with random
 /// gaps; `extent` gets the number of elements that the array spans.
-inline std::vector<std::int64_t> random_strides(const std::vector<std::int64_t>& sizes,
-                                                Random& random, std::int64_t& extent) {
+inline std::vector<std::int64_t> random_strides(const std::vector<std::int64_t>& sizes, Random& random, std::int64_t& extent) {
     std::vector<std::int64_t> strides(sizes.size());
     std::int64_t stride = random.integer(0, 2) == 0 ? random.integer(1, 3) : 1;
     for (const std::size_t i : random.permutation(sizes.size())) {
         strides[i] = stride;
-        stride *= std::max<std::int64_t>(1, sizes[i]) +
-                  (random.integer(0, 2) == 0 ? random.integer(0, 2) : 0);
+        stride *= std::max<std::int64_t>(1, sizes[i]) + (random.integer(0, 2) == 0 ? random.integer(0, 2) : 0);
     }
     extent = stride;
     return strides;

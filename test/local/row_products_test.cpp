@@ -58,8 +58,7 @@ void check(unsigned seed) {
             auto add = [&](std::int64_t i0, std::int64_t i1, T weight) {
                 for (std::int64_t i = 0; i < x.columns; ++i)
                     expected[static_cast<std::size_t>(offset(x.child[0], i0, false) + offset(x.child[1], i1, false) + i)] +=
-                        weight * value *
-                        b[static_cast<std::size_t>(offset(x.child[0], i0, true) + offset(x.child[1], i1, true) + i)];
+                        weight * value * b[static_cast<std::size_t>(offset(x.child[0], i0, true) + offset(x.child[1], i1, true) + i)];
             };
             add(p, q, p == q && x.once ? T(0.5) : T(1));
             if (p != q && !x.once) add(q, p, T(static_cast<real_of<T>>(x.swapped)));

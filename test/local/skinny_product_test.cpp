@@ -57,8 +57,7 @@ void expect_like_reference(const Case& c, Random& random) {
     contract<T>(c.f, alpha, a.data(), b.data(), beta, chosen.data());
     EXPECT_EQ(chosen, expected) << "alpha " << alpha << " beta " << beta;
     if constexpr (!is_complex<T>) {
-        contract_skinny<T>(plan_skinny(simplify(c.f), 2),
-                           {alpha, a.data(), b.data(), beta, actual.data()});
+        contract_skinny<T>(plan_skinny(simplify(c.f), 2), {alpha, a.data(), b.data(), beta, actual.data()});
         EXPECT_EQ(actual, expected) << "alpha " << alpha << " beta " << beta;
     }
 }
@@ -95,11 +94,8 @@ TYPED_TEST(SkinnyProduct, SumsOverManyProducts) {
     // k is cut into chunks, and these into blocks
     for (const std::int64_t k : {1025, 20'011}) {
         Random random(static_cast<unsigned>(k));
-        expect_like_reference<TypeParam>(
-            {{{{100, 1, 0, 1}}, {{5, 0, 1, 100}}, {{k, 100, 5, 0}}, {}}, 100 * k, 5 * k, 500},
-            random);
-        expect_like_reference<TypeParam>(
-            {{{{30, k, 0, 1}}, {{7, 0, k, 30}}, {{k, 1, 1, 0}}, {}}, 30 * k, 7 * k, 210}, random);
+        expect_like_reference<TypeParam>({{{{100, 1, 0, 1}}, {{5, 0, 1, 100}}, {{k, 100, 5, 0}}, {}}, 100 * k, 5 * k, 500}, random);
+        expect_like_reference<TypeParam>({{{{30, k, 0, 1}}, {{7, 0, k, 30}}, {{k, 1, 1, 0}}, {}}, 30 * k, 7 * k, 210}, random);
     }
 }
 

@@ -6,9 +6,9 @@
 #include "local/contract.hpp"
 #include "local/fold.hpp"
 #include "local/random_contraction.hpp"
-#include "support/reference_kernels.hpp"
 #include "local/row_products.hpp"
 #include "local/transfer.hpp"
+#include "support/reference_kernels.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,28 +29,22 @@ TYPED_TEST_SUITE(KernelThreads, ElementTypes);
 
 struct Product {
     const char* name;
-    FoldedContraction f;  ///< of dense arrays
-    std::int64_t a, b, c; ///< elements
+    FoldedContraction f;   ///< of dense arrays
+    std::int64_t a, b, c;  ///< elements
 };
 
 /// Each is large enough for threads: see threaded_product, threading_products and cached_bytes in src/local.
 std::vector<Product> products() {
     return {
         {"matrix product", {{{150, 1, 0, 1}}, {{160, 0, 170, 150}}, {{170, 150, 1, 0}}, {}}, 150 * 170, 170 * 160, 150 * 160},
-        {"batch of matrix products",
-         {{{16, 1, 0, 1}}, {{16, 0, 16, 16}}, {{16, 16, 1, 0}}, {{200, 256, 256, 256}}},
-         51200, 51200, 51200},
-        {"operands that are copied",
-         {{{24, 30, 0, 1}, {20, 720, 0, 24}}, {{90, 0, 30, 480}}, {{30, 1, 1, 0}}, {}},
-         14400, 2700, 43200},
+        {"batch of matrix products", {{{16, 1, 0, 1}}, {{16, 0, 16, 16}}, {{16, 16, 1, 0}}, {{200, 256, 256, 256}}}, 51200, 51200, 51200},
+        {"operands that are copied", {{{24, 30, 0, 1}, {20, 720, 0, 24}}, {{90, 0, 30, 480}}, {{30, 1, 1, 0}}, {}}, 14400, 2700, 43200},
         {"tall product with few columns", {{{40000, 1, 0, 1}}, {{3, 0, 8, 40000}}, {{8, 40000, 1, 0}}, {}}, 320000, 24, 120000},
         {"long sum", {{}, {}, {{200000, 1, 1, 0}}, {}}, 200000, 200000, 1},
         {"a few long sums", {{{3, 1, 0, 1}}, {}, {{40000, 3, 1, 0}}, {}}, 120000, 40000, 3},
         {"matrix times vector", {{{400, 1, 0, 1}}, {}, {{300, 400, 1, 0}}, {}}, 120000, 300, 400},
         {"outer product", {{{300, 1, 0, 1}}, {{300, 0, 1, 300}}, {}, {}}, 300, 300, 90000},
-        {"elementwise with a transposed operand",
-         {{}, {}, {}, {{400, 1, 300, 1}, {300, 400, 1, 400}}},
-         120000, 120000, 120000},
+        {"elementwise with a transposed operand", {{}, {}, {}, {{400, 1, 300, 1}, {300, 400, 1, 400}}}, 120000, 120000, 120000},
     };
 }
 

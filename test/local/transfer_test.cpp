@@ -33,8 +33,7 @@ struct Case {
 };
 
 /// Offsets of a list: increasing with random gaps, or repeating each offset a few times.
-std::vector<std::int64_t> random_list(std::int64_t count, std::int64_t stride, bool repeat,
-                                      Random& random) {
+std::vector<std::int64_t> random_list(std::int64_t count, std::int64_t stride, bool repeat, Random& random) {
     std::vector<std::int64_t> list;
     for (std::int64_t i = 0, at = 0; i < count; ++i) {
         list.push_back(at * stride);
@@ -61,14 +60,12 @@ Case random_case(std::size_t num_axes, std::int64_t largest, Random& random) {
         if (random.integer(0, 3) == 0) {
             result.lists.push_back(random_list(sizes[i], from[i], random.coin(), random));
             axis.from = result.lists.back().data();
-            result.lists.push_back(
-                random_list(sizes[i], to[i], result.mode.accumulate && random.coin(), random));
+            result.lists.push_back(random_list(sizes[i], to[i], result.mode.accumulate && random.coin(), random));
             axis.to = result.lists.back().data();
         }
         if (random.integer(0, 4) == 0) {
             result.factors.emplace_back();
-            for (std::int64_t j = 0; j < sizes[i]; ++j)
-                result.factors.back().push_back(static_cast<std::uint8_t>(random.integer(0, 3)));
+            for (std::int64_t j = 0; j < sizes[i]; ++j) result.factors.back().push_back(static_cast<std::uint8_t>(random.integer(0, 3)));
             axis.factor = result.factors.back().data();
         }
         result.axes.push_back(axis);
@@ -83,8 +80,7 @@ void expect_like_reference(const Case& c, Random& random) {
     const T alpha = random.coin() ? T(1) : random.element<T>();
     reference_transfer<T>(c.axes, from.data(), expected.data(), alpha, c.mode);
     transfer<T>(c.axes, from.data(), actual.data(), alpha, c.mode);
-    EXPECT_EQ(actual, expected) << "axes " << c.axes.size() << " conjugate " << c.mode.conjugate
-                                << " accumulate " << c.mode.accumulate;
+    EXPECT_EQ(actual, expected) << "axes " << c.axes.size() << " conjugate " << c.mode.conjugate << " accumulate " << c.mode.accumulate;
 }
 
 TYPED_TEST(Transfer, AgreesWithTheReferenceForRandomStridesListsAndFactors) {
@@ -92,8 +88,7 @@ TYPED_TEST(Transfer, AgreesWithTheReferenceForRandomStridesListsAndFactors) {
         SCOPED_TRACE(seed);
         Random random(seed);
         const auto num_axes = static_cast<std::size_t>(random.integer(0, 4));
-        expect_like_reference<TypeParam>(random_case(num_axes, num_axes > 2 ? 9 : 130, random),
-                                         random);
+        expect_like_reference<TypeParam>(random_case(num_axes, num_axes > 2 ? 9 : 130, random), random);
         if (this->HasFailure()) return;
     }
 }
@@ -103,8 +98,7 @@ TYPED_TEST(Transfer, AgreesWithTheReferenceWhenThreadsShareTheWork) {
     for (unsigned seed = 1; seed <= 20; ++seed) {
         SCOPED_TRACE(seed);
         Random random(seed);
-        Case c = random_case(static_cast<std::size_t>(random.integer(2, 3)),
-                             random.coin() ? 150 : 40, random);
+        Case c = random_case(static_cast<std::size_t>(random.integer(2, 3)), random.coin() ? 150 : 40, random);
         if (c.from_extent > 4'000'000 || c.to_extent > 4'000'000) continue;
         expect_like_reference<TypeParam>(c, random);
         if (this->HasFailure()) break;
@@ -113,8 +107,7 @@ TYPED_TEST(Transfer, AgreesWithTheReferenceWhenThreadsShareTheWork) {
 }
 
 /// Axes that permute a dense array: axis i of the source is axis position[i] of the target.
-std::vector<TransferAxis> permuting_axes(const std::vector<std::int64_t>& sizes,
-                                         const std::vector<std::size_t>& position) {
+std::vector<TransferAxis> permuting_axes(const std::vector<std::int64_t>& sizes, const std::vector<std::size_t>& position) {
     std::vector<TransferAxis> axes(sizes.size());
     std::vector<std::size_t> source_of(sizes.size());
     for (std::size_t i = 0; i < sizes.size(); ++i) source_of[position[i]] = i;
@@ -151,8 +144,7 @@ TYPED_TEST(Transfer, PermutesDenseArrays) {
 
 TYPED_TEST(Transfer, MovesArraysThatDoNotFitIntoTheCaches) {
     Random random(1);
-    for (const auto& sizes :
-         {std::vector<std::int64_t>{1201, 1103}, {128, 8, 8, 128}, {3, 700, 601}}) {
+    for (const auto& sizes : {std::vector<std::int64_t>{1201, 1103}, {128, 8, 8, 128}, {3, 700, 601}}) {
         std::vector<std::size_t> reversed(sizes.size());
         std::iota(reversed.rbegin(), reversed.rend(), 0);
         Case c;
@@ -215,8 +207,7 @@ TEST(TransferKernel, AddsRepeatedTargetsWithoutRacesBetweenThreads) {
     const std::vector<double> from(count, 1.0);
     omp_set_num_threads(4);
     std::vector<double> to(4, 0.0);
-    const std::vector<TransferAxis> axes = {
-        {.count = count, .from = source.data(), .to = target.data()}};
+    const std::vector<TransferAxis> axes = {{.count = count, .from = source.data(), .to = target.data()}};
     transfer<double>(axes, from.data(), to.data(), 1, {.accumulate = true});
     omp_set_num_threads(omp_get_num_procs());
     EXPECT_EQ(to, (std::vector<double>{30'000, 30'000, 30'000, 10'000}));
@@ -226,8 +217,7 @@ TEST(TransferKernel, ScalesInPlace) {
     std::vector<double> data(60, 1.0);
     const std::vector<TransferAxis> axes = {{3, 1, 1}, {5, 4, 4}, {3, 20, 20}};
     transfer<double>(axes, data.data(), data.data(), 3, {});
-    for (std::int64_t i = 0; i < 60; ++i)
-        EXPECT_EQ(data[static_cast<std::size_t>(i)], i % 4 < 3 ? 3.0 : 1.0) << i;
+    for (std::int64_t i = 0; i < 60; ++i) EXPECT_EQ(data[static_cast<std::size_t>(i)], i % 4 < 3 ? 3.0 : 1.0) << i;
 }
 
 TEST(TransferKernel, RefusesAListOnOneSideOnly) {

@@ -13,7 +13,8 @@ std::atomic<std::int64_t> held{0}, most{0};
 
 void note(std::int64_t bytes) {
     const auto now = held += bytes;
-    for (auto before = most.load(); before < now && !most.compare_exchange_weak(before, now);) {}
+    for (auto before = most.load(); before < now && !most.compare_exchange_weak(before, now);) {
+    }
 }
 
 void* counted(void* data) {

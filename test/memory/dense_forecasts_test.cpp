@@ -13,7 +13,8 @@
 namespace arges::test {
 namespace {
 
-/// Blocks that no forecast of a step counts: objects, lists of movements and plans, messages of agreement, what MPI allocates when it is first used.
+/// Blocks that no forecast of a step counts: objects, lists of movements and plans, messages of agreement, what MPI allocates when it is
+/// first used.
 constexpr std::int64_t small_change = 900000;
 
 class DenseForecasts : public testing::Test {
@@ -65,7 +66,8 @@ TEST_F(DenseForecasts, CoverCp) {
                 options.tolerance = 0;
                 std::int64_t forecast = 0;
                 const auto taken = held + most_held([&] { forecast = cp_decompose(x, options).forecast_bytes; });
-                expect_covered(taken, forecast, text(extents) + (perturbs ? ", perturbed, " : ", ") + std::to_string(static_cast<int>(algorithm)));
+                expect_covered(taken, forecast,
+                               text(extents) + (perturbs ? ", perturbed, " : ", ") + std::to_string(static_cast<int>(algorithm)));
             }
     }
 }

@@ -44,7 +44,11 @@ struct Sizes {
 
 /// Tensors whose factors are below 2 MiB; slices of very different weight.
 std::vector<Sizes> sizes() {
-    return {{{300, 400, 200}, 200000}, {{5000, 3000, 4000}, 150000}, {{40, 30, 20, 50}, 150000}, {{20000, 100}, 150000}, {{200, 300, 100, 50, 20}, 150000}};
+    return {{{300, 400, 200}, 200000},
+            {{5000, 3000, 4000}, 150000},
+            {{40, 30, 20, 50}, 150000},
+            {{20000, 100}, 150000},
+            {{200, 300, 100, 50, 20}, 150000}};
 }
 
 /// Coordinates that are likely to be distinct, more of them at low indices.
@@ -85,11 +89,12 @@ TEST(SparseForecasts, CoverFormats) {
             std::unique_ptr<sparse::Mttkrp<double>> made;
             const auto taken = most_held([&] { made = sparse::make_mttkrp(x, format, modes); });
             expect_covered(taken, forecast.peak(), to_string(format) + ", " + shape.text());
-            expect_covered(made->bytes(), forecast.held(), to_string(format) + " at the end, " + shape.text(), format == Format::hicoo ? 0.3 : 0.7);
+            expect_covered(made->bytes(), forecast.held(), to_string(format) + " at the end, " + shape.text(),
+                           format == Format::hicoo ? 0.3 : 0.7);
         }
         for (int m = 0; m < x.order(); ++m)
-            expect_covered(most_held([&] { const sparse::Ttmc<double> made(x, m); }), sparse::Ttmc<double>::memory(x.rows, x.count(), m).peak(),
-                           "ttmc, " + shape.text());
+            expect_covered(most_held([&] { const sparse::Ttmc<double> made(x, m); }),
+                           sparse::Ttmc<double>::memory(x.rows, x.count(), m).peak(), "ttmc, " + shape.text());
     }
 }
 
@@ -122,7 +127,8 @@ TEST_F(ForecastsOnRanks, CoverMergingAndLists) {
         for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i) * comm().size() + comm().rank();
         MergeReport report;
         const auto taken = most(most_held([&] { report = merge_in_place(comm(), x, Duplicates::sum, numbers); }));
-        expect_covered(taken, merging_memory(comm().size(), x.order(), 8, shape.count, report.duplicates).peak(), "merging, " + shape.text(), 0.1);
+        expect_covered(taken, merging_memory(comm().size(), x.order(), 8, shape.count, report.duplicates).peak(),
+                       "merging, " + shape.text(), 0.1);
         for (std::size_t m = 0; m < x.indices.size(); ++m) {
             const auto list = most(most_held([&] { nonempty_slices(comm(), x.indices[m]); }));
             expect_covered(list, slice_list_memory(comm().size(), x.count(), shape.lengths[m] * (m == 0 ? comm().size() : 1)).peak(),
@@ -175,7 +181,8 @@ TEST_F(ForecastsOnRanks, CoverReading) {
         tensor = {};
         for (const auto& path : {file, packed, binary}) {
             const auto outline = io::sparse_outline(comm(), path, {}, 8);
-            EXPECT_NEAR(static_cast<double>(outline.entries), static_cast<double>(shape.count), 0.3 * static_cast<double>(shape.count)) << path;
+            EXPECT_NEAR(static_cast<double>(outline.entries), static_cast<double>(shape.count), 0.3 * static_cast<double>(shape.count))
+                << path;
             EXPECT_EQ(outline.shape.order, x.order());
             std::int64_t duplicates = 0;
             const auto taken = most(most_held([&] { duplicates = read_sparse<double>(world_, path).report.duplicates; }));
@@ -211,8 +218,7 @@ TEST_F(ForecastsOnRanks, CoverDecompositions) {
                 options.distribution = distribution;
                 std::int64_t forecast = 0;
                 const auto held = nonzeros_bytes<double>(tensor.order(), tensor.local_nonzeros());
-                const auto taken =
-                    most(held + most_held([&] { forecast = cp_decompose(std::move(tensor), options).forecast_bytes; }));
+                const auto taken = most(held + most_held([&] { forecast = cp_decompose(std::move(tensor), options).forecast_bytes; }));
                 expect_covered(taken, forecast, std::string(distribution) + ", " + shape.text(), least_share(is_hypergraph));
             }
 }

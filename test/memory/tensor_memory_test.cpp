@@ -39,7 +39,7 @@ TEST_F(TensorMemory, PrintingTakesNothingForWhatIsCutOff) {
 }
 
 TEST_F(TensorMemory, MessagesOfSlicesAreCountedAndRefusedOverTheLimit) {
-    if (world_.size() == 1) return;  // no messages
+    if (world_.size() == 1) return;                                      // no messages
     const std::vector<std::int64_t> begin{1, 1, 1}, end{160, 150, 170};  // one on: all elements go to other ranks
     world_.reset_peak();
     const auto before = world_.memory_in_use();

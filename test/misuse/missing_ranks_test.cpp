@@ -93,7 +93,8 @@ TEST_F(MissingRanks, ALongWaitIsNamed) {
         if (is_late) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
         EXPECT_EQ(A.norm(), 0);
         const auto said = testing::internal::GetCapturedStderr();
-        const bool is_named = said.find("rank " + std::to_string(world.rank()) + " has waited") != std::string::npos && said.find("Tensor::norm") != std::string::npos;
+        const bool is_named = said.find("rank " + std::to_string(world.rank()) + " has waited") != std::string::npos &&
+                              said.find("Tensor::norm") != std::string::npos;
         EXPECT_EQ(is_named, !is_late && !said_before_ && std::string(seconds) != "0") << said;
         said_before_ = said_before_ || is_named;
     }

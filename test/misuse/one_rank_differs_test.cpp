@@ -13,7 +13,8 @@ namespace {
 
 TEST(OneRankDiffers, NamesMayDifferBetweenRanks) {
     const World world;
-    Tensor<double> A(world, {6, 6}, on_last<std::string>(world, "A", "another name")), B(world, {6, 6}, on_last<std::string>(world, "", "B"));
+    Tensor<double> A(world, {6, 6}, on_last<std::string>(world, "A", "another name")),
+        B(world, {6, 6}, on_last<std::string>(world, "", "B"));
     Tensor<double> C(world, {6, 6}, "C");
     A.fill_random(1);
     B.fill_random(2);
@@ -149,8 +150,14 @@ TEST(OneRankDiffers, Arguments) {
         {ARGES_USE(N["ij"] = S[on_last<std::string>(world, "ijk", "ij")]), invalid, {"3 labels"}, 2},
         {ARGES_USE(if (last(world)) N["ij"] = F["ij"]; else N["ij"] = S["ij"]), invalid, {"different worlds"}, 2},
         {ARGES_USE(if (last(world)) A["ij"] = N["ij"]; else A["ij"] = canonical(N["ij"])), invalid, {"A"}, 2},
-        {ARGES_USE(static_cast<void>(M.slice({on_last<std::int64_t>(world, 0, 1), 0}, {3, 3}))), invalid, {"Tensor::slice", "arguments differ"}, 2},
-        {ARGES_USE(static_cast<void>(M.slice({0, 0}, {on_last<std::int64_t>(world, 9, 3), 3}))), invalid, {"Tensor::slice", "arguments differ"}, 2},
+        {ARGES_USE(static_cast<void>(M.slice({on_last<std::int64_t>(world, 0, 1), 0}, {3, 3}))),
+         invalid,
+         {"Tensor::slice", "arguments differ"},
+         2},
+        {ARGES_USE(static_cast<void>(M.slice({0, 0}, {on_last<std::int64_t>(world, 9, 3), 3}))),
+         invalid,
+         {"Tensor::slice", "arguments differ"},
+         2},
         {ARGES_USE(M.set_slice({on_last<std::int64_t>(world, 0, 1), 0}, M.slice({0, 0}, {2, 2}))), invalid, {"Tensor::set_slice"}, 2},
         {ARGES_USE(M.set_slice({0, 0}, M.slice({0, 0}, {2, 2}), on_last(world, 1.0, 2.0))), invalid, {"Tensor::set_slice"}, 2},
         {ARGES_USE(static_cast<void>(S.with_symmetry(last(world) ? Symmetry() : S.symmetry()))), invalid, {"Tensor::with_symmetry"}, 2},
@@ -158,10 +165,16 @@ TEST(OneRankDiffers, Arguments) {
         {ARGES_USE(static_cast<void>(N.gather_to(on_last<std::int64_t>(world, -1, 0)))), invalid, {"Tensor::gather_to"}, 2},
         {ARGES_USE(N.accumulate(Keys{1}, Reals{1}, 1.0, on_last(world, 1.0, 2.0))), invalid, {"Tensor::accumulate"}, 2},
         {ARGES_USE(static_cast<void>(N.dot(last(world) ? S : N))), invalid, {"Tensor::dot"}, 2},
-        {ARGES_USE(static_cast<void>(einsum<double>(on_last<std::string>(world, "ij,jk->ik", "ij,jk->ki"), {&N, &S}))), invalid, {"einsum"}, 2},
+        {ARGES_USE(static_cast<void>(einsum<double>(on_last<std::string>(world, "ij,jk->ik", "ij,jk->ki"), {&N, &S}))),
+         invalid,
+         {"einsum"},
+         2},
         {ARGES_USE(static_cast<void>(einsum<double>(on_last<std::string>(world, "ij,jk->", "ij,jk-"), {&N, &S}))), invalid, {"einsum"}, 2},
-        {ARGES_USE(World w(MPI_COMM_WORLD, Torus({1, on_last<std::int64_t>(world, world.size(), 1), on_last<std::int64_t>(world, 1, world.size())}))),
-         invalid, {"World", "arguments differ"}, 2},
+        {ARGES_USE(World w(MPI_COMM_WORLD,
+                           Torus({1, on_last<std::int64_t>(world, world.size(), 1), on_last<std::int64_t>(world, 1, world.size())}))),
+         invalid,
+         {"World", "arguments differ"},
+         2},
     });
 }
 
@@ -189,7 +202,8 @@ TEST(OneRankDiffers, Environment) {
         EXPECT_TRUE(outer.state()->communicator().all_equal(Digest().add(exception).add(message).value())) << message;
         return exception == "none" ? exception : exception + ": " + message;
     };
-    EXPECT_NE(error_with("ARGES_GROUP_MAPPING", "blocks", "packed").find("InvalidArgument: ARGES_GROUP_MAPPING differs"), std::string::npos);
+    EXPECT_NE(error_with("ARGES_GROUP_MAPPING", "blocks", "packed").find("InvalidArgument: ARGES_GROUP_MAPPING differs"),
+              std::string::npos);
     EXPECT_NE(error_with("ARGES_GROUP_MAPPING", "no such", "packed").find("\"no such\" is not known"), std::string::npos);
     EXPECT_NE(error_with("ARGES_MEMORY_LIMIT", "much", "1G").find("\"much\" is not a size"), std::string::npos);
     EXPECT_NE(error_with("ARGES_CALL_TIMEOUT", "soon", "1").find("\"soon\" is not a number of seconds"), std::string::npos);

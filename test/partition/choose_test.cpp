@@ -19,8 +19,7 @@ constexpr double always_full = std::numeric_limits<double>::infinity();
 
 std::string text(const MediumChoice& choice) {
     const auto& [grid, layers, rows, excess] = choice.distribution;
-    return to_string(grid) + " " + to_string(layers) + " " + std::to_string(choice.seconds) +
-           (choice.counted ? "" : " estimated");
+    return to_string(grid) + " " + to_string(layers) + " " + std::to_string(choice.seconds) + (choice.counted ? "" : " estimated");
 }
 
 std::vector<std::string> texts(const std::vector<MediumChoice>& choices) {
@@ -64,8 +63,7 @@ TEST(Choose, RanksAllDistributionsByTheirCounts) {
             EXPECT_EQ(choice.seconds, iteration_seconds(counts, 16));
             EXPECT_EQ(choice.volume_rows_max, max_mean(total_volume(counts)).max);
             for (std::size_t m = 0; m < table.modes.size(); ++m)
-                EXPECT_EQ(choice.boundaries[m],
-                          cut_mode(table.modes[m], choice.distribution.layers, choice.distribution.grid[m]));
+                EXPECT_EQ(choice.boundaries[m], cut_mode(table.modes[m], choice.distribution.layers, choice.distribution.grid[m]));
             EXPECT_GE(choice.seconds, last);
             last = choice.seconds;
             EXPECT_TRUE(names.insert(text(choice)).second);
@@ -76,8 +74,7 @@ TEST(Choose, RanksAllDistributionsByTheirCounts) {
             for (std::size_t n = 0; n < grid.size(); ++n) possible = possible && grid[n] <= table.modes[n].count();
             if (!possible) continue;
             for (const auto* rule : {"nnz", "set", "ordered-1", "ordered-2", "max-min"})
-                EXPECT_GE(iteration_seconds(count_distribution(table, MediumGrain{grid, parse_layer_rule(rule)}), 16),
-                          choices[0].seconds);
+                EXPECT_GE(iteration_seconds(count_distribution(table, MediumGrain{grid, parse_layer_rule(rule)}), 16), choices[0].seconds);
         }
     }
 }
@@ -91,13 +88,11 @@ TEST(Choose, OfEquallyFastOnesTheLeastVolumeComesFirst) {
         ChoiceOptions by_time, options;
         by_time.near = 1;
         by_time.look_ups = options.look_ups = always_full;
-        const auto fastest = choose_medium(tensor.view(), all, 16, by_time),
-                   choices = choose_medium(tensor.view(), all, 16, options);
+        const auto fastest = choose_medium(tensor.view(), all, 16, by_time), choices = choose_medium(tensor.view(), all, 16, options);
         ASSERT_EQ(fastest.size(), choices.size());
         const auto limit = options.near * fastest[0].seconds;
         EXPECT_LE(choices[0].seconds, limit);
-        for (const auto& choice : choices)
-            EXPECT_TRUE(choice.seconds > limit || choice.volume_rows_max >= choices[0].volume_rows_max);
+        for (const auto& choice : choices) EXPECT_TRUE(choice.seconds > limit || choice.volume_rows_max >= choices[0].volume_rows_max);
         other += choices[0].volume_rows_max < fastest[0].volume_rows_max;
     }
     EXPECT_GT(other, 0) << "the rule changed nothing";
@@ -132,8 +127,7 @@ TEST(Choose, SamplesFindWhatFullCountsFind) {
 }
 
 TEST(Choose, SmallSamplesFindSomethingNearlyAsGood) {
-    const auto wn18rr = best_and_found(shipped_tensor("wn18rr-3d"), 16, 256),
-               yago = best_and_found(shipped_tensor("yago-4d"), 8, 256);
+    const auto wn18rr = best_and_found(shipped_tensor("wn18rr-3d"), 16, 256), yago = best_and_found(shipped_tensor("yago-4d"), 8, 256);
     EXPECT_FALSE(wn18rr.counted);
     EXPECT_FALSE(yago.counted);
     EXPECT_LE(wn18rr.found, 1.1 * wn18rr.best);
@@ -153,8 +147,7 @@ TEST(Choose, AGivenGridOrPolicyIsKept) {
                 EXPECT_EQ(to_string(choice.distribution.layers), "ordered-3");
             options.layers.reset();
             options.grid = grids[static_cast<std::size_t>(below(random, static_cast<std::int64_t>(grids.size())))];
-            for (const auto& choice : choose_medium(tensor.view(), 6, 4, options))
-                EXPECT_EQ(choice.distribution.grid, *options.grid);
+            for (const auto& choice : choose_medium(tensor.view(), 6, 4, options)) EXPECT_EQ(choice.distribution.grid, *options.grid);
             EXPECT_THROW(choose_medium(tensor.view(), 5, 4, options), InvalidArgument);
         }
     }
@@ -180,8 +173,7 @@ TEST(Choose, BeatsSplattsAndThePredictedGrid) {
 }
 
 TEST(Choose, MoreRanksThanSlicesOrNonzeros) {
-    for (const auto& tensor :
-         {TensorIndices{{3, 2}, {{1}, {0}}}, TensorIndices{{3, 2}, {{}, {}}}, TensorIndices{{0, 0}, {{}, {}}}})
+    for (const auto& tensor : {TensorIndices{{3, 2}, {{1}, {0}}}, TensorIndices{{3, 2}, {{}, {}}}, TensorIndices{{0, 0}, {{}, {}}}})
         for (double look_ups : {0.0, always_full}) {
             ChoiceOptions options;
             options.look_ups = look_ups;

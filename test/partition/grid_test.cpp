@@ -32,8 +32,7 @@ TEST(Grid, AllGridsAreThoseFoundByTrialInOrder) {
     for (int order = 1; order <= 4; ++order)
         for (std::int64_t ranks = 1; ranks <= 24; ++ranks) {
             const auto expected = grids_by_trial(ranks, order);
-            EXPECT_EQ(all_grids(ranks, order), std::vector<Grid>(expected.begin(), expected.end()))
-                << ranks << " ranks, order " << order;
+            EXPECT_EQ(all_grids(ranks, order), std::vector<Grid>(expected.begin(), expected.end())) << ranks << " ranks, order " << order;
         }
 }
 
@@ -45,7 +44,7 @@ TEST(Grid, NumbersOfGridsAreThePapers) {
 
 TEST(Grid, GreedyGridIsSplatts) {
     EXPECT_EQ(greedy_grid(16, {4'800'000, 1'800'000, 1'800'000}), (Grid{4, 2, 2}));  // amazon
-    EXPECT_EQ(greedy_grid(128, {23'000'000, 23'000'000, 166}), (Grid{16, 8, 1}));   // fb-m
+    EXPECT_EQ(greedy_grid(128, {23'000'000, 23'000'000, 166}), (Grid{16, 8, 1}));    // fb-m
     const Lengths nell{119982, 89997, 29000}, fbm{189808, 189614, 166}, wn18rr{39610, 31881, 11}, yago{6480, 10, 6327, 189};
     for (const auto& lengths : {nell, fbm}) {
         EXPECT_EQ(greedy_grid(4, lengths), (Grid{2, 2, 1}));
@@ -65,14 +64,13 @@ TEST(Grid, CandidatesPlaceTheLastTwoPrimesInEveryWay) {
     const std::vector<Grid> six{{4, 1, 4}, {4, 2, 2}, {4, 4, 1}, {8, 1, 2}, {8, 2, 1}, {16, 1, 1}};
     EXPECT_EQ(candidate_grids(16, amazon), six);
     EXPECT_EQ(candidate_grids(16, amazon, Shortening::divide), six);
-    EXPECT_EQ(candidate_grids(6, amazon).size(), 9);                   // unequal primes
-    EXPECT_EQ(candidate_grids(4, {100, 100, 100, 100}).size(), 10);    // order 4
+    EXPECT_EQ(candidate_grids(6, amazon).size(), 9);                 // unequal primes
+    EXPECT_EQ(candidate_grids(4, {100, 100, 100, 100}).size(), 10);  // order 4
     EXPECT_EQ(candidate_grids(5, amazon).size(), 3);
     EXPECT_EQ(candidate_grids(1, amazon), (std::vector<Grid>{{1, 1, 1}}));
     const Lengths fbm{23'000'000, 23'000'000, 166};
     for (const auto& grid : candidate_grids(128, fbm)) EXPECT_EQ(grid[2] % 2, 0) << "literal base 4x4x2: " << to_string(grid);
-    for (const auto& grid : candidate_grids(128, fbm, Shortening::divide))
-        EXPECT_EQ(grid[0] % 8, 0) << "base 8x4x1: " << to_string(grid);
+    for (const auto& grid : candidate_grids(128, fbm, Shortening::divide)) EXPECT_EQ(grid[0] % 8, 0) << "base 8x4x1: " << to_string(grid);
 }
 
 TEST(Grid, CandidatesHaveSlicesForTheirLayers) {
@@ -90,7 +88,7 @@ TEST(Grid, PredictionTakesTheLeastImbalanceThenTheLeastRows) {
         return counts;
     };
     EXPECT_EQ(predicted_grid(4, lengths, last_only), (Grid{1, 1, 4}));
-    EXPECT_DOUBLE_EQ(layer_imbalance({2, 2, 1}, last_only), 1.0 / 3);  // two modes of three with 12 against 6
+    EXPECT_DOUBLE_EQ(layer_imbalance({2, 2, 1}, last_only), 1.0 / 3);    // two modes of three with 12 against 6
     EXPECT_EQ(predicted_grid(4, {8, 8, 8}, balanced), (Grid{1, 2, 2}));  // all alike: 2x2 cuts touch least, and the first of them
 }
 

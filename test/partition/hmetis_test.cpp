@@ -123,8 +123,7 @@ TEST(PartitionFile, IsReadAndWritten) {
 }
 
 TEST(PartitionFile, RefusesWrongFilesByLineWithTheCure) {
-    const std::string cure =
-        "; a partition file has one line for each of the 3 vertices, with a part from 0 to 3 and nothing else";
+    const std::string cure = "; a partition file has one line for each of the 3 vertices, with a part from 0 to 3 and nothing else";
     EXPECT_EQ(partition_refusal("0\n\n1\n2\n"), "x.part, line 2: the line is empty" + cure);
     EXPECT_EQ(partition_refusal("0\n% 1\n1\n"), "x.part, line 2: '%' is no whole number" + cure);
     EXPECT_EQ(partition_refusal("# parts\n"), "x.part, line 1: '#' is no whole number" + cure);

@@ -166,8 +166,8 @@ TEST(Layers, NamesAndBack) {
     for (const auto* name : {"nnz", "set", "ordered-1", "ordered-2", "ordered-2.5", "max-min"})
         EXPECT_EQ(to_string(parse_layer_rule(name)), name);
     EXPECT_EQ(parse_layer_rule("ordered-2"), (LayerRule{LayerPolicy::ordered, 2}));
-    for (const auto* name : {"", "nonzeros", "ordered", "ordered-", "ordered-0", "ordered-0.5", "ordered--1", "ordered-2x",
-                             "ordered-inf", "ordered-nan", "max_min", "Set"})
+    for (const auto* name : {"", "nonzeros", "ordered", "ordered-", "ordered-0", "ordered-0.5", "ordered--1", "ordered-2x", "ordered-inf",
+                             "ordered-nan", "max_min", "Set"})
         EXPECT_THROW(parse_layer_rule(name), InvalidArgument) << name;
 }
 

@@ -25,8 +25,7 @@ void check_balance(const Hypergraph& h, const VertexParts& parts, std::int64_t c
         for (std::int64_t v = 0; v < h.vertices(); ++v) heaviest = std::max(heaviest, h.weight(v, static_cast<int>(c)));
         limits[c] = std::max(limits[c], h.total_weights()[c] / count + heaviest);
     }
-    for (std::size_t i = 0; i < weights.size(); ++i)
-        EXPECT_LE(weights[i], limits[i % limits.size()]) << "part " << i / limits.size();
+    for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_LE(weights[i], limits[i % limits.size()]) << "part " << i / limits.size();
 }
 
 Hypergraph unit_hypergraph(std::int64_t vertices, const std::vector<std::vector<std::uint32_t>>& nets) {

@@ -53,8 +53,8 @@ void expect_equal(const ModeCounts& counts, const ModeCounts& expected) {
 }
 
 /// Owners in the layers of a mode, from the rank of each nonzero, the ranks of each layer and its rows.
-Owners owners_by_layers(const RankSets& holders, const Boundaries& boundaries,
-                        const std::vector<std::vector<std::int64_t>>& ranks, RowRule rule) {
+Owners owners_by_layers(const RankSets& holders, const Boundaries& boundaries, const std::vector<std::vector<std::int64_t>>& ranks,
+                        RowRule rule) {
     Owners owner;
     for (std::size_t l = 0; l + 1 < boundaries.size(); ++l) {
         LayerRows layer{boundaries[l], boundaries[l + 1], {}};
@@ -64,8 +64,7 @@ Owners owners_by_layers(const RankSets& holders, const Boundaries& boundaries,
                 if (row >= layer.begin && row < layer.end && held_by.contains(rank)) layer.held.back().push_back(row);
         }
         const auto result = assign_rows(layer, rule);
-        for (std::size_t i = 0; i < result.rows.size(); ++i)
-            owner[result.rows[i]] = ranks[l][static_cast<std::size_t>(result.owner[i])];
+        for (std::size_t i = 0; i < result.rows.size(); ++i) owner[result.rows[i]] = ranks[l][static_cast<std::size_t>(result.owner[i])];
     }
     return owner;
 }
@@ -89,8 +88,7 @@ void check_medium(const TensorIndices& tensor, const SliceTable& table, const Me
     std::vector<std::int64_t> part(static_cast<std::size_t>(tensor.count()), 0);
     for (std::size_t n = 0; n < table.modes.size(); ++n) {
         boundaries.push_back(cut_mode(table.modes[n], medium.layers, medium.grid[n]));
-        for (std::size_t k = 0; k < part.size(); ++k)
-            part[k] = part[k] * medium.grid[n] + layer_of(boundaries[n], tensor.indices[n][k]);
+        for (std::size_t k = 0; k < part.size(); ++k) part[k] = part[k] * medium.grid[n] + layer_of(boundaries[n], tensor.indices[n][k]);
     }
     const auto counts = count_distribution(table, medium);
     ASSERT_EQ(counts.ranks, all);
@@ -289,10 +287,10 @@ TEST(Statistics, PredictedGrids) {
         int imbalance;  // in ten-thousandths
     };
     const auto wn18rr = shipped_tensor("wn18rr-3d"), yago = shipped_tensor("yago-4d");
-    for (const auto& pick : {Pick{wn18rr, "4x1x1", 4, 1974}, Pick{wn18rr, "8x1x1", 8, 2289}, Pick{wn18rr, "12x1x1", 12, 2419},
-                             Pick{wn18rr, "2x8x1", 16, 4290}, Pick{wn18rr, "4x16x1", 64, 4968}, Pick{yago, "2x2x1x1", 4, 512},
-                             Pick{yago, "4x2x1x1", 8, 725}, Pick{yago, "3x2x2x1", 12, 1861}, Pick{yago, "4x2x2x1", 16, 1868},
-                             Pick{yago, "4x1x16x1", 64, 3121}}) {
+    for (const auto& pick :
+         {Pick{wn18rr, "4x1x1", 4, 1974}, Pick{wn18rr, "8x1x1", 8, 2289}, Pick{wn18rr, "12x1x1", 12, 2419}, Pick{wn18rr, "2x8x1", 16, 4290},
+          Pick{wn18rr, "4x16x1", 64, 4968}, Pick{yago, "2x2x1x1", 4, 512}, Pick{yago, "4x2x1x1", 8, 725}, Pick{yago, "3x2x2x1", 12, 1861},
+          Pick{yago, "4x2x2x1", 16, 1868}, Pick{yago, "4x1x16x1", 64, 3121}}) {
         SCOPED_TRACE(pick.tensor.text() + " on " + std::to_string(pick.ranks));
         const SliceTable table(pick.tensor.view());
         const auto grid = predicted_grid(pick.ranks, pick.tensor.lengths, layer_counts(table));

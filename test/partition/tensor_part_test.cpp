@@ -29,8 +29,8 @@ TEST(LayerChain, ManySlicesAtOnceAreAsOneByOne) {
     for (int round = 0; round < 500; ++round) {
         const RandomSlices all(random);
         const auto layers = 1 + below(random, below(random, 2) == 0 ? 5 : 70);
-        SCOPED_TRACE("round " + std::to_string(round) + ", " + std::to_string(all.length) + " slices in " +
-                     std::to_string(layers) + " layers");
+        SCOPED_TRACE("round " + std::to_string(round) + ", " + std::to_string(all.length) + " slices in " + std::to_string(layers) +
+                     " layers");
         LayerChain one(all.length, all.nonzeros, layers), many(all.length, all.nonzeros, layers);
         for (std::size_t i = 0; i < all.slices.size(); ++i) one.feed(all.slices[i], all.start[i + 1] - all.start[i]);
         for (std::size_t i = 0; i < all.slices.size();) {
@@ -54,9 +54,7 @@ TEST(LayerFinder, FindsTheLayerOfEverySlice) {
             boundaries.push_back(below(random, below(random, 2) == 0 ? length + 1 : std::min<std::int64_t>(length, 50)));
         std::sort(boundaries.begin(), boundaries.end());
         const LayerFinder finder(boundaries);
-        auto check = [&](std::int64_t slice) {
-            ASSERT_EQ(finder(slice), layer_of(boundaries, slice)) << slice << " of " << length;
-        };
+        auto check = [&](std::int64_t slice) { ASSERT_EQ(finder(slice), layer_of(boundaries, slice)) << slice << " of " << length; };
         for (auto boundary : boundaries)
             for (auto slice : {boundary - 1, boundary, boundary + 1})
                 if (slice >= 0 && slice < length) check(slice);

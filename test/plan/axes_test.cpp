@@ -19,8 +19,8 @@ std::vector<std::string> axes_of_case(const ContractionText& text) {
         for (int l : g.labels) s += letters[static_cast<std::size_t>(l)];
         s += std::string(" ") + (g.in(0) ? "A" : "") + (!text.unary && g.in(1) ? "B" : "") + (g.is_contracted() ? "" : "C");
         const auto& tree = g.is_contracted() ? g.node() : *g.tree.back();
-        const std::map<NodeKind, std::string> names{{NodeKind::leaf, ""}, {NodeKind::antisymmetric, " antisym"},
-                                                    {NodeKind::symmetric, " sym"}, {NodeKind::hollow, " hollow"}};
+        const std::map<NodeKind, std::string> names{
+            {NodeKind::leaf, ""}, {NodeKind::antisymmetric, " antisym"}, {NodeKind::symmetric, " sym"}, {NodeKind::hollow, " hollow"}};
         result.push_back(s + names.at(tree.kind) + (g.needs_weights() ? " weighted" : "") +
                          (g.constant_weight() != 1 ? " x" + std::to_string(static_cast<int>(g.constant_weight())) : ""));
     }
@@ -31,8 +31,7 @@ std::vector<std::string> axes_of_case(const ContractionText& text) {
 using Texts = std::vector<std::string>;
 
 TEST(Axes, OfTheLadderStayPacked) {
-    EXPECT_EQ(axes_of_case(contraction_cases(6, 3, 4)["ladder"]),
-              (Texts{"ab AC antisym", "ef AB antisym x2", "ij BC antisym"}));
+    EXPECT_EQ(axes_of_case(contraction_cases(6, 3, 4)["ladder"]), (Texts{"ab AC antisym", "ef AB antisym x2", "ij BC antisym"}));
     const auto spec = pairwise_product(contraction_cases(6, 3, 4)["ladder"], RankGrid{});
     std::vector<std::int64_t> sizes;
     for (const auto& g : axes_of(spec)) sizes.push_back(g.size);
@@ -45,17 +44,14 @@ TEST(Axes, OfTheRingAreSingleLabels) {
 
 /// Of antisym(a,b,e) the pair (a,b) goes to the result; of antisym(i,m,n) the pair (m,n) meets antisym(m,n).
 TEST(Axes, KeepPartsOfATriple) {
-    EXPECT_EQ(axes_of_case(contraction_cases(6, 3, 4)["t3t2"]),
-              (Texts{"ab BC antisym", "e AB", "i BC", "j AC", "mn AB antisym x2"}));
-    EXPECT_EQ(axes_of_case(contraction_cases(6, 3, 4)["model6as"]),
-              (Texts{"abc AC antisym", "ijk AB antisym x6", "xyz BC antisym"}));
+    EXPECT_EQ(axes_of_case(contraction_cases(6, 3, 4)["t3t2"]), (Texts{"ab BC antisym", "e AB", "i BC", "j AC", "mn AB antisym x2"}));
+    EXPECT_EQ(axes_of_case(contraction_cases(6, 3, 4)["model6as"]), (Texts{"abc AC antisym", "ijk AB antisym x6", "xyz BC antisym"}));
 }
 
 TEST(Axes, OfSymmetricSumsAreWeighted) {
     EXPECT_EQ(axes_of_case(contraction_cases(6, 3, 4)["sy"]), (Texts{"ab AC sym", "ij AB sym weighted", "kl BC sym"}));
     std::map<char, std::int64_t> n{{'i', 3}, {'j', 3}, {'k', 3}};
-    EXPECT_EQ(axes_of_case({{"k", ""}, {"ijk", "hollow(i,j,k)"}, {}, n, Projection::none, true}),
-              (Texts{"ij A hollow x2", "k AC"}));
+    EXPECT_EQ(axes_of_case({{"k", ""}, {"ijk", "hollow(i,j,k)"}, {}, n, Projection::none, true}), (Texts{"ij A hollow x2", "k AC"}));
     EXPECT_EQ(axes_of_case({{"", ""}, {"ij", "antisym(i,j)"}, {}, n, Projection::none, true}), (Texts{"i A", "j A"}))
         << "a sum of one antisymmetric pair is not folded: each orbit sums to zero";
 }
@@ -98,7 +94,8 @@ TEST(Axes, OfChainsStayPackedWhereTwoShareThem) {
         std::sort(result.begin(), result.end());
         return result;
     };
-    EXPECT_EQ(labels_of("abef,efij,ix->abjx", {{"abef", "antisym(a,b) antisym(e,f)"}, {"efij", "antisym(e,f) antisym(i,j)"}}), (Texts{"ab", "ef", "i", "j", "x"}));
+    EXPECT_EQ(labels_of("abef,efij,ix->abjx", {{"abef", "antisym(a,b) antisym(e,f)"}, {"efij", "antisym(e,f) antisym(i,j)"}}),
+              (Texts{"ab", "ef", "i", "j", "x"}));
     EXPECT_EQ(labels_of("efab,ix,efij->abjx", {{"efab", "sym(e,f)"}, {"efij", "sym(e,f)"}}), (Texts{"a", "b", "ef", "i", "j", "x"}));
     EXPECT_EQ(labels_of("ef,ef,ef->", {{"ef", "sym(e,f)"}}), (Texts{"e", "f"}));
 }

@@ -90,10 +90,12 @@ std::int64_t counted_words(const OperandSpec& tensor, const WorkingOperand& work
             for (std::size_t d = 0; d < labels.size(); ++d) values[static_cast<std::size_t>(labels[d])] = x[d];
             return values;
         };
-        for_each_element(tensor.layout, rank, [&](std::int64_t, const std::vector<std::int64_t>& x) { owned.insert(by_label(tensor.labels, x)); });
+        for_each_element(tensor.layout, rank,
+                         [&](std::int64_t, const std::vector<std::int64_t>& x) { owned.insert(by_label(tensor.labels, x)); });
         std::int64_t lacking = 0;
-        for_each_element(working.layout, rank,
-                         [&](std::int64_t, const std::vector<std::int64_t>& x) { lacking += owned.count(by_label(working.labels, x)) == 0 ? 1 : 0; });
+        for_each_element(working.layout, rank, [&](std::int64_t, const std::vector<std::int64_t>& x) {
+            lacking += owned.count(by_label(working.labels, x)) == 0 ? 1 : 0;
+        });
         most = std::max(most, lacking);
     }
     return most;
@@ -135,17 +137,25 @@ TEST(PlanCandidates, PriceWhatTheyBuild) {
                 }
                 EXPECT_DOUBLE_EQ(plan.cost.flops, products * spec.flops_per_product() / (spec.factors.size() == 1 ? 2 : 1)) << name;
                 for (std::size_t o = 0; o < plan.operands.size(); ++o) {
-                    const auto wanted = plan.operands[o].in_place ? 0 : static_cast<std::int64_t>(moved_words(plan.tensor(o), plan.operands[o]));
+                    const auto wanted =
+                        plan.operands[o].in_place ? 0 : static_cast<std::int64_t>(moved_words(plan.tensor(o), plan.operands[o]));
                     EXPECT_EQ(plan.cost.words[o], wanted) << name << " on " << ranks << ", operand " << o;
                 }
             }
         }
 }
 
-/// The average over runs is that of a plan with the tensors as they lie, and of one with them where the first leaves them; with symmetry, too.
+/// The average over runs is that of a plan with the tensors as they lie, and of one with them where the first leaves them; with symmetry,
+/// too.
 TEST(PlanCandidates, AverageOverRuns) {
     const std::vector<std::pair<std::string, std::map<std::string, std::string>>> products{
-        {"ij,jk->ik", {}}, {"ijk,ja,ka->ia", {}}, {"ij,jk,kl->il", {}}, {"iij,jk->ik", {}}, {"ij,ij->ij", {}}, {"kail,jakb->ijlb", {}}, {"ij,jl->il", {{"il", "sym(i,l)"}}},
+        {"ij,jk->ik", {}},
+        {"ijk,ja,ka->ia", {}},
+        {"ij,jk,kl->il", {}},
+        {"iij,jk->ik", {}},
+        {"ij,ij->ij", {}},
+        {"kail,jakb->ijlb", {}},
+        {"ij,jl->il", {{"il", "sym(i,l)"}}},
         {"ijab,abkl->ijkl", {{"ijab", "antisym(i,j) antisym(a,b)"}, {"abkl", "antisym(a,b) sym(k,l)"}, {"ijkl", "antisym(i,j) sym(k,l)"}}},
         {"ija,akl,lb->ijkb", {{"ija", "sym(i,j)"}, {"ijkb", "sym(i,j)"}}}};
     int in_place = 0, averaged = 0, packed = 0;
@@ -189,7 +199,8 @@ TEST(PlanCandidates, AverageOverRuns) {
             const double seconds = plan_with_mapping(later, order, grid, mapping, options).cost.seconds;
             averaged += options.expected_runs > 1 && seconds < plan.cost.seconds ? 1 : 0;
             const auto runs = static_cast<double>(options.expected_runs);
-            EXPECT_DOUBLE_EQ(candidates.average_seconds(), (plan.cost.seconds + (runs - 1) * seconds) / runs) << "seed " << seed << " " << text;
+            EXPECT_DOUBLE_EQ(candidates.average_seconds(), (plan.cost.seconds + (runs - 1) * seconds) / runs)
+                << "seed " << seed << " " << text;
         }
     }
     EXPECT_GT(in_place, 100);

@@ -63,8 +63,7 @@ public:
     LeastConnectedCost(const Network& network, const PairCost& cost) : network_(network), cost_(cost) {}
 
     std::pair<double, NetworkNode> of(unsigned set) {
-        if (std::has_single_bit(set))
-            return {0, network_leaves(network_)[static_cast<std::size_t>(std::countr_zero(set))]};
+        if (std::has_single_bit(set)) return {0, network_leaves(network_)[static_cast<std::size_t>(std::countr_zero(set))]};
         if (const auto known = known_.find(set); known != known_.end()) return known->second;
         std::pair<double, NetworkNode> best{std::numeric_limits<double>::infinity(), {}};
         for (unsigned half = (set - 1) & set; half > (set ^ half); half = (half - 1) & set) {
@@ -161,8 +160,7 @@ TEST(ContractionOrder, OfAMatrixChainIsTheClassicOne) {
             for (int i = 0; i + width <= n; ++i) {
                 at(i, i + width) = std::numeric_limits<double>::infinity();
                 for (int j = i + 1; j < i + width; ++j)
-                    at(i, i + width) = std::min(at(i, i + width), at(i, j) + at(j, i + width) +
-                                                                      2 * size(i) * size(j) * size(i + width));
+                    at(i, i + width) = std::min(at(i, i + width), at(i, j) + at(j, i + width) + 2 * size(i) * size(j) * size(i + width));
             }
         const auto order = find_contraction_order(chain, flops);
         replay(chain, flops, order);
@@ -238,8 +236,7 @@ TEST(ContractionOrder, IsTheSameEachTime) {
     for (int n : {6, 12, 30}) {
         const auto network = graph_network(n, random_edges(n, n, random), random);
         EXPECT_EQ(find_contraction_order(network, flops).steps, find_contraction_order(network, flops).steps);
-        EXPECT_EQ(find_contraction_order(network, flops, greedy_only()).steps,
-                  find_contraction_order(network, flops, greedy_only()).steps);
+        EXPECT_EQ(find_contraction_order(network, flops, greedy_only()).steps, find_contraction_order(network, flops, greedy_only()).steps);
     }
 }
 

@@ -26,8 +26,7 @@ IterationSpace space(const std::string& einsum, const std::map<char, double>& ex
     result.tensors.emplace_back();
     for (char c : einsum) {
         if (c == ',' || c == '>') result.tensors.emplace_back();
-        if (const auto label = letters.find(c); label != std::string::npos)
-            result.tensors.back().push_back(static_cast<int>(label));
+        if (const auto label = letters.find(c); label != std::string::npos) result.tensors.back().push_back(static_cast<int>(label));
     }
     return result;
 }
@@ -41,13 +40,10 @@ IterationSpace mttkrp(int d, double n, double r) {
 }
 
 IterationSpace ttmc(double n, double r) {
-    return space("ijklm,jb,kc,ld,me->ibcde",
-                 {{'i', n}, {'j', n}, {'k', n}, {'l', n}, {'m', n}, {'b', r}, {'c', r}, {'d', r}, {'e', r}});
+    return space("ijklm,jb,kc,ld,me->ibcde", {{'i', n}, {'j', n}, {'k', n}, {'l', n}, {'m', n}, {'b', r}, {'c', r}, {'d', r}, {'e', r}});
 }
 
-IterationSpace ladder(double v, double o) {
-    return space("abef,efij->abij", {{'a', v}, {'b', v}, {'e', v}, {'f', v}, {'i', o}, {'j', o}});
-}
+IterationSpace ladder(double v, double o) { return space("abef,efij->abij", {{'a', v}, {'b', v}, {'e', v}, {'f', v}, {'i', o}, {'j', o}}); }
 
 void expect_close(double value, double expected, double relative, const std::string& what) {
     EXPECT_NEAR(value, expected, relative * std::abs(expected)) << what;
@@ -127,8 +123,10 @@ double searched_words(const IterationSpace& s, double points, std::mt19937& rand
                 }
             bool inside = true;
             for (std::size_t l = 0; l < x.size(); ++l) {
-                if (move[l] != 0) move[l] += x[l] - sum / count;
-                else move[l] = x[l];
+                if (move[l] != 0)
+                    move[l] += x[l] - sum / count;
+                else
+                    move[l] = x[l];
                 inside = inside && move[l] >= 0 && move[l] <= std::log(s.extents[l]);
             }
             if (!inside || words(move) >= best) continue;
@@ -148,9 +146,7 @@ TEST(LowerBounds, CountPointsAndWords) {
 
 /// Al Daas et al., arXiv 2205.13407: three regimes, by which of the sides are cut.
 TEST(LowerBounds, OfMatmulInItsThreeRegimes) {
-    const auto accessed = [](double m, double n, double k, double p) {
-        return smallest_access(matmul(m, n, k), m * n * k / p).words;
-    };
+    const auto accessed = [](double m, double n, double k, double p) { return smallest_access(matmul(m, n, k), m * n * k / p).words; };
     const auto two_sides = [](double p) { return 2 * std::sqrt(4096. * 512 * 64 * 64 / p) + 4096 * 512 / p; };
     expect_close(accessed(4096, 64, 64, 8), (4096 * 64 + 4096 * 64) / 8. + 64 * 64, 1e-9, "one side");
     expect_close(accessed(64, 4096, 64, 64), (4096 * 64 + 4096 * 64) / 64. + 64 * 64, 1e-9, "border");
@@ -177,7 +173,7 @@ TEST(LowerBounds, OfMttkrpCappedAndInterior) {
 struct Printed {
     std::string name;
     IterationSpace space;
-    std::vector<std::pair<double, double>> bytes_on_ranks; ///< ranks, bytes
+    std::vector<std::pair<double, double>> bytes_on_ranks;  ///< ranks, bytes
 };
 
 void expect_printed(const std::vector<Printed>& rows, double half_a_unit) {
@@ -236,8 +232,7 @@ TEST(LowerBounds, IntensityHasItsClosedForms) {
         expect_close(fused.rho, std::pow(s, 1 - 1. / d) / d, 1e-9, name);
         expect_close(fused.accessed, (2 * d - 1) * s / (d - 1), 1e-7, name);
         expect_close(fused.tiles[0], std::pow(s, 1 - 1. / d) / (d - 1), 1e-6, name);
-        for (std::size_t mode = 1; mode < fused.tiles.size(); ++mode)
-            expect_close(fused.tiles[mode], std::pow(s, 1. / d), 1e-6, name);
+        for (std::size_t mode = 1; mode < fused.tiles.size(); ++mode) expect_close(fused.tiles[mode], std::pow(s, 1. / d), 1e-6, name);
     }
     const double z = (std::sqrt(9 + 4 * s) - 3) / 2;
     const auto one_statement = soap_intensity(ttmc(1e4, 1e4), s);

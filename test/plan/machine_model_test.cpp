@@ -59,12 +59,16 @@ TEST(MachineModel, TakesCommentsAndPartsOfTheConstants) {
 }
 
 TEST(MachineModel, SaysWhatIsWrongWithAFile) {
-    const std::vector<std::array<std::string, 2>> wrong{
-        {"flops_per_second 1e9", "name = value"}, {"flops = 1e9", "no constant \"flops\""},
-        {"\ncache_bytes = 0", "line 2"},          {"cache_bytes = -1", "positive"},
-        {"cache_bytes = nan", "positive"},        {"cache_bytes = inf", "positive"},
-        {"cache_bytes = 1e9999", "positive"},     {"cache_bytes = 1M", "positive"},
-        {"cache_bytes =", "positive"},            {"cache_bytes = 1\ncache_bytes = 1", "twice"}};
+    const std::vector<std::array<std::string, 2>> wrong{{"flops_per_second 1e9", "name = value"},
+                                                        {"flops = 1e9", "no constant \"flops\""},
+                                                        {"\ncache_bytes = 0", "line 2"},
+                                                        {"cache_bytes = -1", "positive"},
+                                                        {"cache_bytes = nan", "positive"},
+                                                        {"cache_bytes = inf", "positive"},
+                                                        {"cache_bytes = 1e9999", "positive"},
+                                                        {"cache_bytes = 1M", "positive"},
+                                                        {"cache_bytes =", "positive"},
+                                                        {"cache_bytes = 1\ncache_bytes = 1", "twice"}};
     for (const auto& [text, part] : wrong) {
         try {
             parse_machine_model(text, "some.conf");

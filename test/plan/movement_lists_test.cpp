@@ -60,9 +60,7 @@ public:
             const auto rank = static_cast<std::int64_t>(r);
             target.emplace_back(static_cast<std::size_t>(spec_.to.local_size(rank)), 0);
             for (const auto& m : lists_[r].sends())
-                for_each_entry(m, [&](const auto& digit) {
-                    wire[{rank, m.peer}].push_back(source[r][offset(m, digit, true)]);
-                });
+                for_each_entry(m, [&](const auto& digit) { wire[{rank, m.peer}].push_back(source[r][offset(m, digit, true)]); });
         }
         for (std::size_t r = 0; r < lists_.size(); ++r)
             for (const auto& m : lists_[r].receives())
@@ -98,8 +96,7 @@ private:
     }
     static int factor(const MovementMessage& m, const std::vector<std::size_t>& digit) {
         int bits = 0;
-        for (std::size_t g = 0; g < digit.size(); ++g)
-{
+        for (std::size_t g = 0; g < digit.size(); ++g) {
             const auto& group = *m.groups[g];
             if (group.progression) bits ^= group.progression->factor;
             if (!group.factor.empty()) bits ^= group.factor[digit[g]];
@@ -128,16 +125,14 @@ TEST(MovementLists, MoveEveryElementToItsPlace) {
         const AllRanks ranks(m->spec);
         ranks.check_pairs();
         Arrays source;
-        for (std::int64_t r = 0; r < m->spec.ranks(); ++r)
-            source.push_back(local_array(m->spec.from, m->source, r));
+        for (std::int64_t r = 0; r < m->spec.ranks(); ++r) source.push_back(local_array(m->spec.from, m->source, r));
         const auto target = ranks.play(source);
         std::set<int> labels(m->spec.to_labels.begin(), m->spec.to_labels.end());
         if (labels.size() < m->spec.to_labels.size()) continue;  // diagonals: see the tests of statements
         for (std::size_t r = 0; r < target.size(); ++r)
-            for_each_element(m->spec.to, static_cast<std::int64_t>(r),
-                             [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-                                 EXPECT_EQ(target[r][static_cast<std::size_t>(offset)], *moved_value(*m, x));
-                             });
+            for_each_element(m->spec.to, static_cast<std::int64_t>(r), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+                EXPECT_EQ(target[r][static_cast<std::size_t>(offset)], *moved_value(*m, x));
+            });
         if (testing::Test::HasFailure()) return;
     }
     EXPECT_GT(moved, 500);
@@ -153,8 +148,8 @@ TEST(MovementLists, AgreeForEveryTree) {
             for (const auto& grid : grids()) {
                 SCOPED_TRACE(shape.text() + ": " + from.to_string() + " to " + to.to_string());
                 const auto source_layout = random_layout(grid, shape.extents, from, random, random() % 2 == 0);
-                const auto spec = copy_between(
-                    source_layout, random_layout(random() % 3 == 0 ? grids()[random() % grids().size()] : grid, shape.extents, to, random, random() % 2 == 0));
+                const auto spec = copy_between(source_layout, random_layout(random() % 3 == 0 ? grids()[random() % grids().size()] : grid,
+                                                                            shape.extents, to, random, random() % 2 == 0));
                 const AllRanks ranks(spec);
                 ranks.check_pairs();
                 Arrays source, expected;

@@ -56,7 +56,8 @@ public:
         for (std::int64_t r = 0; r < spec_.ranks(); ++r) {
             if (spec_.to.grid().is_idle(r)) continue;
             for_each_element(spec_.to, r, [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-                EXPECT_EQ(target[static_cast<std::size_t>(r)][static_cast<std::size_t>(offset)], *moved_value(movement_, x)) << "rank " << r;
+                EXPECT_EQ(target[static_cast<std::size_t>(r)][static_cast<std::size_t>(offset)], *moved_value(movement_, x))
+                    << "rank " << r;
             });
             EXPECT_EQ(at(r).volume(), MovementLists(spec_, r).volume()) << "rank " << r;
         }
@@ -78,7 +79,8 @@ private:
             loops.for_each_run(loops.parts()[p], from_place, to_place, [&](const LoopRun& run) {
                 count += run.count;
                 for (std::int64_t i = 0; i < run.count; ++i)
-                    f(run.from + run.from_offsets[i], run.to + run.to_offsets[i], run.factor ^ (run.factors != nullptr ? run.factors[i] : 0));
+                    f(run.from + run.from_offsets[i], run.to + run.to_offsets[i],
+                      run.factor ^ (run.factors != nullptr ? run.factors[i] : 0));
             });
         }
         EXPECT_EQ(message.count, count);
@@ -110,25 +112,26 @@ TEST(MovementLoops, OfCompositeNodesDoWhatTheirDefinitionSays) {
         const char *from_labels, *from, *to_labels, *to;
         std::vector<LabelTerm> terms;
     };
-    const LabelTerm same{{0, 1, 2, 3}}, mirror{{2, 3, 0, 1}, true};                       // labels a, e, b, f
-    const LabelTerm same_six{{0, 1, 2, 3, 4, 5}}, turned{{2, 3, 4, 5, 0, 1}, true};       // labels a, i, b, j, c, k
-    const std::vector<Case> cases{{"aebf", "sym(sym(a,e),sym(b,f))", "abef", "sym(a,b) sym(e,f)", {same}},
-                                  {"aebf", "sym(product(a,e),product(b,f))", "abef", "", {same}},
-                                  {"aebf", "antisym(sym(a,e),sym(b,f))", "aebf", "", {same}},
-                                  {"aebf", "hermitian(product(a,e),product(b,f))", "abef", "", {same}},
-                                  {"aebf", "sym(a,e) sym(b,f)", "aebf", "sym(sym(a,e),sym(b,f))", {same}},
-                                  {"aebf", "", "aebf", "antisym(product(a,e),product(b,f))", {same, mirror}},
-                                  {"abef", "antisym(a,b) antisym(e,f)", "aebf", "sym(product(a,e),product(b,f))", {same}},
-                                  {"aebf", "sym(sym(a,e),sym(b,f))", "aebf", "sym(sym(a,e),sym(b,f))", {same}},
-                                  {"aebf", "hermitian(antisym(a,e),antisym(b,f))", "fbea", "hermitian(antisym(f,b),antisym(e,a))", {same}},
-                                  {"aebf", "antisym(a,e,b,f)", "bfea", "", {same}},
-                                  {"aebf", "", "aebf", "hollow(a,e,b,f)", {same, mirror}},
-                                  {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", "", {same_six}},
-                                  {"aibjck", "antisym(product(a,i),product(b,j),product(c,k))", "kcjbia", "", {same_six, turned}},
-                                  {"aibjck", "", "bjckai", "sym(product(b,j),product(c,k),product(a,i))", {same_six, turned}},
-                                  {"abcijk", "sym(a,b,c) antisym(i,j,k)", "aibjck", "antisym(product(a,i),product(b,j),product(c,k))", {same_six}},
-                                  {"aibjck", "hollow(sym(a,i),sym(b,j),sym(c,k))", "akbicj", "antisym(product(a,k),product(b,i),product(c,j))", {same_six}},
-                                  {"aibjck", "sym(antisym(a,i),antisym(b,j),antisym(c,k))", "aibjck", "sym(antisym(a,i),antisym(b,j),antisym(c,k))", {same_six}}};
+    const LabelTerm same{{0, 1, 2, 3}}, mirror{{2, 3, 0, 1}, true};                  // labels a, e, b, f
+    const LabelTerm same_six{{0, 1, 2, 3, 4, 5}}, turned{{2, 3, 4, 5, 0, 1}, true};  // labels a, i, b, j, c, k
+    const std::vector<Case> cases{
+        {"aebf", "sym(sym(a,e),sym(b,f))", "abef", "sym(a,b) sym(e,f)", {same}},
+        {"aebf", "sym(product(a,e),product(b,f))", "abef", "", {same}},
+        {"aebf", "antisym(sym(a,e),sym(b,f))", "aebf", "", {same}},
+        {"aebf", "hermitian(product(a,e),product(b,f))", "abef", "", {same}},
+        {"aebf", "sym(a,e) sym(b,f)", "aebf", "sym(sym(a,e),sym(b,f))", {same}},
+        {"aebf", "", "aebf", "antisym(product(a,e),product(b,f))", {same, mirror}},
+        {"abef", "antisym(a,b) antisym(e,f)", "aebf", "sym(product(a,e),product(b,f))", {same}},
+        {"aebf", "sym(sym(a,e),sym(b,f))", "aebf", "sym(sym(a,e),sym(b,f))", {same}},
+        {"aebf", "hermitian(antisym(a,e),antisym(b,f))", "fbea", "hermitian(antisym(f,b),antisym(e,a))", {same}},
+        {"aebf", "antisym(a,e,b,f)", "bfea", "", {same}},
+        {"aebf", "", "aebf", "hollow(a,e,b,f)", {same, mirror}},
+        {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", "", {same_six}},
+        {"aibjck", "antisym(product(a,i),product(b,j),product(c,k))", "kcjbia", "", {same_six, turned}},
+        {"aibjck", "", "bjckai", "sym(product(b,j),product(c,k),product(a,i))", {same_six, turned}},
+        {"abcijk", "sym(a,b,c) antisym(i,j,k)", "aibjck", "antisym(product(a,i),product(b,j),product(c,k))", {same_six}},
+        {"aibjck", "hollow(sym(a,i),sym(b,j),sym(c,k))", "akbicj", "antisym(product(a,k),product(b,i),product(c,j))", {same_six}},
+        {"aibjck", "sym(antisym(a,i),antisym(b,j),antisym(c,k))", "aibjck", "sym(antisym(a,i),antisym(b,j),antisym(c,k))", {same_six}}};
     const auto numbers = [](const std::string& labels, const char* letters) {
         std::vector<int> result;
         for (const char* l = letters; *l != 0; ++l) result.push_back(static_cast<int>(labels.find(*l)));
@@ -149,7 +152,8 @@ TEST(MovementLoops, OfCompositeNodesDoWhatTheirDefinitionSays) {
             m.spec.label_extents = extents;
             m.spec.terms = c.terms;
             m.source = random_dense(extents, from, true, random);
-            SCOPED_TRACE(std::string(c.from) + " to " + c.to + ", seed " + std::to_string(seed) + ", from " + m.spec.from.to_string() + " to " + m.spec.to.to_string());
+            SCOPED_TRACE(std::string(c.from) + " to " + c.to + ", seed " + std::to_string(seed) + ", from " + m.spec.from.to_string() +
+                         " to " + m.spec.to.to_string());
             const AllRanks ranks(m);
             if (!ranks.by_loops()) continue;
             ++by_loops;
@@ -167,8 +171,9 @@ TEST(MovementLoops, AndProgressionsAreFarShorterThanTheData) {
     };
     const std::vector<std::int64_t> n(4, 30), ov{12, 5, 12, 5, 12, 5};
     const char *const pairs = "sym(sym(p,q),sym(r,s))", *const triples = "sym(product(a,i),product(b,j),product(c,k))";
-    const std::vector<Case> cases{{{1 << 20}, "p", "", ""},        {n, "pqrs", pairs, pairs},     {n, "pqrs", pairs, ""},       {n, "pqrs", "", pairs},
-                                  {ov, "aibjck", triples, triples}, {ov, "aibjck", triples, ""}, {ov, "aibjck", "", triples}};
+    const std::vector<Case> cases{{{1 << 20}, "p", "", ""},   {n, "pqrs", pairs, pairs},        {n, "pqrs", pairs, ""},
+                                  {n, "pqrs", "", pairs},     {ov, "aibjck", triples, triples}, {ov, "aibjck", triples, ""},
+                                  {ov, "aibjck", "", triples}};
     for (const auto& c : cases)
         for (const std::int64_t from_places : {1, 2, 3})
             for (const std::int64_t to_places : {1, 2, 3}) {

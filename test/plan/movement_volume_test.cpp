@@ -42,7 +42,8 @@ TEST(MovementBound, IsNotExceededByAnyRank) {
 
 /// Unpacking triples, and packing them from a part of the permutations: the lists that take most in coupled cluster.
 TEST(MovementBound, IsNotFarAboveWhatIsThere) {
-    const auto packed = Symmetry::parse("abc", "antisym(a,b,c)"), partly = Symmetry::parse("abc", "antisym(a,b)"), plain = Symmetry::none(3);
+    const auto packed = Symmetry::parse("abc", "antisym(a,b,c)"), partly = Symmetry::parse("abc", "antisym(a,b)"),
+               plain = Symmetry::none(3);
     const std::vector<std::int64_t> extents{30, 30, 30};
     for (const auto& lengths : {Torus({1}), Torus({2}), Torus({2, 3})})
         for (const auto& [from, to, terms] : {std::tuple{packed, plain, 1}, {packed, partly, 1}, {partly, packed, 3}}) {

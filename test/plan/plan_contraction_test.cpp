@@ -72,8 +72,7 @@ TEST(PlanContraction, CutsIntoPanelsWhereMemoryIsShort) {
     for (const char* name : {"mm", "ladder", "model6as"})
         for (std::int64_t ranks : {4, 8}) {
             SCOPED_TRACE(std::string(name) + " on " + std::to_string(ranks));
-            const auto spec =
-                pairwise_product(contraction_cases(40, 10, std::string(name) == "mm" ? 256 : 10)[name], grid_of(ranks));
+            const auto spec = pairwise_product(contraction_cases(40, 10, std::string(name) == "mm" ? 256 : 10)[name], grid_of(ranks));
             PlanOptions options;
             const auto whole = plan_contraction(spec, options);
             ASSERT_TRUE(whole.windows.empty());

@@ -33,7 +33,8 @@ TEST(PlanProduct, LeavesRanksIdleWhereFewerMoveLess) {
         EXPECT_EQ(report.ranks, ranks);
         EXPECT_EQ(report.steps[0].working_ranks, working);
         EXPECT_EQ(report.bytes, moved);
-        EXPECT_NE(explain(report).find(std::to_string(ranks - working) + " of " + std::to_string(ranks) + " ranks are idle"), std::string::npos);
+        EXPECT_NE(explain(report).find(std::to_string(ranks - working) + " of " + std::to_string(ranks) + " ranks are idle"),
+                  std::string::npos);
         options.grids.resize(1);
         EXPECT_GT(plan_report(plan_product(spec, options), spec, options).bytes, 2 * moved);
     }

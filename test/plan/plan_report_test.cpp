@@ -17,7 +17,7 @@ struct NewProduct {
     Product spec;
 
     NewProduct(const std::vector<NetworkOperand>& factors, const std::vector<int>& output, const std::vector<std::int64_t>& extents,
-            const Torus& torus) {
+               const Torus& torus) {
         const auto grid = unfold(torus);
         spec.label_extents = extents;
         LabelTerm identity;
@@ -26,8 +26,7 @@ struct NewProduct {
             identity.image.push_back(static_cast<int>(l));
         }
         spec.terms = {identity};
-        for (const auto& factor : factors)
-            spec.factors.push_back(operand(grid, factor, "A" + std::to_string(spec.factors.size() + 1)));
+        for (const auto& factor : factors) spec.factors.push_back(operand(grid, factor, "A" + std::to_string(spec.factors.size() + 1)));
         spec.output = operand(grid, {output, Symmetry::none(static_cast<int>(output.size()))}, "R");
     }
 
@@ -58,8 +57,7 @@ TEST(PlanReport, EndsAtTheLargestNumbers) {
         const auto report = product.report();
         const auto whole = 3 * 8 * std::pow(2.0, 60) / static_cast<double>(ranks);
         EXPECT_GE(static_cast<double>(report.tensor_bytes), std::min(0.99 * whole, 9.2e18));
-        for (auto bytes : {report.bytes, report.bytes_sent, report.bytes_total, report.peak_bytes})
-            EXPECT_GE(bytes, 0);
+        for (auto bytes : {report.bytes, report.bytes_sent, report.bytes_total, report.peak_bytes}) EXPECT_GE(bytes, 0);
         for (const auto& step : report.steps) EXPECT_GE(step.working_bytes, 0);
     }
 }
@@ -69,8 +67,7 @@ TEST(PlanReport, GivesTheBoundsOfMttkrp) {
         std::int64_t ranks, n, r;
         double bytes;  // from an independent solver
     };
-    for (const auto& c :
-         {Case{4, 192, 24, 42021}, Case{8, 192, 24, 41472}, Case{16, 192, 24, 36976}, Case{4096, 8192, 192, 2350080}}) {
+    for (const auto& c : {Case{4, 192, 24, 42021}, Case{8, 192, 24, 41472}, Case{16, 192, 24, 36976}, Case{4096, 8192, 192, 2350080}}) {
         const auto report = mttkrp(c.n, c.r, Torus({c.ranks})).report();
         EXPECT_NEAR(report.at_once.memory_independent_bytes, c.bytes, 1.0) << c.ranks;
         ASSERT_EQ(report.steps.size(), 1U);
@@ -98,8 +95,7 @@ TEST(PlanReport, KnowsWhatLittleMemoryCosts) {
     const NewProduct product({{{0, 1}, matrix}, {{1, 2}, matrix}}, {0, 2}, {n, n, n}, Torus({512}));
     const double owned = 3.0 * n * n / 512 * 8;
     PlanOptions options;
-    for (const auto& [share, megabytes] :
-         {std::pair(1.5, 282.0), std::pair(2.0, 209.0)}) {  // matmul with S words: 2n^3/(P sqrt S) - S
+    for (const auto& [share, megabytes] : {std::pair(1.5, 282.0), std::pair(2.0, 209.0)}) {  // matmul with S words: 2n^3/(P sqrt S) - S
         options.memory_limit = static_cast<std::int64_t>((share - 1) * owned);
         const auto bounds = step_bounds(bounded_step(product.spec), options);
         EXPECT_GE(bounds.memory_dependent_bytes, megabytes * 1e6);
@@ -145,16 +141,15 @@ TEST(PlanReport, BoundsContractionsWithSymmetry) {
                 options.group_mapping = mapping;
                 const auto plan = plan_contraction(pairwise_product(text, unfold(Torus({ranks})), mapping), options);
                 const auto report = step_report(plan, options);
-                EXPECT_GE(static_cast<double>(report.bytes) * (1 + 1e-9), report.bounds.bytes()) << name << "\n"
-                                                                                                 << explain(report);
+                EXPECT_GE(static_cast<double>(report.bytes) * (1 + 1e-9), report.bounds.bytes()) << name << "\n" << explain(report);
             }
 }
 
 TEST(PlanReport, IsExplained) {
     const auto text = explain(mttkrp(192, 24, Torus({8})).report());
-    for (const char* part : {"R[ad] <- A1[abc] * A2[bd] * A3[cd]", "fused on one grid of 8 ranks:", "A1 stays",
-                             "planned per rank", "lower bound per rank (memory-independent) 41,472 bytes",
-                             "lower bound per rank (memory-dependent) 0 bytes", "intensity", "predicted seconds"})
+    for (const char* part : {"R[ad] <- A1[abc] * A2[bd] * A3[cd]", "fused on one grid of 8 ranks:", "A1 stays", "planned per rank",
+                             "lower bound per rank (memory-independent) 41,472 bytes", "lower bound per rank (memory-dependent) 0 bytes",
+                             "intensity", "predicted seconds"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }
 

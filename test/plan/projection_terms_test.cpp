@@ -52,9 +52,7 @@ TEST(ProjectionTerms, AreTheCosetsOfTheSymmetryThatIsThere) {
     EXPECT_EQ(terms({"ij", "sym(i,j)"}, {"ij", ""}, {}, Projection::symmetrized), 2U);
     EXPECT_EQ(terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", ""}, {}, Projection::symmetrized), 8U);
     EXPECT_EQ(terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", "sym(p,q)"}, {}, Projection::symmetrized), 4U);
-    EXPECT_EQ(
-        terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", "sym(product(p,q),product(r,s))"}, {}, Projection::symmetrized),
-        4U);
+    EXPECT_EQ(terms({"pqrs", "sym(sym(p,q),sym(r,s))"}, {"pqrs", "sym(product(p,q),product(r,s))"}, {}, Projection::symmetrized), 4U);
     EXPECT_EQ(terms({"abij", "sym(product(a,i),product(b,j))"}, {"ai", ""}, {"bj", ""}, Projection::symmetrized), 2U);
 }
 
@@ -65,8 +63,8 @@ TEST(ProjectionTerms, SeeSymmetryThroughSummedLabels) {
 }
 
 TEST(ProjectionTerms, CarrySignsAndBeginWithTheIdentity) {
-    const auto spec = pairwise_product(
-        {{"ij", "antisym(i,j)"}, {"ij", ""}, {}, {{'i', 3}, {'j', 3}}, Projection::antisymmetrized}, RankGrid{});
+    const auto spec =
+        pairwise_product({{"ij", "antisym(i,j)"}, {"ij", ""}, {}, {{'i', 3}, {'j', 3}}, Projection::antisymmetrized}, RankGrid{});
     ASSERT_EQ(spec.terms.size(), 2U);
     EXPECT_EQ(spec.terms[0], (LabelTerm{{0, 1}, false, false}));
     EXPECT_EQ(spec.terms[1], (LabelTerm{{1, 0}, true, false}));
@@ -96,8 +94,9 @@ TEST(ProjectionTerms, WantEveryZeroOfAHollowOutput) {
     EXPECT_EQ(terms(pairs, {"ab", "hollow(a,b)"}, {"ij", "sym(i,j)"}, none), 1U);
     EXPECT_EQ(terms(pairs, {"abij", "antisym(a,b) antisym(i,j)"}, {}, none), 1U);
     EXPECT_EQ(terms({"ab", "hollow(a,b)"}, {"abcc", "hollow(a,b,c)", "abcd"}, {}, none), 1U);
-    EXPECT_EQ(terms({"abij", "hollow(sym(a,b),sym(i,j))"}, {"abij", "antisym(sym(a,b),sym(i,j))"},
-                    {"abij", "antisym(sym(a,b),sym(i,j))"}, none), 1U);
+    EXPECT_EQ(
+        terms({"abij", "hollow(sym(a,b),sym(i,j))"}, {"abij", "antisym(sym(a,b),sym(i,j))"}, {"abij", "antisym(sym(a,b),sym(i,j))"}, none),
+        1U);
     EXPECT_THROW(terms({"abij", "hollow(sym(a,b),sym(i,j))"}, {"abij", "sym(a,b,i,j)"}, {}, none), InvalidArgument);
 }
 

@@ -1,5 +1,5 @@
-// Plans of many products as they once were: none may become slower, by the model. test/plan/recorded_plans.txt has them; after a change of the
-// model itself, or to keep what became better, RENEW=1 writes it anew.
+// Plans of many products as they once were: none may become slower, by the model. test/plan/recorded_plans.txt has them; after a change of
+// the model itself, or to keep what became better, RENEW=1 writes it anew.
 #include "plan/report/plan_report.hpp"
 #include "support/contractions.hpp"
 #include "support/product_text.hpp"
@@ -38,8 +38,10 @@ Record record_of(Product spec, const PlanOptions& options) {
 std::map<std::string, Product> products(std::int64_t ranks) {
     std::map<std::string, Product> result;
     for (const auto& [name, text] : contraction_cases(40, 10, 16)) result[name] = pairwise_product(text, unfold(Torus({ranks})));
-    const std::map<char, std::int64_t> extents{{'a', 24}, {'b', 20}, {'c', 20}, {'d', 20}, {'e', 20}, {'i', 96}, {'j', 90}, {'k', 64}, {'l', 30}, {'m', 12}};
-    for (const char* text : {"ij,jk->ik", "ij,ij->ij", "ij,j->i", "ijk,ja,ka->ia", "ij,jk,kl->il", "ij,jk,kl,lm->im", "ijklm,ja,ka,la,ma->ia", "ijlm,jb,lc,md->ibcd"})
+    const std::map<char, std::int64_t> extents{{'a', 24}, {'b', 20}, {'c', 20}, {'d', 20}, {'e', 20},
+                                               {'i', 96}, {'j', 90}, {'k', 64}, {'l', 30}, {'m', 12}};
+    for (const char* text : {"ij,jk->ik", "ij,ij->ij", "ij,j->i", "ijk,ja,ka->ia", "ij,jk,kl->il", "ij,jk,kl,lm->im",
+                             "ijklm,ja,ka,la,ma->ia", "ijlm,jb,lc,md->ibcd"})
         result[text] = product_of(text, extents, ranks);
     return result;
 }
@@ -68,7 +70,8 @@ TEST(RecordedPlans, DoNotBecomeSlower) {
         std::ofstream file(records);
         file << "# product on ranks for expected runs; seconds and bytes of the busiest rank in the first run, and in the second\n";
         file.precision(4);
-        for (const auto& [name, r] : now) file << name << ' ' << r.first_seconds << ' ' << r.first_bytes << ' ' << r.later_seconds << ' ' << r.later_bytes << '\n';
+        for (const auto& [name, r] : now)
+            file << name << ' ' << r.first_seconds << ' ' << r.first_bytes << ' ' << r.later_seconds << ' ' << r.later_bytes << '\n';
     }
     std::ifstream file(records);
     std::size_t compared = 0;
@@ -81,9 +84,11 @@ TEST(RecordedPlans, DoNotBecomeSlower) {
         ASSERT_TRUE(now.contains(name)) << name;
         const auto& after = now.at(name);
         EXPECT_LE(after.first_seconds + 15 * after.later_seconds, (before.first_seconds + 15 * before.later_seconds) * 1.01)
-            << name << ": " << after.first_bytes << ", then " << after.later_bytes << " bytes, were " << before.first_bytes << ", then " << before.later_bytes;
+            << name << ": " << after.first_bytes << ", then " << after.later_bytes << " bytes, were " << before.first_bytes << ", then "
+            << before.later_bytes;
         if (name.ends_with("_for_1")) {
-            EXPECT_LE(after.first_seconds, before.first_seconds * 1.01) << name << ": " << after.first_bytes << " bytes, were " << before.first_bytes;
+            EXPECT_LE(after.first_seconds, before.first_seconds * 1.01)
+                << name << ": " << after.first_bytes << " bytes, were " << before.first_bytes;
         }
         ++compared;
     }

@@ -55,22 +55,43 @@ public:
 private:
     using Tree = std::pair<std::string, std::string>;
     static const std::vector<Tree>& trees() {
-        static const std::vector<Tree> all{{"ab", "sym(a,b)"}, {"ab", "antisym(a,b)"}, {"ab", "hollow(a,b)"}, {"ab", "hermitian(a,b)"},
-                                           {"abc", "sym(a,b,c)"}, {"abc", "antisym(a,b,c)"}, {"abi", "sym(a,b)"}, {"abij", "antisym(a,b) antisym(i,j)"},
-                                           {"abij", "sym(product(a,i),product(b,j))"}, {"abij", "sym(sym(a,b),sym(i,j))"},
-                                           {"abij", "antisym(a,b) sym(i,j)"}, {"abij", "hermitian(product(a,b),product(i,j))"}};
+        static const std::vector<Tree> all{{"ab", "sym(a,b)"},
+                                           {"ab", "antisym(a,b)"},
+                                           {"ab", "hollow(a,b)"},
+                                           {"ab", "hermitian(a,b)"},
+                                           {"abc", "sym(a,b,c)"},
+                                           {"abc", "antisym(a,b,c)"},
+                                           {"abi", "sym(a,b)"},
+                                           {"abij", "antisym(a,b) antisym(i,j)"},
+                                           {"abij", "sym(product(a,i),product(b,j))"},
+                                           {"abij", "sym(sym(a,b),sym(i,j))"},
+                                           {"abij", "antisym(a,b) sym(i,j)"},
+                                           {"abij", "hermitian(product(a,b),product(i,j))"}};
         return all;
     }
     static const std::vector<Tree>& factor_trees() {
-        static const std::vector<Tree> all{{"a", ""}, {"a", ""}, {"ab", ""}, {"ab", ""}, {"ab", "sym(a,b)"}, {"ab", "antisym(a,b)"}, {"ab", "hollow(a,b)"},
-                                           {"ab", "hermitian(a,b)"}, {"abc", "sym(a,b)"}, {"abc", "antisym(a,b,c)"}, {"abij", "sym(sym(a,b),sym(i,j))"},
-                                           {"abij", "antisym(a,b) antisym(i,j)"}, {"abij", "sym(product(a,i),product(b,j))"}, {"abc", ""}};
+        static const std::vector<Tree> all{{"a", ""},
+                                           {"a", ""},
+                                           {"ab", ""},
+                                           {"ab", ""},
+                                           {"ab", "sym(a,b)"},
+                                           {"ab", "antisym(a,b)"},
+                                           {"ab", "hollow(a,b)"},
+                                           {"ab", "hermitian(a,b)"},
+                                           {"abc", "sym(a,b)"},
+                                           {"abc", "antisym(a,b,c)"},
+                                           {"abij", "sym(sym(a,b),sym(i,j))"},
+                                           {"abij", "antisym(a,b) antisym(i,j)"},
+                                           {"abij", "sym(product(a,i),product(b,j))"},
+                                           {"abc", ""}};
         return all;
     }
 
     bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
     template <class V>
-    const V& pick(const std::vector<V>& all) { return all[random_() % all.size()]; }
+    const V& pick(const std::vector<V>& all) {
+        return all[random_() % all.size()];
+    }
     int new_label(char letter) {
         sum.label_names.emplace_back(1, letter);
         return static_cast<int>(sum.label_names.size()) - 1;
@@ -84,7 +105,8 @@ private:
     void add_tensor() {
         auto tree = pick(factor_trees());
         while (!sum.complex && tree.second.starts_with("hermitian")) tree = pick(factor_trees());
-        const auto symmetry = tree.second.empty() ? Symmetry::none(static_cast<int>(tree.first.size())) : Symmetry::parse(tree.first, tree.second);
+        const auto symmetry =
+            tree.second.empty() ? Symmetry::none(static_cast<int>(tree.first.size())) : Symmetry::parse(tree.first, tree.second);
         tensors_.push_back(symmetry);
         values_.push_back(random_dense(std::vector<std::int64_t>(tree.first.size(), extent), symmetry, sum.complex, random_, true));
     }

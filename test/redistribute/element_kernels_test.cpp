@@ -62,7 +62,8 @@ local::FoldedContraction random_product(std::mt19937_64& random, std::array<std:
     give(&local::FoldAxis::stride_a, {0, 2, 3}, sizes[0]);
     give(&local::FoldAxis::stride_b, {1, 2, 3}, sizes[1]);
     give(&local::FoldAxis::stride_c, {0, 1, 3}, sizes[2]);
-    for (const auto& named : axes) (named.group == 0 ? f.m : named.group == 1 ? f.n : named.group == 2 ? f.k : f.batch).push_back(named.axis);
+    for (const auto& named : axes)
+        (named.group == 0 ? f.m : named.group == 1 ? f.n : named.group == 2 ? f.k : f.batch).push_back(named.axis);
     return f;
 }
 
@@ -114,8 +115,8 @@ TYPED_TEST(ElementKernelsTest, TransfersAreTheSame) {
         }
         std::size_t list = 0;
         for (auto& axis : axes)
-            if (2 * list < lists.size() && static_cast<std::int64_t>(lists[2 * list].size()) == axis.count && lists[2 * list + 1].back() == 0 &&
-                lists[2 * list + 1].front() == axis.to_stride * (axis.count - 1)) {
+            if (2 * list < lists.size() && static_cast<std::int64_t>(lists[2 * list].size()) == axis.count &&
+                lists[2 * list + 1].back() == 0 && lists[2 * list + 1].front() == axis.to_stride * (axis.count - 1)) {
                 axis.from = lists[2 * list].data();
                 axis.to = lists[2 * list + 1].data();
                 axis.factor = factors[list].data();

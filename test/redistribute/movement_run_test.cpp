@@ -86,8 +86,7 @@ TYPED_TEST(MovementRuns, OfRandomStatementsDoWhatTheirDefinitionSays) {
         if (!m) continue;
         if (std::set<int>(m->spec.to_labels.begin(), m->spec.to_labels.end()).size() < m->spec.to_labels.size()) continue;
         if constexpr (!is_complex<T>) {
-            const bool conjugates =
-                std::any_of(m->spec.terms.begin(), m->spec.terms.end(), [](const auto& t) { return t.conjugate; });
+            const bool conjugates = std::any_of(m->spec.terms.begin(), m->spec.terms.end(), [](const auto& t) { return t.conjugate; });
             if (conjugates || m->text.find("hermitian") != std::string::npos) continue;
             for (auto& v : m->source.data) v = v.real();
         }
@@ -107,22 +106,22 @@ TYPED_TEST(MovementRuns, OfCompositeNodesDoWhatTheirDefinitionSays) {
         const char *from_labels, *from, *to_labels, *to;
     };
     std::vector<Case> cases{{"aebf", "sym(sym(a,e),sym(b,f))", "abef", "sym(a,b) sym(e,f)"},
-                                  {"aebf", "sym(sym(a,e),sym(b,f))", "abef", "antisym(a,b) antisym(e,f)"},
-                                  {"aebf", "sym(sym(a,e),sym(b,f))", "aebf", "sym(sym(a,e),sym(b,f))"},
-                                  {"aebf", "antisym(antisym(a,e),antisym(b,f))", "feba", ""},
-                                  {"aebf", "sym(antisym(a,e),antisym(b,f))", "abef", ""},
-                                  {"aibj", "sym(product(a,i),product(b,j))", "abij", "sym(a,b) sym(i,j)"},
-                                  {"aibj", "sym(product(a,i),product(b,j))", "abij", "antisym(a,b) antisym(i,j)"},
-                                  {"aibj", "antisym(product(a,i),product(b,j))", "ajbi", "sym(product(a,j),product(b,i))"},
-                                  {"aibj", "", "aibj", "sym(product(a,i),product(b,j))"},
-                                  {"abef", "sym(a,b) sym(e,f)", "aebf", "sym(product(a,e),product(b,f))"},
-                                  {"abcd", "antisym(a,b) sym(c,d)", "acbd", "sym(b,d)"},
-                                  {"abcijk", "sym(product(a,i),product(b,j))", "ijkabc", "sym(i,j)"},
-                                  {"abcd", "hollow(product(a,b),product(c,d))", "acbd", "hollow(a,c)"},
-                                  {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", ""},
-                                  {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", "antisym(a,b,c) antisym(i,j,k)"},
-                                  {"aibjck", "", "aibjck", "antisym(product(a,i),product(b,j),product(c,k))"},
-                                  {"abcd", "antisym(a,b,c,d)", "dbca", ""}};
+                            {"aebf", "sym(sym(a,e),sym(b,f))", "abef", "antisym(a,b) antisym(e,f)"},
+                            {"aebf", "sym(sym(a,e),sym(b,f))", "aebf", "sym(sym(a,e),sym(b,f))"},
+                            {"aebf", "antisym(antisym(a,e),antisym(b,f))", "feba", ""},
+                            {"aebf", "sym(antisym(a,e),antisym(b,f))", "abef", ""},
+                            {"aibj", "sym(product(a,i),product(b,j))", "abij", "sym(a,b) sym(i,j)"},
+                            {"aibj", "sym(product(a,i),product(b,j))", "abij", "antisym(a,b) antisym(i,j)"},
+                            {"aibj", "antisym(product(a,i),product(b,j))", "ajbi", "sym(product(a,j),product(b,i))"},
+                            {"aibj", "", "aibj", "sym(product(a,i),product(b,j))"},
+                            {"abef", "sym(a,b) sym(e,f)", "aebf", "sym(product(a,e),product(b,f))"},
+                            {"abcd", "antisym(a,b) sym(c,d)", "acbd", "sym(b,d)"},
+                            {"abcijk", "sym(product(a,i),product(b,j))", "ijkabc", "sym(i,j)"},
+                            {"abcd", "hollow(product(a,b),product(c,d))", "acbd", "hollow(a,c)"},
+                            {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", ""},
+                            {"aibjck", "sym(product(a,i),product(b,j),product(c,k))", "abcijk", "antisym(a,b,c) antisym(i,j,k)"},
+                            {"aibjck", "", "aibjck", "antisym(product(a,i),product(b,j),product(c,k))"},
+                            {"abcd", "antisym(a,b,c,d)", "dbca", ""}};
     if constexpr (is_complex<T>)
         for (const auto& c : {Case{"aebf", "hermitian(product(a,e),product(b,f))", "bfae", ""},
                               Case{"aebf", "hermitian(product(a,e),product(b,f))", "aebf", "hermitian(product(a,e),product(b,f))"},

@@ -69,9 +69,9 @@ TEST_P(PartsOfTensors, are_read_by_the_ranks_that_want_them) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Extents, PartsOfTensors,
-                         testing::Values(std::vector<std::int64_t>{1}, std::vector<std::int64_t>{29},
-                                         std::vector<std::int64_t>{7, 5}, std::vector<std::int64_t>{3, 1, 4},
-                                         std::vector<std::int64_t>{1, 2, 1, 1}, std::vector<std::int64_t>{5, 4, 3, 6}));
+                         testing::Values(std::vector<std::int64_t>{1}, std::vector<std::int64_t>{29}, std::vector<std::int64_t>{7, 5},
+                                         std::vector<std::int64_t>{3, 1, 4}, std::vector<std::int64_t>{1, 2, 1, 1},
+                                         std::vector<std::int64_t>{5, 4, 3, 6}));
 
 TEST(PartsInPlace, on_one_rank_lie_where_they_are) {
     const World world;

@@ -6,8 +6,8 @@
 
 #include <cmath>
 #include <cstring>
-#include <numeric>
 #include <gtest/gtest.h>
+#include <numeric>
 
 namespace arges::sparse::test {
 namespace {
@@ -28,8 +28,8 @@ std::vector<double> reference(const LocalNonzeros<T>& x, int mode, const Matrice
                 const auto k = static_cast<std::size_t>(m);
                 if (m != mode) product *= static_cast<double>(factors.views[k].row(x.indices[k][i])[r]);
             }
-            result[x.indices[static_cast<std::size_t>(mode)][i] * static_cast<std::size_t>(columns) +
-                   static_cast<std::size_t>(r)] += product;
+            result[x.indices[static_cast<std::size_t>(mode)][i] * static_cast<std::size_t>(columns) + static_cast<std::size_t>(r)] +=
+                product;
         }
     return result;
 }
@@ -79,10 +79,9 @@ TYPED_TEST(MttkrpTest, EqualsTheDefinition) {
                         const auto m = static_cast<std::size_t>(mode);
                         const auto result = multiplied(*made, mode, factors, x.rows[m], columns);
                         for (std::size_t i = 0; i < result.size(); ++i)
-                            ASSERT_NEAR(static_cast<double>(result[i]), expected[m][i],
-                                        tolerance * (10 + std::abs(expected[m][i])))
-                                << name(shape) << ", " << to_string(format) << ", mode " << mode << ", " << columns
-                                << " columns, " << threads << " threads, element " << i;
+                            ASSERT_NEAR(static_cast<double>(result[i]), expected[m][i], tolerance * (10 + std::abs(expected[m][i])))
+                                << name(shape) << ", " << to_string(format) << ", mode " << mode << ", " << columns << " columns, "
+                                << threads << " threads, element " << i;
                     }
                 }
             }
@@ -155,9 +154,7 @@ TEST(Mttkrp, AutomaticKeepsToItsMemory) {
         EXPECT_LE(made->bytes(), 3 * x.count() * (8 + 4 * x.order()) + prefetch_padding) << name(shape);
         EXPECT_TRUE(made->format() == Format::csf_all || made->format() == Format::linear);
     }
-    const auto hypersparse = [](std::size_t order) {
-        return random_nonzeros<double>({std::vector<std::int64_t>(order, 100), 400}, 8);
-    };
+    const auto hypersparse = [](std::size_t order) { return random_nonzeros<double>({std::vector<std::int64_t>(order, 100), 400}, 8); };
     const auto chosen = [](const LocalNonzeros<double>& x, const std::vector<int>& modes) {
         return choose_format<double>(x.rows, x.count(), modes);
     };

@@ -112,8 +112,7 @@ TYPED_TEST(SparseOperations, TimesMatrix) {
                     for (int r = 0; r < columns; ++r) {
                         Coordinate key;
                         for (int k = 0; k < x.order(); ++k)
-                            key.push_back(k == mode ? r
-                                                    : result.indices[static_cast<std::size_t>(k)][static_cast<std::size_t>(f)]);
+                            key.push_back(k == mode ? r : result.indices[static_cast<std::size_t>(k)][static_cast<std::size_t>(f)]);
                         EXPECT_TRUE(actual.emplace(key, result.values[static_cast<std::size_t>(f * columns + r)]).second);
                     }
                 ASSERT_EQ(actual.size(), expected.size()) << name(shape);
@@ -159,10 +158,8 @@ TYPED_TEST(SparseOperations, TimesMatricesInAllModesButOne) {
             const RowMatrix<T> view{out.data(), x.rows[m], static_cast<int>(width), width};
             const Ttmc<T> made(x, mode);
             made.multiply(factors, view);
-            for (std::size_t i = 0; i < out.size(); ++i)
-                ASSERT_NEAR(static_cast<double>(out[i]), expected[i], 2e-5) << name(shape);
-            EXPECT_THROW(made.multiply(factors, {out.data(), x.rows[m], static_cast<int>(width) + 1, width + 1}),
-                         InvalidArgument);
+            for (std::size_t i = 0; i < out.size(); ++i) ASSERT_NEAR(static_cast<double>(out[i]), expected[i], 2e-5) << name(shape);
+            EXPECT_THROW(made.multiply(factors, {out.data(), x.rows[m], static_cast<int>(width) + 1, width + 1}), InvalidArgument);
         }
         EXPECT_THROW(Ttmc<T>(x, x.order()), InvalidArgument);
     }
@@ -189,8 +186,7 @@ TYPED_TEST(SparseOperations, InnerProducts) {
         const Matrices<T> factors(local.rows, 5, ++seed), weights({1}, 5, ++seed, 0);
         for (std::size_t i = 0; i < local.values.size(); ++i)
             for (int r = 0; r < 5; ++r) {
-                double term =
-                    static_cast<double>(local.values[i]) * static_cast<double>(weights.data[0][static_cast<std::size_t>(r)]);
+                double term = static_cast<double>(local.values[i]) * static_cast<double>(weights.data[0][static_cast<std::size_t>(r)]);
                 for (std::size_t m = 0; m < local.rows.size(); ++m)
                     term *= static_cast<double>(factors.views[m].row(local.indices[m][i])[r]);
                 kruskal += term;

@@ -43,8 +43,7 @@ TEST(LinearKey, DecodesWhatItEncodes) {
         }
         for (std::size_t m = 0; m < lengths.size(); ++m) {
             std::uint32_t index = 0;
-            for (int w = 0; w < key.words(); ++w)
-                key.decode<true>(static_cast<int>(m), w, &words[static_cast<std::size_t>(w)], 1, &index);
+            for (int w = 0; w < key.words(); ++w) key.decode<true>(static_cast<int>(m), w, &words[static_cast<std::size_t>(w)], 1, &index);
             EXPECT_EQ(index, x[m]);
         }
     }
@@ -54,9 +53,7 @@ TEST(FiberTree, ExampleOfTheHeader) {
     const LocalNonzeros<double> x{{4, 2, 3}, {{3, 0, 0, 0}, {0, 1, 0, 0}, {0, 1, 2, 1}}, {4, 3, 2, 1}};
     using Ids = std::vector<std::uint32_t>;
     using Starts = std::vector<std::int64_t>;
-    const auto ids = [](const Ids& padded, std::size_t n) {
-        return Ids(padded.begin(), padded.begin() + static_cast<std::ptrdiff_t>(n));
-    };
+    const auto ids = [](const Ids& padded, std::size_t n) { return Ids(padded.begin(), padded.begin() + static_cast<std::ptrdiff_t>(n)); };
 
     const FiberTree<double> full(x, {0, 1, 2}, 1);
     ASSERT_EQ(full.depth(), 2);
@@ -97,8 +94,7 @@ TEST(IndexSort, LexicographicAndStable) {
         const std::vector<std::int64_t> lengths{7, std::int64_t{1} << 40, std::int64_t{1} << 62, 5};
         std::vector<std::vector<std::int64_t>> indices(4);
         for (std::size_t m = 0; m < 4; ++m)
-            for (std::int64_t x = 0; x < count; ++x)
-                indices[m].push_back(m == 1 ? random.below(3) << 38 : random.below(lengths[m]));
+            for (std::int64_t x = 0; x < count; ++x) indices[m].push_back(m == 1 ? random.below(3) << 38 : random.below(lengths[m]));
         const std::vector<int> modes{3, 1, 0};
         std::vector<std::int64_t> expected(static_cast<std::size_t>(count));
         std::iota(expected.begin(), expected.end(), std::int64_t{0});

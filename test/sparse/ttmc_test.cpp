@@ -32,8 +32,8 @@ std::vector<double> naive_ttmc(const LocalNonzeros<T>& x, int mode, std::span<co
 
 /// Slices of 1, one and a half, and many pieces; one of all nonzeros; a heavy slice that is cut inside a fiber.
 std::vector<Shape> skewed_shapes() {
-    return {{{40, 60, 50}, 9000, 0}, {{3, 400, 90}, 8000, 0}, {{1, 300, 90}, 5000}, {{2, 2, 6000}, 7000, 1},
-            {{2000}, 900}, {{3, 700}, 1500, 0}, {{9, 8, 7, 30}, 6000, 0}, {{700, 40, 30}, 1500}};
+    return {{{40, 60, 50}, 9000, 0}, {{3, 400, 90}, 8000, 0}, {{1, 300, 90}, 5000},     {{2, 2, 6000}, 7000, 1},
+            {{2000}, 900},           {{3, 700}, 1500, 0},     {{9, 8, 7, 30}, 6000, 0}, {{700, 40, 30}, 1500}};
 }
 
 template <class T>

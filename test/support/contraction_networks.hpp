@@ -32,14 +32,12 @@ inline std::vector<NetworkNode> network_leaves(const Network& network) {
 }
 
 /// The product of two nodes and its sizes, straight from the definition.
-inline std::pair<NetworkNode, PairShape> node_product(const Network& network, const NetworkNode& a,
-                                                      const NetworkNode& b) {
+inline std::pair<NetworkNode, PairShape> node_product(const Network& network, const NetworkNode& a, const NetworkNode& b) {
     NetworkNode result{a.operands, {}};
     result.operands.insert(b.operands.begin(), b.operands.end());
     std::set<int> needed(network.output.begin(), network.output.end());
     for (std::size_t o = 0; o < network.operands.size(); ++o)
-        if (!result.operands.count(static_cast<int>(o)))
-            needed.insert(network.operands[o].begin(), network.operands[o].end());
+        if (!result.operands.count(static_cast<int>(o))) needed.insert(network.operands[o].begin(), network.operands[o].end());
     PairShape shape;
     for (std::size_t l = 0; l < network.extents.size(); ++l) {
         const int label = static_cast<int>(l);
@@ -62,8 +60,8 @@ inline std::vector<NetworkNode> replay(const Network& network, const PairCost& c
         EXPECT_LT(first, second);
         EXPECT_LT(second, static_cast<int>(nodes.size()));
         EXPECT_TRUE(used.insert(first).second && used.insert(second).second);
-        const auto [node, shape] = node_product(network, nodes.at(static_cast<std::size_t>(first)),
-                                                nodes.at(static_cast<std::size_t>(second)));
+        const auto [node, shape] =
+            node_product(network, nodes.at(static_cast<std::size_t>(first)), nodes.at(static_cast<std::size_t>(second)));
         sum += cost(shape);
         nodes.push_back(node);
     }

@@ -35,8 +35,7 @@ inline std::string label_letters(const ContractionText& text) {
 }
 
 /// The spec on a grid, tensors in the layouts that new ones get.
-inline Product pairwise_product(const ContractionText& text, const RankGrid& grid,
-                                GroupMapping mapping = GroupMapping::packed) {
+inline Product pairwise_product(const ContractionText& text, const RankGrid& grid, GroupMapping mapping = GroupMapping::packed) {
     const auto letters = label_letters(text);
     auto operand = [&](const OperandText& o, const char* name) {
         std::vector<std::int64_t> extents;
@@ -46,8 +45,7 @@ inline Product pairwise_product(const ContractionText& text, const RankGrid& gri
             spec.labels.push_back(static_cast<int>(letters.find(l)));
         }
         const auto symmetry = Symmetry::parse(o.names.empty() ? o.labels : o.names, o.tree);
-        spec.layout = mapping == GroupMapping::packed ? default_layout(grid, extents, symmetry)
-                                                      : block_layout(grid, extents, symmetry);
+        spec.layout = mapping == GroupMapping::packed ? default_layout(grid, extents, symmetry) : block_layout(grid, extents, symmetry);
         spec.name = name;
         return spec;
     };
@@ -81,25 +79,16 @@ inline ProductPlan plan_contraction(const Product& spec, const PlanOptions& opti
 
 /// The cases that coupled-cluster codes are made of, v virtual and o occupied orbitals, n for models.
 inline std::map<std::string, ContractionText> contraction_cases(std::int64_t v, std::int64_t o, std::int64_t n) {
-    const std::map<char, std::int64_t> cc{{'a', v}, {'b', v}, {'c', v}, {'e', v}, {'f', v},
-                                          {'i', o}, {'j', o}, {'m', o}, {'n', o}};
+    const std::map<char, std::int64_t> cc{{'a', v}, {'b', v}, {'c', v}, {'e', v}, {'f', v}, {'i', o}, {'j', o}, {'m', o}, {'n', o}};
     std::map<char, std::int64_t> same;
     for (char l = 'a'; l <= 'z'; ++l) same[l] = n;
     const auto anti = Projection::antisymmetrized;
     return {
         {"mm", {{"ik", ""}, {"ij", ""}, {"jk", ""}, same}},
         {"ladder",
-         {{"abij", "antisym(a,b) antisym(i,j)"},
-          {"abef", "antisym(a,b) antisym(e,f)"},
-          {"efij", "antisym(e,f) antisym(i,j)"},
-          cc}},
+         {{"abij", "antisym(a,b) antisym(i,j)"}, {"abef", "antisym(a,b) antisym(e,f)"}, {"efij", "antisym(e,f) antisym(i,j)"}, cc}},
         {"ring", {{"abij", "antisym(a,b) antisym(i,j)"}, {"mbej", ""}, {"aeim", "antisym(a,e) antisym(i,m)"}, cc, anti}},
-        {"t3t2",
-         {{"abij", "antisym(a,b) antisym(i,j)"},
-          {"mnje", "antisym(m,n)"},
-          {"abeimn", "antisym(a,b,e) antisym(i,m,n)"},
-          cc,
-          anti}},
+        {"t3t2", {{"abij", "antisym(a,b) antisym(i,j)"}, {"mnje", "antisym(m,n)"}, {"abeimn", "antisym(a,b,e) antisym(i,m,n)"}, cc, anti}},
         {"fock", {{"abij", "antisym(a,b) antisym(i,j)"}, {"be", ""}, {"aeij", "antisym(a,e) antisym(i,j)"}, cc, anti}},
         {"model6as",
          {{"abcxyz", "antisym(a,b,c) antisym(x,y,z)"},
@@ -108,8 +97,7 @@ inline std::map<std::string, ContractionText> contraction_cases(std::int64_t v, 
           same}},
         {"sy", {{"abkl", "sym(a,b) sym(k,l)"}, {"abij", "sym(a,b) sym(i,j)"}, {"ijkl", "sym(i,j) sym(k,l)"}, same}},
         {"composite", {{"pq", ""}, {"pqrs", "sym(sym(p,q),sym(r,s))"}, {"rs", "sym(r,s)"}, same}},
-        {"spin adapted",
-         {{"abij", ""}, {"acik", "sym(product(a,i),product(c,k))"}, {"cbkj", "sym(product(c,k),product(b,j))"}, same}},
+        {"spin adapted", {{"abij", ""}, {"acik", "sym(product(a,i),product(c,k))"}, {"cbkj", "sym(product(c,k),product(b,j))"}, same}},
         {"batch", {{"aij", ""}, {"aik", "antisym(a,i)"}, {"akj", ""}, same}},
         {"hadamard", {{"ij", "hollow(i,j)"}, {"ij", "antisym(i,j)"}, {"ij", "antisym(i,j)"}, same}},
         {"dot", {{"", ""}, {"abij", "antisym(a,b) antisym(i,j)"}, {"abij", "antisym(a,b) antisym(i,j)"}, same}},

@@ -57,8 +57,8 @@ inline Value related(const Dense& r, const std::vector<std::int64_t>& x, const G
 }
 
 /// A random tensor with a symmetry: random integers (or generic real numbers) summed over the group.
-inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, bool complex,
-                          std::mt19937_64& random, bool generic = false) {
+inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, bool complex, std::mt19937_64& random,
+                          bool generic = false) {
     Dense raw(extents), result(extents);
     std::uniform_int_distribution<int> digit(-3, 3);
     std::uniform_real_distribution<double> real(0.5, 1.5);

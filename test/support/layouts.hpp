@@ -6,7 +6,8 @@
 
 namespace arges::test {
 
-/// Torus dimensions are distributed at random to slots, or to dimensions of slots, or stay unused. Blocks where their padding is not too long.
+/// Torus dimensions are distributed at random to slots, or to dimensions of slots, or stay unused. Blocks where their padding is not too
+/// long.
 inline Layout random_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry,
                             std::mt19937_64& random, bool blocks, const std::vector<int>& partial = {}) {
     const auto slots = symmetry.slots().size();

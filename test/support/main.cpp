@@ -20,9 +20,7 @@ public:
     explicit FailurePrinter(int rank) : prefix_("[rank " + std::to_string(rank) + "] ") {}
 
     // GoogleTest holds a lock while it reports a failure: ask for the test's name before.
-    void OnTestStart(const testing::TestInfo& test) override {
-        test_ = test.test_suite_name() + std::string(".") + test.name();
-    }
+    void OnTestStart(const testing::TestInfo& test) override { test_ = test.test_suite_name() + std::string(".") + test.name(); }
     void OnTestEnd(const testing::TestInfo&) override { test_ = "outside any test"; }
 
     void OnTestPartResult(const testing::TestPartResult& result) override {
@@ -107,8 +105,7 @@ int agree(int local_exit, MPI_Comm comm) {
     }
     // A failure outside any test, as in the set-up of a suite, counts as one.
     if (most[0] == failed) counts[failed] = std::max(counts[failed], 1L);
-    if (rank == 0)
-        std::printf("[ranks] %d: %ld passed, %ld failed, %ld skipped\n", size, counts[passed], counts[failed], counts[skipped]);
+    if (rank == 0) std::printf("[ranks] %d: %ld passed, %ld failed, %ld skipped\n", size, counts[passed], counts[failed], counts[skipped]);
     return counts[failed] > 0 ? 1 : 0;
 }
 

@@ -12,7 +12,7 @@ namespace arges::test {
 /// "ijk,ja,ka->ia" with extents by letter, tensors in the layouts that new ones get. `trees` gives
 /// symmetry, by the operand's letters.
 inline Product product_of(const std::string& text, const std::map<char, std::int64_t>& extents, std::int64_t ranks,
-                              const std::map<std::string, std::string>& trees = {}) {
+                          const std::map<std::string, std::string>& trees = {}) {
     Product spec;
     std::map<char, int> number;
     for (const auto& [letter, extent] : extents) {
@@ -29,8 +29,8 @@ inline Product product_of(const std::string& text, const std::map<char, std::int
             shape.push_back(extents.at(l));
         }
         const auto tree = trees.find(letters);
-        result.layout = default_layout(grid, shape, tree == trees.end() ? Symmetry::none(static_cast<int>(shape.size()))
-                                                                        : Symmetry::parse(letters, tree->second));
+        result.layout = default_layout(
+            grid, shape, tree == trees.end() ? Symmetry::none(static_cast<int>(shape.size())) : Symmetry::parse(letters, tree->second));
         result.name = letters;
         return result;
     };

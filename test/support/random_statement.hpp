@@ -101,9 +101,7 @@ public:
 
 private:
     bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
-    int pick(std::vector<int> choices) {
-        return choices[std::uniform_int_distribution<std::size_t>(0, choices.size() - 1)(random_)];
-    }
+    int pick(std::vector<int> choices) { return choices[std::uniform_int_distribution<std::size_t>(0, choices.size() - 1)(random_)]; }
 
     NodeKind kind(int children) {
         if (complex_ && children == 2 && chance(0.25)) return NodeKind::hermitian;
@@ -195,14 +193,12 @@ private:
             t.labels.insert(t.labels.end(), labels.begin(), labels.end());
             if (labels.size() == g.labels.size() && labels.size() > 1 && chance(0.8)) whole.emplace_back(&g, labels);
         }
-        if (!t.labels.empty() && chance(0.06) && static_cast<int>(t.labels.size()) < most_labels)
-            t.labels.push_back(t.labels[0]);
+        if (!t.labels.empty() && chance(0.06) && static_cast<int>(t.labels.size()) < most_labels) t.labels.push_back(t.labels[0]);
         std::shuffle(t.labels.begin(), t.labels.end(), random_);
         std::vector<SymmetryNode> slots;
         for (const auto& [group, labels] : whole) {
             std::vector<int> dims;
-            for (int l : labels)
-                dims.push_back(static_cast<int>(std::find(t.labels.begin(), t.labels.end(), l) - t.labels.begin()));
+            for (int l : labels) dims.push_back(static_cast<int>(std::find(t.labels.begin(), t.labels.end(), l) - t.labels.begin()));
             slots.push_back(node_of(*group, dims));
         }
         t.symmetry = Symmetry(static_cast<int>(t.labels.size()), product(slots));
@@ -266,7 +262,8 @@ private:
             for (auto& f : related.factors) {
                 for (auto& l : f.labels) {
                     const auto d = std::find(output.begin(), output.end(), l) - output.begin();
-                    if (d < static_cast<std::ptrdiff_t>(output.size())) l = output[static_cast<std::size_t>(g.image[static_cast<std::size_t>(d)])];
+                    if (d < static_cast<std::ptrdiff_t>(output.size()))
+                        l = output[static_cast<std::size_t>(g.image[static_cast<std::size_t>(d)])];
                 }
                 f.conjugated ^= g.conjugate;
             }

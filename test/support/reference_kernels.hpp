@@ -10,8 +10,7 @@ namespace arges::local {
 
 /// What transfer() does, element by element with the last axis fastest.
 template <class T>
-void reference_transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha,
-                        TransferMode mode);
+void reference_transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha, TransferMode mode);
 
 /// What contract() does, one product at a time.
 template <class T>

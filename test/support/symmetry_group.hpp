@@ -79,8 +79,7 @@ inline void add_hollow_pairs(const SymmetryNode& node, EqualDimensions& result) 
 
 /// The values v with v = (+-) v or (+-) conj(v) for each element of the group that maps x to itself; none but zero where an
 /// element of the orbit is on the diagonal of a hollow node.
-inline Allowed allowed_values(const Symmetry& symmetry, const std::vector<GroupElement>& group,
-                              const std::vector<std::int64_t>& x) {
+inline Allowed allowed_values(const Symmetry& symmetry, const std::vector<GroupElement>& group, const std::vector<std::int64_t>& x) {
     EqualDimensions pairs;
     for (const auto& slot : symmetry.slots()) add_hollow_pairs(slot, pairs);
     bool all = true, real = true, imaginary = true;
@@ -98,8 +97,7 @@ inline Allowed allowed_values(const Symmetry& symmetry, const std::vector<GroupE
     return all ? Allowed::all : real ? Allowed::real : imaginary ? Allowed::imaginary : Allowed::zero;
 }
 
-inline bool zero_by_symmetry(const Symmetry& symmetry, const std::vector<GroupElement>& group,
-                             const std::vector<std::int64_t>& x) {
+inline bool zero_by_symmetry(const Symmetry& symmetry, const std::vector<GroupElement>& group, const std::vector<std::int64_t>& x) {
     return allowed_values(symmetry, group, x) == Allowed::zero;
 }
 

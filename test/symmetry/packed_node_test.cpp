@@ -10,8 +10,7 @@ namespace {
 
 TEST(PackedNode, NumbersSortedChildrenWithTheFirstFastest) {
     const Tuple extents{3, 3};
-    const PackedNode sym(symmetric({leaf(0), leaf(1)}), extents, false),
-        anti(antisymmetric({leaf(0), leaf(1)}), extents, false);
+    const PackedNode sym(symmetric({leaf(0), leaf(1)}), extents, false), anti(antisymmetric({leaf(0), leaf(1)}), extents, false);
     const std::vector<Tuple> with_diagonal{{0, 0}, {0, 1}, {1, 1}, {0, 2}, {1, 2}, {2, 2}}, without{{0, 1}, {0, 2}, {1, 2}};
     EXPECT_EQ(sym.size(), 6);
     EXPECT_EQ(anti.size(), 3);

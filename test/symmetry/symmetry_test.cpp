@@ -32,8 +32,7 @@ TEST(Symmetry, IsReadFromItsOwnText) {
 }
 
 TEST(Symmetry, SimplifiesProductsAndSortsSlots) {
-    EXPECT_EQ(Symmetry::parse("abij", "product(antisym(i,j), product(antisym(a,b)))"),
-              Symmetry::parse("abij", "antisym(a,b)antisym(i,j)"));
+    EXPECT_EQ(Symmetry::parse("abij", "product(antisym(i,j), product(antisym(a,b)))"), Symmetry::parse("abij", "antisym(a,b)antisym(i,j)"));
     EXPECT_EQ(Symmetry::parse("abij", " sym( i , j ) ").to_string("abij"), "sym(i,j)");
     EXPECT_EQ(Symmetry::parse("abij", "sym(i,j)").slots().size(), 3);
     EXPECT_EQ(Symmetry::parse("abij", "sym(i,j)").to_string(), "sym(c,d)");

@@ -35,8 +35,7 @@ public:
     /// @param spatial    amplitudes are over spatial orbitals
     /// @param reference  what the amplitudes belong to
     /// @throws InvalidArgument for an interval below 1
-    AmplitudeFile(CheckpointOptions options, std::string method, bool spatial,
-                  const Reference& reference);
+    AmplitudeFile(CheckpointOptions options, std::string method, bool spatial, const Reference& reference);
 
     /// Makes sure that the file can be written. Replaces amplitudes by those of the same names in
     /// the file, if a restart is asked for and the file is there; others stay as they are, so that CCSDT may start from

@@ -35,8 +35,8 @@ struct CcOptions {
     Method method = Method::ccsd;    ///< what to compute
     SolverOptions solver{};          ///< of the amplitude equations
     CheckpointOptions checkpoint{};  ///< of the amplitudes
-    FrozenOrbitals frozen{};    ///< orbitals to leave out
-    bool find_core = false;     ///< freeze core_orbitals() instead of `frozen.core`
+    FrozenOrbitals frozen{};         ///< orbitals to leave out
+    bool find_core = false;          ///< freeze core_orbitals() instead of `frozen.core`
 };
 
 /// A correlation energy in hartree.
@@ -99,7 +99,6 @@ CcResult plan_coupled_cluster(const World& world, const std::string& path, const
 /// @throws InvalidArgument for a file that is not complete and consistent, or a method that its
 ///         orbitals do not allow; NotConverged; OutOfMemory before the start if the forecast cannot
 ///         be met
-CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options,
-                             const CcProgress& progress = {});
+CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress = {});
 
 }  // namespace arges::chemistry

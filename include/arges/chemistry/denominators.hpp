@@ -15,7 +15,6 @@ namespace arges::chemistry {
 /// @param virtuals  energies of the virtual orbitals
 /// @throws InvalidArgument if there is not one energy for each index, or not as many virtual as
 /// occupied letters
-void divide_by_denominators(Tensor<double>& residual, const std::vector<double>& occupied,
-                            const std::vector<double>& virtuals);
+void divide_by_denominators(Tensor<double>& residual, const std::vector<double>& occupied, const std::vector<double>& virtuals);
 
 }  // namespace arges::chemistry

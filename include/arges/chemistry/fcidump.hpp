@@ -13,9 +13,9 @@ namespace arges::chemistry {
 
 /// Which orbitals the indices of a file count.
 enum class OrbitalForm {
-    restricted,   ///< spatial orbitals, the same for both spins
-    spin_blocks,  ///< IUHF=1: spatial orbitals of one spin, in five blocks that lines of zeros end:
-                  ///< (aa|aa), (bb|bb), (aa|bb), h(a), h(b); as Molpro and Block write
+    restricted,    ///< spatial orbitals, the same for both spins
+    spin_blocks,   ///< IUHF=1: spatial orbitals of one spin, in five blocks that lines of zeros end:
+                   ///< (aa|aa), (bb|bb), (aa|bb), h(a), h(b); as Molpro and Block write
     spin_orbitals  ///< UHF=.TRUE.: spin orbitals, alpha 1, 3, 5, ... and beta 2, 4, 6, ...; as
                    ///< Psi4, HANDE and NECI write
 };
@@ -41,7 +41,7 @@ struct BetaIntegrals {
     std::vector<double> orbital_energies = {};  ///< one for each orbital, or empty
     Tensor<double> one_electron = {};           ///< h(p,q), sym(p,q)
     Tensor<double> two_electron = {};           ///< (pq|rs), all beta, sym(sym(p,q),sym(r,s))
-    Tensor<double> mixed = {};  ///< (pq|rs), pq alpha and rs beta, sym(p,q) sym(r,s)
+    Tensor<double> mixed = {};                  ///< (pq|rs), pq alpha and rs beta, sym(p,q) sym(r,s)
 };
 
 /// The Hamiltonian of a molecule over real spatial orbitals, occupied ones first. Where `beta` is
@@ -54,16 +54,12 @@ struct Fcidump {
     Tensor<double> one_electron = {};           ///< h(p,q), sym(p,q)
     Tensor<double> two_electron = {};           ///< (pq|rs), sym(sym(p,q),sym(r,s))
     std::optional<BetaIntegrals> beta = {};     ///< of unrestricted (UHF) orbitals
-    std::int64_t round_off_repeats = 0;  ///< entries of the file that repeat an integral up to round-off
+    std::int64_t round_off_repeats = 0;         ///< entries of the file that repeat an integral up to round-off
 
     /// h(p,q) of a spin, 0 for alpha and 1 for beta.
-    const Tensor<double>& one(int spin) const {
-        return spin == 1 && beta ? beta->one_electron : one_electron;
-    }
+    const Tensor<double>& one(int spin) const { return spin == 1 && beta ? beta->one_electron : one_electron; }
     /// (pq|rs) with pq and rs of one spin.
-    const Tensor<double>& two(int spin) const {
-        return spin == 1 && beta ? beta->two_electron : two_electron;
-    }
+    const Tensor<double>& two(int spin) const { return spin == 1 && beta ? beta->two_electron : two_electron; }
     /// (pq|rs) with pq of spin alpha and rs of spin beta.
     const Tensor<double>& mixed() const { return beta ? beta->mixed : two_electron; }
 };

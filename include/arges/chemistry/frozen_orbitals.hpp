@@ -12,8 +12,7 @@ namespace arges::chemistry {
 /// h(p,q) with the mean field of electrons in the first so many orbitals of each spin, for electrons
 /// of a spin: F_pq = h_pq + sum_k over both spins (pq|kk) - sum_k over this spin (pk|qk). Szabo and
 /// Ostlund, Modern Quantum Chemistry (1989), eqs. 3.348 and 3.349. n x n, sym(p,q). Collective.
-Tensor<double> fock_matrix(const Fcidump& data, const std::array<std::int64_t, 2>& electrons,
-                           int spin);
+Tensor<double> fock_matrix(const Fcidump& data, const std::array<std::int64_t, 2>& electrons, int spin);
 
 /// How many orbitals are left out.
 struct FrozenOrbitals {

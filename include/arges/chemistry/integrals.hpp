@@ -24,30 +24,26 @@ struct SpinSpace {
     /// Spin of spin orbital x of the range.
     std::int64_t spin(std::int64_t x) const { return x < count[0] ? 0 : 1; }
     /// Orbital of its spin that spin orbital x of the range is.
-    std::int64_t orbital(std::int64_t x) const {
-        return x < count[0] ? first[0] + x : first[1] + x - count[0];
-    }
+    std::int64_t orbital(std::int64_t x) const { return x < count[0] ? first[0] + x : first[1] + x - count[0]; }
 };
 
 /// One index letter for each of i j k l m n (occupied) and a b c d e f (virtual).
 class SpinSpaces {
 public:
     /// Two ranges.
-    SpinSpaces(const SpinSpace& occupied, const SpinSpace& virtuals)
-        : occupied_(occupied), virtual_(virtuals) {}
+    SpinSpaces(const SpinSpace& occupied, const SpinSpace& virtuals) : occupied_(occupied), virtual_(virtuals) {}
     /// The ranges of a reference: the first orbitals of each spin are occupied.
     explicit SpinSpaces(const Reference& reference)
         : SpinSpaces({{0, 0}, {reference.spin[0].occupied, reference.spin[1].occupied}},
-                     {{reference.spin[0].occupied, reference.spin[1].occupied},
-                      {reference.spin[0].virtuals, reference.spin[1].virtuals}}) {}
+                     {{reference.spin[0].occupied, reference.spin[1].occupied}, {reference.spin[0].virtuals, reference.spin[1].virtuals}}) {
+    }
 
     /// The range that a letter counts.
     const SpinSpace& of(char letter) const { return letter >= 'i' ? occupied_ : virtual_; }
     /// Extents of a tensor with these letters; extents("abij") = {v, v, o, o}.
     std::vector<std::int64_t> extents(std::string_view letters) const;
     /// Zeros with these letters, e.g. tensor(world, "abij", "antisym(a,b) antisym(i,j)").
-    Tensor<double> tensor(const World& world, std::string_view letters, std::string_view symmetry,
-                          const std::string& name) const;
+    Tensor<double> tensor(const World& world, std::string_view letters, std::string_view symmetry, const std::string& name) const;
 
 private:
     SpinSpace occupied_, virtual_;
@@ -60,16 +56,16 @@ enum class IntegralSet { second_order, coupled_cluster };
 /// occupied and virtual indices; the blocks that are not here follow from <pq||rs> = -<qp||rs> =
 /// -<pq||sr> = <rs||pq>.
 struct SpinIntegrals {
-    SpinSpaces spaces;         ///< extents
-    Tensor<double> oovv = {};  ///< <mn||ef>
-    Tensor<double> oooo = {};  ///< <mn||ij>
-    Tensor<double> ooov = {};  ///< <mn||ie>
-    Tensor<double> ovvo = {};  ///< <mb||ej>
-    Tensor<double> ovvv = {};  ///< <ma||ef>
-    Tensor<double> vvvv = {};  ///< <ab||ef>; 1/4 of the full block, which folds into GEMM as it is
-    Tensor<double> f_oo = {};  ///< f(m,i)
-    Tensor<double> f_ov = {};  ///< f(m,e)
-    Tensor<double> f_vv = {};  ///< f(a,e)
+    SpinSpaces spaces;                  ///< extents
+    Tensor<double> oovv = {};           ///< <mn||ef>
+    Tensor<double> oooo = {};           ///< <mn||ij>
+    Tensor<double> ooov = {};           ///< <mn||ie>
+    Tensor<double> ovvo = {};           ///< <mb||ej>
+    Tensor<double> ovvv = {};           ///< <ma||ef>
+    Tensor<double> vvvv = {};           ///< <ab||ef>; 1/4 of the full block, which folds into GEMM as it is
+    Tensor<double> f_oo = {};           ///< f(m,i)
+    Tensor<double> f_ov = {};           ///< f(m,e)
+    Tensor<double> f_vv = {};           ///< f(a,e)
     std::vector<double> occupied = {};  ///< diagonal of f_oo: orbital energies, on every rank
     std::vector<double> virtuals = {};  ///< diagonal of f_vv
 };

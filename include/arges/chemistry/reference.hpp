@@ -18,17 +18,15 @@ struct SpinReference {
     std::vector<double> fock = {};  ///< F(p,q), column by column, on every rank
 
     /// F(p,q).
-    double f(std::int64_t p, std::int64_t q) const {
-        return fock[static_cast<std::size_t>(p + q * (occupied + virtuals))];
-    }
+    double f(std::int64_t p, std::int64_t q) const { return fock[static_cast<std::size_t>(p + q * (occupied + virtuals))]; }
 };
 
 /// The determinant in which the first orbitals of each spin are occupied.
 struct Reference {
     std::array<SpinReference, 2> spin = {};  ///< of alpha and beta
     double energy = 0;                       ///< total energy of the determinant
-    double off_diagonal = 0;  ///< largest |F(i,j)|, |F(a,b)| off the diagonal, of both spins
-    double brillouin = 0;     ///< largest |F(i,a)| of both spins: 0 for RHF and UHF orbitals
+    double off_diagonal = 0;                 ///< largest |F(i,j)|, |F(a,b)| off the diagonal, of both spins
+    double brillouin = 0;                    ///< largest |F(i,a)| of both spins: 0 for RHF and UHF orbitals
 
     /// True if F is diagonal among occupied and among virtual orbitals: they have energies, and
     /// quasi-Newton steps and perturbation theory are what they should be.

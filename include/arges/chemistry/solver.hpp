@@ -50,9 +50,9 @@ struct SolverHooks {
 
 /// Converged amplitudes.
 struct Solution {
-    TensorSet amplitudes = {};  ///< of the names and shapes of the start
-    double energy = 0;   ///< correlation energy in hartree
-    int iterations = 0;  ///< evaluations of the residuals
+    TensorSet amplitudes = {};         ///< of the names and shapes of the start
+    double energy = 0;                 ///< correlation energy in hartree
+    int iterations = 0;                ///< evaluations of the residuals
     double seconds_per_iteration = 0;  ///< the median
 };
 
@@ -64,7 +64,7 @@ struct Solution {
 /// @param hooks      what happens between iterations
 /// @throws InvalidArgument for an empty function or set, or an option that makes no sense;
 /// NotConverged after max_iterations, or if the residual grows beyond all bounds
-Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start,
-                          const SolverOptions& options = {}, const SolverHooks& hooks = {});
+Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, const SolverOptions& options = {},
+                          const SolverHooks& hooks = {});
 
 }  // namespace arges::chemistry

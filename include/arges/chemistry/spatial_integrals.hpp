@@ -18,8 +18,7 @@ struct SpatialSpaces {
     /// Number of orbitals that a letter counts.
     std::int64_t extent(char letter) const { return letter >= 'i' ? occupied : virtuals; }
     /// Zeros with these letters, e.g. tensor(world, "abij", pairs_abij, "T2").
-    Tensor<double> tensor(const World& world, std::string_view letters, std::string_view symmetry,
-                          const std::string& name) const;
+    Tensor<double> tensor(const World& world, std::string_view letters, std::string_view symmetry, const std::string& name) const;
 };
 
 /// The pair symmetry of closed-shell doubles: t(abij) = t(baji).
@@ -56,7 +55,6 @@ struct SpatialIntegrals {
 /// Cuts the blocks out of the integrals over all orbitals. For IntegralSet::second_order V, L, f_ov
 /// and the orbital energies only. Collective. On a dry run the blocks have shapes only.
 /// @throws InvalidArgument for an open shell or unrestricted orbitals
-SpatialIntegrals build_spatial_integrals(const Fcidump& data, const Reference& reference,
-                                         IntegralSet set);
+SpatialIntegrals build_spatial_integrals(const Fcidump& data, const Reference& reference, IntegralSet set);
 
 }  // namespace arges::chemistry

@@ -21,8 +21,8 @@ public:
     /// Takes tensors and gives them names: `TensorSet t({{"T1", t1}, {"T2", t2}});`
     /// @throws InvalidArgument if two have the same name, or one has no contents
     explicit TensorSet(std::vector<std::pair<std::string, Tensor<double>>> members);
-    TensorSet(const TensorSet& other);                 ///< Copies the tensors with their names.
-    TensorSet& operator=(const TensorSet& other);      ///< Replaces the tensors and their names.
+    TensorSet(const TensorSet& other);                     ///< Copies the tensors with their names.
+    TensorSet& operator=(const TensorSet& other);          ///< Replaces the tensors and their names.
     TensorSet(TensorSet&&) noexcept = default;             ///< Moves the tensors. Local.
     TensorSet& operator=(TensorSet&&) noexcept = default;  ///< Moves the tensors. Local.
     ~TensorSet() = default;

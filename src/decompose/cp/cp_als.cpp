@@ -103,8 +103,7 @@ private:
 template <class T>
 class NonnegativeColumns : public Alternation<T> {
 public:
-    NonnegativeColumns(CpOperator<T>& tensor, CpState<T>& state, double regularization)
-        : Alternation<T>(tensor, state, regularization) {
+    NonnegativeColumns(CpOperator<T>& tensor, CpState<T>& state, double regularization) : Alternation<T>(tensor, state, regularization) {
         std::int64_t most = 0;
         for (int m = 0; m < tensor.order(); ++m) most = std::max(most, tensor.rows(m).count());
         tensor.comm().agree([&] { product_ = Buffer<T>(most * tensor.columns()); });
@@ -175,9 +174,7 @@ void alternate(Alternation<T>& alternation, CpOperator<T>& tensor, CpState<T>& s
 
 }  // namespace
 
-bool is_settled(double fit, double change, double tolerance) {
-    return tolerance > 0 && std::abs(change) <= tolerance * std::abs(fit);
-}
+bool is_settled(double fit, double change, double tolerance) { return tolerance > 0 && std::abs(change) <= tolerance * std::abs(fit); }
 
 double fit_of(double norm_squared, double model_squared, double inner) {
     constexpr double rounding = 1e-5;  // of single precision
@@ -205,8 +202,8 @@ std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::in
     return array_memory(rows * columns * element_bytes) + rows * static_cast<std::int64_t>(sizeof(double));
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                      \
-    template void run_als(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);       \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void run_als(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);                                    \
     template void run_nonnegative(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -37,8 +37,7 @@ std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
 template <class T>
 class Runner {
 public:
-    Runner(CpOperator<T>& tensor, const CpOptions& options, const CpProgress<T>& progress,
-           const std::function<CpModel<T>()>& model)
+    Runner(CpOperator<T>& tensor, const CpOptions& options, const CpProgress<T>& progress, const std::function<CpModel<T>()>& model)
         : tensor_(tensor), options_(options), progress_(progress), model_(model) {}
 
     void run(CpState<T>& state, CpResult<T>& result) {
@@ -53,8 +52,8 @@ public:
             result.stop_reason = StopReason::zero_model;
         else if (state.is_stationary)
             result.stop_reason = StopReason::no_step;
-        result.converged = result.stop_reason == StopReason::tolerance ||
-                           (result.stop_reason == StopReason::no_step && options_.tolerance > 0);
+        result.converged =
+            result.stop_reason == StopReason::tolerance || (result.stop_reason == StopReason::no_step && options_.tolerance > 0);
     }
 
 private:
@@ -128,22 +127,18 @@ std::uint64_t digest_of(const CpOptions& options) {
     return digest.value();
 }
 
-void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths,
-                    int start_rank) {
+void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank) {
     if (start_lengths != lengths || start_rank != rank)
-        refuse("the factors to start from are for " + shape_text(start_lengths, start_rank) + ", not for " +
-               shape_text(lengths, rank) + "; give those of this tensor and rank, or start from a seed");
+        refuse("the factors to start from are for " + shape_text(start_lengths, start_rank) + ", not for " + shape_text(lengths, rank) +
+               "; give those of this tensor and rank, or start from a seed");
 }
 
 void check_norm(const std::string& title, double norm_squared) {
-    if (std::isnan(norm_squared))
-        throw InvalidArgument(title + " has an element that is not a number (NaN); replace or remove it");
+    if (std::isnan(norm_squared)) throw InvalidArgument(title + " has an element that is not a number (NaN); replace or remove it");
     if (!std::isfinite(norm_squared))
-        throw InvalidArgument(title +
-                              ": the sum of the squares of its values is infinite; scale the values, or replace infinite ones");
+        throw InvalidArgument(title + ": the sum of the squares of its values is infinite; scale the values, or replace infinite ones");
     if (!(norm_squared > 0))
-        throw InvalidArgument(title +
-                              ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
+        throw InvalidArgument(title + ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
 }
 
 template <class T>
@@ -160,8 +155,7 @@ void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& stat
 }
 
 template <class T>
-CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state,
-                    bool releases) {
+CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state, bool releases) {
     const auto order = falling(state.lambda);
     std::vector<double> lambda;
     for (auto c : order) lambda.push_back(state.lambda[c]);
@@ -216,11 +210,11 @@ void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& o
     Runner<T>(tensor, options, progress, model).run(state, result);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template void start_from(const CpModel<T>&, CpOperator<T>&, CpState<T>&);                                                  \
-    template CpModel<T> model_of(const World&, const std::vector<std::int64_t>&, CpOperator<T>&, CpState<T>&, bool);           \
-    template void run_iterations(CpOperator<T>&, CpState<T>&, const CpOptions&, const CpProgress<T>&,                          \
-                                 const std::function<CpModel<T>()>&, CpResult<T>&);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void start_from(const CpModel<T>&, CpOperator<T>&, CpState<T>&);                                                              \
+    template CpModel<T> model_of(const World&, const std::vector<std::int64_t>&, CpOperator<T>&, CpState<T>&, bool);                       \
+    template void run_iterations(CpOperator<T>&, CpState<T>&, const CpOptions&, const CpProgress<T>&, const std::function<CpModel<T>()>&,  \
+                                 CpResult<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

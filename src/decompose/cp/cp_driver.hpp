@@ -17,8 +17,7 @@ void check_cp_options(const CpOptions& options);
 std::uint64_t digest_of(const CpOptions& options);
 
 /// @throws InvalidArgument unless a model to start from has the lengths of the tensor and the rank that is wanted
-void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths,
-                    int start_rank);
+void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank);
 
 /// @throws InvalidArgument unless the norm of a tensor can be divided by
 void check_norm(const std::string& title, double norm_squared);

@@ -16,7 +16,8 @@ namespace {
 
 /// Numbers of the rows that stand in the places begin to end - 1 of a factor's file. Collective.
 /// @throws InvalidArgument on every rank if they do not ascend within the mode
-std::vector<std::int64_t> row_numbers(const Communicator& comm, const io::KruskalShape& shape, std::size_t mode, std::int64_t begin, std::int64_t end) {
+std::vector<std::int64_t> row_numbers(const Communicator& comm, const io::KruskalShape& shape, std::size_t mode, std::int64_t begin,
+                                      std::int64_t end) {
     const auto& list = shape.row_lists[mode];
     const auto before = list.empty() || begin == 0 || begin == end ? begin : begin - 1;  // whoever comes before is compared, too
     std::vector<std::int64_t> numbers;
@@ -27,9 +28,10 @@ std::vector<std::int64_t> row_numbers(const Communicator& comm, const io::Kruska
     comm.agree([&] {
         for (std::size_t i = 0; i < numbers.size(); ++i)
             if (numbers[i] < 0 || numbers[i] >= shape.lengths[mode] || (i > 0 && numbers[i] <= numbers[i - 1]))
-                throw InvalidArgument(list + ": number " + std::to_string(before + static_cast<std::int64_t>(i) + 1) + " is " + std::to_string(numbers[i]) +
-                                      (i > 0 ? " after " + std::to_string(numbers[i - 1]) : "") + "; the rows of a mode of " +
-                                      std::to_string(shape.lengths[mode]) + " are counted from 0, in ascending order");
+                throw InvalidArgument(list + ": number " + std::to_string(before + static_cast<std::int64_t>(i) + 1) + " is " +
+                                      std::to_string(numbers[i]) + (i > 0 ? " after " + std::to_string(numbers[i - 1]) : "") +
+                                      "; the rows of a mode of " + std::to_string(shape.lengths[mode]) +
+                                      " are counted from 0, in ascending order");
     });
     numbers.erase(numbers.begin(), numbers.begin() + (begin - before));
     return numbers;
@@ -78,13 +80,12 @@ CpModel<T> load_model(const World& world, const std::string& directory) {
     const auto weights = io::read_matrix<T>(comm, shape.paths[0], weight_rows);
     std::vector<std::vector<std::int64_t>> rows(shape.lengths.size());
     std::vector<std::vector<T>> factors(shape.lengths.size());
-    for (std::size_t m = 0; m < shape.lengths.size(); ++m)
-        read_factor(comm, shape, m, rows[m], factors[m]);
+    for (std::size_t m = 0; m < shape.lengths.size(); ++m) read_factor(comm, shape, m, rows[m], factors[m]);
     return {world, shape.lengths, {weights.begin(), weights.end()}, std::move(rows), std::move(factors)};
 }
 
-#define ARGES_INSTANTIATE(T)                                                        \
-    template void save_model(const CpModel<T>&, const std::string&, ModelForm);     \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void save_model(const CpModel<T>&, const std::string&, ModelForm);                                                            \
     template CpModel<T> load_model(const World&, const std::string&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

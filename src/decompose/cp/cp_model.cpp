@@ -15,13 +15,12 @@ const char* const title = "CP model";
 }  // namespace
 
 template <class T>
-CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda,
-                    std::vector<std::vector<std::int64_t>> rows, std::vector<std::vector<T>> factors)
+CpModel<T>::CpModel(World world, std::vector<std::int64_t> lengths, std::vector<double> lambda, std::vector<std::vector<std::int64_t>> rows,
+                    std::vector<std::vector<T>> factors)
     : world_(std::move(world)), lengths_(std::move(lengths)), lambda_(std::move(lambda)), rows_(std::move(rows)),
       factors_(std::move(factors)) {
     world_.size();  // refuses World::outside()
-    decompose::check_rows<T>(title, lengths_,
-                             std::vector<std::int64_t>(lengths_.size(), static_cast<std::int64_t>(lambda_.size())), rows_,
+    decompose::check_rows<T>(title, lengths_, std::vector<std::int64_t>(lengths_.size(), static_cast<std::int64_t>(lambda_.size())), rows_,
                              factors_);
 }
 
@@ -55,10 +54,9 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, 
     for (int m = 0; m < model.order(); ++m) {
         const auto place = static_cast<std::size_t>(m);
         auto values = model.factor(m);
-        for (std::size_t x = 0; m == 0 && x < values.size(); ++x)
-            values[x] *= static_cast<T>(model.lambda()[x % model.lambda().size()]);
-        const auto factor = decompose::factor_tensor<T>(model.world(), model.rows(m), values, model.rank(), ranges.begin[place],
-                                                        ranges.end[place]);
+        for (std::size_t x = 0; m == 0 && x < values.size(); ++x) values[x] *= static_cast<T>(model.lambda()[x % model.lambda().size()]);
+        const auto factor =
+            decompose::factor_tensor<T>(model.world(), model.rows(m), values, model.rank(), ranges.begin[place], ranges.end[place]);
         extents.push_back(factor.extents()[0]);
         product = product * factor[Labels(std::vector<std::string>{labels[place], "r"})];
     }
@@ -67,8 +65,8 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, 
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)     \
-    template class CpModel<T>;   \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class CpModel<T>;                                                                                                             \
     template Tensor<T> reconstruct(const CpModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -74,9 +74,7 @@ public:
     /// Of the last point. @throws Error if it is none
     double fit() const { return fit_of(tensor_.norm_squared(), model_, inner_); }
     /// What to multiply every factor by so that the model is as near as a multiple of it can be.
-    double best_scale() const {
-        return model_ > 0 && inner_ > 0 ? std::pow(inner_ / model_, 1.0 / tensor_.order()) : 1;
-    }
+    double best_scale() const { return model_ > 0 && inner_ > 0 ? std::pow(inner_ / model_, 1.0 / tensor_.order()) : 1; }
     double dot(const Vector<T>& a, const Vector<T>& b) const {
         double sum = dot(a.data(), b.data(), static_cast<std::int64_t>(a.size()));
         tensor_.comm().sum(&sum, 1);
@@ -141,9 +139,8 @@ public:
             weight[k] = objective_.dot(steps_[k].x, d) / steps_[k].product;
             add(d, -weight[k], steps_[k].gradient);
         }
-        const double scale = steps_.empty()
-                                 ? 1 / std::sqrt(objective_.dot(gradient, gradient))
-                                 : steps_.back().product / objective_.dot(steps_.back().gradient, steps_.back().gradient);
+        const double scale = steps_.empty() ? 1 / std::sqrt(objective_.dot(gradient, gradient))
+                                            : steps_.back().product / objective_.dot(steps_.back().gradient, steps_.back().gradient);
         for (auto& v : d) v = static_cast<T>(scale * static_cast<double>(v));
         for (std::size_t k = 0; k < steps_.size(); ++k)
             add(d, weight[k] - objective_.dot(steps_[k].gradient, d) / steps_[k].product, steps_[k].x);
@@ -161,8 +158,7 @@ public:
     void forget() { steps_.clear(); }
 
     static void add(Vector<T>& a, double factor, const Vector<T>& b) {
-        for (std::size_t i = 0; i < a.size(); ++i)
-            a[i] = static_cast<T>(static_cast<double>(a[i]) + factor * static_cast<double>(b[i]));
+        for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<T>(static_cast<double>(a[i]) + factor * static_cast<double>(b[i]));
     }
 
 private:
@@ -267,8 +263,7 @@ std::int64_t opt_memory(std::int64_t owned, std::int64_t largest, std::int64_t e
     return (vectors + 2 * remembered) * owned * element_bytes + array_memory(largest * element_bytes);
 }
 
-#define ARGES_INSTANTIATE(T) \
-    template void run_opt(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
+#define ARGES_INSTANTIATE(T) template void run_opt(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

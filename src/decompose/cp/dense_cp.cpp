@@ -91,8 +91,7 @@ void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>
     result.volume_rows_max = comm.maximum(rows);
     result.volume_rows_total = comm.sum(sent);
     result.nonzeros_max = comm.maximum(op.place().count());
-    result.memory_bytes_max =
-        comm.maximum(op.place().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
+    result.memory_bytes_max = comm.maximum(op.place().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
     const auto planned = over_modes(sweep_bytes(layout, op.columns(), sizeof(T)));
     result.planned_bytes_max = *std::max_element(planned.begin(), planned.end());
     const MovementBounds bounds(layout, op.columns(), sizeof(T));
@@ -112,8 +111,7 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     const auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
     if (source.world->dry())
-        throw Unsupported("cp_decompose needs the elements of " + source.title() +
-                          ", which a dry run has not; explain_cp() does without");
+        throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();
     comm.agree([&] {
         check(source.title(), tensor.extents(), options);
@@ -123,11 +121,12 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
     const auto plain = decompose::with_plain_blocks(tensor);
     const auto& layout = plain.state()->layout;
     const auto place = decompose::plain_layout(tensor);
-    const auto forecast = comm.maximum(
-        place.original_bytes + decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
-    const auto model_bytes = comm.maximum(
-        decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
+    const auto forecast = comm.maximum(place.original_bytes +
+                                       decompose::dense_cp_memory<T>(place.layout, comm.rank(), options, omp_get_max_threads()).peak());
+    decompose::check_forecast(*source.world, source.title(), forecast,
+                              source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    const auto model_bytes =
+        comm.maximum(decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
     if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
     DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
     decompose::check_norm(source.title(), op.norm_squared());
@@ -169,8 +168,8 @@ std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
            with_commas(bounds.product) + " for one product by any algorithm\n";
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template CpResult<T> cp_decompose(const Tensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);            \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template CpResult<T> cp_decompose(const Tensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                        \
     template std::string explain_cp(const Tensor<T>&, const CpOptions&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -18,8 +18,8 @@ std::int64_t product(const std::vector<std::int64_t>& sizes, int begin, int end)
 
 /// The Khatri-Rao product of the factors of some modes, first mode fastest, column after column.
 template <class T>
-const T* khatri_rao(std::span<const int> modes, const std::vector<std::int64_t>& sizes, std::span<const T* const> factors,
-                    int columns, Buffer<T>& weights) {
+const T* khatri_rao(std::span<const int> modes, const std::vector<std::int64_t>& sizes, std::span<const T* const> factors, int columns,
+                    Buffer<T>& weights) {
     if (modes.size() == 1) return factors[static_cast<std::size_t>(modes[0])];
     std::int64_t rows = 1;
     for (int m : modes) rows *= sizes[static_cast<std::size_t>(m)];
@@ -75,8 +75,7 @@ void contract_modes(const ModeArray<T>& array, std::span<const int> summed, std:
 }
 
 template <class T>
-DimensionTree<T>::DimensionTree(ModeArray<T> block, int columns)
-    : block_(std::move(block)), columns_(columns), leaf_(block_.modes.size()) {
+DimensionTree<T>::DimensionTree(ModeArray<T> block, int columns) : block_(std::move(block)), columns_(columns), leaf_(block_.modes.size()) {
     add_node(0, static_cast<int>(block_.modes.size()), -1);
     int depth = 0;
     for (const auto& node : nodes_) depth = std::max(depth, node.depth);
@@ -149,8 +148,7 @@ template <class T>
 void DimensionTree<T>::factor_changes(int mode) {
     for (std::size_t depth = 1; depth < present_.size(); ++depth) {
         const int node = present_[depth];
-        if (node >= 0 &&
-            (mode < nodes_[static_cast<std::size_t>(node)].begin || mode >= nodes_[static_cast<std::size_t>(node)].end))
+        if (node >= 0 && (mode < nodes_[static_cast<std::size_t>(node)].begin || mode >= nodes_[static_cast<std::size_t>(node)].end))
             present_[depth] = -1;
     }
 }
@@ -184,9 +182,9 @@ MemoryTally DimensionTree<T>::memory(const std::vector<std::int64_t>& sizes, int
     return tally;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template struct ModeArray<T>;                                                                                              \
-    template void contract_modes(const ModeArray<T>&, std::span<const int>, std::span<const T* const>, int, Buffer<T>&, T*);   \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template struct ModeArray<T>;                                                                                                          \
+    template void contract_modes(const ModeArray<T>&, std::span<const int>, std::span<const T* const>, int, Buffer<T>&, T*);               \
     template class DimensionTree<T>;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -18,7 +18,7 @@ struct ModeArray {
     std::vector<std::int64_t> sizes;  ///< of all modes of the tensor, whether it has them or not
     bool has_columns = false;
 
-    std::int64_t count() const;       ///< elements of a column
+    std::int64_t count() const;  ///< elements of a column
 };
 
 /// result (the modes that `array` has but for those in `summed`, then columns) = sum over the indices of the modes in `summed`
@@ -65,9 +65,9 @@ private:
     ModeArray<T> block_;
     int columns_;
     std::vector<Node> nodes_;
-    std::vector<int> leaf_;           // by mode
-    std::vector<Buffer<T>> values_;   // by depth: of one node there
-    std::vector<int> present_;        // by depth: which one, or -1
+    std::vector<int> leaf_;          // by mode
+    std::vector<Buffer<T>> values_;  // by depth: of one node there
+    std::vector<int> present_;       // by depth: which one, or -1
     Buffer<T> weights_;
     std::int64_t large_products_ = 0;
 };

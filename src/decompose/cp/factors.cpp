@@ -36,8 +36,7 @@ Factors<T>::Factors(CpOperator<T>& tensor, std::uint64_t seed) : columns_(tensor
             data_.emplace_back(rows.count() * columns_);
             for (std::int64_t i = 0; i < rows.count(); ++i)
                 for (int c = 0; c < columns_; ++c)
-                    data_.back()[i * columns_ + c] =
-                        static_cast<T>(start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c));
+                    data_.back()[i * columns_ + c] = static_cast<T>(start_value(seed, m, rows.index[static_cast<std::size_t>(i)], c));
         }
     });
     for (int m = 0; m < order(); ++m) {

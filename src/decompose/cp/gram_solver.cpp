@@ -41,20 +41,20 @@ void multiply_fixed(const T* factor, sparse::RowMatrix<T> rows) {
 template <class T>
 void multiply_any(const T* factor, sparse::RowMatrix<T> rows) {
     const std::vector<T> before(rows.data, rows.data + rows.rows * rows.columns);
-    local::gemm<T>({rows.columns, rows.rows, rows.columns}, T(1), {factor, rows.columns, false},
-                   {before.data(), rows.columns, false}, T(0), {rows.data, rows.columns, false});
+    local::gemm<T>({rows.columns, rows.rows, rows.columns}, T(1), {factor, rows.columns, false}, {before.data(), rows.columns, false}, T(0),
+                   {rows.data, rows.columns, false});
 }
 
 /// rows = rows * factor, in place.
 template <class T>
 void multiply(const T* factor, sparse::RowMatrix<T> rows) {
     switch (rows.columns) {
-        case 4: return multiply_fixed<4>(factor, rows);
-        case 8: return multiply_fixed<8>(factor, rows);
-        case 10: return multiply_fixed<10>(factor, rows);
-        case 16: return multiply_fixed<16>(factor, rows);
-        case 32: return multiply_fixed<32>(factor, rows);
-        default: return multiply_any(factor, rows);
+    case 4: return multiply_fixed<4>(factor, rows);
+    case 8: return multiply_fixed<8>(factor, rows);
+    case 10: return multiply_fixed<10>(factor, rows);
+    case 16: return multiply_fixed<16>(factor, rows);
+    case 32: return multiply_fixed<32>(factor, rows);
+    default: return multiply_any(factor, rows);
     }
 }
 
@@ -83,8 +83,8 @@ RowSums over_blocks(sparse::RowMatrix<T> rows, F&& f) {
             std::vector<std::remove_const_t<T>> scratch;
             for (auto b = blocks * t / threads; b < blocks * (t + 1) / threads; ++b) {
                 const auto begin = b * block_rows, end = std::min(rows.rows, begin + block_rows);
-                f(sparse::RowMatrix<T>{rows.row(begin), end - begin, rows.columns, rows.stride},
-                  sums[static_cast<std::size_t>(t)], scratch);
+                f(sparse::RowMatrix<T>{rows.row(begin), end - begin, rows.columns, rows.stride}, sums[static_cast<std::size_t>(t)],
+                  scratch);
             }
         });
     error.rethrow();
@@ -104,9 +104,8 @@ void multiply_into(Gram& product, const Gram& factor) {
 
 GramSolver::GramSolver(Gram v, int columns, double rounding) : columns_(columns) {
     if (!std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); }))
-        throw InvalidArgument(
-            "the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "
-            "rank or a regularization");
+        throw InvalidArgument("the factors of the decomposition have grown beyond all numbers; scale the tensor's values, use a smaller "
+                              "rank or a regularization");
     const double cut = noise * rounding * columns;
     if (!invert_by_cholesky(v, cut)) invert_by_eigenvectors(v, cut);
     for (const auto& factor : factors_) factors_float_.emplace_back(factor.begin(), factor.end());
@@ -182,10 +181,10 @@ void scale_columns(sparse::RowMatrix<T> rows, const std::vector<double>& scale) 
         for (int c = 0; c < rows.columns; ++c) rows.row(i)[c] *= factor[static_cast<std::size_t>(c)];
 }
 
-#define ARGES_INSTANTIATE(T)                                                       \
-    template void GramSolver::solve(sparse::RowMatrix<T>) const;                   \
-    template RowSums solve_rows(const GramSolver&, sparse::RowMatrix<T>);          \
-    template Gram gram_of(sparse::RowMatrix<const T>);                             \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void GramSolver::solve(sparse::RowMatrix<T>) const;                                                                           \
+    template RowSums solve_rows(const GramSolver&, sparse::RowMatrix<T>);                                                                  \
+    template Gram gram_of(sparse::RowMatrix<const T>);                                                                                     \
     template void scale_columns(sparse::RowMatrix<T>, const std::vector<double>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -50,8 +50,7 @@ double PairwisePerturbation<T>::distance(CpState<T>& state) const {
     }
     comm_.sum(squares.data(), static_cast<std::int64_t>(squares.size()));
     double most = 0;
-    for (std::size_t m = 0; m < order; ++m)
-        most = std::max(most, squares[2 * m + 1] > 0 ? squares[2 * m] / squares[2 * m + 1] : 0);
+    for (std::size_t m = 0; m < order; ++m) most = std::max(most, squares[2 * m + 1] > 0 ? squares[2 * m] / squares[2 * m + 1] : 0);
     return std::sqrt(most);
 }
 
@@ -82,8 +81,8 @@ bool PairwisePerturbation<T>::begin_iteration(CpState<T>& state, bool exact) {
 }
 
 template <class T>
-typename PairwisePerturbation<T>::Operator
-PairwisePerturbation<T>::reduced(const ModeArray<T>& array, const std::vector<int>& kept, std::span<const T* const> factors) {
+typename PairwisePerturbation<T>::Operator PairwisePerturbation<T>::reduced(const ModeArray<T>& array, const std::vector<int>& kept,
+                                                                            std::span<const T* const> factors) {
     Operator result{{}, {nullptr, kept, array.sizes, true}};
     result.values = Buffer<T>(result.array.count() * columns_);
     result.array.data = result.values.data();
@@ -129,8 +128,8 @@ void PairwisePerturbation<T>::make(std::span<const T* const> factors) {
         make_pairs(whole.array, {i}, upper, factors);
     }
     for (int m = 0; m < order; ++m) {
-        const auto pair = std::find_if(pairs_.begin(), pairs_.end(),
-                                       [&](const Operator& p) { return p.array.modes[0] == m || p.array.modes[1] == m; });
+        const auto pair =
+            std::find_if(pairs_.begin(), pairs_.end(), [&](const Operator& p) { return p.array.modes[0] == m || p.array.modes[1] == m; });
         const int other = pair->array.modes[0] == m ? pair->array.modes[1] : pair->array.modes[0];
         contract_modes<T>(pair->array, std::vector<int>{other}, factors, columns_, weights_,
                           first_order_[static_cast<std::size_t>(m)].data());

@@ -56,12 +56,12 @@ private:
     double threshold_;
     CpStep step_ = CpStep::exact;
     CpState<T>* state_ = nullptr;
-    std::vector<std::vector<T>> reference_;      // by mode: owned rows of P, or of the factors one iteration ago
-    std::vector<Buffer<T>> points_;              // by mode: P in the form of the block
-    std::vector<Buffer<T>> first_order_;         // by mode: M_n
-    std::vector<Operator> pairs_;                // M_ni
-    std::vector<Gram> cross_;                    // by mode: A^T D
-    std::vector<bool> is_old_;                   // by mode: cross_ must be computed again
+    std::vector<std::vector<T>> reference_;  // by mode: owned rows of P, or of the factors one iteration ago
+    std::vector<Buffer<T>> points_;          // by mode: P in the form of the block
+    std::vector<Buffer<T>> first_order_;     // by mode: M_n
+    std::vector<Operator> pairs_;            // M_ni
+    std::vector<Gram> cross_;                // by mode: A^T D
+    std::vector<bool> is_old_;               // by mode: cross_ must be computed again
     Buffer<T> weights_, part_;
 };
 

@@ -22,8 +22,7 @@ using decompose::SparseOperator;
 
 /// Adds and maximizes figures of all ranks.
 template <class T>
-void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Factors<T>& factors, bool folds,
-                  CpResult<T>& result) {
+void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Factors<T>& factors, bool folds, CpResult<T>& result) {
     std::int64_t sent = 0, received = 0;
     for (int m = 0; m < tensor.order(); ++m) {
         const auto& rows = tensor.rows(m);
@@ -39,8 +38,8 @@ void fill_figures(const Communicator& comm, SparseOperator<T>& tensor, const Fac
 
 /// What both forms of cp_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
 template <class T>
-CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options,
-                             const CpProgress<T>& progress, const CpModel<T>* start) {
+CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options, const CpProgress<T>& progress,
+                             const CpModel<T>* start) {
     auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
@@ -100,8 +99,8 @@ CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, con
     return decompose_tensor(tensor, true, options, progress, start);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);      \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template CpResult<T> cp_decompose(const SparseTensor<T>&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);                  \
     template CpResult<T> cp_decompose(SparseTensor<T>&&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

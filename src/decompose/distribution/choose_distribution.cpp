@@ -54,12 +54,10 @@ public:
 
 private:
     void check() const {
-        constexpr std::array kinds{"auto", "medium",         "coarse", "coarse-allgather", "coarse-hypergraph",
-                                   "fine", "fine-hypergraph"};
+        constexpr std::array kinds{"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"};
         if (std::find(kinds.begin(), kinds.end(), request_.distribution) == kinds.end())
-            throw InvalidArgument(
-                "there is no distribution \"" + request_.distribution +
-                "\"; choose auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph");
+            throw InvalidArgument("there is no distribution \"" + request_.distribution +
+                                  "\"; choose auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph");
         const bool medium = request_.distribution == "auto" || request_.distribution == "medium";
         if (!medium && !(request_.grid.empty() && request_.policy.empty()))
             throw InvalidArgument("a grid and a policy are for the medium distribution, not for " + request_.distribution);
@@ -67,16 +65,15 @@ private:
             throw InvalidArgument("a partition file is for the fine distribution, not for " + request_.distribution);
         if (request_.distribution.ends_with("-hypergraph") && count_ > std::numeric_limits<std::uint32_t>::max())
             throw Unsupported("the distribution " + request_.distribution +
-                              " is found by one rank, for less than 2^32 nonzeros, but the tensor has " +
-                              std::to_string(count_) + "; choose auto or medium");
+                              " is found by one rank, for less than 2^32 nonzeros, but the tensor has " + std::to_string(count_) +
+                              "; choose auto or medium");
         partition::parse_row_rule(request_.rows);
         if (!request_.policy.empty()) partition::parse_layer_rule(request_.policy);
         if (has_given_grid()) {
             const auto grid = partition::parse_grid(request_.grid, nonzeros_.order());
             if (partition::ranks(grid) != comm_.size())
                 throw InvalidArgument("the grid " + request_.grid + " holds " + std::to_string(partition::ranks(grid)) +
-                                      " ranks, but there are " + std::to_string(comm_.size()) +
-                                      "; the numbers must multiply to that");
+                                      " ranks, but there are " + std::to_string(comm_.size()) + "; the numbers must multiply to that");
         }
     }
 
@@ -142,8 +139,8 @@ private:
         if (request_.distribution == "coarse-hypergraph")
             find_slice_owners();
         else
-            plan.boundaries = cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {},
-                                  partition::Grid(nonzeros_.lengths.size(), comm_.size()));
+            plan.boundaries =
+                cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {}, partition::Grid(nonzeros_.lengths.size(), comm_.size()));
     }
 
     void find_slice_owners() {
@@ -227,8 +224,7 @@ std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, 
 }
 
 template <class T>
-ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
-                                       const DistributionRequest& request) {
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request) {
     return Chooser<T>(comm, nonzeros, request).choose();
 }
 
@@ -252,7 +248,8 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
         lists += list.held();
     }
     if (!distribution.starts_with("coarse")) {
-        // Sampled nonzeros as they are sent, as they come, and sorted by slices. All of small tensors are taken, by ranks that may get twice the mean.
+        // Sampled nonzeros as they are sent, as they come, and sorted by slices. All of small tensors are taken, by ranks that may get
+        // twice the mean.
         const auto least = std::min(share.before, partition::most_sampled(0));
         const auto more = std::min(share.before, least + partition::most_sampled(share.before * share.ranks) / share.ranks) - least;
         tally.pass((6 * least + 3 * more) * order * (order + 1) * number);
@@ -261,8 +258,8 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
     return tally;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template std::vector<std::vector<std::int64_t>> gather_indices(const Communicator&, const sparse::Nonzeros<T>&);           \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template std::vector<std::vector<std::int64_t>> gather_indices(const Communicator&, const sparse::Nonzeros<T>&);                       \
     template ChosenDistribution choose_distribution(const Communicator&, const sparse::Nonzeros<T>&, const DistributionRequest&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

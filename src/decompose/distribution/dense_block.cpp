@@ -9,9 +9,7 @@
 
 namespace arges::decompose {
 
-std::int64_t BlockPlace::count() const {
-    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
-}
+std::int64_t BlockPlace::count() const { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()); }
 
 BlockPlace block_place(const Layout& layout, std::int64_t rank) {
     BlockPlace result;
@@ -58,8 +56,7 @@ std::vector<std::int64_t> owners_of_rows(const Layout& layout, int mode, std::in
     const auto mine = block_place(layout, rank);
     if (mine.count() == 0) return result;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r)
-        if (layout.is_first_copy(r) && layout.place(r, mode) == mine.place[static_cast<std::size_t>(mode)] &&
-            layout.local_size(r) > 0)
+        if (layout.is_first_copy(r) && layout.place(r, mode) == mine.place[static_cast<std::size_t>(mode)] && layout.local_size(r) > 0)
             result.push_back(r);
     return result;
 }
@@ -93,8 +90,8 @@ std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count
     return messages * count * static_cast<std::int64_t>(sizeof(double));
 }
 
-#define ARGES_INSTANTIATE(T)                                  \
-    template Tensor<T> with_plain_blocks(const Tensor<T>&); \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template Tensor<T> with_plain_blocks(const Tensor<T>&);                                                                                \
     template PlainLayout plain_layout(const Tensor<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -30,7 +30,8 @@ bool has_plain_blocks(const Layout& layout);
 template <class T>
 Tensor<T> with_plain_blocks(const Tensor<T>& tensor);
 
-/// The layout of with_plain_blocks(), and the bytes that the tensor itself holds beside such a copy on a rank; 0 where there is none. Local.
+/// The layout of with_plain_blocks(), and the bytes that the tensor itself holds beside such a copy on a rank; 0 where there is none.
+/// Local.
 struct PlainLayout {
     Layout layout;
     std::int64_t original_bytes = 0;
@@ -47,9 +48,9 @@ std::vector<std::int64_t> owners_of_rows(const Layout& layout, int mode, std::in
 
 /// Rows of a factor that a rank sends when rows go to all ranks that need them, and when parts of sums go to the owners.
 struct RowTraffic {
-    std::int64_t owned = 0;     ///< rows
-    std::int64_t shared = 0;    ///< rows sent to others that need them
-    std::int64_t needed = 0;    ///< rows of other owners
+    std::int64_t owned = 0;   ///< rows
+    std::int64_t shared = 0;  ///< rows sent to others that need them
+    std::int64_t needed = 0;  ///< rows of other owners
 };
 /// Of every rank. Pure.
 std::vector<RowTraffic> row_traffic(const Layout& layout, int mode);

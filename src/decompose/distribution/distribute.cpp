@@ -60,8 +60,7 @@ std::vector<std::int64_t> owners_in_layers(const Communicator& comm, const Distr
             auto at = owners.rows.begin();
             for (auto row : layer.held[q]) {
                 at = std::lower_bound(at, owners.rows.end(), row);
-                answer.push_back(
-                    group.ranks[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(at - owners.rows.begin())])]);
+                answer.push_back(group.ranks[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(at - owners.rows.begin())])]);
             }
         }
     });
@@ -72,8 +71,8 @@ std::vector<std::int64_t> owners_in_layers(const Communicator& comm, const Distr
 std::int32_t slice_owner(const DistributionPlan& plan, std::size_t mode, std::int64_t slice) {
     if (plan.owners.empty()) return static_cast<std::int32_t>(partition::layer_of(plan.boundaries[mode], slice));
     const auto& owners = plan.owners[mode];
-    return owners.owner[static_cast<std::size_t>(std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) -
-                                                 owners.slices.begin())];
+    return owners
+        .owner[static_cast<std::size_t>(std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) - owners.slices.begin())];
 }
 
 /// Where each nonzero goes for a set.
@@ -87,8 +86,8 @@ std::vector<std::int32_t> ranks_of(const sparse::Nonzeros<T>& nonzeros, const Di
     }
     for (std::size_t m = 0; m < nonzeros.indices.size(); ++m)
         for (std::size_t x = 0; x < result.size(); ++x)
-            result[x] = static_cast<std::int32_t>(result[x] * plan.grid[m] +
-                                                  partition::layer_of(plan.boundaries[m], nonzeros.indices[m][x]));
+            result[x] =
+                static_cast<std::int32_t>(result[x] * plan.grid[m] + partition::layer_of(plan.boundaries[m], nonzeros.indices[m][x]));
     return result;
 }
 
@@ -132,17 +131,15 @@ public:
         std::vector<std::uint32_t> result(indices.size());
 #pragma omp parallel for schedule(static)
         for (std::size_t x = 0; x < indices.size(); ++x)
-            result[x] = sorted_.empty() ? place_[static_cast<std::size_t>(indices[x] - begin_)]
-                                        : std::lower_bound(sorted_.begin(), sorted_.end(),
-                                                           std::pair<std::int64_t, std::uint32_t>(indices[x], 0))
-                                              ->second;
+            result[x] =
+                sorted_.empty()
+                    ? place_[static_cast<std::size_t>(indices[x] - begin_)]
+                    : std::lower_bound(sorted_.begin(), sorted_.end(), std::pair<std::int64_t, std::uint32_t>(indices[x], 0))->second;
         return result;
     }
 
     /// Memory for so many rows, an upper bound. Pure.
-    static std::int64_t bytes(std::int64_t rows) {
-        return rows * dense_range * static_cast<std::int64_t>(sizeof(std::uint32_t));
-    }
+    static std::int64_t bytes(std::int64_t rows) { return rows * dense_range * static_cast<std::int64_t>(sizeof(std::uint32_t)); }
 
 private:
     static constexpr std::int64_t dense_range = 8;
@@ -256,7 +253,7 @@ MemoryTally distribution_memory(const SparseShare& share) {
     return tally;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                     \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
     template SparseShare share_of(const Communicator&, const Distributed<T>&, const std::vector<std::int64_t>&, std::int64_t, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

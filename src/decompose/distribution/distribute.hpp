@@ -33,8 +33,7 @@ struct SliceOwners {
 struct DistributionPlan {
     Grain grain = Grain::medium;
     partition::Grid grid;                           ///< medium
-    std::vector<partition::Boundaries>
-        boundaries;  ///< medium: by mode, as many layers as the grid has; coarse: a layer for each rank
+    std::vector<partition::Boundaries> boundaries;  ///< medium: by mode, as many layers as the grid has; coarse: a layer for each rank
     std::vector<SliceOwners> owners;                ///< coarse: by mode, instead of boundaries
     bool rows_everywhere = false;                   ///< coarse: every rank gets all rows, as DFacTo's allgather gives them
     std::vector<std::int32_t> parts;                ///< fine: the rank of each of this rank's nonzeros
@@ -67,8 +66,8 @@ template <class T>
 SparseShare share_of(const Communicator& comm, const Distributed<T>& distributed, const std::vector<std::int64_t>& lengths,
                      std::int64_t before, int columns);
 
-/// Memory of distribute(), an upper bound, with the nonzeros that it is given, and with the tensor's own where they are copies; what it holds
-/// at the end is what the rank has then. Pure.
+/// Memory of distribute(), an upper bound, with the nonzeros that it is given, and with the tensor's own where they are copies; what it
+/// holds at the end is what the rank has then. Pure.
 MemoryTally distribution_memory(const SparseShare& share);
 
 }  // namespace arges::decompose

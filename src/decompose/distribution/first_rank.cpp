@@ -131,8 +131,7 @@ void sum_to_first(const Communicator& comm, std::span<double> values) {
 
 std::int64_t sum_to_first_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count) {
     const Halves halves(ranks, count);
-    return (sent(summing_rounds(halves, ranks, rank)) + sent(collecting_round(halves, rank))) *
-           static_cast<std::int64_t>(sizeof(double));
+    return (sent(summing_rounds(halves, ranks, rank)) + sent(collecting_round(halves, rank))) * static_cast<std::int64_t>(sizeof(double));
 }
 
 void share_from_first(const Communicator& comm, std::span<std::byte> bytes) {

@@ -14,8 +14,7 @@ namespace arges::decompose {
 namespace {
 
 double size_of(std::span<const std::int64_t> lengths) {
-    return std::accumulate(lengths.begin(), lengths.end(), 1.0,
-                           [](double size, auto n) { return size * static_cast<double>(n); });
+    return std::accumulate(lengths.begin(), lengths.end(), 1.0, [](double size, auto n) { return size * static_cast<double>(n); });
 }
 
 /// Adds a label to a space, and returns its number.

@@ -6,21 +6,23 @@
 
 namespace arges::decompose {
 
-/// Sizes on one rank. Before the nonzeros are read they are what the file lets expect, and exact as soon as the nonzeros have been distributed.
+/// Sizes on one rank. Before the nonzeros are read they are what the file lets expect, and exact as soon as the nonzeros have been
+/// distributed.
 struct SparseShare {
     std::int64_t ranks = 1, value_bytes = 8;
-    std::vector<std::int64_t> lengths{};   ///< of the tensor, by mode
-    std::int64_t before = 0;               ///< nonzeros as they were read
-    bool keeps_source = false;             ///< the tensor keeps them; else it gives them up when they are distributed
-    std::vector<std::int64_t> nonzeros{};  ///< by set: one set, or for coarse grain one for each mode
+    std::vector<std::int64_t> lengths{};                  ///< of the tensor, by mode
+    std::int64_t before = 0;                              ///< nonzeros as they were read
+    bool keeps_source = false;                            ///< the tensor keeps them; else it gives them up when they are distributed
+    std::vector<std::int64_t> nonzeros{};                 ///< by set: one set, or for coarse grain one for each mode
     std::vector<std::int64_t> rows{}, owned{}, shared{};  ///< by mode: of a factor, those of them that the rank owns, rows sent to others
-    int columns = 0;                       ///< of a factor
+    int columns = 0;                                      ///< of a factor
 
     int order() const { return static_cast<int>(lengths.size()); }
     /// Modes that a set is for.
     std::vector<int> modes_of(std::size_t set) const {
         std::vector<int> modes;
-        for (int m = nonzeros.size() == 1 ? 0 : static_cast<int>(set); m < (nonzeros.size() == 1 ? order() : static_cast<int>(set) + 1); ++m)
+        for (int m = nonzeros.size() == 1 ? 0 : static_cast<int>(set); m < (nonzeros.size() == 1 ? order() : static_cast<int>(set) + 1);
+             ++m)
             modes.push_back(m);
         return modes;
     }

@@ -45,8 +45,8 @@ public:
         for (std::size_t m = 0; m < options.ranks.size(); ++m) ranks_[m] = options.ranks[m];
         order_ = options.order;
         if (order_.empty())
-            order_ = decompose::cheapest_mode_order(tensor_.state()->layout, ranks_, sizeof(T),
-                                                    tensor_.world().state()->plan_options().machine);
+            order_ =
+                decompose::cheapest_mode_order(tensor_.state()->layout, ranks_, sizeof(T), tensor_.world().state()->plan_options().machine);
     }
 
     void hosvd() {
@@ -140,8 +140,8 @@ private:
         const auto length = tensor.extents()[static_cast<std::size_t>(mode)], width = tensor.size() / length;
         if (tensor.order() == 1 || rule.most > width) return TuckerKernel::gram;
         if (options_.kernel != TuckerKernel::automatic) return options_.kernel;
-        const bool accurate = options_.relative_error > 0 &&
-                              options_.relative_error < std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
+        const bool accurate =
+            options_.relative_error > 0 && options_.relative_error < std::sqrt(static_cast<double>(std::numeric_limits<T>::epsilon()));
         return accurate ? TuckerKernel::qr : decompose::cheaper_kernel(length, width, comm_.size());
     }
 
@@ -156,8 +156,8 @@ private:
         if (step.kernel == TuckerKernel::gram) {
             auto gram = decompose::mode_gram(tensor, mode);
             step.gram_seconds = steps_.note(step, decompose::gram_bytes(comm_.size(), comm_.rank(), length));
-            steps_.raise_bound(
-                step, decompose::gram_bound(static_cast<double>(length), static_cast<double>(tensor.size() / length), ranks()));
+            steps_.raise_bound(step,
+                               decompose::gram_bound(static_cast<double>(length), static_cast<double>(tensor.size() / length), ranks()));
             factor = decompose::subspace_of_gram<T>(tensor.world(), std::move(gram), length, limited);
             step.solve_seconds = steps_.note(step, factor.planned_bytes);
         } else {
@@ -266,8 +266,7 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
                                  const std::type_identity_t<TuckerModel<T>>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
-    if (source.world->dry())
-        throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
+    if (source.world->dry()) throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
     decompose::check_dense_tucker(source.title(), tensor.extents(), options);
     if (start && options.method != TuckerMethod::hooi)
         throw InvalidArgument("Tucker decomposition: factors to start from are for hooi; choose it, or leave them out");
@@ -275,7 +274,8 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     const auto place = decompose::plain_layout(tensor);
     const auto forecast = source.world->communicator().maximum(
         place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
-    decompose::check_forecast(*source.world, source.title(), forecast, source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
+    decompose::check_forecast(*source.world, source.title(), forecast,
+                              source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
     if (options.planned) source.world->agree([&] { options.planned(forecast); });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
@@ -298,9 +298,8 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&,                   \
-                                              const TuckerModel<T>*);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 

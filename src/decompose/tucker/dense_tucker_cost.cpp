@@ -41,8 +41,7 @@ std::vector<int> cheapest_mode_order(const Layout& layout, const std::vector<std
     best[0] = 0;
     for (std::size_t set = 0; set < sets; ++set) {
         double elements = 1;
-        for (std::size_t m = 0; m < order; ++m)
-            elements *= (set >> m & 1) != 0 ? kept(m) : static_cast<double>(layout.extents()[m]);
+        for (std::size_t m = 0; m < order; ++m) elements *= (set >> m & 1) != 0 ? kept(m) : static_cast<double>(layout.extents()[m]);
         for (std::size_t m = 0; m < order; ++m) {
             if ((set >> m & 1) != 0) continue;
             const auto n = static_cast<double>(layout.extents()[m]);

@@ -21,7 +21,8 @@ using linalg::TallQr;
 /// A matrix of which every rank has as many rows, for TSQR, which does not mind what they are numbered and whether some are zero.
 linalg::MatrixLayout spread_rows(std::int64_t rows_of_rank, std::int64_t columns, std::int64_t ranks) {
     const auto rows = std::max<std::int64_t>(1, rows_of_rank);
-    return {{rows * ranks, rows, ranks, 0}, {columns, std::max<std::int64_t>(1, columns), 1, 0},
+    return {{rows * ranks, rows, ranks, 0},
+            {columns, std::max<std::int64_t>(1, columns), 1, 0},
             linalg::grid_ranks(ranks, 1, GridOrder::column_major)};
 }
 
@@ -65,8 +66,7 @@ DistributedMatrix<T> spread_matrix(const Tensor<T>& tensor, int mode, bool trans
     const auto& world = state.world_handle.state();
     const auto place = block_place(state.shape(), state.rank());
     const MiddleMode at(place.sizes, mode);
-    const auto layout =
-        spread_rows(world->communicator().maximum(transposed ? at.before * at.behind : at.length), columns, world->size());
+    const auto layout = spread_rows(world->communicator().maximum(transposed ? at.before * at.behind : at.length), columns, world->size());
     DistributedMatrix<T> matrix(world, layout, "Tucker decomposition", TallQr<T>::least_rows(columns, layout));
     if (place.count() == 0)
         for (std::int64_t j = 0; j < columns; ++j) std::fill_n(matrix.column(j), matrix.local_rows(), T(0));
@@ -79,8 +79,8 @@ DistributedMatrix<T> spread_matrix(const Tensor<T>& tensor, int mode, bool trans
 template <class T>
 linalg::DenseSvd<T> svd_of_triangle(TallQr<T>& qr, DistributedMatrix<T>& matrix, bool left) {
     const auto n = matrix.columns();
-    DistributedMatrix<T> triangle(matrix.shared_world(), linalg::on_one_rank(n, n),
-                                  matrix.is_first() ? qr.take_r() : Buffer<T>(), "Tucker decomposition");
+    DistributedMatrix<T> triangle(matrix.shared_world(), linalg::on_one_rank(n, n), matrix.is_first() ? qr.take_r() : Buffer<T>(),
+                                  "Tucker decomposition");
     return linalg::svd_by_bidiagonal(triangle, {}, left, !left);
 }
 
@@ -121,15 +121,13 @@ Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     TallQr<T> qr(matrix);
     auto svd = svd_of_triangle(qr, matrix, true);
     Subspace<T> result(squares_of(svd.s), rule, length);
-    DistributedMatrix<T> vectors(matrix.shared_world(), matrix.layout().resized(matrix.rows(), result.rank),
-                                 "Tucker decomposition");
+    DistributedMatrix<T> vectors(matrix.shared_world(), matrix.layout().resized(matrix.rows(), result.rank), "Tucker decomposition");
     qr.multiply(svd.U->data(), vectors);
     const auto& layout = moved.tensor.state()->shape();
     std::vector<T> rows;
     const auto mine = block_place(layout, world.rank());
     world.agree([&] {
-        for (std::int64_t c = 0; c < result.rank; ++c)
-            rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
+        for (std::int64_t c = 0; c < result.rank; ++c) rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
     });
     const auto all = gathered(world.communicator(), rows);
     auto next = all.begin();

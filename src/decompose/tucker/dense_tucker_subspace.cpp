@@ -52,16 +52,16 @@ Subspace<T> subspace_of_gram(const World& world, Gram gram, std::int64_t length,
     Subspace<T> result(squares, rule, length);
     if (world.rank() == 0) {
         for (std::int64_t c = 0; c < result.rank; ++c)
-            std::transform(columns.column(length - 1 - c), columns.column(length - 1 - c) + length,
-                           result.u.begin() + c * length, [](double x) { return static_cast<T>(x); });
+            std::transform(columns.column(length - 1 - c), columns.column(length - 1 - c) + length, result.u.begin() + c * length,
+                           [](double x) { return static_cast<T>(x); });
         result.fix_signs();
     }
     result.share(*world.state());
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)     \
-    template struct Subspace<T>; \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template struct Subspace<T>;                                                                                                           \
     template Subspace<T> subspace_of_gram(const World&, Gram, std::int64_t, const RankRule&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

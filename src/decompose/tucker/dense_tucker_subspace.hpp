@@ -19,10 +19,10 @@ struct RankRule {
 /// Leading left singular vectors, on every rank.
 template <class T>
 struct Subspace {
-    std::vector<T> u;          ///< length x rank, column after column; the largest element of a column is positive
+    std::vector<T> u;  ///< length x rank, column after column; the largest element of a column is positive
     std::int64_t rank = 0;
-    double kept = 0;           ///< sum of the squares of the singular values that belong to them
-    double discarded = 0;      ///< sum of the others
+    double kept = 0;                 ///< sum of the squares of the singular values that belong to them
+    double discarded = 0;            ///< sum of the others
     std::int64_t planned_bytes = 0;  ///< that this rank sends to find and to share them
 
     Subspace() = default;

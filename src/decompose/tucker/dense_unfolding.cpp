@@ -58,8 +58,7 @@ struct Panels {
 
 /// Adds one panel. `scratch` takes panels that are put together from short pieces.
 template <class T>
-void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::int64_t number, Buffer<T>& scratch,
-               GramSum<T>& sum) {
+void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::int64_t number, Buffer<T>& scratch, GramSum<T>& sum) {
     const auto begin = number % panels.per_run * panels.step;
     if (panels.kind == Panels::Kind::columns)
         return sum.add(block + begin * at.length, at.length, false, std::min(panels.step, at.behind - begin));
@@ -81,7 +80,8 @@ void add_panel(const T* block, const MiddleMode& at, const Panels& panels, std::
 
 template <class T>
 Tensor<T> on_layout(const World& world, Layout layout, const std::string& name) {
-    return Tensor<T>(TensorState::make<T>(world, [&] { return world.state()->intern(std::move(layout)); }, name));
+    return Tensor<T>(TensorState::make<T>(
+        world, [&] { return world.state()->intern(std::move(layout)); }, name));
 }
 
 }  // namespace
@@ -90,10 +90,11 @@ template <class T>
 Gram gram_of_block(const T* block, const MiddleMode& at, std::int64_t longest_stride) {
     const Panels panels(at, longest_stride);
     const auto threads = std::clamp<std::int64_t>(panels.count, 1, omp_get_max_threads());
-    std::vector<GramSum<T>> sums(static_cast<std::size_t>(threads), GramSum<T>{at.length, Gram(static_cast<std::size_t>(at.length * at.length), 0), {}});
+    std::vector<GramSum<T>> sums(static_cast<std::size_t>(threads),
+                                 GramSum<T>{at.length, Gram(static_cast<std::size_t>(at.length * at.length), 0), {}});
     std::vector<Buffer<T>> scratch(static_cast<std::size_t>(threads));
     FirstError error;
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(threads))
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(threads))
     for (std::int64_t t = 0; t < threads; ++t)
         error.run([&] {
             const auto thread = static_cast<std::size_t>(t);
@@ -183,8 +184,7 @@ double norm_squared(const Tensor<T>& tensor) {
     for (std::int64_t begin = 0; begin < count; begin += run) {
         double sum = 0;
 #pragma omp simd reduction(+ : sum)
-        for (std::int64_t i = begin; i < std::min(count, begin + run); ++i)
-            sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+        for (std::int64_t i = begin; i < std::min(count, begin + run); ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
         sums[static_cast<std::size_t>(begin / run)] = sum;
     }
     double total = std::accumulate(sums.begin(), sums.end(), 0.0);
@@ -233,12 +233,10 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
         mapping.back().torus = from.shape().mapping(s).all();
     }
     auto result = on_layout<T>(
-        tensor.world(), Layout(from.shape().grid(), std::move(extents), Symmetry::none(tensor.order()), std::move(mapping)),
-        tensor.name());
+        tensor.world(), Layout(from.shape().grid(), std::move(extents), Symmetry::none(tensor.order()), std::move(mapping)), tensor.name());
     if (from.count() == 0) return result;
     std::vector<std::int64_t> sizes;
-    for (int s = 0; s < from.shape().slots(); ++s)
-        sizes.push_back(from.shape().local_sizes(from.rank())[static_cast<std::size_t>(s)]);
+    for (int s = 0; s < from.shape().slots(); ++s) sizes.push_back(from.shape().local_sizes(from.rank())[static_cast<std::size_t>(s)]);
     const MiddleMode at(sizes, mode);
     local::FoldedContraction f;
     f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * columns}};
@@ -248,12 +246,12 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                  \
-    template Gram gram_of_block(const T*, const MiddleMode&, std::int64_t);                                   \
-    template MovedTensor<T> moved_to(const Tensor<T>&, Layout);                                               \
-    template MovedTensor<T> with_whole_mode(const Tensor<T>&, int, std::span<const int>);                     \
-    template double norm_squared(const Tensor<T>&);                                                           \
-    template Gram mode_gram(const Tensor<T>&, int);                                                           \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template Gram gram_of_block(const T*, const MiddleMode&, std::int64_t);                                                                \
+    template MovedTensor<T> moved_to(const Tensor<T>&, Layout);                                                                            \
+    template MovedTensor<T> with_whole_mode(const Tensor<T>&, int, std::span<const int>);                                                  \
+    template double norm_squared(const Tensor<T>&);                                                                                        \
+    template Gram mode_gram(const Tensor<T>&, int);                                                                                        \
     template Tensor<T> mode_product(const Tensor<T>&, int, std::span<const T>, std::int64_t);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -45,9 +45,8 @@ void check(const TuckerOptions& options, const std::vector<std::int64_t>& length
     for (std::size_t m = 0; m < lengths.size(); ++m) {
         const double columns = product / options.ranks[m];
         if (columns > max_width)
-            refuse("the core has " + std::to_string(static_cast<std::int64_t>(std::min(columns, 1e18))) +
-                   " columns beside mode " + std::to_string(m + 1) + ", at most " + std::to_string(max_width) +
-                   " are supported; use smaller ranks");
+            refuse("the core has " + std::to_string(static_cast<std::int64_t>(std::min(columns, 1e18))) + " columns beside mode " +
+                   std::to_string(m + 1) + ", at most " + std::to_string(max_width) + " are supported; use smaller ranks");
     }
     if (options.method != TuckerMethod::automatic && options.method != TuckerMethod::hooi)
         refuse("sparse tensors are decomposed by hooi only; choose it, or convert the tensor to a dense one");
@@ -61,8 +60,7 @@ class Hooi {
 public:
     Hooi(const Communicator& comm, Distributed<T> distributed, std::vector<int> ranks, std::uint64_t seed)
         : comm_(comm), distributed_(std::move(distributed)), ranks_(std::move(ranks)) {
-        for (auto value : distributed_.sets[0].nonzeros.values)
-            norm_squared_ += static_cast<double>(value) * static_cast<double>(value);
+        for (auto value : distributed_.sets[0].nonzeros.values) norm_squared_ += static_cast<double>(value) * static_cast<double>(value);
         comm_.sum(&norm_squared_, 1);
         comm_.agree([&] {
             const bool one_set = distributed_.sets.size() == 1;
@@ -95,8 +93,7 @@ public:
 
     /// Takes the factors of a model instead of random ones. Collective.
     void start_from(const TuckerModel<T>& model) {
-        for (int m = 0; m < order(); ++m)
-            decompose::take_rows<T>(comm_, model.rows(m), model.factor(m), rows_of(m).index, matrix(m));
+        for (int m = 0; m < order(); ++m) decompose::take_rows<T>(comm_, model.rows(m), model.factor(m), rows_of(m).index, matrix(m));
     }
 
     /// All modes once; returns the fit.
@@ -135,9 +132,7 @@ private:
     int columns(int m) const { return ranks_[static_cast<std::size_t>(m)]; }
     int width(int m) const { return std::accumulate(ranks_.begin(), ranks_.end(), 1, std::multiplies<>()) / columns(m); }
     const decompose::ModeRows& rows_of(int m) const { return distributed_.rows[static_cast<std::size_t>(m)]; }
-    RowMatrix<T> matrix(int m) {
-        return {factors_[static_cast<std::size_t>(m)].data(), rows_of(m).count(), columns(m), columns(m)};
-    }
+    RowMatrix<T> matrix(int m) { return {factors_[static_cast<std::size_t>(m)].data(), rows_of(m).count(), columns(m), columns(m)}; }
     RowMatrix<T> owned(int m) {
         auto result = matrix(m);
         result.rows = rows_of(m).owned;
@@ -169,16 +164,16 @@ private:
     void multiply(RowMatrix<const T> rows, const std::vector<T>& transform, RowMatrix<T> result) const {
         constexpr std::int64_t rows_at_once = 1 << 13;
         for (std::int64_t begin = 0; begin < rows.rows; begin += rows_at_once)
-            local::gemm<T>({result.columns, std::min(rows_at_once, rows.rows - begin), rows.columns}, T(1), {transform.data(), rows.columns, true},
-                           {rows.row(begin), rows.columns, false}, T(0), {result.row(begin), result.columns, false});
+            local::gemm<T>({result.columns, std::min(rows_at_once, rows.rows - begin), rows.columns}, T(1),
+                           {transform.data(), rows.columns, true}, {rows.row(begin), rows.columns, false}, T(0),
+                           {result.row(begin), result.columns, false});
     }
 
     /// The start: columns made orthonormal by the eigenvectors of their Gram matrix.
     void make_orthonormal(int m) {
         const auto [values, vectors] = eigen(owned(m));
         const std::vector<T> before(owned(m).data, owned(m).data + owned(m).rows * columns(m));
-        multiply({before.data(), owned(m).rows, columns(m), columns(m)}, scaled(values, vectors, columns(m), columns(m)),
-                 owned(m));
+        multiply({before.data(), owned(m).rows, columns(m), columns(m)}, scaled(values, vectors, columns(m), columns(m)), owned(m));
         expand(m);
     }
 
@@ -186,8 +181,7 @@ private:
     std::vector<T> scaled(const std::vector<double>& values, const Gram& vectors, int rows, int columns) const {
         // Squares of singular values are wrong by about this, relative to the largest: the rounding of n sums, or of elements
         // in float.
-        const double rounding =
-            std::is_same_v<T, float> ? 1e-6 : std::max(1e-13, rows * std::numeric_limits<double>::epsilon());
+        const double rounding = std::is_same_v<T, float> ? 1e-6 : std::max(1e-13, rows * std::numeric_limits<double>::epsilon());
         std::vector<T> result(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns), T(0));
         for (int c = 0; c < std::min(rows, columns); ++c) {
             const auto place = static_cast<std::size_t>(c);
@@ -240,8 +234,8 @@ private:
 
 /// What both forms of tucker_decompose() do; `gives_up`: the tensor loses its nonzeros when they have been distributed.
 template <class T>
-TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const TuckerOptions& options,
-                                 const TuckerProgress& progress, const TuckerModel<T>* start) {
+TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const TuckerOptions& options, const TuckerProgress& progress,
+                                 const TuckerModel<T>* start) {
     auto& source = state_of(tensor, "tucker_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
@@ -299,9 +293,8 @@ TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& 
     return decompose_tensor(tensor, true, options, progress, start);
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&,             \
-                                              const TuckerModel<T>*);                                                          \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template TuckerResult<T> tucker_decompose(const SparseTensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*); \
     template TuckerResult<T> tucker_decompose(SparseTensor<T>&&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -24,8 +24,7 @@ void check_mode_order(const std::vector<int>& order, std::size_t modes) {
 
 void check_tucker_options(const TuckerOptions& options, const std::vector<std::int64_t>& lengths) {
     if (options.ranks.size() != lengths.size())
-        refuse(std::to_string(options.ranks.size()) + " ranks for " + std::to_string(lengths.size()) +
-               " modes; give one for each mode");
+        refuse(std::to_string(options.ranks.size()) + " ranks for " + std::to_string(lengths.size()) + " modes; give one for each mode");
     for (std::size_t m = 0; m < options.ranks.size(); ++m)
         if (options.ranks[m] < 1 || options.ranks[m] > lengths[m])
             refuse("the rank of mode " + std::to_string(m + 1) + " is " + std::to_string(options.ranks[m]) +
@@ -49,15 +48,12 @@ void check_dense_tucker(const std::string& title, const std::vector<std::int64_t
     const auto order = lengths.size();
     if (order < 1 || order > max_dense_order)
         throw InvalidArgument(title + " has " + std::to_string(order) +
-                              " dimensions; a Tucker decomposition of a dense tensor needs from 1 to " +
-                              std::to_string(max_dense_order));
+                              " dimensions; a Tucker decomposition of a dense tensor needs from 1 to " + std::to_string(max_dense_order));
     for (std::size_t m = 0; m < order; ++m)
         if (lengths[m] == 0)
             throw InvalidArgument(title + " has no elements, because dimension " + std::to_string(m + 1) + " has length 0");
-    if (!(options.relative_error >= 0) || !(options.relative_error < 1))
-        refuse("the relative error must be 0 or more, and less than 1");
-    if (options.ranks.empty() && options.relative_error == 0)
-        refuse("neither ranks nor a relative error is given; give one of them");
+    if (!(options.relative_error >= 0) || !(options.relative_error < 1)) refuse("the relative error must be 0 or more, and less than 1");
+    if (options.ranks.empty() && options.relative_error == 0) refuse("neither ranks nor a relative error is given; give one of them");
     auto complete = options;
     if (complete.ranks.empty()) complete.ranks.assign(order, 1);  // found by the relative error
     check_tucker_options(complete, lengths);

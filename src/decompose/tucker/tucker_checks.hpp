@@ -24,9 +24,8 @@ void check_dense_tucker(const std::string& title, const std::vector<std::int64_t
 template <class T>
 void check_tucker_start(const TuckerModel<T>& start, const std::vector<std::int64_t>& lengths, const std::vector<int>& ranks) {
     if (start.lengths() != lengths || (!ranks.empty() && start.ranks() != std::vector<std::int64_t>(ranks.begin(), ranks.end())))
-        throw InvalidArgument(
-            "Tucker decomposition: the factors to start from are for another tensor or other ranks; give those of "
-            "this tensor and these ranks");
+        throw InvalidArgument("Tucker decomposition: the factors to start from are for another tensor or other ranks; give those of "
+                              "this tensor and these ranks");
 }
 
 }  // namespace arges::decompose

@@ -18,9 +18,7 @@ constexpr std::int64_t difference_parts = 16;
 const char* const kind = "Tucker model";
 
 /// Labels {"x1", "y1"} of the factor of a mode.
-Labels factor_labels(int mode) {
-    return std::vector<std::string>{"x" + std::to_string(mode + 1), "y" + std::to_string(mode + 1)};
-}
+Labels factor_labels(int mode) { return std::vector<std::string>{"x" + std::to_string(mode + 1), "y" + std::to_string(mode + 1)}; }
 
 std::string mode_name(std::size_t mode) { return "mode_" + std::to_string(mode + 1); }
 
@@ -90,8 +88,7 @@ template <class T>
 double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
     const CollectiveCall call(ranks_of(tensor.world()), "relative_error");
     const auto& title = state_of(tensor, "relative_error").title();
-    if (tensor.extents() != model.lengths())
-        throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
+    if (tensor.extents() != model.lengths()) throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
     if (tensor.order() == 0) throw InvalidArgument("relative_error: " + title + " has no modes, so it has no model");
     if (tensor.size() == 0) return 0;
     const auto longest =
@@ -120,9 +117,8 @@ void save_model(const TuckerModel<T>& model, const std::string& file) {
     out.set("order", static_cast<std::int64_t>(model.order()));
     out.add("core", model.core());
     for (std::size_t m = 0; m < model.lengths().size(); ++m)
-        out.add(mode_name(m),
-                decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.factor(static_cast<int>(m)),
-                                            model.ranks()[m], 0, model.lengths()[m]));
+        out.add(mode_name(m), decompose::factor_tensor<T>(model.world(), model.rows(static_cast<int>(m)), model.factor(static_cast<int>(m)),
+                                                          model.ranks()[m], 0, model.lengths()[m]));
     out.commit();
 }
 
@@ -139,8 +135,7 @@ TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
     for (std::size_t m = 0; m < core.extents().size(); ++m) {
         const auto factor = in.read<T>(mode_name(m));
         if (factor.order() != 2 || factor.extents()[1] != core.extents()[m])
-            throw InvalidArgument(file + ": the factor " + mode_name(m) +
-                                  " does not fit the core; use a file of one decomposition");
+            throw InvalidArgument(file + ": the factor " + mode_name(m) + " does not fit the core; use a file of one decomposition");
         const auto length = factor.extents()[0], columns = factor.extents()[1];
         lengths.push_back(length);
         rows.emplace_back();
@@ -154,11 +149,11 @@ TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
     return {std::move(lengths), std::move(core), std::move(rows), std::move(factors)};
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                          \
-    template class TuckerModel<T>;                                                                                    \
-    template Tensor<T> reconstruct(const TuckerModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);      \
-    template double relative_error(const Tensor<T>&, const TuckerModel<T>&);                                          \
-    template void save_model(const TuckerModel<T>&, const std::string&);                                              \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template class TuckerModel<T>;                                                                                                         \
+    template Tensor<T> reconstruct(const TuckerModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);                           \
+    template double relative_error(const Tensor<T>&, const TuckerModel<T>&);                                                               \
+    template void save_model(const TuckerModel<T>&, const std::string&);                                                                   \
     template TuckerModel<T> load_tucker_model(const World&, const std::string&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

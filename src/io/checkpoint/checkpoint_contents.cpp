@@ -67,10 +67,10 @@ private:
 
 CheckpointValue next_value(Unpacker& unpacker) {
     switch (unpacker.next<std::int64_t>()) {
-        case 0: return unpacker.next<std::int64_t>();
-        case 1: return unpacker.next<double>();
-        case 2: return unpacker.next<std::string>();
-        default: return unpacker.next<std::vector<double>>();
+    case 0: return unpacker.next<std::int64_t>();
+    case 1: return unpacker.next<double>();
+    case 2: return unpacker.next<std::string>();
+    default: return unpacker.next<std::vector<double>>();
     }
 }
 

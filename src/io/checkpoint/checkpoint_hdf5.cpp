@@ -43,8 +43,7 @@ private:
     CheckpointValue value(const Hdf5Handle& group, const std::string& name) const;
     /// Bytes of a text of fixed length, within the file.
     std::size_t text_bytes(const Hdf5Handle& type) const {
-        const auto bytes =
-            H5Tget_class(type.id()) == H5T_STRING && H5Tis_variable_str(type.id()) == 0 ? H5Tget_size(type.id()) : 0;
+        const auto bytes = H5Tget_class(type.id()) == H5T_STRING && H5Tis_variable_str(type.id()) == 0 ? H5Tget_size(type.id()) : 0;
         check(bytes > 0 && static_cast<std::int64_t>(bytes) <= bytes_, "a text");
         return bytes;
     }
@@ -130,8 +129,7 @@ StoredTensor ContentsReader::tensor(const Hdf5Handle& group, const std::string& 
     shape.packed_size = packed;
     if (packed == 0) return result;
     const auto offset = H5Dget_offset(data.id());
-    check(offset != HADDR_UNDEF && packed <= (bytes_ - static_cast<std::int64_t>(offset)) / number_type->bytes,
-          "the place of " + title);
+    check(offset != HADDR_UNDEF && packed <= (bytes_ - static_cast<std::int64_t>(offset)) / number_type->bytes, "the place of " + title);
     result.offset = static_cast<std::int64_t>(offset);
     return result;
 }
@@ -142,9 +140,7 @@ CheckpointValue ContentsReader::value(const Hdf5Handle& group, const std::string
     const Hdf5Handle type(H5Dget_type(data.id()), H5Tclose), space(H5Dget_space(data.id()), H5Sclose);
     const auto length = hdf5_extents(space);
     check(length && length->size() <= 1, title);
-    const auto read = [&](hid_t memory, void* to) {
-        check(H5Dread(data.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0, title);
-    };
+    const auto read = [&](hid_t memory, void* to) { check(H5Dread(data.id(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, to) >= 0, title); };
     if (length->size() == 1) {
         check(H5Tget_class(type.id()) == H5T_FLOAT && length->front() <= bytes_, title);
         std::vector<double> result(static_cast<std::size_t>(length->front()));

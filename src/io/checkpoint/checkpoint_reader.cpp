@@ -62,17 +62,15 @@ struct CheckpointReader::State {
     const StoredTensor& find(const std::string& name) const {
         const auto found = contents.tensors.find(name);
         if (found == contents.tensors.end())
-            throw InvalidArgument(file.path() + ": the checkpoint has no tensor \"" + name + "\"; it has " +
-                                  names_of(contents.tensors));
+            throw InvalidArgument(file.path() + ": the checkpoint has no tensor \"" + name + "\"; it has " + names_of(contents.tensors));
         return found->second;
     }
     template <class T>
     const StoredTensor& find_of_type(const std::string& name) const {
         const auto& stored = find(name);
         if (stored.shape.element != element_type_of<T>())
-            throw InvalidArgument(file.path() + ": tensor \"" + name + "\" has elements of type " +
-                                  to_string(stored.shape.element) + ", not " + to_string(element_type_of<T>()) +
-                                  "; read it as that type");
+            throw InvalidArgument(file.path() + ": tensor \"" + name + "\" has elements of type " + to_string(stored.shape.element) +
+                                  ", not " + to_string(element_type_of<T>()) + "; read it as that type");
         return stored;
     }
     template <class T>
@@ -94,9 +92,8 @@ void CheckpointReader::State::load(const StoredTensor& stored, TensorState& to) 
         sum.add(slab.values, bytes);
     });
     if (sum.of_all(file.comm()) != stored.checksum)
-        throw InvalidArgument(
-            file.path() + ": the elements of tensor \"" + stored.shape.name +
-            "\" differ from their checksum, so the file is damaged; use an older checkpoint, or copy the file again");
+        throw InvalidArgument(file.path() + ": the elements of tensor \"" + stored.shape.name +
+                              "\" differ from their checksum, so the file is damaged; use an older checkpoint, or copy the file again");
 }
 
 CheckpointReader::CheckpointReader(const World& world, const std::string& path) {
@@ -136,16 +133,14 @@ void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) con
     s.file.comm().agree([&] {
         stored = &s.find_of_type<T>(name);
         if (!(state_of(tensor, "CheckpointReader::read_into").world_handle == s.world))
-            throw InvalidArgument(s.file.path() + ": tensor \"" + name +
-                                  "\" is to be read into a tensor of another world; use transfer()");
+            throw InvalidArgument(s.file.path() + ": tensor \"" + name + "\" is to be read into a tensor of another world; use transfer()");
         if (tensor.extents() != stored->shape.extents)
             throw InvalidArgument(s.file.path() + ": tensor \"" + name + "\" is " + extents_text(stored->shape.extents) +
                                   ", and the tensor to read into " + extents_text(tensor.extents()) +
                                   "; was the checkpoint written for other input?");
         if (tensor.symmetry() != stored->shape.symmetry)
-            throw InvalidArgument(s.file.path() + ": tensor \"" + name + "\" has the symmetry " +
-                                  stored->shape.symmetry.to_string() + ", and the tensor to read into " +
-                                  tensor.symmetry().to_string() + "; use read(), then with_symmetry()");
+            throw InvalidArgument(s.file.path() + ": tensor \"" + name + "\" has the symmetry " + stored->shape.symmetry.to_string() +
+                                  ", and the tensor to read into " + tensor.symmetry().to_string() + "; use read(), then with_symmetry()");
     });
     s.load<T>(*stored, state_of(tensor, "CheckpointReader::read_into"));
 }
@@ -155,16 +150,15 @@ V CheckpointReader::value(const std::string& name) const {
     const auto& values = opened(state_).contents.values;
     const auto found = values.find(name);
     if (found == values.end())
-        throw InvalidArgument(opened(state_).file.path() + ": the checkpoint has no value \"" + name + "\"; it has " +
-                              names_of(values));
+        throw InvalidArgument(opened(state_).file.path() + ": the checkpoint has no value \"" + name + "\"; it has " + names_of(values));
     if (const auto* value = std::get_if<V>(&found->second)) return *value;
     const auto is = std::visit([](const auto& v) { return kind_of<std::decay_t<decltype(v)>>(); }, found->second);
     throw InvalidArgument(opened(state_).file.path() + ": value \"" + name + "\" is " + is + ", not " + kind_of<V>() +
                           "; ask for that type");
 }
 
-#define ARGES_INSTANTIATE(T)                                                \
-    template Tensor<T> CheckpointReader::read<T>(const std::string&) const; \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template Tensor<T> CheckpointReader::read<T>(const std::string&) const;                                                                \
     template void CheckpointReader::read_into(const std::string&, Tensor<T>&) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

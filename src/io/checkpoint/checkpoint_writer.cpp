@@ -77,14 +77,12 @@ struct CheckpointWriter::State {
             if (comm.rank() == 0) output.reserve(reserved);
         });
     }
-    void attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type, const Hdf5Handle& space,
-                   const void* data) const;
+    void attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type, const Hdf5Handle& space, const void* data) const;
     void number(const Hdf5Handle& object, const char* name, std::int64_t value) const;
     void text(const Hdf5Handle& object, const char* name, const std::string& value) const;
     /// A dataset with its place in the file, and nothing in it.
     Hdf5Handle dataset(const Hdf5Handle& parent, const std::string& name, const Hdf5Handle& type, const Hdf5Handle& space) const;
-    void write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first, const void* values,
-                    std::int64_t count) const;
+    void write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first, const void* values, std::int64_t count) const;
     void write_value(const std::string& name, const CheckpointValue& value) const;
     /// Throws unless a name can be given to a new tensor or value. Collective.
     void check_name(const std::string& name, bool is_used) const;
@@ -122,10 +120,9 @@ CheckpointWriter::State::State(const World& where, const std::string& name)
     values = group("values");
 }
 
-void CheckpointWriter::State::attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type,
-                                        const Hdf5Handle& space, const void* data) const {
-    const auto held =
-        made(H5Aclose, [&] { return H5Acreate2(object.id(), name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT); });
+void CheckpointWriter::State::attribute(const Hdf5Handle& object, const char* name, const Hdf5Handle& type, const Hdf5Handle& space,
+                                        const void* data) const {
+    const auto held = made(H5Aclose, [&] { return H5Acreate2(object.id(), name, type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT); });
     const char nothing = 0;  // HDF5 refuses a null pointer to no data
     comm.agree([&] { check(H5Awrite(held.id(), type.id(), data == nullptr ? &nothing : data) >= 0); });
 }
@@ -146,13 +143,12 @@ Hdf5Handle CheckpointWriter::State::dataset(const Hdf5Handle& parent, const std:
     H5Pset_layout(creation.id(), H5D_CONTIGUOUS);
     H5Pset_alloc_time(creation.id(), H5D_ALLOC_TIME_EARLY);
     H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER);
-    return made(H5Dclose, [&] {
-        return H5Dcreate2(parent.id(), name.c_str(), type.id(), space.id(), link.id(), creation.id(), H5P_DEFAULT);
-    });
+    return made(H5Dclose,
+                [&] { return H5Dcreate2(parent.id(), name.c_str(), type.id(), space.id(), link.id(), creation.id(), H5P_DEFAULT); });
 }
 
-void CheckpointWriter::State::write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first,
-                                         const void* values_here, std::int64_t count) const {
+void CheckpointWriter::State::write_slab(const Hdf5Handle& data, const Hdf5Handle& type, std::int64_t first, const void* values_here,
+                                         std::int64_t count) const {
     const Hdf5Handle there(H5Dget_space(data.id()), H5Sclose), here = simple_space(std::max<std::int64_t>(1, count));
     const auto start = static_cast<hsize_t>(first), length = static_cast<hsize_t>(count);
     if (count > 0) {
@@ -197,8 +193,7 @@ void CheckpointWriter::State::check_name(const std::string& name, bool is_used) 
 }
 
 void CheckpointWriter::State::finish() {
-    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) +
-            static_cast<std::int64_t>(contents.bytes().size()));
+    reserve(structure_bytes * static_cast<std::int64_t>(1 + contents.values.size()) + static_cast<std::int64_t>(contents.bytes().size()));
     for (const auto& [name, value] : contents.values) write_value(name, value);
     auto root = made(H5Gclose, [&] { return H5Gopen2(file.id(), "/", H5P_DEFAULT); });
     text(root, "format", CheckpointContents::format);

@@ -46,9 +46,9 @@ public:
 
 private:
     struct Slot {
-        int number = 0;                   // in the layout
-        std::int64_t size = 0;            // packed
-        std::vector<std::int64_t> rank;   // what a place adds to the number of a rank
+        int number = 0;                  // in the layout
+        std::int64_t size = 0;           // packed
+        std::vector<std::int64_t> rank;  // what a place adds to the number of a rank
     };
     const SlotLayout& slot_layout(const Slot& slot) const { return layout_.slot(slot.number); }
     std::int64_t place_of(const Slot& slot, std::int64_t index) const;
@@ -101,8 +101,7 @@ void PackedOrder::for_each_run(std::int64_t begin, std::int64_t end, F&& f) cons
     }
     for (auto position = begin; position < end;) {
         std::int64_t rank = 0;
-        for (std::size_t s = 1; s < slots_.size(); ++s)
-            rank += slots_[s].rank[static_cast<std::size_t>(place_of(slots_[s], digit[s]))];
+        for (std::size_t s = 1; s < slots_.size(); ++s) rank += slots_[s].rank[static_cast<std::size_t>(place_of(slots_[s], digit[s]))];
         const auto x = position % length, origin = position - x;
         const auto stop = std::min(length, end - origin);
         runs_in_slot(x, stop, origin, rank, f);

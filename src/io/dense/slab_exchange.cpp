@@ -31,8 +31,7 @@ class Rounds {
 public:
     /// Collective.
     Rounds(const TensorState& tensor, SlotOrder order, std::int64_t slab_bytes)
-        : comm_(tensor.world->communicator()),
-          order_(tensor.shape(), order),
+        : comm_(tensor.world->communicator()), order_(tensor.shape(), order),
           limit_(std::max<std::int64_t>(1, slab_bytes / static_cast<std::int64_t>(sizeof(T)))),
           is_idle_(tensor.shape().grid().is_idle(comm_.rank())) {
         longest_ = ceil_div(order_.size(), comm_.size());
@@ -54,9 +53,7 @@ public:
         return true;
     }
     std::int64_t begin(std::int64_t r) const { return std::min(part_begin(order_.size(), r, comm_.size()) + done_, end_of(r)); }
-    std::int64_t end(std::int64_t r) const {
-        return std::min(part_begin(order_.size(), r, comm_.size()) + done_ + step_, end_of(r));
-    }
+    std::int64_t end(std::int64_t r) const { return std::min(part_begin(order_.size(), r, comm_.size()) + done_ + step_, end_of(r)); }
 
     /// From ranks to slabs. Collective.
     Slab<const T> gather(const T* local);
@@ -90,9 +87,9 @@ private:
     template <class F>
     void walk_slab(const std::vector<Range>& parts, F&& f) const;
 
-    /// Calls f(place in `staged_`, place in the local array) for a range of this rank's elements, the first of which is staged at `first`. Runs
-    /// that begin near each other in the array are walked together, some elements of each in turn: with the strides of a transposed array
-    /// each element of a run lies on another cache line and page, which its neighbours then find still there.
+    /// Calls f(place in `staged_`, place in the local array) for a range of this rank's elements, the first of which is staged at `first`.
+    /// Runs that begin near each other in the array are walked together, some elements of each in turn: with the strides of a transposed
+    /// array each element of a run lies on another cache line and page, which its neighbours then find still there.
     template <class F>
     void walk_local(const Range& range, std::int64_t first, F&& f) const;
 
@@ -272,8 +269,8 @@ void SlabExchange::load(TensorState& tensor, const std::function<void(const Slab
     tensor.keep_real();
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                          \
-    template void SlabExchange::store(const TensorState&, const std::function<void(const Slab<const T>&)>&) const; \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void SlabExchange::store(const TensorState&, const std::function<void(const Slab<const T>&)>&) const;                         \
     template void SlabExchange::load(TensorState&, const std::function<void(const Slab<T>&)>&) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 

@@ -38,8 +38,7 @@ public:
         return longest * element_bytes * (is_local_order ? 2 : 4);
     }
 
-    explicit SlabExchange(SlotOrder order, std::int64_t slab_bytes = default_slab_bytes)
-        : order_(order), slab_bytes_(slab_bytes) {}
+    explicit SlabExchange(SlotOrder order, std::int64_t slab_bytes = default_slab_bytes) : order_(order), slab_bytes_(slab_bytes) {}
 
     /// Calls take(slab) for this rank's slabs by ascending position, as often on each rank: the last ones may be empty.
     /// Collective, so that `take` may be; what it throws on one rank is thrown on all.

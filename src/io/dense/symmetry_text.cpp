@@ -68,9 +68,7 @@ private:
 
 }  // namespace
 
-std::string symmetry_text(const Symmetry& symmetry) {
-    return node_text(SymmetryNode{NodeKind::product, -1, symmetry.slots()});
-}
+std::string symmetry_text(const Symmetry& symmetry) { return node_text(SymmetryNode{NodeKind::product, -1, symmetry.slots()}); }
 
 Symmetry symmetry_of_text(std::string_view text, int order) { return {order, Parser(text).parse()}; }
 

@@ -48,8 +48,13 @@ struct Description {
 };
 
 std::vector<std::byte> Description::bytes() const {
-    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(form), array.type.kind, array.type.bytes, array.type.is_swapped,
-                                      is_fortran_order, array.data, static_cast<std::int64_t>(array.extents.size())};
+    std::vector<std::int64_t> numbers{static_cast<std::int64_t>(form),
+                                      array.type.kind,
+                                      array.type.bytes,
+                                      array.type.is_swapped,
+                                      is_fortran_order,
+                                      array.data,
+                                      static_cast<std::int64_t>(array.extents.size())};
     numbers.insert(numbers.end(), array.extents.begin(), array.extents.end());
     numbers.insert(numbers.end(), array.name.begin(), array.name.end());
     return to_bytes(numbers);
@@ -94,8 +99,8 @@ const CheckpointTensor& chosen(const CheckpointReader& reader, const FilePath& p
     constexpr std::string_view group = "/tensors/";
     if (path.dataset.starts_with(group)) return reader.tensor(path.dataset.substr(group.size()));
     if (!path.dataset.empty())
-        throw InvalidArgument(path.file + ": " + path.dataset + " is no tensor of the checkpoint; name one, for example " +
-                              path.file + ":/tensors/NAME");
+        throw InvalidArgument(path.file + ": " + path.dataset + " is no tensor of the checkpoint; name one, for example " + path.file +
+                              ":/tensors/NAME");
     if (reader.tensors().size() != 1)
         throw InvalidArgument(path.file + ": the checkpoint has " + std::to_string(reader.tensors().size()) +
                               " tensors; name one of them, for example " + path.file + ":/tensors/NAME");

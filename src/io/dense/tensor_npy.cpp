@@ -23,8 +23,7 @@ template <class T>
 void store(const Tensor<T>& tensor, OutputFile& file, std::int64_t data, std::int64_t begin) {
     constexpr std::int64_t element = sizeof(T);
     SlabExchange(SlotOrder::first_fastest).store<T>(state_of(tensor, "write_npy"), [&](const Slab<const T>& slab) {
-        if (slab.count > 0)
-            file.write(data + (begin + slab.first) * element, slab.values, static_cast<std::size_t>(slab.count * element));
+        if (slab.count > 0) file.write(data + (begin + slab.first) * element, slab.values, static_cast<std::size_t>(slab.count * element));
     });
 }
 

@@ -36,8 +36,7 @@ std::uint32_t file_checksum(const InputFile& file) {
     const auto& comm = file.comm();
     RunningChecksum sum;
     comm.agree([&] {
-        const auto begin = part_begin(file.size(), comm.rank(), comm.size()),
-                   end = part_begin(file.size(), comm.rank() + 1, comm.size());
+        const auto begin = part_begin(file.size(), comm.rank(), comm.size()), end = part_begin(file.size(), comm.rank() + 1, comm.size());
         std::vector<unsigned char> piece(static_cast<std::size_t>(std::min(piece_bytes, end - begin)));
         for (auto at = begin; at < end; at += piece_bytes) {
             const auto bytes = static_cast<std::size_t>(std::min(piece_bytes, end - at));

@@ -72,8 +72,7 @@ double GzipSource::expected_bytes() const {
 
 GzipMember::GzipMember() : stream_(new Stream{}) {
     constexpr int level = 3, memory_level = 8;  // numbers hardly get smaller with more
-    if (deflateInit2(stream_.get(), level, Z_DEFLATED, gzip_window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK)
-        throw std::bad_alloc();
+    if (deflateInit2(stream_.get(), level, Z_DEFLATED, gzip_window_bits, memory_level, Z_DEFAULT_STRATEGY) != Z_OK) throw std::bad_alloc();
 }
 GzipMember::~GzipMember() { deflateEnd(stream_.get()); }
 

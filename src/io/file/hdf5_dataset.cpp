@@ -42,8 +42,8 @@ std::string the_only_name(const std::string& path, const Hdf5Handle& file) {
     const auto names = dataset_names(path, file);
     if (names.empty()) throw InvalidArgument(path + ": there is no dataset in the HDF5 file; check how it was made");
     if (names.size() > 1)
-        throw InvalidArgument(path + ": there are " + std::to_string(names.size()) + " datasets in the HDF5 file (" +
-                              joined(names) + "); name one, for example " + path + ":" + names.front());
+        throw InvalidArgument(path + ": there are " + std::to_string(names.size()) + " datasets in the HDF5 file (" + joined(names) +
+                              "); name one, for example " + path + ":" + names.front());
     return names.front();
 }
 

@@ -14,7 +14,7 @@ namespace arges::io {
 
 /// Where and what a dataset is.
 struct Hdf5Array {
-    std::string name;                   ///< path in the file
+    std::string name;  ///< path in the file
     NumberType type;
     std::vector<std::int64_t> extents;  ///< of the axes; the last varies fastest
     std::int64_t data = -1;             ///< where the elements begin, if they lie in the file one after the other; else -1

@@ -90,10 +90,10 @@ Hdf5Handle hdf5_type(const NumberType& type) {
 
 std::optional<NumberType> number_type_of(hid_t type) {
     switch (H5Tget_class(type)) {
-        case H5T_FLOAT: return real_type_of(type);
-        case H5T_INTEGER: return integer_type_of(type);
-        case H5T_COMPOUND: return complex_type_of(type);
-        default: return std::nullopt;
+    case H5T_FLOAT: return real_type_of(type);
+    case H5T_INTEGER: return integer_type_of(type);
+    case H5T_COMPOUND: return complex_type_of(type);
+    default: return std::nullopt;
     }
 }
 

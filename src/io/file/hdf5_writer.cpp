@@ -85,15 +85,16 @@ void Hdf5Writer::dataset(const std::string& group, const std::string& name, cons
     check(H5Dwrite(held.id(), memory_type<T>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, elements) >= 0);
 }
 
-std::int64_t Hdf5Writer::room(const std::string& group, const std::string& name, const NumberType& type, const std::vector<std::int64_t>& extents) {
+std::int64_t Hdf5Writer::room(const std::string& group, const std::string& name, const NumberType& type,
+                              const std::vector<std::int64_t>& extents) {
     const auto held = make_dataset(group, name, hdf5_type(type).id(), extents, true);
     return static_cast<std::int64_t>(H5Dget_offset(held.id()));
 }
 
 void Hdf5Writer::close() { check(file_.close()); }
 
-#define ARGES_INSTANTIATE(T)                                                                    \
-    template void Hdf5Writer::attribute<T>(const std::string&, const std::string&, T);          \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void Hdf5Writer::attribute<T>(const std::string&, const std::string&, T);                                                     \
     template void Hdf5Writer::dataset<T>(const std::string&, const std::string&, const std::vector<std::int64_t>&, const T*);
 ARGES_INSTANTIATE(double)
 ARGES_INSTANTIATE(std::int64_t)

@@ -9,8 +9,8 @@
 
 namespace arges::io {
 
-/// The structure of a file of groups, attributes and datasets, written with the HDF5 of one process. Equal data give equal files. All calls are
-/// local and throw InvalidArgument where the file cannot be written.
+/// The structure of a file of groups, attributes and datasets, written with the HDF5 of one process. Equal data give equal files. All calls
+/// are local and throw InvalidArgument where the file cannot be written.
 class Hdf5Writer {
 public:
     /// Makes the file `temporary`, empty. @param path  its name in messages
@@ -36,7 +36,8 @@ private:
     Hdf5Handle checked(Hdf5Handle handle) const;
     Hdf5Handle group_at(const std::string& name) const;
     void write_attribute(const std::string& group, const std::string& name, hid_t type, const void* value) const;
-    Hdf5Handle make_dataset(const std::string& group, const std::string& name, hid_t type, const std::vector<std::int64_t>& extents, bool contiguous) const;
+    Hdf5Handle make_dataset(const std::string& group, const std::string& name, hid_t type, const std::vector<std::int64_t>& extents,
+                            bool contiguous) const;
 
     std::string path_;
     Hdf5Handle file_;

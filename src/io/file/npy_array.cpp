@@ -59,10 +59,10 @@ std::optional<NumberType> type_of(std::string_view text) {
     if (code != std::errc() || stop != text.data() + end || (order != '<' && order != '>' && order != '|' && order != '='))
         return std::nullopt;
     const auto is = [&](int bytes) { return type.bytes == bytes; };
-    const bool is_known = type.kind == 'f'                        ? is(4) || is(8)
-                          : type.kind == 'c'                      ? is(8) || is(16)
+    const bool is_known = type.kind == 'f'                       ? is(4) || is(8)
+                          : type.kind == 'c'                     ? is(8) || is(16)
                           : type.kind == 'i' || type.kind == 'u' ? is(1) || is(2) || is(4) || is(8)
-                                                                  : false;
+                                                                 : false;
     if (!is_known) return std::nullopt;
     return type;
 }
@@ -90,8 +90,7 @@ std::string dictionary_of(const InputFile& file, std::int64_t& data) {
 std::string npy_array_header(const NpyArray& array) {
     std::string dictionary = std::string("{'descr': '<") + array.type.kind + std::to_string(array.type.bytes) +
                              "', 'fortran_order': " + (array.is_fortran_order ? "True" : "False") + ", 'shape': (";
-    for (std::size_t d = 0; d < array.extents.size(); ++d)
-        dictionary += (d == 0 ? "" : ", ") + std::to_string(array.extents[d]);
+    for (std::size_t d = 0; d < array.extents.size(); ++d) dictionary += (d == 0 ? "" : ", ") + std::to_string(array.extents[d]);
     dictionary += array.extents.size() == 1 ? ",), }" : "), }";
     const bool is_long = dictionary.size() > 65000;
     const auto fixed = is_long ? long_bytes : short_bytes;
@@ -126,8 +125,8 @@ NpyArray read_npy_array_header(const InputFile& file) {
     bool is_too_many = false;
     for (auto n : array.extents) is_too_many |= __builtin_mul_overflow(bytes, n, &bytes);
     if (is_too_many || bytes != left)
-        throw InvalidArgument(file.path() + ": " + std::to_string(left) + " bytes of elements do not make " +
-                              extents_text(array.extents) + "; the file is truncated or damaged: copy or make it again");
+        throw InvalidArgument(file.path() + ": " + std::to_string(left) + " bytes of elements do not make " + extents_text(array.extents) +
+                              "; the file is truncated or damaged: copy or make it again");
     return array;
 }
 

@@ -32,10 +32,10 @@ void convert_real_or_complex(bool is_complex, const std::byte* numbers, std::int
 template <class Int8, class Int16, class Int32, class Int64, class T>
 void convert_integers(int bytes, const std::byte* numbers, std::int64_t count, T* elements) {
     switch (bytes) {
-        case 1: return convert<Int8>(numbers, count, elements);
-        case 2: return convert<Int16>(numbers, count, elements);
-        case 4: return convert<Int32>(numbers, count, elements);
-        default: return convert<Int64>(numbers, count, elements);
+    case 1: return convert<Int8>(numbers, count, elements);
+    case 2: return convert<Int16>(numbers, count, elements);
+    case 4: return convert<Int32>(numbers, count, elements);
+    default: return convert<Int64>(numbers, count, elements);
     }
 }
 
@@ -48,10 +48,10 @@ std::string NumberType::name() const {
 
 NumberType number_type_of(ElementType type) {
     switch (type) {
-        case ElementType::float32: return {'f', 4};
-        case ElementType::float64: return {'f', 8};
-        case ElementType::complex64: return {'c', 8};
-        default: return {'c', 16};
+    case ElementType::float32: return {'f', 4};
+    case ElementType::float64: return {'f', 8};
+    case ElementType::complex64: return {'c', 8};
+    default: return {'c', 16};
     }
 }
 

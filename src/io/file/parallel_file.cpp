@@ -80,8 +80,7 @@ std::size_t InputFile::read(std::int64_t offset, void* data, std::size_t bytes) 
         const auto got = ::pread(file_.number(), static_cast<char*>(data) + done, std::min(bytes - done, largest_call),
                                  offset + static_cast<std::int64_t>(done));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0)
-            throw InvalidArgument(path_ + ": reading failed (" + std::strerror(errno) + "); check the disk, or copy the file");
+        if (got < 0) throw InvalidArgument(path_ + ": reading failed (" + std::strerror(errno) + "); check the disk, or copy the file");
         if (got == 0) break;
         done += static_cast<std::size_t>(got);
     }
@@ -117,8 +116,7 @@ OutputFile::OutputFile(const Communicator& comm, const std::string& path) : comm
         comm_.agree([&] {
             if (comm_.rank() == 0) return;
             file_ = Descriptor(::open(temporary_.c_str(), O_RDWR | O_CLOEXEC));
-            if (file_.number() < 0)
-                fail("rank " + std::to_string(comm_.rank()) + " does not see the file that rank 0 made", errno);
+            if (file_.number() < 0) fail("rank " + std::to_string(comm_.rank()) + " does not see the file that rank 0 made", errno);
         });
     } catch (...) {  // the destructor does not run
         if (comm_.rank() == 0) ::unlink(temporary_.c_str());

@@ -25,8 +25,7 @@ std::int64_t FileLines::line_begin(std::int64_t position) const {
     for (auto at = position - 1; at < file_.size();) {
         const auto got = file_.read(at, text.data(), text.size());
         if (got == 0) break;
-        if (const void* found = std::memchr(text.data(), '\n', got))
-            return at + (static_cast<const char*>(found) - text.data()) + 1;
+        if (const void* found = std::memchr(text.data(), '\n', got)) return at + (static_cast<const char*>(found) - text.data()) + 1;
         at += static_cast<std::int64_t>(got);
     }
     return file_.size();

@@ -52,15 +52,16 @@ std::string to_text(const KruskalDescription& d) {
     const auto order = d.lengths.size();
     std::string rows;
     for (std::size_t m = 0; m < order; ++m)
-        if (d.is_listed[m]) rows += (rows.empty() ? "" : ", ") + name(m + 1) + ": " + quoted(row_list_name(static_cast<int>(m) + 1, d.form));
+        if (d.is_listed[m])
+            rows += (rows.empty() ? "" : ", ") + name(m + 1) + ": " + quoted(row_list_name(static_cast<int>(m) + 1, d.form));
     if (!rows.empty()) rows = "  \"rows\": {" + rows + "},\n";
     return "{\n  \"kind\": \"Kruskal tensor\",\n"
            "  \"meaning\": \"X(i1,...,iN) = sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
            "  \"order\": " +
            std::to_string(order) + ",\n  \"components\": " + std::to_string(d.components) + ",\n  \"lengths\": [" +
            listed(order, [&](std::size_t m) { return std::to_string(d.lengths[m]); }) +
-           "],\n  \"element_type\": " + quoted(d.single ? "float32" : "float64") + ",\n  \"weights\": " + name(0) +
-           ",\n  \"factors\": [" + listed(order, [&](std::size_t m) { return name(m + 1); }) + "],\n" + rows + "  \"crc32\": {" +
+           "],\n  \"element_type\": " + quoted(d.single ? "float32" : "float64") + ",\n  \"weights\": " + name(0) + ",\n  \"factors\": [" +
+           listed(order, [&](std::size_t m) { return name(m + 1); }) + "],\n" + rows + "  \"crc32\": {" +
            listed(names.size(), [&](std::size_t k) { return name(k) + ": " + quoted(hexadecimal(d.checksums[k])); }) +
            "},\n  \"temporary_names\": [" + listed(names.size(), [&](std::size_t k) { return quoted(d.temporary[k]); }) + "]\n}\n";
 }
@@ -74,12 +75,12 @@ KruskalDescription parse_description(const std::string& text, const std::string&
         d.components = object.at("components").get<std::int64_t>();
         d.single = object.at("element_type") == "float32";
         const auto rows = object.value("rows", nlohmann::json::object());
-        for (std::size_t m = 1; m <= d.lengths.size(); ++m) d.is_listed.push_back(rows.contains(kruskal_file_name(static_cast<int>(m), d.form)));
+        for (std::size_t m = 1; m <= d.lengths.size(); ++m)
+            d.is_listed.push_back(rows.contains(kruskal_file_name(static_cast<int>(m), d.form)));
         const auto names = kruskal_file_names(d.is_listed, d.form);
         for (std::size_t k = 0; k < names.size(); ++k) {
             const auto& name = names[k];
-            d.checksums.push_back(
-                static_cast<std::uint32_t>(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16)));
+            d.checksums.push_back(static_cast<std::uint32_t>(std::stoul(object.at("crc32").at(name).get<std::string>(), nullptr, 16)));
             d.temporary.push_back(object.at("temporary_names").at(k).get<std::string>());
             if (!d.temporary[k].starts_with(name + ".") || d.temporary[k].find('/') != std::string::npos)
                 throw std::invalid_argument(d.temporary[k] + " is no temporary name of " + name);

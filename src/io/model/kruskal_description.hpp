@@ -13,7 +13,7 @@ namespace arges::io {
 /// temporary names: a writer that is killed in between leaves them there.
 struct KruskalDescription {
     MatrixForm form = MatrixForm::npy;
-    std::vector<std::int64_t> lengths{};     ///< of the modes
+    std::vector<std::int64_t> lengths{};  ///< of the modes
     std::int64_t components = 0;
     bool single = false;                     ///< float32, else float64
     std::vector<bool> is_listed{};           ///< by mode: the factor has nonempty rows only, and a file with their numbers

@@ -36,13 +36,12 @@ struct MatrixRows {
 /// Writes a matrix. Rows that no rank gives are zero. Collective.
 /// @throws InvalidArgument on every rank for a row out of range or given twice, and if the file cannot be written
 template <class T>
-void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine,
-                  MatrixForm form);
+void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine, MatrixForm form);
 
 /// Likewise, but the file does not have its name yet: see OutputFile::publish().
 template <class T>
-std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::string& path, MatrixShape shape,
-                                           const MatrixRows<T>& mine, MatrixForm form);
+std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine,
+                                           MatrixForm form);
 
 /// Shape of a matrix in a file of either form, by its contents; a one-dimensional .npy is a column. Collective.
 /// @throws InvalidArgument on every rank if the file is not a matrix

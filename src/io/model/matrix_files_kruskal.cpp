@@ -22,9 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string path_in(const std::string& folder, const std::string& name) { return (fs::path(folder) / name).string(); }
-std::string path_of(const std::string& folder, int mode, MatrixForm form) {
-    return path_in(folder, kruskal_file_name(mode, form));
-}
+std::string path_of(const std::string& folder, int mode, MatrixForm form) { return path_in(folder, kruskal_file_name(mode, form)); }
 /// What cannot be looked at, say because its name is too long, is not there.
 bool is_there(const std::string& path) {
     std::error_code ignored;
@@ -131,15 +129,15 @@ std::vector<std::int64_t> look_at_names(const std::string& folder) {
         throw InvalidArgument(folder + ": there is no " + kruskal_file_name(0, form) + " with " + kruskal_file_name(1, form) +
                               "; name a folder that a decomposition wrote");
     std::vector<std::int64_t> found{static_cast<std::int64_t>(form)};
-    for (int mode = 1; is_there(path_of(folder, mode, form)); ++mode) found.push_back(is_there(path_in(folder, row_list_name(mode, form))) ? 1 : 0);
+    for (int mode = 1; is_there(path_of(folder, mode, form)); ++mode)
+        found.push_back(is_there(path_in(folder, row_list_name(mode, form))) ? 1 : 0);
     return found;
 }
 
 /// The same on all ranks. Collective.
 FileSet find_set(const Communicator& comm, const std::string& folder) {
     comm.agree([&] {
-        if (comm.rank() == 0 && !is_folder(folder))
-            throw InvalidArgument(folder + ": there is no such folder; check the path");
+        if (comm.rank() == 0 && !is_folder(folder)) throw InvalidArgument(folder + ": there is no such folder; check the path");
     });
     if (const auto text = description_text(comm, folder); !text.empty()) return described_set(folder, text);
     const auto found = from_first_rank(comm, [&] { return look_at_names(folder); });
@@ -154,20 +152,19 @@ std::string present_path(const Communicator& comm, const SetFile& file, Presence
     if (presence.named && has_checksum(comm, file.path, file.checksum)) return file.path;
     if (presence.temporary && has_checksum(comm, file.temporary, file.checksum)) return file.temporary;
     if (!presence.named)
-        throw InvalidArgument(
-            file.path +
-            ": there is no such file, but description.json names it; the folder is not complete: copy or save it again");
+        throw InvalidArgument(file.path +
+                              ": there is no such file, but description.json names it; the folder is not complete: copy or save it again");
     throw InvalidArgument(
-        file.path +
-        ": this is not the file that description.json was written for (its checksum differs): the folder mixes files of "
-        "two decompositions, or the file is damaged or was changed; save the decomposition again, or, if the file is as you "
-        "want it, remove description.json");
+        file.path + ": this is not the file that description.json was written for (its checksum differs): the folder mixes files of "
+                    "two decompositions, or the file is damaged or was changed; save the decomposition again, or, if the file is as you "
+                    "want it, remove description.json");
 }
 
 void check_numbers(const std::string& path, std::int64_t length, const std::vector<std::int64_t>& rows) {
     for (auto row : rows)
         if (row < 0 || row >= length)
-            throw InvalidArgument(path + ": row " + std::to_string(row) + " of a matrix of " + std::to_string(length) + " rows; rows count from 0");
+            throw InvalidArgument(path + ": row " + std::to_string(row) + " of a matrix of " + std::to_string(length) +
+                                  " rows; rows count from 0");
 }
 
 /// A factor's file with the given rows only, one after the other, and the list of their numbers. Collective.
@@ -253,7 +250,8 @@ KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) 
     KruskalShape shape{.form = set.form};
     const auto order = set.is_listed.size();
     std::vector<std::string> lists;
-    for (std::size_t k = 0; k < set.files.size(); ++k) (k > order ? lists : shape.paths).push_back(present_path(comm, set.files[k], presence[k]));
+    for (std::size_t k = 0; k < set.files.size(); ++k)
+        (k > order ? lists : shape.paths).push_back(present_path(comm, set.files[k], presence[k]));
     const auto weights = matrix_shape(comm, shape.paths[0]);
     shape.components = weights.rows * weights.columns;
     shape.weight_rows = weights.rows;
@@ -270,9 +268,9 @@ KruskalShape kruskal_shape(const Communicator& comm, const std::string& folder) 
             const auto& list = shape.row_lists.back() = *next_list++;
             const auto numbers = matrix_shape(comm, list);
             if (numbers != MatrixShape{factor.rows, 1})
-                throw InvalidArgument(list + ": " + std::to_string(numbers.rows) + " x " + std::to_string(numbers.columns) + " numbers for " +
-                                      std::to_string(factor.rows) + " rows in " + kruskal_file_name(static_cast<int>(mode), shape.form) +
-                                      "; give a column with a number for each row");
+                throw InvalidArgument(list + ": " + std::to_string(numbers.rows) + " x " + std::to_string(numbers.columns) +
+                                      " numbers for " + std::to_string(factor.rows) + " rows in " +
+                                      kruskal_file_name(static_cast<int>(mode), shape.form) + "; give a column with a number for each row");
             shape.lengths.back() = set.lengths.empty() ? length_of_list(comm, list, factor.rows) : set.lengths[mode - 1];
         }
         if (factor.columns != shape.components)

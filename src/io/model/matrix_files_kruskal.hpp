@@ -13,9 +13,9 @@ bool is_listed(std::int64_t length, std::int64_t given);
 /// This rank's rows of the factors, and the weights, which every rank has.
 template <class T>
 struct KruskalRows {
-    std::span<const T> weights;              ///< lambda, by component
-    std::vector<std::int64_t> lengths;       ///< of the modes: rows of the factors
-    std::vector<MatrixRows<T>> factors;      ///< by mode; the rows have one value for each component
+    std::span<const T> weights;          ///< lambda, by component
+    std::vector<std::int64_t> lengths;   ///< of the modes: rows of the factors
+    std::vector<MatrixRows<T>> factors;  ///< by mode; the rows have one value for each component
 };
 
 /// What a folder holds.
@@ -23,10 +23,10 @@ struct KruskalShape {
     MatrixForm form = MatrixForm::npy;
     std::vector<std::int64_t> lengths{};  ///< of the modes
     std::int64_t components = 0;
-    std::int64_t weight_rows = 0;         ///< of the matrix of lambda: all components, or 1 with all of them
-    std::vector<std::string> paths{};     ///< of lambda, then of the factors by mode
-    std::vector<std::string> row_lists{}; ///< by mode: the file with the numbers of the factor's rows, ascending; empty: it has all rows
-    std::vector<std::int64_t> rows{};     ///< by mode: of the factor's file
+    std::int64_t weight_rows = 0;          ///< of the matrix of lambda: all components, or 1 with all of them
+    std::vector<std::string> paths{};      ///< of lambda, then of the factors by mode
+    std::vector<std::string> row_lists{};  ///< by mode: the file with the numbers of the factor's rows, ascending; empty: it has all rows
+    std::vector<std::int64_t> rows{};      ///< by mode: of the factor's file
 };
 
 /// Writes all files, and makes the folder if there is none. The step from an older set of files to this one is a single

@@ -13,8 +13,7 @@ NpyHeader read_npy_header(const InputFile& file) {
     if (array.extents.empty() || array.extents.size() > 2)
         throw InvalidArgument(file.path() + ": the .npy file has " + std::to_string(array.extents.size()) +
                               " dimensions; a matrix has two, and a vector one");
-    return {{array.extents[0], array.extents.size() == 2 ? array.extents[1] : 1}, array.type,
-            array.is_fortran_order, array.data};
+    return {{array.extents[0], array.extents.size() == 2 ? array.extents[1] : 1}, array.type, array.is_fortran_order, array.data};
 }
 
 }  // namespace arges::io

@@ -33,8 +33,7 @@ std::int64_t find_columns(const InputFile& file) {
             for (auto text = blocks.next(); !text.empty() && columns == 0; text = blocks.next())
                 columns = columns_of_first_entry(text, line);
         } catch (const InvalidArgument& e) {
-            if (columns == 0)
-                throw InvalidArgument(file.path() + ", line " + std::to_string(blocks.lines() + 1) + ": " + e.what());
+            if (columns == 0) throw InvalidArgument(file.path() + ", line " + std::to_string(blocks.lines() + 1) + ": " + e.what());
         }
         if (columns == 0) throw InvalidArgument(file.path() + ": there is no row in the file; check how it was made");
         return columns;
@@ -54,8 +53,7 @@ bool parse_row(std::string_view text, TextRows<T>& rows, std::int64_t line, Line
     for (const auto word : words) {
         const auto kind = careful_value(word, rows.values.emplace_back());
         if (kind == ValueKind::fine) continue;
-        const auto* what =
-            kind == ValueKind::not_a_number ? " is not a number; correct it" : " is not finite or too large; correct it";
+        const auto* what = kind == ValueKind::not_a_number ? " is not a number; correct it" : " is not finite or too large; correct it";
         error = {line, "value " + quoted(word) + what};
         return false;
     }
@@ -99,8 +97,8 @@ TextRows<T> read_rows(const InputFile& file) {
 void check_wanted(const InputFile& file, std::span<const std::int64_t> wanted, std::int64_t rows) {
     for (auto row : wanted)
         if (row < 0 || row >= rows)
-            throw InvalidArgument(file.path() + ": row " + std::to_string(row) + " is wanted, but the matrix has " +
-                                  std::to_string(rows) + " rows; use the files that belong to this tensor");
+            throw InvalidArgument(file.path() + ": row " + std::to_string(row) + " is wanted, but the matrix has " + std::to_string(rows) +
+                                  " rows; use the files that belong to this tensor");
 }
 
 /// Asks the ranks that have them for rows. Collective.
@@ -157,7 +155,8 @@ std::vector<T> read_npy_run(const InputFile& file, const NpyHeader& header, std:
     std::vector<T> run(static_cast<std::size_t>(count * columns));
     for (std::int64_t c = 0; c < columns; ++c) {
         const auto column = read_npy_numbers<T>(file, header, c * rows + first, count);
-        for (std::size_t i = 0; i < column.size(); ++i) run[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)] = column[i];
+        for (std::size_t i = 0; i < column.size(); ++i)
+            run[i * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)] = column[i];
     }
     return run;
 }

@@ -34,9 +34,8 @@ void check_rows(const std::string& path, MatrixShape shape, const MatrixRows<T>&
         throw InvalidArgument(path + ": a matrix of " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
                               "; it needs at least one column");
     if (mine.values.size() != mine.rows.size() * static_cast<std::size_t>(shape.columns))
-        throw InvalidArgument(path + ": " + std::to_string(mine.values.size()) + " values for " +
-                              std::to_string(mine.rows.size()) + " rows of " + std::to_string(shape.columns) +
-                              " columns; give all values of each row");
+        throw InvalidArgument(path + ": " + std::to_string(mine.values.size()) + " values for " + std::to_string(mine.rows.size()) +
+                              " rows of " + std::to_string(shape.columns) + " columns; give all values of each row");
     for (auto row : mine.rows)
         if (row < 0 || row >= shape.rows)
             throw InvalidArgument(path + ": row " + std::to_string(row) + " of a matrix of " + std::to_string(shape.rows) +
@@ -148,12 +147,11 @@ MatrixRows<T> MatrixRows<T>::contiguous(std::int64_t first, std::span<const T> v
 }
 
 template <class T>
-std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::string& path, MatrixShape shape,
-                                           const MatrixRows<T>& mine, MatrixForm form) {
+std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine,
+                                           MatrixForm form) {
     const auto stretch = arranged(comm, path, shape, mine);
     if (form == MatrixForm::text)
-        return prepare_text(comm, path, false,
-                            [&](const std::function<void(std::string_view)>& take) { produce_rows(stretch, take); });
+        return prepare_text(comm, path, false, [&](const std::function<void(std::string_view)>& take) { produce_rows(stretch, take); });
     const auto bytes = saturated_product(saturated_product(shape.rows, shape.columns), sizeof(T));
     if (bytes > std::numeric_limits<std::int64_t>::max() / 2)
         throw Unsupported(path + ": a matrix of " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
@@ -173,15 +171,14 @@ std::unique_ptr<OutputFile> prepare_matrix(const Communicator& comm, const std::
 }
 
 template <class T>
-void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine,
-                  MatrixForm form) {
+void write_matrix(const Communicator& comm, const std::string& path, MatrixShape shape, const MatrixRows<T>& mine, MatrixForm form) {
     prepare_matrix(comm, path, shape, mine, form)->publish();
 }
 
-#define ARGES_INSTANTIATE(T)                                                                                                   \
-    template struct MatrixRows<T>;                                                                                             \
-    template std::unique_ptr<OutputFile> prepare_matrix(const Communicator&, const std::string&, MatrixShape,                  \
-                                                        const MatrixRows<T>&, MatrixForm);                                     \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template struct MatrixRows<T>;                                                                                                         \
+    template std::unique_ptr<OutputFile> prepare_matrix(const Communicator&, const std::string&, MatrixShape, const MatrixRows<T>&,        \
+                                                        MatrixForm);                                                                       \
     template void write_matrix(const Communicator&, const std::string&, MatrixShape, const MatrixRows<T>&, MatrixForm);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -91,7 +91,9 @@ void sample_compressed(const InputFile& file, SparseOutline& outline) {
 void look_into(const InputFile& file, SparseOutline& outline) {
     std::array<std::byte, 20> bytes{};
     const auto beginning = std::span<const std::byte>(bytes).first(file.read(0, bytes.data(), bytes.size()));
-    const auto binary = is_own_binary(beginning) ? own_binary_shape(file) : is_splatt_binary(beginning) ? splatt_shape(file) : BinaryShape{};
+    const auto binary = is_own_binary(beginning)      ? own_binary_shape(file)
+                        : is_splatt_binary(beginning) ? splatt_shape(file)
+                                                      : BinaryShape{};
     if (!binary.lengths.empty()) {
         outline.shape.is_text = outline.shape.keeps_lines = false;
         outline.shape.is_distinct = is_own_binary(beginning);
@@ -155,7 +157,9 @@ SparseOutline sparse_outline(const Communicator& comm, const std::string& path, 
         } catch (const InvalidArgument&) {
             outline.entries = 0;  // read_sparse() says what is wrong
         }
-        std::vector<std::int64_t> found{outline.shape.order, outline.shape.is_text, outline.shape.is_compressed, outline.entries, outline.is_exact, outline.shape.is_distinct, outline.is_single};
+        std::vector<std::int64_t> found{outline.shape.order, outline.shape.is_text, outline.shape.is_compressed,
+                                        outline.entries,     outline.is_exact,      outline.shape.is_distinct,
+                                        outline.is_single};
         found.insert(found.end(), outline.shape.lengths.begin(), outline.shape.lengths.end());
         return found;
     });

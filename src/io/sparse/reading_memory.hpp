@@ -18,9 +18,9 @@ struct ReadingShape {
     std::int64_t file_bytes = 0;
     bool is_text = true;
     bool is_compressed = false;
-    bool keeps_lines = false;              ///< numbers of lines are kept while duplicates are looked for
-    bool is_distinct = false;              ///< duplicates need not be looked for
-    std::vector<std::int64_t> lengths{};   ///< empty: not known yet
+    bool keeps_lines = false;             ///< numbers of lines are kept while duplicates are looked for
+    bool is_distinct = false;             ///< duplicates need not be looked for
+    std::vector<std::int64_t> lengths{};  ///< empty: not known yet
 
     /// Nonzeros that a rank parses to have so many at the end: the first one of several inflates while the others parse.
     std::int64_t parsed(std::int64_t count) const { return is_compressed && ranks > 1 ? (count * ranks + ranks - 2) / (ranks - 1) : count; }
@@ -35,17 +35,16 @@ void check_reading_room(const InputFile& file, const MemoryTally& memory, std::i
 
 /// What a file says before it is read.
 struct SparseOutline {
-    ReadingShape shape;                 ///< lengths of text are the largest indices of the sample, unless they are demanded
-    std::int64_t entries = 0;           ///< values in the file; of text, as many as samples of it let expect
-    bool is_exact = false;              ///< entries and lengths are those of a header
-    bool is_single = false;             ///< the values in the file are float32
+    ReadingShape shape;        ///< lengths of text are the largest indices of the sample, unless they are demanded
+    std::int64_t entries = 0;  ///< values in the file; of text, as many as samples of it let expect
+    bool is_exact = false;     ///< entries and lengths are those of a header
+    bool is_single = false;    ///< the values in the file are float32
     /// Nonzeros that a rank reads.
     std::int64_t entries_of_rank() const { return (entries + shape.ranks - 1) / shape.ranks; }
 };
 
-/// Looks at the header of a binary file, or at 64 places of a text (of compressed text, at its first MiB). What is wrong with the file is left
-/// for read_sparse() to say. Collective; the same on every rank. @throws InvalidArgument on every rank if the file cannot be opened
-SparseOutline sparse_outline(const Communicator& comm, const std::string& path, const SparseReadOptions& options,
-                             std::int64_t value_bytes);
+/// Looks at the header of a binary file, or at 64 places of a text (of compressed text, at its first MiB). What is wrong with the file is
+/// left for read_sparse() to say. Collective; the same on every rank. @throws InvalidArgument on every rank if the file cannot be opened
+SparseOutline sparse_outline(const Communicator& comm, const std::string& path, const SparseReadOptions& options, std::int64_t value_bytes);
 
 }  // namespace arges::io

@@ -72,20 +72,17 @@ void check_width(const InputFile& file, std::uint64_t width, const char* of) {
 void check_shape(const InputFile& file, const std::vector<std::int64_t>& lengths, std::int64_t count) {
     for (auto n : lengths)
         if (n < 0 || n > max_sparse_length) refuse(file, "a mode of length " + std::to_string(n));
-    if (count < 0 || count > file.size())
-        refuse(file, std::to_string(count) + " nonzeros in " + std::to_string(file.size()) + " bytes");
+    if (count < 0 || count > file.size()) refuse(file, std::to_string(count) + " nonzeros in " + std::to_string(file.size()) + " bytes");
 }
 
 void check_bytes(const InputFile& file, std::int64_t expected) {
     if (file.size() < expected)
         refuse(file, "the file ends too early: " + std::to_string(file.size()) + " bytes instead of " + std::to_string(expected));
-    if (file.size() > expected)
-        refuse(file, std::to_string(file.size()) + " bytes instead of " + std::to_string(expected));
+    if (file.size() > expected) refuse(file, std::to_string(file.size()) + " bytes instead of " + std::to_string(expected));
 }
 
 template <class T>
-void check_room(const InputFile& file, const std::vector<std::int64_t>& lengths, std::int64_t count, bool is_distinct,
-                std::int64_t room) {
+void check_room(const InputFile& file, const std::vector<std::int64_t>& lengths, std::int64_t count, bool is_distinct, std::int64_t room) {
     const ReadingShape shape{.ranks = file.comm().size(),
                              .order = static_cast<int>(lengths.size()),
                              .value_bytes = sizeof(T),
@@ -177,17 +174,14 @@ ReadNonzeros<T> read_own_binary(const InputFile& file, std::int64_t room) {
             file.read_exactly(offset, bytes.data(), bytes.size());
             const auto content = std::span<const char>(bytes).first(bytes.size() - 4);
             if (Taker(std::span<const char>(bytes).last(4)).take<std::uint32_t>() != checksum_of(content))
-                refuse(file,
-                       "the checksum of block " + std::to_string(b + 1) + " of " + std::to_string(table.size()) + " is wrong");
+                refuse(file, "the checksum of block " + std::to_string(b + 1) + " of " + std::to_string(table.size()) + " is wrong");
             const auto piece = [&](std::int64_t at, std::uint32_t width) {
-                return content.subspan(static_cast<std::size_t>(at + skip * width),
-                                       static_cast<std::size_t>((stop - skip) * width));
+                return content.subspan(static_cast<std::size_t>(at + skip * width), static_cast<std::size_t>((stop - skip) * width));
             };
             for (std::size_t m = 0; m < header.order; ++m)
                 append_indices(file, piece(static_cast<std::int64_t>(m) * table[b] * header.index_bytes, header.index_bytes),
                                header.index_bytes, header.lengths[m], result.nonzeros.indices[m]);
-            append_values(file,
-                          piece(static_cast<std::int64_t>(header.order) * table[b] * header.index_bytes, header.value_bytes),
+            append_values(file, piece(static_cast<std::int64_t>(header.order) * table[b] * header.index_bytes, header.value_bytes),
                           header.value_bytes, result.nonzeros.values);
         }
     });
@@ -275,16 +269,15 @@ ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room) {
             in_pieces(file, array, begin, end, width, [&](std::span<const char> bytes) {
                 append_indices(file, bytes, header.index_bytes, header.lengths[m], result.nonzeros.indices[m]);
             });
-        in_pieces(file, array, begin, end, static_cast<std::int64_t>(header.value_bytes), [&](std::span<const char> bytes) {
-            append_values(file, bytes, header.value_bytes, result.nonzeros.values);
-        });
+        in_pieces(file, array, begin, end, static_cast<std::int64_t>(header.value_bytes),
+                  [&](std::span<const char> bytes) { append_values(file, bytes, header.value_bytes, result.nonzeros.values); });
     });
     result.report = {"SPLATT binary", file.size(), 0, 0, header.count, 0, header.lengths, {}};
     return result;
 }
 
-#define ARGES_INSTANTIATE(T)                                                       \
-    template ReadNonzeros<T> read_own_binary(const InputFile&, std::int64_t);      \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template ReadNonzeros<T> read_own_binary(const InputFile&, std::int64_t);                                                              \
     template ReadNonzeros<T> read_splatt_binary(const InputFile&, std::int64_t);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -63,10 +63,10 @@ void check_lengths(const InputFile& file, const std::vector<std::int64_t>& deman
 template <class T>
 ReadNonzeros<T> read_form(const InputFile& file, const SparseReadOptions& options, std::int64_t room) {
     switch (form_of(file)) {
-        case Form::text: return read_tns<T>(file, options, false, room);
-        case Form::compressed: return read_tns<T>(file, options, true, room);
-        case Form::own_binary: return read_own_binary<T>(file, room);
-        default: return read_splatt_binary<T>(file, room);
+    case Form::text: return read_tns<T>(file, options, false, room);
+    case Form::compressed: return read_tns<T>(file, options, true, room);
+    case Form::own_binary: return read_own_binary<T>(file, room);
+    default: return read_splatt_binary<T>(file, room);
     }
 }
 
@@ -89,8 +89,8 @@ void merge_duplicates(const InputFile& file, Duplicates duplicates, ReadNonzeros
     if (merged.second < 0) return;
     const std::string unit = by_line ? "line " : "nonzero ";
     throw InvalidArgument(file.path() + ", " + unit + std::to_string(merged.second) + ": a second value for element " +
-                          coordinate_text(merged.where, read.report.index_base) + ", which " + unit +
-                          std::to_string(merged.first) + " has; remove one, or have duplicates summed");
+                          coordinate_text(merged.where, read.report.index_base) + ", which " + unit + std::to_string(merged.first) +
+                          " has; remove one, or have duplicates summed");
 }
 
 /// Memory of compacted() on a rank, an upper bound; what it holds at the end are the nonzeros and the maps. Pure.
@@ -123,8 +123,7 @@ SparseFile<T> read_sparse(const World& world, const std::string& path, const Spa
     merge_duplicates(file, options.duplicates, read);
     SparseFile<T> result{SparseTensor<T>(world, read.report.lengths, name), read.report};
     release(read.lines);
-    for (const auto& column : read.nonzeros.indices)
-        result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
+    for (const auto& column : read.nonzeros.indices) result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
     result.tensor.state()->replace(std::move(read.nonzeros), false);
     return result;
 }
@@ -146,10 +145,12 @@ CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
     const auto& state = state_of(tensor, "compacted");
     const auto& old = state.local();
     const auto& comm = state.comm();
-    const auto bytes = comm.maximum(compacting_memory<T>(comm.size(), old.count(), old.lengths).peak()), room = state.world->least_free_bytes();
+    const auto bytes = comm.maximum(compacting_memory<T>(comm.size(), old.count(), old.lengths).peak()),
+               room = state.world->least_free_bytes();
     if (bytes > room)
-        throw OutOfMemory(state.title() + ": to remove empty slices takes " + std::to_string(bytes) + " bytes on a rank, but the memory limit leaves " +
-                          std::to_string(room) + "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
+        throw OutOfMemory(state.title() + ": to remove empty slices takes " + std::to_string(bytes) +
+                          " bytes on a rank, but the memory limit leaves " + std::to_string(room) +
+                          "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
     CompactTensor<T> result;
     sparse::Nonzeros<T> nonzeros;
     comm.agree([&] { nonzeros.values = old.values; });
@@ -178,9 +179,9 @@ void write_map(const World& world, const std::vector<std::int64_t>& map, const s
     });
 }
 
-#define ARGES_INSTANTIATE(T)                                                                               \
-    template SparseFile<T> read_sparse(const World&, const std::string&, const SparseReadOptions&);        \
-    template void write_sparse(const SparseTensor<T>&, const std::string&, IndexBase);                     \
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template SparseFile<T> read_sparse(const World&, const std::string&, const SparseReadOptions&);                                        \
+    template void write_sparse(const SparseTensor<T>&, const std::string&, IndexBase);                                                     \
     template CompactTensor<T> compacted(const SparseTensor<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

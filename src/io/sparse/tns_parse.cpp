@@ -137,8 +137,8 @@ std::int64_t TnsParser<T>::careful_index(std::string_view word, std::size_t mode
     if (number < 0) return wrong(where + " is negative; indices count from 0 or 1");
     const bool has_lengths = !rules_.lengths.empty();
     const auto limit = has_lengths ? rules_.lengths[mode] : max_sparse_length;
-    const auto over = where + (has_lengths ? " is over the length " + std::to_string(limit) + " that is demanded"
-                                           : std::string(" is over 2^62")) +
+    const auto over = where +
+                      (has_lengths ? " is over the length " + std::to_string(limit) + " that is demanded" : std::string(" is over 2^62")) +
                       (has_lengths ? "; correct the line, or the lengths" : "; correct the line");
     if (code == std::errc::result_out_of_range) return wrong(over);
     if (number == 0 && rules_.base == IndexBase::one)
@@ -161,8 +161,8 @@ void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
         nonzeros_.indices[m][used_] = number;
     }
     if (words.size() == order_) {
-        error_ = {line, "the value is missing: " + columns_text(words.size()) + " where the first entry has " +
-                            std::to_string(order_ + 1) + "; complete the line"};
+        error_ = {line, "the value is missing: " + columns_text(words.size()) + " where the first entry has " + std::to_string(order_ + 1) +
+                            "; complete the line"};
         return;
     }
     if (words.size() != order_ + 1) {
@@ -172,17 +172,15 @@ void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
     }
     const auto word = words[order_];
     switch (careful_value(word, nonzeros_.values[used_])) {
-        case ValueKind::fine: break;
-        case ValueKind::not_a_number:
-            error_ = {line, "value " + quoted(word) + " is not a number; correct it, and write comments on their own lines"};
-            return;
-        case ValueKind::not_finite:
-            error_ = {line, "value " + quoted(word) + " is not finite; remove the line, or give it a number"};
-            return;
-        case ValueKind::too_large:
-            error_ = {line, "value " + quoted(word) + " is too large for " +
-                                (sizeof(T) == 4 ? "float; read it as double" : "double; correct it")};
-            return;
+    case ValueKind::fine: break;
+    case ValueKind::not_a_number:
+        error_ = {line, "value " + quoted(word) + " is not a number; correct it, and write comments on their own lines"};
+        return;
+    case ValueKind::not_finite: error_ = {line, "value " + quoted(word) + " is not finite; remove the line, or give it a number"}; return;
+    case ValueKind::too_large:
+        error_ = {line,
+                  "value " + quoted(word) + " is too large for " + (sizeof(T) == 4 ? "float; read it as double" : "double; correct it")};
+        return;
     }
     for (std::size_t m = 0; m < order_; ++m) {
         largest_[m] = std::max(largest_[m], nonzeros_.indices[m][used_]);

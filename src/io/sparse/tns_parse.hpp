@@ -60,9 +60,9 @@ private:
     std::size_t order_, used_ = 0;
     sparse::Nonzeros<T> nonzeros_;
     std::vector<std::int64_t> lines_;
-    std::int64_t least_ = 0;                         // allowed
-    std::array<std::int64_t, 16> most_{};            // allowed; above it the careful way decides
-    std::array<std::int64_t, 16> largest_{};         // found
+    std::int64_t least_ = 0;                  // allowed
+    std::array<std::int64_t, 16> most_{};     // allowed; above it the careful way decides
+    std::array<std::int64_t, 16> largest_{};  // found
     bool has_zero_ = false;
     LineError error_, error_if_zero_based_;
 };

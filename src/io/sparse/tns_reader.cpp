@@ -27,11 +27,11 @@ template <class T>
 struct Part {
     explicit Part(TnsParser<T> empty) : parser(std::move(empty)) {}
     TnsParser<T> parser;
-    sparse::Nonzeros<T> nonzeros{};        ///< when all is read
-    std::vector<std::int64_t> numbers{};   ///< of their lines, if wanted
-    LineError error{};                     ///< with the number of the line in the file
-    std::int64_t lines = 0;                ///< of the part
-    double bytes = 0;                      ///< of text that was parsed
+    sparse::Nonzeros<T> nonzeros{};       ///< when all is read
+    std::vector<std::int64_t> numbers{};  ///< of their lines, if wanted
+    LineError error{};                    ///< with the number of the line in the file
+    std::int64_t lines = 0;               ///< of the part
+    double bytes = 0;                     ///< of text that was parsed
     bool over_memory = false;
 };
 
@@ -60,11 +60,11 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
         }
         const auto demanded = static_cast<std::int64_t>(options.lengths.size());
         if (columns == 1)
-            error = {line, "1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: tr ',' ' '). Put a # "
+            error = {line, "1 column; a line has the indices of a nonzero and its value, separated by blanks or tabs (replace commas: tr "
+                           "',' ' '). Put a # "
                            "in front of header lines"};
         else if (columns > max_sparse_order + 1)
-            error = {line, std::to_string(columns) + " columns; a tensor has at most " + std::to_string(max_sparse_order) +
-                               " modes"};
+            error = {line, std::to_string(columns) + " columns; a tensor has at most " + std::to_string(max_sparse_order) + " modes"};
         else if (columns > 0 && demanded > 0 && columns != demanded + 1)
             error = {line, std::to_string(columns) + " columns, but " + std::to_string(demanded) +
                                " lengths are demanded, and a line has as many indices and one value"};
@@ -139,8 +139,7 @@ void parse_plain(const InputFile& file, Part<T>& part, const Room& room) {
                 parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room);
             part.error = part.parser.error();
         } catch (const InvalidArgument& e) {
-            part.error =
-                part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
+            part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
         }
         part.lines = blocks.lines();
         finish(part);
@@ -159,8 +158,7 @@ struct BlockHead {
 };
 
 /// The next blocks of inflated text, one for each rank from 1 on, as messages.
-std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const GzipSource& source, LineBlocks& blocks,
-                                               LineError& error) {
+std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const GzipSource& source, LineBlocks& blocks, LineError& error) {
     std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
     std::vector<BlockHead> heads(out.size());
     for (std::size_t r = 1; r < out.size(); ++r) {
@@ -304,8 +302,7 @@ ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options
     ReadNonzeros<T> result;
     const int order = find_order(file, options, compressed);
     if (order == 0)
-        throw InvalidArgument(file.path() +
-                              ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
+        throw InvalidArgument(file.path() + ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
     const bool keeps_lines = options.duplicates == Duplicates::refuse;
     const ReadingShape shape{comm.size(), order, sizeof(T), file.size(), true, compressed, keeps_lines, false, options.lengths};
     const Room room{room_bytes, shape, options.progress};

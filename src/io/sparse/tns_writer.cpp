@@ -50,8 +50,7 @@ void append_number(std::string& text, std::int64_t value) { append_shortest(text
 void append_number(std::string& text, float value) { append_shortest(text, value); }
 void append_number(std::string& text, double value) { append_shortest(text, value); }
 
-std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed,
-                                         const TextProducer& produce) {
+std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce) {
     std::vector<char> member;
     std::int64_t bytes = 0;
     comm.agree([&] {
@@ -89,8 +88,7 @@ void write_text(const Communicator& comm, const std::string& path, bool compress
 }
 
 template <class T>
-void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed,
-               std::int64_t base) {
+void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed, std::int64_t base) {
     const bool has_none = comm.sum(nonzeros.count()) == 0;
     write_text(comm, path, compressed, [&](const std::function<void(std::string_view)>& take) {
         if (has_none && comm.rank() == 0) take(empty_note(nonzeros));

@@ -17,8 +17,7 @@ using TextProducer = std::function<void(const std::function<void(std::string_vie
 /// Writes the texts of all ranks one after the other; compressed as one gzip member from each rank that has text. Collective.
 void write_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce);
 /// Likewise, but the file does not have its name yet: see OutputFile::publish().
-std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed,
-                                         const TextProducer& produce);
+std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce);
 
 /// Appends the shortest text that is read back to the same number.
 void append_number(std::string& text, std::int64_t value);
@@ -27,7 +26,6 @@ void append_number(std::string& text, double value);
 
 /// Writes nonzeros as lines of indices, counted from `base`, and value. Collective.
 template <class T>
-void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed,
-               std::int64_t base);
+void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed, std::int64_t base);
 
 }  // namespace arges::io

@@ -13,11 +13,11 @@ namespace arges::partition {
 
 namespace {
 
-constexpr std::int64_t coarsest = 160;   ///< vertices that are bisected directly
-constexpr double shrinkage = 2.2;        ///< of vertices from level to level, at most
-constexpr double stalled = 0.95;         ///< coarsening ends when a level keeps more of the vertices
+constexpr std::int64_t coarsest = 160;  ///< vertices that are bisected directly
+constexpr double shrinkage = 2.2;       ///< of vertices from level to level, at most
+constexpr double stalled = 0.95;        ///< coarsening ends when a level keeps more of the vertices
 constexpr std::int64_t most_pins_for_cycles = 1 << 20;
-constexpr int passes = 4;                ///< of FM on each level
+constexpr int passes = 4;  ///< of FM on each level
 
 /// A coarser hypergraph and how it came from the one below.
 struct Level {
@@ -99,8 +99,7 @@ private:
 
 }  // namespace
 
-std::vector<std::uint8_t> bisect(const Hypergraph& hypergraph, const BisectionRequest& request, RandomNumbers& random,
-                                 WorkBudget& work) {
+std::vector<std::uint8_t> bisect(const Hypergraph& hypergraph, const BisectionRequest& request, RandomNumbers& random, WorkBudget& work) {
     return MultilevelBisection(hypergraph, request, random, work).run();
 }
 

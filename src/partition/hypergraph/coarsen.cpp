@@ -11,16 +11,15 @@ namespace arges::partition {
 namespace {
 
 constexpr std::uint32_t nobody = ~0u;
-constexpr std::size_t largest_whole = 400;      ///< nets up to this size, or less in large hypergraphs, are looked at whole
-constexpr std::size_t sample = 32;              ///< pins that are looked at of larger nets
+constexpr std::size_t largest_whole = 400;  ///< nets up to this size, or less in large hypergraphs, are looked at whole
+constexpr std::size_t sample = 32;          ///< pins that are looked at of larger nets
 constexpr std::int64_t looks = 10, more_looks = 90, some_pins = 1 << 20;  ///< at pins, for each pin and for each of the first
 
 /// The size up to which nets are looked at whole by each of their pins, so that clustering stays nearly linear in the pins.
 std::size_t whole_net_size(const Hypergraph& hypergraph) {
     std::array<std::int64_t, largest_whole + 1> pins_by_size{};
     for (std::int64_t net = 0; net < hypergraph.nets(); ++net)
-        if (const auto size = hypergraph.pins(net).size(); size <= largest_whole)
-            pins_by_size[size] += static_cast<std::int64_t>(size);
+        if (const auto size = hypergraph.pins(net).size(); size <= largest_whole) pins_by_size[size] += static_cast<std::int64_t>(size);
     auto left = looks * hypergraph.pin_count() + more_looks * std::min(hypergraph.pin_count(), some_pins);
     std::size_t size = 0;
     while (size < largest_whole && left > 0) {
@@ -41,8 +40,7 @@ public:
             const auto weights = hypergraph.weights(static_cast<std::int64_t>(v));
             std::copy(weights.begin(), weights.end(), weight_.begin() + static_cast<std::ptrdiff_t>(v * weights.size()));
             for (std::size_t c = 0; c < weights.size(); ++c)
-                rated_as_[v].weight +=
-                    static_cast<float>(weights[c]) / static_cast<float>(std::max<std::int64_t>(limits.weight[c], 1));
+                rated_as_[v].weight += static_cast<float>(weights[c]) / static_cast<float>(std::max<std::int64_t>(limits.weight[c], 1));
         }
     }
 
@@ -146,7 +144,7 @@ private:
     std::vector<std::uint8_t> grown_;    ///< in a cluster of two or more
     std::vector<Rating> rated_as_;       ///< of leaders
     std::vector<std::uint32_t> rated_, seen_;
-    std::vector<std::int64_t> weight_;   ///< of leaders' clusters
+    std::vector<std::int64_t> weight_;  ///< of leaders' clusters
     const std::size_t whole_net_;
 };
 

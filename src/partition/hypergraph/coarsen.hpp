@@ -17,8 +17,8 @@ struct Clustering {
 
 /// What cluster_vertices() keeps to.
 struct ClusterLimits {
-    std::vector<std::int64_t> weight;         ///< most that a cluster weighs, by constraint
-    std::int64_t fewest = 1;                  ///< stops at so many clusters
+    std::vector<std::int64_t> weight;                  ///< most that a cluster weighs, by constraint
+    std::int64_t fewest = 1;                           ///< stops at so many clusters
     const std::vector<std::uint8_t>* sides = nullptr;  ///< if given, vertices of different sides stay apart
 };
 

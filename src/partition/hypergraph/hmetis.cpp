@@ -48,8 +48,7 @@ public:
         std::int64_t value = 0;
         if (!number(value)) fail(what + " is missing");
         if (value < low || value > high)
-            fail(what + " is " + std::to_string(value) + ", it must be from " + std::to_string(low) + " to " +
-                 std::to_string(high));
+            fail(what + " is " + std::to_string(value) + ", it must be from " + std::to_string(low) + " to " + std::to_string(high));
         return value;
     }
     bool blank() const { return line_.find_first_not_of(blanks) == std::string::npos; }
@@ -148,8 +147,7 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name) {
     data.constraints = static_cast<int>(header.constraints);
     for (std::int64_t net = 0; net < header.nets; ++net) {
         if (!lines.next_without_comments())
-            lines.fail_at_end("the first line promises " + std::to_string(header.nets) + " nets, there are " +
-                              std::to_string(net));
+            lines.fail_at_end("the first line promises " + std::to_string(header.nets) + " nets, there are " + std::to_string(net));
         if (header.costs) data.costs.push_back(lines.required("the cost of the net", 0, most_weight));
         std::int64_t pin = 0;
         while (lines.number(pin)) {
@@ -162,15 +160,13 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name) {
     if (!header.weights && header.constraints > 1) lines.fail("several weights were promised, but format has no weights");
     for (std::int64_t v = 0; header.weights && v < header.vertices; ++v) {
         if (!lines.next_without_comments())
-            lines.fail_at_end("weights of " + std::to_string(header.vertices) + " vertices were promised, there are " +
-                              std::to_string(v));
+            lines.fail_at_end("weights of " + std::to_string(header.vertices) + " vertices were promised, there are " + std::to_string(v));
         for (std::int64_t c = 0; c < header.constraints; ++c)
             data.weights.push_back(lines.required("a weight of vertex " + std::to_string(v + 1), 0, most_weight));
         lines.end("the weights of a vertex");
     }
     while (lines.next_without_comments())
-        if (!lines.blank())
-            lines.fail("the file goes on after its last net or weight; the numbers in its first line are too low");
+        if (!lines.blank()) lines.fail("the file goes on after its last net or weight; the numbers in its first line are too low");
     return Hypergraph(std::move(data));
 }
 
@@ -180,8 +176,9 @@ void write_partition(std::ostream& out, const VertexParts& parts) {
 
 VertexParts read_partition(std::istream& in, const std::string& name, std::int64_t vertices, std::int64_t parts) {
     const auto expected = std::to_string(vertices) + " vertices";
-    Lines lines(in, name, "; a partition file has one line for each of the " + expected + ", with a part from 0 to " +
-                              std::to_string(parts - 1) + " and nothing else");
+    Lines lines(in, name,
+                "; a partition file has one line for each of the " + expected + ", with a part from 0 to " + std::to_string(parts - 1) +
+                    " and nothing else");
     VertexParts result;
     while (lines.next()) {
         if (lines.blank()) lines.fail("the line is empty");

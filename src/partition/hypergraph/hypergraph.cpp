@@ -33,8 +33,8 @@ void check_count(const Hypergraph& hypergraph, const VertexParts& parts) {
 }  // namespace
 
 Hypergraph::Hypergraph(HypergraphData data)
-    : vertices_(data.vertices), constraints_(data.constraints), net_begin_(std::move(data.net_begin)),
-      pins_(std::move(data.pins)), costs_(std::move(data.costs)), weights_(std::move(data.weights)) {
+    : vertices_(data.vertices), constraints_(data.constraints), net_begin_(std::move(data.net_begin)), pins_(std::move(data.pins)),
+      costs_(std::move(data.costs)), weights_(std::move(data.weights)) {
     if (net_begin_.empty()) net_begin_.push_back(0);
     if (vertices_ < 0 || vertices_ > most || nets() > most)
         throw InvalidArgument("a hypergraph has " + std::to_string(vertices_) + " vertices and " + std::to_string(nets()) +
@@ -63,8 +63,8 @@ void Hypergraph::check() const {
         throw InvalidArgument("a hypergraph has a negative cost or weight; they must be at least 0");
     const auto wrong = std::find_if(pins_.begin(), pins_.end(), [&](std::uint32_t pin) { return pin >= vertices_; });
     if (wrong != pins_.end())
-        throw InvalidArgument("pin " + std::to_string(wrong - pins_.begin()) + " of a hypergraph is vertex " +
-                              std::to_string(*wrong) + ", but there are only " + std::to_string(vertices_));
+        throw InvalidArgument("pin " + std::to_string(wrong - pins_.begin()) + " of a hypergraph is vertex " + std::to_string(*wrong) +
+                              ", but there are only " + std::to_string(vertices_));
 }
 
 void Hypergraph::drop_repeated_pins() {
@@ -97,8 +97,7 @@ void Hypergraph::find_incident_nets() {
 void Hypergraph::add_weights() {
     total_weights_.assign(static_cast<std::size_t>(constraints_), 0);
     for (std::int64_t v = 0; v < vertices_; ++v)
-        for (std::size_t c = 0; c < total_weights_.size(); ++c)
-            total_weights_[c] = checked_sum(total_weights_[c], weights(v)[c]);
+        for (std::size_t c = 0; c < total_weights_.size(); ++c) total_weights_[c] = checked_sum(total_weights_[c], weights(v)[c]);
 }
 
 std::vector<std::int32_t> connectivity(const Hypergraph& hypergraph, const VertexParts& parts) {
@@ -130,8 +129,8 @@ std::vector<std::int64_t> part_weights(const Hypergraph& hypergraph, const Verte
     for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) {
         const auto part = parts[static_cast<std::size_t>(v)];
         if (part >= count)
-            throw InvalidArgument("vertex " + std::to_string(v) + " is in part " + std::to_string(part) + " of " +
-                                  std::to_string(count) + "; parts are numbered from 0");
+            throw InvalidArgument("vertex " + std::to_string(v) + " is in part " + std::to_string(part) + " of " + std::to_string(count) +
+                                  "; parts are numbered from 0");
         for (int c = 0; c < constraints; ++c)
             result[static_cast<std::size_t>(std::int64_t{part} * constraints + c)] += hypergraph.weight(v, c);
     }

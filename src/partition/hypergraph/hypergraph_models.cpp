@@ -83,9 +83,8 @@ NonemptyRows nonempty_rows(const IndexView& tensor) {
     for (std::size_t m = 0; m < order; ++m) {
         for (auto i : tensor.indices[m])
             if (i < 0 || i >= tensor.lengths[m])
-                throw InvalidArgument("index " + std::to_string(i) + " in mode " + std::to_string(m + 1) +
-                                      " is not below the length " + std::to_string(tensor.lengths[m]) +
-                                      "; indices start at 0 here");
+                throw InvalidArgument("index " + std::to_string(i) + " in mode " + std::to_string(m + 1) + " is not below the length " +
+                                      std::to_string(tensor.lengths[m]) + "; indices start at 0 here");
         find_rows(tensor.indices[m], tensor.lengths[m], result.rows[m], result.position[m]);
         result.first[m + 1] = result.first[m] + static_cast<std::int64_t>(result.rows[m].size());
     }
@@ -100,8 +99,7 @@ Hypergraph coarse_grain_hypergraph(const IndexView& tensor, const NonemptyRows& 
     data.weights.assign(static_cast<std::size_t>(data.vertices * data.constraints), 0);
     for (std::size_t m = 0; m < order; ++m) {
         const auto constraint = weights == CoarseWeights::by_mode ? static_cast<std::int64_t>(m) : 0;
-        for (auto row : rows.position[m])
-            ++data.weights[static_cast<std::size_t>((rows.first[m] + row) * data.constraints + constraint)];
+        for (auto row : rows.position[m]) ++data.weights[static_cast<std::size_t>((rows.first[m] + row) * data.constraints + constraint)];
         add_coarse_nets(rows, m, data);
     }
     return Hypergraph(std::move(data));
@@ -121,15 +119,12 @@ Hypergraph fine_grain_hypergraph(const IndexView& tensor, const NonemptyRows& ro
         const auto by_row = nonzeros_by_row(rows.position[m], rows.rows[m].size());
         std::int64_t slice = 0;
         const auto empty_until = [&](std::int64_t end) {
-            for (; model.all_slices && slice < end; ++slice)
-                data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+            for (; model.all_slices && slice < end; ++slice) data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
         };
         for (std::size_t row = 0; row < rows.rows[m].size(); ++row) {
             empty_until(rows.rows[m][row]);
-            data.pins.insert(data.pins.end(), by_row.nonzeros.begin() + by_row.begin[row],
-                             by_row.nonzeros.begin() + by_row.begin[row + 1]);
-            if (model.row_vertices)
-                data.pins.push_back(static_cast<std::uint32_t>(count + rows.first[m] + static_cast<std::int64_t>(row)));
+            data.pins.insert(data.pins.end(), by_row.nonzeros.begin() + by_row.begin[row], by_row.nonzeros.begin() + by_row.begin[row + 1]);
+            if (model.row_vertices) data.pins.push_back(static_cast<std::uint32_t>(count + rows.first[m] + static_cast<std::int64_t>(row)));
             data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
             ++slice;
         }
@@ -140,8 +135,7 @@ Hypergraph fine_grain_hypergraph(const IndexView& tensor, const NonemptyRows& ro
     data.vertices += rows.first.back();
     data.constraints = tensor.order() + 1;
     data.weights.assign(static_cast<std::size_t>(data.vertices * data.constraints), 0);
-    for (std::int64_t x = 0; x < count; ++x)
-        data.weights[static_cast<std::size_t>(x * data.constraints + tensor.order())] = tensor.order();
+    for (std::int64_t x = 0; x < count; ++x) data.weights[static_cast<std::size_t>(x * data.constraints + tensor.order())] = tensor.order();
     for (std::size_t m = 0; m < order; ++m)
         for (auto row = rows.first[m]; row < rows.first[m + 1]; ++row)
             data.weights[static_cast<std::size_t>((count + row) * data.constraints) + m] = 1;

@@ -11,8 +11,8 @@ namespace arges::partition {
 
 /// Rows with nonzeros, by mode. Row `rows[m][i]` has number first[m] + i among the rows of all modes.
 struct NonemptyRows {
-    std::vector<std::vector<std::int64_t>> rows;   ///< by mode, ascending
-    std::vector<std::int64_t> first;               ///< order + 1 numbers; the last is the number of all rows
+    std::vector<std::vector<std::int64_t>> rows;       ///< by mode, ascending
+    std::vector<std::int64_t> first;                   ///< order + 1 numbers; the last is the number of all rows
     std::vector<std::vector<std::uint32_t>> position;  ///< by mode, for each nonzero: the position of its row in rows[m]
 };
 
@@ -28,8 +28,7 @@ enum class CoarseWeights : std::uint8_t {
 /// The coarse-grain model. Vertex and net r for each row r of NonemptyRows; weight: nonzeros of the row's slice, in the
 /// constraint of its mode; the net has the row itself and the rows of the other modes that it shares a nonzero with. Cut: rows
 /// sent in an iteration.
-Hypergraph coarse_grain_hypergraph(const IndexView& tensor, const NonemptyRows& rows,
-                                   CoarseWeights weights = CoarseWeights::by_mode);
+Hypergraph coarse_grain_hypergraph(const IndexView& tensor, const NonemptyRows& rows, CoarseWeights weights = CoarseWeights::by_mode);
 
 /// Choices of the fine-grain model.
 struct FineGrainModel {

@@ -44,9 +44,12 @@ void find_bisection(const Hypergraph& hypergraph, double share, int tries, Rando
     std::vector<std::uint8_t> best_sides;
     BisectionQuality best;
     for (int i = 0; i < tries; ++i) {
-        if (i == 0) bisection.assign(filled(load, order, share));
-        else if (i % 4 == 1) bisection.assign(filled(load, random.permutation(hypergraph.vertices()), share));
-        else bisection.grow(random.below(load.size()), share, random);
+        if (i == 0)
+            bisection.assign(filled(load, order, share));
+        else if (i % 4 == 1)
+            bisection.assign(filled(load, random.permutation(hypergraph.vertices()), share));
+        else
+            bisection.grow(random.below(load.size()), share, random);
         bisection.refine(passes);
         if (best_sides.empty() || bisection.quality() < best) {
             best = bisection.quality();
@@ -82,8 +85,8 @@ VertexParts contiguous_parts(const Hypergraph& hypergraph, std::int64_t parts) {
         for (std::size_t c = 0; c < before.size(); ++c) {
             const auto total = hypergraph.total_weights()[c];
             if (total == 0) continue;
-            const double share = static_cast<double>(hypergraph.weight(static_cast<std::int64_t>(v), static_cast<int>(c))) /
-                                 static_cast<double>(total);
+            const double share =
+                static_cast<double>(hypergraph.weight(static_cast<std::int64_t>(v), static_cast<int>(c))) / static_cast<double>(total);
             if (share > heaviest) {
                 heaviest = share;
                 middle = before[c] + share / 2;

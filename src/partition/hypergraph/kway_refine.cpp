@@ -84,8 +84,7 @@ private:
 
 class Refiner {
 public:
-    Refiner(const Hypergraph& hypergraph, std::int64_t count, const std::vector<std::int64_t>& limits, WorkBudget& work,
-            VertexParts& parts)
+    Refiner(const Hypergraph& hypergraph, std::int64_t count, const std::vector<std::int64_t>& limits, WorkBudget& work, VertexParts& parts)
         : hypergraph_(hypergraph), count_(count), limits_(limits), work_(work), parts_(parts), counts_(hypergraph, count),
           weight_(part_weights(hypergraph, parts, count)), present_(static_cast<std::size_t>(count), 0) {
         for (std::int64_t v = 0; v < hypergraph.vertices(); ++v)
@@ -174,9 +173,7 @@ private:
         }
     }
 
-    std::int64_t& weight(std::int32_t part, std::size_t c) {
-        return weight_[static_cast<std::size_t>(part) * limits_.size() + c];
-    }
+    std::int64_t& weight(std::int32_t part, std::size_t c) { return weight_[static_cast<std::size_t>(part) * limits_.size() + c]; }
 
     /// In a constraint that v weighs something in.
     bool is_overloaded(std::uint32_t v, std::int32_t part) {
@@ -217,7 +214,7 @@ private:
     std::vector<std::int64_t> present_;  ///< by part: cost of the nets of a vertex that are in it
     std::vector<std::int32_t> candidates_;
     std::int64_t cut_ = 0;
-    std::int64_t balanced_ = 0;          ///< moves of a pass out of overloaded parts
+    std::int64_t balanced_ = 0;  ///< moves of a pass out of overloaded parts
 };
 
 }  // namespace

@@ -97,8 +97,7 @@ Side side_of(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& ver
 
 class RecursiveBisection {
 public:
-    RecursiveBisection(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options,
-                       std::vector<std::int64_t> limits)
+    RecursiveBisection(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options, std::vector<std::int64_t> limits)
         : options_(options), limits_(std::move(limits)), random_(options.seed),
           result_(static_cast<std::size_t>(hypergraph.vertices()), 0) {
         const auto depth = std::bit_width(static_cast<std::uint64_t>(parts - 1));
@@ -112,8 +111,7 @@ public:
     VertexParts take() { return std::move(result_); }
 
 private:
-    void divide(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& vertices, std::int64_t first,
-                std::int64_t parts) {
+    void divide(const Hypergraph& hypergraph, const std::vector<std::uint32_t>& vertices, std::int64_t first, std::int64_t parts) {
         if (parts == 1 || vertices.empty() || hypergraph.nets() == 0 || work_per_pin_ < cheapest_bisection)
             return assign(vertices, first, cheap_parts(hypergraph, parts));
         const auto half = (parts + 1) / 2;
@@ -122,8 +120,8 @@ private:
         request.limits = side_limits(hypergraph, half, parts);
         request.tries = options_.tries;
         request.cycles = options_.cycles;
-        WorkBudget work(static_cast<std::int64_t>(
-            std::min(9e18, work_per_pin_ * static_cast<double>(hypergraph.pin_count() + hypergraph.vertices()))));
+        WorkBudget work(
+            static_cast<std::int64_t>(std::min(9e18, work_per_pin_ * static_cast<double>(hypergraph.pin_count() + hypergraph.vertices()))));
         const auto sides = bisect(hypergraph, request, random_, work);
         for (std::uint8_t s = 0; s < 2; ++s) {
             const auto side = side_of(hypergraph, vertices, sides, s);
@@ -135,8 +133,7 @@ private:
     VertexParts cheap_parts(const Hypergraph& hypergraph, std::int64_t parts) const {
         if (parts == 1) return VertexParts(static_cast<std::size_t>(hypergraph.vertices()), 0);
         if (hypergraph.nets() > 0) return stream_parts(hypergraph, parts, limits_);
-        return assign_by_weight(hypergraph,
-                                std::vector<double>(static_cast<std::size_t>(parts), 1.0 / static_cast<double>(parts)));
+        return assign_by_weight(hypergraph, std::vector<double>(static_cast<std::size_t>(parts), 1.0 / static_cast<double>(parts)));
     }
 
     void assign(const std::vector<std::uint32_t>& vertices, std::int64_t first, const VertexParts& parts) {
@@ -171,13 +168,14 @@ private:
         std::int64_t heaviest = 0;
         for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) heaviest = std::max(heaviest, hypergraph.weights(v)[c]);
         const auto total = static_cast<double>(hypergraph.total_weights()[c]);
-        const double room = std::min(static_cast<double>(limits[0][c]) - total * shares[0],
-                                     static_cast<double>(limits[1][c]) - total * shares[1]);
+        const double room =
+            std::min(static_cast<double>(limits[0][c]) - total * shares[0], static_cast<double>(limits[1][c]) - total * shares[1]);
         if (static_cast<double>(heaviest) <= room) return;
         const auto smaller = heaviest_part(weights_of(hypergraph, static_cast<int>(c)), {shares[0], shares[1]});
         for (std::size_t s = 0; s < 2; ++s)
-            limits[s][c] = std::max(limits[s][c], static_cast<std::int64_t>(std::ceil(static_cast<double>(smaller) * shares[s] /
-                                                                                     std::min(shares[0], shares[1]))));
+            limits[s][c] =
+                std::max(limits[s][c],
+                         static_cast<std::int64_t>(std::ceil(static_cast<double>(smaller) * shares[s] / std::min(shares[0], shares[1]))));
     }
 
     const PartitionOptions& options_;
@@ -223,8 +221,7 @@ private:
 
     void coarsen() {
         ClusterLimits limits;
-        for (auto total : finest_.total_weights())
-            limits.weight.push_back(std::max<std::int64_t>(1, total / (vertices_of_part * parts_)));
+        for (auto total : finest_.total_weights()) limits.weight.push_back(std::max<std::int64_t>(1, total / (vertices_of_part * parts_)));
         const auto enough = std::max(options_.direct, 2 * vertices_of_part * parts_);
         while (top().vertices() > enough && !work_.used_up()) {
             const auto& from = top();
@@ -283,11 +280,9 @@ std::vector<std::int64_t> part_limits(const Hypergraph& hypergraph, std::int64_t
 
 VertexParts partition_hypergraph(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options) {
     if (parts < 1 || parts > std::numeric_limits<std::int32_t>::max())
-        throw InvalidArgument("a hypergraph cannot be partitioned into " + std::to_string(parts) +
-                              " parts; ask for 1 to 2^31 - 1");
+        throw InvalidArgument("a hypergraph cannot be partitioned into " + std::to_string(parts) + " parts; ask for 1 to 2^31 - 1");
     if (!(options.imbalance >= 0))
-        throw InvalidArgument(
-            "the imbalance of a partition must be 0 or more, for example 0.03 for parts up to 3 % above the mean");
+        throw InvalidArgument("the imbalance of a partition must be 0 or more, for example 0.03 for parts up to 3 % above the mean");
     if (parts == 1 || hypergraph.vertices() == 0) return VertexParts(static_cast<std::size_t>(hypergraph.vertices()), 0);
     const auto& totals = hypergraph.total_weights();
     if (std::all_of(totals.begin(), totals.end(), [](auto total) { return total == 0; }))

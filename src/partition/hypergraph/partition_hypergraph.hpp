@@ -10,12 +10,12 @@ namespace arges::partition {
 
 /// How to partition.
 struct PartitionOptions {
-    double imbalance = 0.03;                      ///< largest part weight / mean part weight - 1, by constraint, at most
+    double imbalance = 0.03;  ///< largest part weight / mean part weight - 1, by constraint, at most
     std::uint64_t seed = 1;
-    int tries = 12;                               ///< first bisections of the coarsest hypergraphs
-    int cycles = 1;                               ///< further multilevel refinements of bisections, up to a million pins
-    std::int64_t direct = 10'000;                 ///< vertices that are bisected as they are; more are clustered first
-    std::int64_t work = std::int64_t{32} << 30;   ///< pins that may be looked at; beyond, cheaper methods are used
+    int tries = 12;                              ///< first bisections of the coarsest hypergraphs
+    int cycles = 1;                              ///< further multilevel refinements of bisections, up to a million pins
+    std::int64_t direct = 10'000;                ///< vertices that are bisected as they are; more are clustered first
+    std::int64_t work = std::int64_t{32} << 30;  ///< pins that may be looked at; beyond, cheaper methods are used
 };
 
 /// The most that a part should weigh, by constraint: (1 + imbalance) times the mean, where whole vertices allow it; else what

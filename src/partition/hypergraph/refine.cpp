@@ -62,8 +62,7 @@ void GainQueues::clear() {
 }
 
 Bisection::Bisection(const Hypergraph& hypergraph, SideLimits limits, WorkBudget& work)
-    : hypergraph_(hypergraph), limits_(std::move(limits)), work_(work),
-      constraints_(static_cast<std::size_t>(hypergraph.constraints())),
+    : hypergraph_(hypergraph), limits_(std::move(limits)), work_(work), constraints_(static_cast<std::size_t>(hypergraph.constraints())),
       queues_(static_cast<std::size_t>(hypergraph.vertices()), 2 * constraints_, largest_gain(hypergraph),
               std::clamp<std::int64_t>(4 * hypergraph.vertices(), 1 << 12, 1 << 18)),
       locked_(static_cast<std::size_t>(hypergraph.vertices())), heaviest_(locked_.size(), 0), gains_(locked_.size()),
@@ -85,8 +84,7 @@ void Bisection::assign(std::vector<std::uint8_t> sides) {
     side_ = std::move(sides);
     for (auto& weight : weight_) weight.assign(constraints_, 0);
     for (std::size_t v = 0; v < side_.size(); ++v)
-        for (std::size_t c = 0; c < constraints_; ++c)
-            weight_[side_[v]][c] += hypergraph_.weights(static_cast<std::int64_t>(v))[c];
+        for (std::size_t c = 0; c < constraints_; ++c) weight_[side_[v]][c] += hypergraph_.weights(static_cast<std::int64_t>(v))[c];
     cut_ = 0;
     for (std::size_t net = 0; net < pins_.size(); ++net) {
         pins_[net] = xor_[net] = {0, 0};
@@ -149,10 +147,14 @@ void Bisection::move(std::uint32_t v, bool update) {
         if (before_to == 0 && after_from > 0) cut_ += cost;
         if (before_to > 0 && after_from == 0) cut_ -= cost;
         if (!update || (before_to == 0 && after_from == 0)) continue;
-        if (before_to == 0) change_gains(net, cost);
-        else if (before_to == 1) change_gain(sole[to] ^ v, -cost);
-        if (after_from == 0) change_gains(net, -cost);
-        else if (after_from == 1) change_gain(sole[from], cost);
+        if (before_to == 0)
+            change_gains(net, cost);
+        else if (before_to == 1)
+            change_gain(sole[to] ^ v, -cost);
+        if (after_from == 0)
+            change_gains(net, -cost);
+        else if (after_from == 1)
+            change_gain(sole[from], cost);
     }
 }
 
@@ -190,8 +192,7 @@ Bisection::Choice Bisection::choose() {
         for (std::size_t q = 0; q < 2 * constraints_; ++q) {
             auto v = queues_.top(q);
             any = any || v != GainQueues::none;
-            for (int i = 0; v != GainQueues::none && !may_move(v, now); ++i)
-                v = i < longest_look ? queues_.behind(v) : GainQueues::none;
+            for (int i = 0; v != GainQueues::none && !may_move(v, now); ++i) v = i < longest_look ? queues_.behind(v) : GainQueues::none;
             if (v == GainQueues::none) continue;
             const auto weight = weight_[q % 2][q / 2], limit = std::max<std::int64_t>(limits_[q % 2][q / 2], 1);
             const double load = static_cast<double>(weight) / static_cast<double>(limit);
@@ -213,8 +214,7 @@ void Bisection::begin_pass(bool queue_all) {
         const auto v = static_cast<std::uint32_t>(i);
         const auto nets = hypergraph_.nets_of(v);
         gains_[v] = gain(v);
-        if (queue_all || std::any_of(nets.begin(), nets.end(), [&](auto net) { return pins_[net][0] > 0 && pins_[net][1] > 0; }))
-            queue(v);
+        if (queue_all || std::any_of(nets.begin(), nets.end(), [&](auto net) { return pins_[net][0] > 0 && pins_[net][1] > 0; })) queue(v);
     }
     work_.spend(hypergraph_.pin_count());
 }

@@ -84,10 +84,10 @@ private:
     std::size_t constraints_;
     GainQueues queues_;
     std::vector<std::uint8_t> side_, locked_;
-    std::vector<std::uint8_t> heaviest_;                 ///< constraint that a vertex weighs most in
+    std::vector<std::uint8_t> heaviest_;  ///< constraint that a vertex weighs most in
     std::vector<std::int64_t> gains_;
-    std::vector<std::array<std::uint32_t, 2>> pins_;     ///< of each net on each side
-    std::vector<std::array<std::uint32_t, 2>> xor_;      ///< exclusive or of those pins: the pin itself where there is one
+    std::vector<std::array<std::uint32_t, 2>> pins_;  ///< of each net on each side
+    std::vector<std::array<std::uint32_t, 2>> xor_;   ///< exclusive or of those pins: the pin itself where there is one
     std::array<std::vector<std::int64_t>, 2> weight_;
     std::vector<std::uint32_t> moved_;
     std::int64_t cut_ = 0;

@@ -27,8 +27,7 @@ private:
 void join_slots(LabelClasses& classes, const Layout& layout, const std::vector<int>& labels) {
     for (int s = 0; s < layout.slots(); ++s) {
         const auto& dims = layout.slot_dimensions(s);
-        for (int d : dims)
-            classes.join(labels[static_cast<std::size_t>(dims[0])], labels[static_cast<std::size_t>(d)]);
+        for (int d : dims) classes.join(labels[static_cast<std::size_t>(dims[0])], labels[static_cast<std::size_t>(d)]);
     }
 }
 
@@ -38,7 +37,6 @@ LabelTerm restricted(const LabelTerm& term, const LabelClasses& classes, int roo
         if (classes.find(static_cast<int>(l)) != root) result.image[l] = static_cast<int>(l);
     return result;
 }
-
 
 /// Terms of one class, if the set of all terms is the product of the classes' sets; sign included.
 struct Factorization {
@@ -68,8 +66,7 @@ Factorization factorize(const std::vector<LabelTerm>& all, const LabelClasses& c
         bool negative = false, conjugate = false;
         for (std::size_t r = 0; r < f.roots.size() && f.valid; ++r) {
             const auto part = restricted(term, classes, f.roots[r]);
-            const auto it = std::find_if(f.terms[r].begin(), f.terms[r].end(),
-                                         [&](const auto& t) { return t.image == part.image; });
+            const auto it = std::find_if(f.terms[r].begin(), f.terms[r].end(), [&](const auto& t) { return t.image == part.image; });
             f.valid = it != f.terms[r].end();
             if (!f.valid) break;
             negative ^= it->negative;
@@ -110,8 +107,7 @@ bool covers(const Movement& spec, bool target, const std::vector<int>& slots) {
         for (int d : layout.slot_dimensions(s)) {
             const int label = labels[static_cast<std::size_t>(d)];
             if (!seen.insert(label).second) return false;
-            if (layout.extents()[static_cast<std::size_t>(d)] != spec.label_extents[static_cast<std::size_t>(label)])
-                return false;
+            if (layout.extents()[static_cast<std::size_t>(d)] != spec.label_extents[static_cast<std::size_t>(label)]) return false;
         }
     return true;
 }

@@ -59,13 +59,8 @@ struct CopyChoice {
 class MessageBuilder {
 public:
     MessageBuilder(const Movement& spec, const std::vector<MovementComponent>& components, std::int64_t rank, bool sending)
-        : spec_(spec),
-          peer_side_(sending ? spec.to : spec.from),
-          rank_(rank),
-          sending_(sending),
-          one_grid_(spec.from.grid() == spec.to.grid()),
-          choice_(spec.from),
-          components_(components) {}
+        : spec_(spec), peer_side_(sending ? spec.to : spec.from), rank_(rank), sending_(sending),
+          one_grid_(spec.from.grid() == spec.to.grid()), choice_(spec.from), components_(components) {}
 
     std::vector<MovementMessage> build(const std::vector<ComponentLists>& lists) {
         messages_.clear();
@@ -195,8 +190,7 @@ MovementLists::MovementLists(const Movement& spec, std::int64_t rank, LoopUse lo
         single_source_ = single_source_ && component.terms.size() == 1;
         pattern_ = pattern_ || component.pattern;
     }
-    for (int t = 0; t < spec.from.grid().dimensions(); ++t)
-        single_source_ = single_source_ && !spec.from.is_partial(t);
+    for (int t = 0; t < spec.from.grid().dimensions(); ++t) single_source_ = single_source_ && !spec.from.is_partial(t);
 }
 
 MovementLists::~MovementLists() = default;

@@ -15,16 +15,16 @@ struct EntryProgression {
     std::int64_t count = 0;
     std::int64_t from = 0, from_stride = 0;  ///< as in the lists of EntryGroup
     std::int64_t to = 0, to_stride = 0;
-    std::uint8_t factor = 0;                 ///< of all
+    std::uint8_t factor = 0;  ///< of all
 };
 
 /// Elements of one component that are shared with one group of peers. Bit 0 of a factor negates, bit 1 conjugates.
 struct EntryGroup {
-    std::int64_t peer = 0;             ///< the peers' combined place in the component's slots
+    std::int64_t peer = 0;                          ///< the peers' combined place in the component's slots
     std::optional<EntryProgression> progression{};  ///< in place of the lists
-    std::vector<std::int64_t> from;    ///< offset in the source array (receiving side: only right if the peer is this rank)
-    std::vector<std::int64_t> to;      ///< offset in the target array (empty on the sending side)
-    std::vector<std::uint8_t> factor;  ///< empty: all +1
+    std::vector<std::int64_t> from;                 ///< offset in the source array (receiving side: only right if the peer is this rank)
+    std::vector<std::int64_t> to;                   ///< offset in the target array (empty on the sending side)
+    std::vector<std::uint8_t> factor;               ///< empty: all +1
     /// In place of the lists, where the movement is a nest of loops: elements before each part of the loops, and their number.
     std::vector<std::int64_t> part_begin;
     std::int64_t count() const {

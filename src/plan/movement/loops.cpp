@@ -17,11 +17,11 @@ using namespace movement_nest;
 
 namespace {
 
-/// Elements of a component on a rank, and the part of the movement's elements, from which on lists are too long: shorter ones are kept, and read
-/// faster than loops begin.
+/// Elements of a component on a rank, and the part of the movement's elements, from which on lists are too long: shorter ones are kept, and
+/// read faster than loops begin.
 constexpr double min_elements = 1 << 16, min_part = 1.0 / 16;
-/// Seconds to list an element, and to look at a value of an inner label for a pair of places, from a table or without; on one machine, but their
-/// ratio is what counts.
+/// Seconds to list an element, and to look at a value of an inner label for a pair of places, from a table or without; on one machine, but
+/// their ratio is what counts.
 constexpr double seconds_of_entry = 1e-7, seconds_of_value = 3e-9, seconds_of_value_without_table = 1.2e-7;
 /// Seconds to begin an inner loop where an element's place depends on all children of a node.
 constexpr double seconds_of_run = 1e-8;
@@ -84,7 +84,8 @@ private:
 };
 
 /// Time to count what a rank sends and receives by the loops of a term.
-double counting_seconds(const Movement& spec, const MovementComponent& component, const std::vector<SlotUse>& slots, const std::array<int, 2>& inner) {
+double counting_seconds(const Movement& spec, const MovementComponent& component, const std::vector<SlotUse>& slots,
+                        const std::array<int, 2>& inner) {
     double steps = 1, values = 0, longest_pair = 0, runs = 0;
     for (int l : component.labels) {
         const auto extent = static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
@@ -96,9 +97,13 @@ double counting_seconds(const Movement& spec, const MovementComponent& component
     }
     for (const auto& slot : slots)
         if (slot.position(inner[0]) >= 0 && slot.position(inner[1]) >= 0 && !slot.layout->is_rows() && slot.layout->places() > 1)
-            runs += static_cast<double>(spec.label_extents[static_cast<std::size_t>(inner[1])]) * (slot.target ? 1 : static_cast<double>(slot.layout->node().children().size()));
-    const auto places = static_cast<double>(combined_places(spec.from, component.from_slots) + combined_places(spec.to, component.to_slots));
-    return places * steps * (values * (longest_pair > static_cast<double>(max_table) ? seconds_of_value_without_table : seconds_of_value) + runs * seconds_of_run);
+            runs += static_cast<double>(spec.label_extents[static_cast<std::size_t>(inner[1])]) *
+                    (slot.target ? 1 : static_cast<double>(slot.layout->node().children().size()));
+    const auto places =
+        static_cast<double>(combined_places(spec.from, component.from_slots) + combined_places(spec.to, component.to_slots));
+    return places * steps *
+           (values * (longest_pair > static_cast<double>(max_table) ? seconds_of_value_without_table : seconds_of_value) +
+            runs * seconds_of_run);
 }
 
 }  // namespace
@@ -158,8 +163,8 @@ private:
             has_factor = has_factor || other.factor[j] != 0;
         }
     };
-    /// The inner loop where the child with x is at one position among the sorted children of the source: its values by what they add to the places
-    /// of source and target.
+    /// The inner loop where the child with x is at one position among the sorted children of the source: its values by what they add to the
+    /// places of source and target.
     struct SortedAxis : Axis {
         std::vector<std::size_t> begin;
     };
@@ -203,7 +208,8 @@ private:
         }
         std::int64_t number = 0;
         for (auto i = unit.fixed.rbegin(); i != unit.fixed.rend(); ++i)
-            number = number * nest_.extent_at(unit, *i) + value_[static_cast<std::size_t>(nest_.slots_[unit.slot].labels[static_cast<std::size_t>(*i)])];
+            number = number * nest_.extent_at(unit, *i) +
+                     value_[static_cast<std::size_t>(nest_.slots_[unit.slot].labels[static_cast<std::size_t>(*i)])];
         return unit.table[static_cast<std::size_t>(number)];
     }
 
@@ -216,7 +222,9 @@ private:
         // Those of the unit that has the fewest at its place are looked at.
         std::span<const std::int32_t> values;
         for (std::size_t u = 0; u < units.size(); ++u)
-            if (const auto own = lines_[u]->values_at(units[u].child == nullptr ? place_[units[u].slot] : 0); u == 0 || own.size() < values.size()) values = own;
+            if (const auto own = lines_[u]->values_at(units[u].child == nullptr ? place_[units[u].slot] : 0);
+                u == 0 || own.size() < values.size())
+                values = own;
         result.resize(values.size());
         std::size_t count = 0;
         for (const auto value : values) {
@@ -275,13 +283,15 @@ private:
             }
             std::partial_sum(axis.begin.begin(), axis.begin.end(), axis.begin.begin());
             for (std::size_t i = 0; i < n; ++i)
-                axis.set(axis.begin[bucket(shares_[i].place, to_place_[i]) + 1]++, x_.from[i] + (source ? stride(source) * shares_[i].index : 0), x_.to[i], x_, i);
+                axis.set(axis.begin[bucket(shares_[i].place, to_place_[i]) + 1]++,
+                         x_.from[i] + (source ? stride(source) * shares_[i].index : 0), x_.to[i], x_, i);
         }
     }
 
     static std::size_t first_from(const std::vector<std::int64_t>& ascending, std::size_t begin, std::size_t end, std::int64_t bound) {
         const auto first = ascending.begin();
-        return static_cast<std::size_t>(std::lower_bound(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end), bound) - first);
+        return static_cast<std::size_t>(
+            std::lower_bound(first + static_cast<std::ptrdiff_t>(begin), first + static_cast<std::ptrdiff_t>(end), bound) - first);
     }
 
     /// Numbers of a child, from the least one to below the bound.
@@ -290,7 +300,8 @@ private:
     };
 
     /// Calls f for the values of x that add these places and whose children in source and target are within limits.
-    void emit(const SortedAxis& x, std::size_t bucket, const Limits& in_source, const Limits& in_target, std::int64_t from, std::int64_t to, std::uint8_t factor) {
+    void emit(const SortedAxis& x, std::size_t bucket, const Limits& in_source, const Limits& in_target, std::int64_t from, std::int64_t to,
+              std::uint8_t factor) {
         auto begin = x.begin[bucket], end = x.begin[bucket + 1];
         if (begin == end) return;
         if (nest_.from_node_) {
@@ -302,11 +313,12 @@ private:
             end = first_from(x.to_child, begin, end, in_target.bound);
         }
         if (begin == end) return;
-        f_({static_cast<std::int64_t>(end - begin), from, to, x.from.data() + begin, x.to.data() + begin, x.has_factor ? x.factor.data() + begin : nullptr, factor});
+        f_({static_cast<std::int64_t>(end - begin), from, to, x.from.data() + begin, x.to.data() + begin,
+            x.has_factor ? x.factor.data() + begin : nullptr, factor});
     }
 
-    /// What all children of the target but that with x add, and the limits of that one: a stored element has its children in order. False if the
-    /// others are not.
+    /// What all children of the target but that with x add, and the limits of that one: a stored element has its children in order. False
+    /// if the others are not.
     bool place_in_target(Share& others, Limits& limits) const {
         const NodeUse& target = nest_.to_node_;
         const std::int64_t step = target.node().strict() ? 1 : 0;
@@ -325,7 +337,8 @@ private:
         return true;
     }
 
-    /// Sorts the numbers of all children of the source but that with x; false if the element is zero. @param odd  changed with each exchange
+    /// Sorts the numbers of all children of the source but that with x; false if the element is zero. @param odd  changed with each
+    /// exchange
     bool sort_others(bool& odd) {
         const NodeUse& source = nest_.from_node_;
         others_.clear();
@@ -387,8 +400,8 @@ private:
     std::int64_t from_ = 0, to_ = 0;
     std::uint8_t factor_ = 0;
     Axis x_, y_;
-    std::vector<SortedAxis> sorted_;                    // x, by position among the source's children
-    std::vector<std::int64_t> from_number_, to_number_; // of the nodes' children
+    std::vector<SortedAxis> sorted_;                     // x, by position among the source's children
+    std::vector<std::int64_t> from_number_, to_number_;  // of the nodes' children
     std::vector<std::int64_t> others_, to_place_;
     std::vector<Share> shares_;
     std::vector<Line> scratch_;
@@ -419,7 +432,8 @@ std::unique_ptr<const MovementLoops> MovementLoops::make(const Movement& spec, s
     if ((!always && !lists.are_long()) || all.labels.size() < 2) return nullptr;
     for (auto* numbers : {&all.labels, &all.from_slots, &all.to_slots}) std::sort(numbers->begin(), numbers->end());
     all.terms = spec.terms;
-    if (!occur_once(all, spec.from, all.from_slots, spec.from_labels) || !occur_once(all, spec.to, all.to_slots, spec.to_labels)) return nullptr;
+    if (!occur_once(all, spec.from, all.from_slots, spec.from_labels) || !occur_once(all, spec.to, all.to_slots, spec.to_labels))
+        return nullptr;
     double counting = 0;
     for (const auto& term : all.terms) {
         const auto slots = uses(spec, all, term);

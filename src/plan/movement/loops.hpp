@@ -1,4 +1,5 @@
-/// Movements as nests of loops, where lists of elements would be as long as the data: slots that share labels crosswise, or whole composite nodes.
+/// Movements as nests of loops, where lists of elements would be as long as the data: slots that share labels crosswise, or whole composite
+/// nodes.
 #pragma once
 
 #include "plan/movement/components.hpp"
@@ -10,8 +11,8 @@
 
 namespace arges {
 
-/// Elements of a movement that follow each other in a message: entry i goes from `from + from_offsets[i]` to `to + to_offsets[i]`. Offsets of
-/// the sender are right on the sending rank, those of the receiver on the receiving one. Bit 0 of a factor negates, bit 1 conjugates.
+/// Elements of a movement that follow each other in a message: entry i goes from `from + from_offsets[i]` to `to + to_offsets[i]`. Offsets
+/// of the sender are right on the sending rank, those of the receiver on the receiving one. Bit 0 of a factor negates, bit 1 conjugates.
 struct LoopRun {
     std::int64_t count = 0;
     std::int64_t from = 0, to = 0;
@@ -28,10 +29,11 @@ struct LoopPart {
 };
 
 /// A movement, v = all values of its labels: for each term all labels but two are fixed in turn. What a slot then says of the two,
-/// where it has only one of them, is a short list. A node over children that has both, in two of them, adds up its element from the children's numbers:
-/// the inner loop is cut where the children change their order, and is sorted by what its child adds to the place, so that the values for a place
-/// follow each other. Both sides of a message run through the same loops, so that they need no lists and agree on the order.
-/// Example: (ae|bf) with eightfold symmetry to sym(a,b) sym(e,f): b and e are fixed, f runs, and a runs up to where (ae) passes (bf), then on.
+/// where it has only one of them, is a short list. A node over children that has both, in two of them, adds up its element from the
+/// children's numbers: the inner loop is cut where the children change their order, and is sorted by what its child adds to the place, so
+/// that the values for a place follow each other. Both sides of a message run through the same loops, so that they need no lists and agree
+/// on the order. Example: (ae|bf) with eightfold symmetry to sym(a,b) sym(e,f): b and e are fixed, f runs, and a runs up to where (ae)
+/// passes (bf), then on.
 class MovementLoops {
 public:
     /// Null where lists are short, or where no two labels can be separated; else all components become one.
@@ -49,7 +51,8 @@ public:
     /// All loops, in order.
     const std::vector<LoopPart>& parts() const { return parts_; }
     /// Calls f for what a place of the source sends to a place of the target in a part.
-    void for_each_run(const LoopPart& part, std::int64_t from_place, std::int64_t to_place, const std::function<void(const LoopRun&)>& f) const;
+    void for_each_run(const LoopPart& part, std::int64_t from_place, std::int64_t to_place,
+                      const std::function<void(const LoopRun&)>& f) const;
     /// Bytes of the tables, about.
     std::int64_t bytes() const;
 

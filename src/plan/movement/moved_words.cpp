@@ -75,10 +75,7 @@ std::int64_t CountedRanks::places(const std::vector<int>& torus) const {
 }
 
 MovedWords::MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks)
-    : present_(tensor.layout),
-      ranks_(ranks),
-      one_rank_(grid.ranks() == 1),
-      one_grid_(tensor.layout.grid() == grid),
+    : present_(tensor.layout), ranks_(ranks), one_rank_(grid.ranks() == 1), one_grid_(tensor.layout.grid() == grid),
       present_ranks_(tensor.layout.grid().ranks()) {
     for (int s = 0; s < present_.slots(); ++s) labels_.push_back(distinct(slot_labels(present_, tensor.labels, s)));
 }
@@ -99,11 +96,13 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
     result.wanted.reserve(ranks_.count());
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         place[r] = ranks_.place(r, torus);
-        result.wanted.push_back(static_cast<double>(slot.layout != nullptr ? slot.layout->local_size(place[r]) : all_have + (place[r] < longer ? 1 : 0)));
+        result.wanted.push_back(
+            static_cast<double>(slot.layout != nullptr ? slot.layout->local_size(place[r]) : all_have + (place[r] < longer ? 1 : 0)));
     }
     if (match < 0 || (one_grid_ && slot.mapping == present_.mapping(match))) return result;
     const auto& other = present_.slot(match);
-    const bool estimated = other.is_blocks() || other.is_rows() || (slot.layout != nullptr && (slot.layout->is_blocks() || slot.layout->is_rows()));
+    const bool estimated =
+        other.is_blocks() || other.is_rows() || (slot.layout != nullptr && (slot.layout->is_blocks() || slot.layout->is_rows()));
     result.present.reserve(ranks_.count());
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         const auto rank = ranks_.rank(r);
@@ -112,7 +111,8 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
         else if (estimated)
             result.present.push_back(result.wanted[r] / static_cast<double>(other.places()));
         else
-            result.present.push_back(static_cast<double>(count_common(slot.size, place[r], places, present_.place(rank, match), other.places())));
+            result.present.push_back(
+                static_cast<double>(count_common(slot.size, place[r], places, present_.place(rank, match), other.places())));
     }
     return result;
 }
@@ -153,7 +153,8 @@ double moved_words(const OperandSpec& tensor, const WorkingOperand& working) {
     const MovedWords moved(tensor, layout.grid(), ranks);
     std::vector<SlotShare> shares;
     for (int s = 0; s < layout.slots(); ++s)
-        shares.push_back(moved.share(moved.match(slot_labels(layout, working.labels, s), kind_of(layout, s)), {layout.mapping(s), layout.slot(s).size(), &layout.slot(s)}));
+        shares.push_back(moved.share(moved.match(slot_labels(layout, working.labels, s), kind_of(layout, s)),
+                                     {layout.mapping(s), layout.slot(s).size(), &layout.slot(s)}));
     std::vector<const SlotShare*> slots;
     for (const auto& share : shares) slots.push_back(&share);
     return moved.count(slots);

@@ -11,8 +11,8 @@ namespace arges {
 
 /// What ranks have of one slot of a working layout. Slots that are put on the torus alike share it.
 struct SlotShare {
-    int match = -1;               ///< slot of the tensor over the same labels; -1: none
-    std::vector<double> wanted;   ///< by counted rank: elements
+    int match = -1;              ///< slot of the tensor over the same labels; -1: none
+    std::vector<double> wanted;  ///< by counted rank: elements
     /// Those of them that the rank has in the tensor already, about; exact for slots that match. Empty: all.
     std::vector<double> present;
     const std::vector<double>& owned() const { return present.empty() ? wanted : present; }
@@ -21,8 +21,8 @@ struct SlotShare {
 /// A slot of a working layout.
 struct WantedSlot {
     const SlotMapping& mapping;
-    std::int64_t size = 0;              ///< packed indices
-    const SlotLayout* layout = nullptr; ///< null: packed indices are distributed one by one, all of them
+    std::int64_t size = 0;               ///< packed indices
+    const SlotLayout* layout = nullptr;  ///< null: packed indices are distributed one by one, all of them
 };
 
 /// The ranks whose elements are counted: all where they are few, else a sample.
@@ -41,7 +41,8 @@ private:
     std::vector<std::int64_t> lengths_, ranks_, coordinates_;  // coordinates by rank, then dimension
 };
 
-/// Counts what the busiest rank receives for working copies of a tensor (or sends of its parts of the result). exact_volume() counts what is moved.
+/// Counts what the busiest rank receives for working copies of a tensor (or sends of its parts of the result). exact_volume() counts what
+/// is moved.
 class MovedWords {
 public:
     /// @param grid of the working layouts; it and `ranks` of it must outlive this
@@ -61,7 +62,7 @@ private:
     const CountedRanks& ranks_;
     std::vector<std::vector<int>> labels_;  // of the tensor's slots, ascending
     bool one_rank_, one_grid_;
-    std::int64_t present_ranks_;            // that hold something of the tensor
+    std::int64_t present_ranks_;  // that hold something of the tensor
 };
 
 /// The same for one working layout.

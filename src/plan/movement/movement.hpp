@@ -37,8 +37,8 @@ struct Movement {
     bool operator==(const Movement&) const = default;
 };
 
-/// The movement of every element to the same indices of another layout of the same order. The extents are those of the source, unless parts of
-/// the two sides are named by offsets later.
+/// The movement of every element to the same indices of another layout of the same order. The extents are those of the source, unless parts
+/// of the two sides are named by offsets later.
 Movement copy_between(const Layout& from, const Layout& to);
 
 /// Bytes or elements that a rank sends to and receives from other ranks.

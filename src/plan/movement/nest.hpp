@@ -1,4 +1,5 @@
-/// What the loops of one term of a movement look at: slots, children of composite nodes, and tables of what they say of the two inner labels.
+/// What the loops of one term of a movement look at: slots, children of composite nodes, and tables of what they say of the two inner
+/// labels.
 #pragma once
 
 #include "base/divider.hpp"
@@ -33,7 +34,9 @@ struct SlotUse {
         return found == labels.end() ? -1 : static_cast<int>(found - labels.begin());
     }
     /// True if the slot is a node over children whose numbers, sorted, make up the element.
-    bool is_node() const { return !layout->is_blocks() && layout->node().children().size() > 1 && layout->node().kind() != NodeKind::product; }
+    bool is_node() const {
+        return !layout->is_blocks() && layout->node().children().size() > 1 && layout->node().kind() != NodeKind::product;
+    }
     /// Of such a node, the number of the child that has a position.
     int child_of(int position) const { return position / layout->node().children()[0].width(); }
 };
@@ -57,7 +60,8 @@ struct Line {
             if (factor[z] != absent) values[static_cast<std::size_t>(next[place_of(z)]++)] = static_cast<std::int32_t>(z);
     }
     std::int64_t bytes() const {
-        return static_cast<std::int64_t>(sizeof(Line) + index.size() * sizeof index[0] + factor.size() + (place.size() + values.size() + begin.size()) * sizeof values[0]);
+        return static_cast<std::int64_t>(sizeof(Line) + index.size() * sizeof index[0] + factor.size() +
+                                         (place.size() + values.size() + begin.size()) * sizeof values[0]);
     }
     std::span<const std::int32_t> values_at(std::int64_t p) const {
         const auto* const first = begin.data() + p;
@@ -70,19 +74,19 @@ private:
 
 /// A slot, or a child of a node, whose elements depend on one of the two inner labels.
 struct Unit {
-    std::size_t slot = 0;                 // number of the SlotUse
-    int first = 0, width = 0;             // positions
-    const PackedNode* child = nullptr;    // of a node; null: a whole slot
-    int inner = 0;                        // position of the inner label
-    std::vector<int> fixed;               // the other positions
-    std::vector<Line> table;              // by the combined values of the fixed labels; empty: made each time
+    std::size_t slot = 0;               // number of the SlotUse
+    int first = 0, width = 0;           // positions
+    const PackedNode* child = nullptr;  // of a node; null: a whole slot
+    int inner = 0;                      // position of the inner label
+    std::vector<int> fixed;             // the other positions
+    std::vector<Line> table;            // by the combined values of the fixed labels; empty: made each time
 };
 
 /// The slots of a component in a term.
 inline std::vector<SlotUse> uses(const Movement& spec, const MovementComponent& component, const LabelTerm& term) {
     std::vector<SlotUse> result;
-    const auto add = [&](const Layout& layout, const std::vector<int>& slots, const std::vector<int>& labels, const std::vector<std::int64_t>& offset,
-                         bool target) {
+    const auto add = [&](const Layout& layout, const std::vector<int>& slots, const std::vector<int>& labels,
+                         const std::vector<std::int64_t>& offset, bool target) {
         for (int s : slots) {
             SlotUse use{&layout.slot(s), target, {}, {}};
             for (int d : layout.slot_dimensions(s)) {
@@ -107,7 +111,8 @@ inline bool separates(const std::vector<SlotUse>& slots, int x, int y) {
 }
 
 /// The inner labels with the most values, the longer one first.
-inline std::optional<std::array<int, 2>> inner_labels(const Movement& spec, const MovementComponent& component, const std::vector<SlotUse>& slots) {
+inline std::optional<std::array<int, 2>> inner_labels(const Movement& spec, const MovementComponent& component,
+                                                      const std::vector<SlotUse>& slots) {
     const auto extent = [&](int l) { return spec.label_extents[static_cast<std::size_t>(l)]; };
     std::optional<std::array<int, 2>> best;
     for (std::size_t i = 0; i < component.labels.size(); ++i)
@@ -120,8 +125,8 @@ inline std::optional<std::array<int, 2>> inner_labels(const Movement& spec, cons
     return best;
 }
 
-/// What a child adds to the place of an element, and to its local index there. Of the sum over the children the place is taken modulo the number
-/// of places, and the quotient is added to the index.
+/// What a child adds to the place of an element, and to its local index there. Of the sum over the children the place is taken modulo the
+/// number of places, and the quotient is added to the index.
 struct Share {
     std::int64_t place = 0, index = 0;
     Share& operator+=(const Share& other) {
@@ -154,8 +159,8 @@ public:
     std::int64_t places() const { return by_places_.divisor(); }
     /// What the child with this number adds that is at a position among the sorted ones.
     const Share& share(std::int64_t number, int position) const { return shares_[static_cast<std::size_t>(position * numbers_ + number)]; }
-    /// Where the other children add up to `others`: the place that the last one must add so that the element is at `own`. What is over goes into
-    /// the index of `others`.
+    /// Where the other children add up to `others`: the place that the last one must add so that the element is at `own`. What is over goes
+    /// into the index of `others`.
     std::int64_t complete(Share& others, std::int64_t own) const {
         const auto turn = by_places_.quotient(others.place), place = others.place - turn * places();
         others.index += turn + (place > own ? 1 : 0);
@@ -193,7 +198,8 @@ public:
     using Unit = movement_nest::Unit;
 
     Nest(const Movement& spec, const MovementComponent& component, const LabelTerm& term)
-        : slots_(movement_nest::uses(spec, component, term)), inner_(*movement_nest::inner_labels(spec, component, slots_)), extents_(spec.label_extents) {
+        : slots_(movement_nest::uses(spec, component, term)), inner_(*movement_nest::inner_labels(spec, component, slots_)),
+          extents_(spec.label_extents) {
         for (int l : component.labels)
             if (l != inner_[0] && l != inner_[1]) outer_.push_back(l);
         for (int l : outer_) steps_ *= extents_[static_cast<std::size_t>(l)];
@@ -306,9 +312,9 @@ private:
     std::vector<std::int64_t> extents_;
     std::int64_t steps_ = 1;
     std::uint8_t factor_ = 0;
-    std::vector<std::size_t> fixed_slots_;          // slots without inner labels
-    std::array<std::vector<Unit>, 2> units_;        // by inner label
-    NodeUse from_node_, to_node_;                   // slots that have both inner labels
+    std::vector<std::size_t> fixed_slots_;    // slots without inner labels
+    std::array<std::vector<Unit>, 2> units_;  // by inner label
+    NodeUse from_node_, to_node_;             // slots that have both inner labels
 };
 
 }  // namespace arges

@@ -151,8 +151,7 @@ double largest_use(const Movement& spec, const MovementComponent& component) {
     for (const auto& group : component.from_groups) product *= static_cast<double>(group.size());
     std::vector<bool> known(spec.label_extents.size(), false);
     for (int s : component.from_slots)
-        for (int d : spec.from.slot_dimensions(s))
-            known[static_cast<std::size_t>(spec.from_labels[static_cast<std::size_t>(d)])] = true;
+        for (int d : spec.from.slot_dimensions(s)) known[static_cast<std::size_t>(spec.from_labels[static_cast<std::size_t>(d)])] = true;
     for (int l : component.labels)
         if (!known[static_cast<std::size_t>(l)]) product *= static_cast<double>(spec.label_extents[static_cast<std::size_t>(l)]);
     return product;
@@ -216,7 +215,8 @@ MovementBound movement_bound(const Movement& spec) {
         building = std::max({building, reads * bytes_of_entry, sent.entries.back() * bytes_of_entry * growth});
     }
     if (loops) {
-        lists = static_cast<double>(loops->bytes()) + (SideBound::product(sent.groups) + SideBound::product(received.groups)) * (bytes_of_message + 8 * static_cast<double>(loops->parts().size()));
+        lists = static_cast<double>(loops->bytes()) + (SideBound::product(sent.groups) + SideBound::product(received.groups)) *
+                                                          (bytes_of_message + 8 * static_cast<double>(loops->parts().size()));
         building = 0;
     } else {
         lists += sent.message_bytes(ranks) + received.message_bytes(ranks);

@@ -13,9 +13,9 @@ Volume movement_volume(const Movement& spec, std::int64_t rank);
 
 /// What a movement takes on any rank at most.
 struct MovementBound {
-    Volume volume;                   ///< elements
-    std::int64_t list_bytes = 0;     ///< of the lists that MovementRun keeps
-    std::int64_t building_bytes = 0; ///< besides, while they are built
+    Volume volume;                    ///< elements
+    std::int64_t list_bytes = 0;      ///< of the lists that MovementRun keeps
+    std::int64_t building_bytes = 0;  ///< besides, while they are built
 };
 
 /// Elements are counted where that is quick; the rest follows from extents, so that it costs nothing for any number of elements

@@ -38,8 +38,8 @@ std::vector<SlotView> views(const Layout& layout, const std::vector<int>& slots,
     const bool idle = layout.grid().is_idle(rank);
     std::int64_t order_stride = 1, place_stride = 1;
     for (int s : slots) {
-        SlotView view{&layout.slot(s), {}, {}, idle ? 0 : layout.place(rank, s), strides[static_cast<std::size_t>(s)], order_stride,
-                      place_stride};
+        SlotView view{&layout.slot(s), {},          {}, idle ? 0 : layout.place(rank, s), strides[static_cast<std::size_t>(s)],
+                      order_stride,    place_stride};
         for (int d : layout.slot_dimensions(s)) {
             view.labels.push_back(labels[static_cast<std::size_t>(d)]);
             view.offsets.push_back(offset.empty() ? 0 : offset[static_cast<std::size_t>(d)]);
@@ -55,14 +55,9 @@ std::vector<SlotView> views(const Layout& layout, const std::vector<int>& slots,
 class Walk {
 public:
     Walk(const Movement& spec, const MovementComponent& component, std::int64_t rank)
-        : spec_(spec),
-          c_(component),
-          from_(views(spec.from, component.from_slots, spec.from_labels, spec.from_offset, rank)),
-          to_(views(spec.to, component.to_slots, spec.to_labels, spec.to_offset, rank)),
-          value_(spec.label_extents.size(), 0),
-          known_(spec.label_extents.size(), false),
-          from_tuple_(from_.size()),
-          to_tuple_(to_.size()) {}
+        : spec_(spec), c_(component), from_(views(spec.from, component.from_slots, spec.from_labels, spec.from_offset, rank)),
+          to_(views(spec.to, component.to_slots, spec.to_labels, spec.to_offset, rank)), value_(spec.label_extents.size(), 0),
+          known_(spec.label_extents.size(), false), from_tuple_(from_.size()), to_tuple_(to_.size()) {}
 
     /// Entries by what this rank's target elements read.
     std::vector<Entry> receiving() {
@@ -84,8 +79,8 @@ public:
 
 private:
     template <class F>
-    void for_each_stored(const std::vector<SlotView>& slots, std::vector<Tuple>& tuples, int s, std::int64_t order,
-                         std::int64_t offset, F&& f) {
+    void for_each_stored(const std::vector<SlotView>& slots, std::vector<Tuple>& tuples, int s, std::int64_t order, std::int64_t offset,
+                         F&& f) {
         if (s < 0) {
             f(order, offset);
             return;
@@ -116,8 +111,7 @@ private:
     int choose_image(const std::vector<Tuple>& stored, std::vector<Tuple>& image, std::size_t s, int factor) {
         if (s == to_.size()) return labels_from_target(image) ? factor : -1;
         for (const auto& p : c_.to_groups[s]) {
-            for (std::size_t i = 0; i < p.image.size(); ++i)
-                image[s][i] = stored[s][static_cast<std::size_t>(p.image[i])];
+            for (std::size_t i = 0; i < p.image.size(); ++i) image[s][i] = stored[s][static_cast<std::size_t>(p.image[i])];
             const int found = choose_image(stored, image, s + 1, factor ^ factor_bits(p.negative, p.conjugate));
             if (found >= 0) return found;
         }
@@ -141,8 +135,7 @@ private:
             for (const auto& slot : from_) {
                 Tuple x;
                 for (std::size_t i = 0; i < slot.labels.size(); ++i)
-                    x[i] = value_[static_cast<std::size_t>(term.image[static_cast<std::size_t>(slot.labels[i])])] +
-                           slot.offsets[i];
+                    x[i] = value_[static_cast<std::size_t>(term.image[static_cast<std::size_t>(slot.labels[i])])] + slot.offsets[i];
                 const auto at = slot.layout->locate(x.data());
                 zero = zero || at.zero || at.outside;
                 factor ^= factor_bits(at.negative, at.conjugate);
@@ -232,8 +225,7 @@ private:
         for (std::size_t s = 0; s < to_.size(); ++s) {
             const auto& slot = to_[s];
             Tuple x, stored;
-            for (std::size_t i = 0; i < slot.labels.size(); ++i)
-                x[i] = value_[static_cast<std::size_t>(slot.labels[i])] + slot.offsets[i];
+            for (std::size_t i = 0; i < slot.labels.size(); ++i) x[i] = value_[static_cast<std::size_t>(slot.labels[i])] + slot.offsets[i];
             stored = x;
             const auto at = slot.layout->locate(stored.data());
             if (at.zero || at.outside) return;
@@ -257,9 +249,8 @@ private:
     }
 
     bool same_labels(const std::vector<std::int64_t>& wanted) const {
-        return std::all_of(c_.labels.begin(), c_.labels.end(), [&](int l) {
-            return value_[static_cast<std::size_t>(l)] == wanted[static_cast<std::size_t>(l)];
-        });
+        return std::all_of(c_.labels.begin(), c_.labels.end(),
+                           [&](int l) { return value_[static_cast<std::size_t>(l)] == wanted[static_cast<std::size_t>(l)]; });
     }
 
     const Movement& spec_;
@@ -272,16 +263,13 @@ private:
 };
 
 std::vector<EntryGroup> grouped(std::vector<Entry> entries, bool target) {
-    auto before = [](const Entry& a, const Entry& b) {
-        return std::tie(a.peer, a.order, a.term) < std::tie(b.peer, b.order, b.term);
-    };
+    auto before = [](const Entry& a, const Entry& b) { return std::tie(a.peer, a.order, a.term) < std::tie(b.peer, b.order, b.term); };
     if (!std::is_sorted(entries.begin(), entries.end(), before)) std::sort(entries.begin(), entries.end(), before);
     std::vector<EntryGroup> result;
     for (std::size_t i = 0; i < entries.size();) {
         std::size_t end = i;
         bool factors = false;
-        for (; end < entries.size() && entries[end].peer == entries[i].peer; ++end)
-            factors = factors || entries[end].factor != 0;
+        for (; end < entries.size() && entries[end].peer == entries[i].peer; ++end) factors = factors || entries[end].factor != 0;
         EntryGroup group;
         group.peer = entries[i].peer;
         group.from.reserve(end - i);
@@ -295,9 +283,10 @@ std::vector<EntryGroup> grouped(std::vector<Entry> entries, bool target) {
     return result;
 }
 
-/// What a place of one side shares with each place of the other, where both distribute packed indices: index I is at place I mod p, as number
-/// (I - window) / p.
-std::vector<EntryGroup> progressions(const SlotLayout& from, const SlotLayout& to, const LabelTerm& term, std::int64_t place, bool sending) {
+/// What a place of one side shares with each place of the other, where both distribute packed indices: index I is at place I mod p, as
+/// number (I - window) / p.
+std::vector<EntryGroup> progressions(const SlotLayout& from, const SlotLayout& to, const LabelTerm& term, std::int64_t place,
+                                     bool sending) {
     const auto &own = sending ? from : to, &other = sending ? to : from;
     const auto begin = std::max(from.begin(), to.begin()), end = std::min(from.begin() + from.size(), to.begin() + to.size());
     const auto step = std::lcm(own.places(), other.places());
@@ -307,8 +296,9 @@ std::vector<EntryGroup> progressions(const SlotLayout& from, const SlotLayout& t
     for (auto index = first; index < std::min(end, first + step); index += own.places()) {
         EntryGroup group;
         group.peer = index % other.places();
-        group.progression = {ceil_div(end - index, step), (index - from.begin()) / from.places(), step / from.places(),
-                             (index - to.begin()) / to.places(), step / to.places(), static_cast<std::uint8_t>(factor_bits(term.negative, term.conjugate))};
+        group.progression = {ceil_div(end - index, step), (index - from.begin()) / from.places(),
+                             step / from.places(),        (index - to.begin()) / to.places(),
+                             step / to.places(),          static_cast<std::uint8_t>(factor_bits(term.negative, term.conjugate))};
         result.push_back(std::move(group));
     }
     std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.peer < b.peer; });

@@ -20,8 +20,7 @@ public:
     bool for_each(Visit&& visit) const {
         for (auto v = neighbours_.size(); v-- > 0;) {
             const auto start = std::uint64_t{1} << v;
-            if (!(with_partners(start, visit) &&
-                  grow(start, up_to(start), [&](std::uint64_t set) { return with_partners(set, visit); })))
+            if (!(with_partners(start, visit) && grow(start, up_to(start), [&](std::uint64_t set) { return with_partners(set, visit); })))
                 return false;
         }
         return true;
@@ -40,8 +39,7 @@ private:
 
     std::uint64_t neighbours_of(std::uint64_t set) const {
         std::uint64_t result = 0;
-        for (auto rest = set; rest != 0; rest &= rest - 1)
-            result |= neighbours_[static_cast<std::size_t>(std::countr_zero(rest))];
+        for (auto rest = set; rest != 0; rest &= rest - 1) result |= neighbours_[static_cast<std::size_t>(std::countr_zero(rest))];
         return result & ~set;
     }
 

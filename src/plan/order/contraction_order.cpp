@@ -44,8 +44,7 @@ std::vector<OperandSet> single_operands(OperandSet set) {
 /// Every leaf next to every other.
 std::vector<std::uint64_t> complete_graph(std::size_t leaves) {
     std::vector<std::uint64_t> result;
-    for (std::size_t i = 0; i < leaves; ++i)
-        result.push_back((~std::uint64_t{0} >> (64 - leaves)) & ~(std::uint64_t{1} << i));
+    for (std::size_t i = 0; i < leaves; ++i) result.push_back((~std::uint64_t{0} >> (64 - leaves)) & ~(std::uint64_t{1} << i));
     return result;
 }
 
@@ -69,8 +68,7 @@ private:
     /// The best tree with outer products anywhere, where they are few.
     std::optional<PairTree> best_of_all() const {
         const ConnectedPairs pairs(complete_graph(all_.size()));
-        if (network_.operands() > searched_completely || pairs.count(options_.pair_budget) > options_.pair_budget)
-            return std::nullopt;
+        if (network_.operands() > searched_completely || pairs.count(options_.pair_budget) > options_.pair_budget) return std::nullopt;
         const auto greedy = joined([&](OperandSet part) { return first_tree(part); });
         return exact_order(network_, all_, pairs, greedy.tally.cost).value_or(greedy);
     }
@@ -98,9 +96,7 @@ private:
     }
 
     /// A tree for a bound.
-    PairTree first_tree(OperandSet part) const {
-        return greedy_orders(network_, single_operands(part), 2, options_.seed).front();
-    }
+    PairTree first_tree(OperandSet part) const { return greedy_orders(network_, single_operands(part), 2, options_.seed).front(); }
 
     template <class TreeOfPart>
     PairTree joined(TreeOfPart&& tree_of_part) const {

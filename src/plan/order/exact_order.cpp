@@ -75,8 +75,8 @@ private:
 
 }  // namespace
 
-std::optional<PairTree> exact_order(const PricedNetwork& network, const std::vector<OperandSet>& leaves,
-                                    const ConnectedPairs& pairs, double bound) {
+std::optional<PairTree> exact_order(const PricedNetwork& network, const std::vector<OperandSet>& leaves, const ConnectedPairs& pairs,
+                                    double bound) {
     SubsetTable table(network, leaves, bound);
     pairs.for_each([&](std::uint64_t first, std::uint64_t second) {
         table.join(first, second);

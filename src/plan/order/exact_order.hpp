@@ -10,7 +10,7 @@ namespace arges {
 
 /// The best tree over the leaves, which are disjoint sets of operands, among those whose every step joins one of
 /// `pairs` (of positions of leaves). None if all cost more than `bound`; a low bound spares calls of the cost function.
-std::optional<PairTree> exact_order(const PricedNetwork& network, const std::vector<OperandSet>& leaves,
-                                    const ConnectedPairs& pairs, double bound);
+std::optional<PairTree> exact_order(const PricedNetwork& network, const std::vector<OperandSet>& leaves, const ConnectedPairs& pairs,
+                                    double bound);
 
 }  // namespace arges

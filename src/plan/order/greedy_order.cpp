@@ -66,8 +66,7 @@ private:
     void add(Node node) {
         node.size = network_.size(node.labels);
         for (std::size_t other : left_)
-            if (intersects(nodes_[other].labels, node.labels))
-                candidates_.push_back({other, nodes_.size(), score(nodes_[other], node)});
+            if (intersects(nodes_[other].labels, node.labels)) candidates_.push_back({other, nodes_.size(), score(nodes_[other], node)});
         left_.push_back(nodes_.size());
         nodes_.push_back(std::move(node));
     }
@@ -102,8 +101,7 @@ private:
 
 }  // namespace
 
-std::vector<PairTree> greedy_orders(const PricedNetwork& network, const std::vector<OperandSet>& leaves, int trials,
-                                    std::uint64_t seed) {
+std::vector<PairTree> greedy_orders(const PricedNetwork& network, const std::vector<OperandSet>& leaves, int trials, std::uint64_t seed) {
     Random random(seed);
     std::vector<PairTree> result;
     result.push_back(Trial(network, leaves, {false, 1, 0}, random).tree());
@@ -119,9 +117,8 @@ std::vector<PairTree> greedy_orders(const PricedNetwork& network, const std::vec
 
 void join_smallest(const PricedNetwork& network, std::vector<OperandSet> parts, PairTree& tree) {
     while (parts.size() > 1) {
-        std::stable_sort(parts.begin(), parts.end(), [&](OperandSet a, OperandSet b) {
-            return network.size(network.labels(a)) < network.size(network.labels(b));
-        });
+        std::stable_sort(parts.begin(), parts.end(),
+                         [&](OperandSet a, OperandSet b) { return network.size(network.labels(a)) < network.size(network.labels(b)); });
         const std::array<OperandSet, 2> step{parts[0], parts[1]};
         tree.steps.push_back(step);
         tree.tally += network.price(step);

@@ -24,8 +24,7 @@ public:
     std::vector<OperandSet> nodes() const {
         std::vector<OperandSet> result;
         for (const auto& [node, step] : steps_) result.push_back(node);
-        std::stable_sort(result.begin(), result.end(),
-                         [&](OperandSet a, OperandSet b) { return cost(a) > cost(b); });
+        std::stable_sort(result.begin(), result.end(), [&](OperandSet a, OperandSet b) { return cost(a) > cost(b); });
         return result;
     }
 

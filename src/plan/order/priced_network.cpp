@@ -39,8 +39,7 @@ bool is_better(const Tally& a, const Tally& b) {
 
 PricedNetwork::PricedNetwork(const Network& network, const PairCost& cost) : cost_(cost) {
     if (network.operands.size() > 64)
-        throw InvalidArgument("a product of " + std::to_string(network.operands.size()) +
-                              " tensors: at most 64 are supported");
+        throw InvalidArgument("a product of " + std::to_string(network.operands.size()) + " tensors: at most 64 are supported");
     std::vector<LabelClass> labels(network.extents.size());
     for (std::size_t o = 0; o < network.operands.size(); ++o)
         for (int l : network.operands[o]) labels.at(static_cast<std::size_t>(l)).members |= OperandSet{1} << o;
@@ -82,8 +81,7 @@ LabelSet PricedNetwork::joined(const LabelSet& a, const LabelSet& b, OperandSet 
 
 void PricedNetwork::multiply(double& product, std::size_t word, std::uint64_t bits) const {
     for (; bits != 0; bits &= bits - 1)
-        product = std::min(
-            product * classes_[64 * word + static_cast<std::size_t>(std::countr_zero(bits))].size, largest_size);
+        product = std::min(product * classes_[64 * word + static_cast<std::size_t>(std::countr_zero(bits))].size, largest_size);
 }
 
 double PricedNetwork::size(const LabelSet& labels) const {

@@ -41,7 +41,8 @@ std::vector<LabelGroup> groups_of(const OperandSpec& operand) {
 /// Is the group packed in each operand that has one of its labels, and in the output as a whole or not at all?
 bool stays_packed(const LabelGroup& group, const std::vector<ProductNode>& nodes, const std::vector<int>& output) {
     auto count = [&](const std::vector<int>& labels) {
-        return std::count_if(group.labels.begin(), group.labels.end(), [&](int l) { return std::count(labels.begin(), labels.end(), l) > 0; });
+        return std::count_if(group.labels.begin(), group.labels.end(),
+                             [&](int l) { return std::count(labels.begin(), labels.end(), l) > 0; });
     };
     const auto width = static_cast<std::ptrdiff_t>(group.labels.size());
     if (const auto kept = count(output); kept != 0 && kept != width) return false;
@@ -81,8 +82,7 @@ double pair_seconds(const PairShape& s, const Product& spec, const PlanOptions& 
     const double words = s.batch / split_batch * matmul_lower_bound_words(s.m, s.n, s.k, ranks / split_batch);
     const double excess = std::max(0.0, s.batch * s.m * s.n * bytes / ranks - static_cast<double>(options.memory_limit));
     return products * (spec.complex ? 8 : 2) / ranks / machine.flops_per_second +
-           traffic * bytes / ranks / machine.copied_bytes_per_second +
-           (words * bytes + excess_charge * excess) / machine.bytes_per_second;
+           traffic * bytes / ranks / machine.copied_bytes_per_second + (words * bytes + excess_charge * excess) / machine.bytes_per_second;
 }
 
 }  // namespace

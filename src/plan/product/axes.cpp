@@ -30,8 +30,7 @@ SymmetryNode normalized(const SymmetryNode& node) {
 }
 
 bool has_leaf_children(const SymmetryNode& node) {
-    return std::all_of(node.children.begin(), node.children.end(),
-                       [](const auto& c) { return c.kind == NodeKind::leaf; });
+    return std::all_of(node.children.begin(), node.children.end(), [](const auto& c) { return c.kind == NodeKind::leaf; });
 }
 
 /// Kind of the elementwise product of two nodes, if packed storage allows it.
@@ -66,7 +65,8 @@ private:
 
     std::vector<SymmetryNode> slots(std::size_t o) const {
         std::vector<SymmetryNode> result;
-        for (const auto& slot : spec_.factors[o].layout.symmetry().slots()) result.push_back(normalized(with_labels(slot, spec_.factors[o].labels)));
+        for (const auto& slot : spec_.factors[o].layout.symmetry().slots())
+            result.push_back(normalized(with_labels(slot, spec_.factors[o].labels)));
         return result;
     }
 
@@ -101,8 +101,7 @@ private:
     /// Index of the node of operand `o` that has `label` as a direct child, or -1.
     int leaf_node(std::size_t o, int label) const {
         for (std::size_t n = 0; n < nodes_[o].size(); ++n)
-            if (has_leaf_children(nodes_[o][n].tree) &&
-                std::count(nodes_[o][n].labels.begin(), nodes_[o][n].labels.end(), label) > 0)
+            if (has_leaf_children(nodes_[o][n].tree) && std::count(nodes_[o][n].labels.begin(), nodes_[o][n].labels.end(), label) > 0)
                 return static_cast<int>(n);
         return -1;
     }
@@ -170,17 +169,18 @@ private:
         if (contains_hermitian(node)) return false;
         const int other = partner(o, labels[0]);
         const bool kept = in_result(labels[0]);
-        const bool together = std::all_of(labels.begin(), labels.end(), [&](int l) { return partner(o, l) == other && in_result(l) == kept; });
+        const bool together =
+            std::all_of(labels.begin(), labels.end(), [&](int l) { return partner(o, l) == other && in_result(l) == kept; });
         if (!together || other == several) return false;
         if (other == none) return kept;
         const auto& nodes = nodes_[static_cast<std::size_t>(other)];
-        if (kept || std::any_of(labels.begin(), labels.end(), [&](int l) { return repeated(static_cast<std::size_t>(other), l); })) return false;
+        if (kept || std::any_of(labels.begin(), labels.end(), [&](int l) { return repeated(static_cast<std::size_t>(other), l); }))
+            return false;
         return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.tree == node; });
     }
 
     static bool contains_hermitian(const SymmetryNode& node) {
-        return node.kind == NodeKind::hermitian ||
-               std::any_of(node.children.begin(), node.children.end(), contains_hermitian);
+        return node.kind == NodeKind::hermitian || std::any_of(node.children.begin(), node.children.end(), contains_hermitian);
     }
 
     void add_leaf(std::size_t o, int label) { add(o, leaf(label)); }

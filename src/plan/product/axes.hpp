@@ -26,9 +26,9 @@ struct Axis {
     bool operator==(const Axis&) const = default;
 };
 
-/// Axes by first appearance in the factors. Symmetry nodes of a factor survive where their labels go together to the same kind of node in one
-/// other factor (summed or batch) or to the result only; others are broken up.
-/// Example: Z["abij"] += W["mbej"] * T["aeim"] with T antisymmetric in (a,e) and (i,m): all axes are single labels.
+/// Axes by first appearance in the factors. Symmetry nodes of a factor survive where their labels go together to the same kind of node in
+/// one other factor (summed or batch) or to the result only; others are broken up. Example: Z["abij"] += W["mbej"] * T["aeim"] with T
+/// antisymmetric in (a,e) and (i,m): all axes are single labels.
 std::vector<Axis> axes_of(const Product& spec);
 
 /// The symmetry that a result with these labels keeps by structure.

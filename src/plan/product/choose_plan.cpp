@@ -1,4 +1,5 @@
-// The search over grids: beam search over the ways to give torus dimensions to axes (ranked_grids), the best of which are estimated in full.
+// The search over grids: beam search over the ways to give torus dimensions to axes (ranked_grids), the best of which are estimated in
+// full.
 #include "plan/product/pair_rows.hpp"
 #include "plan/product/plan_candidates.hpp"
 #include "plan/product/ranked_grids.hpp"
@@ -13,7 +14,8 @@ namespace {
 class PlanSearch {
 public:
     PlanSearch(const ProductPlan& unmapped, const RankGrid& grid, const PlanOptions& options)
-        : unmapped_(unmapped), options_(options), grid_(grid), targets_(grid_targets(unmapped, options.group_mapping)), torus_(longest_first(grid)) {}
+        : unmapped_(unmapped), options_(options), grid_(grid), targets_(grid_targets(unmapped, options.group_mapping)),
+          torus_(longest_first(grid)) {}
 
     /// A plan, and what one of the expected runs takes on average.
     struct Found {
@@ -82,7 +84,9 @@ private:
             if (!(layout.grid() == grid_) || size <= largest) continue;
             for (int s = 0; s < layout.slots(); ++s) {
                 const auto& dimensions = layout.slot_dimensions(s);
-                if (std::find(axis.labels.begin(), axis.labels.end(), operand.labels[static_cast<std::size_t>(dimensions[0])]) == axis.labels.end()) continue;
+                if (std::find(axis.labels.begin(), axis.labels.end(), operand.labels[static_cast<std::size_t>(dimensions[0])]) ==
+                    axis.labels.end())
+                    continue;
                 const auto& there = layout.mapping(s).torus;
                 if (there.size() < sorted.size()) continue;
                 auto beginning = std::vector<int>(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(sorted.size()));
@@ -108,7 +112,9 @@ private:
 
 double quick_seconds(const Product& spec, const PairOrder& order, const PlanOptions& options) {
     const auto unmapped = unmapped_plan(spec, order);
-    return ranked_grids(unmapped, grid_targets(unmapped, options.group_mapping), options.whole_grid(spec.output.layout), options, 1).front().seconds;
+    return ranked_grids(unmapped, grid_targets(unmapped, options.group_mapping), options.whole_grid(spec.output.layout), options, 1)
+        .front()
+        .seconds;
 }
 
 ProductPlan plan_with_mapping(const Product& spec, const PairOrder& order, const RankGrid& grid, const std::vector<SlotMapping>& mapping,

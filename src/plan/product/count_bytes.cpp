@@ -47,17 +47,13 @@ void ByteCount::add(const ByteCount& other) {
     }
 }
 
-std::int64_t ByteCount::most_needed() const {
-    return *std::max_element(needed_.begin(), needed_.end());
-}
+std::int64_t ByteCount::most_needed() const { return *std::max_element(needed_.begin(), needed_.end()); }
 
 std::int64_t ByteCount::most_sent() const {
     return std::max_element(moved_.begin(), moved_.end(), [](const auto& a, const auto& b) { return a.sent < b.sent; })->sent;
 }
 
-std::int64_t ByteCount::total() const {
-    return total(moved_);
-}
+std::int64_t ByteCount::total() const { return total(moved_); }
 
 std::int64_t ByteCount::total(const std::vector<Volume>& volumes) const {
     std::int64_t sum = 0;

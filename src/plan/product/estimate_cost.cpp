@@ -24,10 +24,11 @@ double row_seconds(const ProductPlan& plan, const MachineModel& machine) {
     // Small matrix products where both factors of a child are needed at once, else matrix times vector.
     bool matrices = true;
     for (const auto& child : plan.rows->factors)
-        matrices = matrices && child.size() == 2 &&
-                   plan.axes[static_cast<std::size_t>(child[0])].is_contracted() != plan.axes[static_cast<std::size_t>(child[1])].is_contracted();
-    const auto read = static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) *
-                      static_cast<double>(plan.spec.element_bytes);
+        matrices =
+            matrices && child.size() == 2 &&
+            plan.axes[static_cast<std::size_t>(child[0])].is_contracted() != plan.axes[static_cast<std::size_t>(child[1])].is_contracted();
+    const auto read =
+        static_cast<double>(plan.operands[plan.rows->operand].layout.max_local_size()) * static_cast<double>(plan.spec.element_bytes);
     return plan.cost.flops / (machine.flops_per_second * (matrices ? 0.6 : 0.2)) + read / machine.copied_bytes_per_second;
 }
 
@@ -119,7 +120,8 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
     double products = 0, traffic = 0, working = 0;
     for (const auto& space : spaces_) {
         products += runs * block(space.all, length);
-        traffic += runs * (block(space.first, length) + (space.second.empty() ? 0 : block(space.second, length)) + block(space.result, length));
+        traffic +=
+            runs * (block(space.first, length) + (space.second.empty() ? 0 : block(space.second, length)) + block(space.result, length));
         if (space.has_buffer) working += block(space.result, length);
     }
     cost.flops = (plan.rows ? row_products(plan) : products) * per_product;
@@ -137,8 +139,9 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
     }
     const bool whole = plan.grid == options.whole_grid(plan.spec.output.layout);
     cost.working_bytes = saturated((working + messages) * bytes);
-    const double multiplying = plan.rows ? row_seconds(plan, machine)
-                                         : std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second));
+    const double multiplying =
+        plan.rows ? row_seconds(plan, machine)
+                  : std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second));
     cost.seconds = multiplying + moved * bytes * (whole ? link_weight(options, plan.mapping) : 1) / machine.bytes_per_second +
                    copied * bytes / machine.copied_bytes_per_second + (moved > 0 ? runs * machine.message_seconds : 0);
     return (working + messages) * bytes;

@@ -18,7 +18,8 @@ class CostModel {
 public:
     /// @param unmapped see unmapped_plan()
     explicit CostModel(const ProductPlan& unmapped);
-    /// Fills plan.cost; needs no working layouts unless pairs are read by rows. @return the working bytes, also where they are too many for an integer
+    /// Fills plan.cost; needs no working layouts unless pairs are read by rows. @return the working bytes, also where they are too many for
+    /// an integer
     double estimate(ProductPlan& plan, const PlanOptions& options, const WorkingSizes& sizes) const;
 
 private:

@@ -48,7 +48,8 @@ FoldOrder::Choices FoldOrder::choices(const std::vector<bool>& as_stored) const 
             const auto roles = roles_of(o);
             if (role != batch && role != roles[0] && role != roles[1]) continue;
             const auto& list = (as_stored[o] ? lists_[o].by_storage : lists_[o].by_labels)[role];
-            if (std::none_of(choices[role].begin(), choices[role].end(), [&](const auto* known) { return *known == list; })) choices[role].push_back(&list);
+            if (std::none_of(choices[role].begin(), choices[role].end(), [&](const auto* known) { return *known == list; }))
+                choices[role].push_back(&list);
         }
     for (auto& lists : choices)
         if (lists.empty()) lists.push_back(&none);
@@ -80,7 +81,9 @@ void FoldOrder::choose(const ProductPlan& plan, const std::vector<bool>& as_stor
         if (!plan.operands[o].in_place) continue;
         any = true;
         elements[o] = 1;
-        for (int a : storage_[o].axes) elements[o] *= static_cast<double>(plan.axes[static_cast<std::size_t>(a)].size) / static_cast<double>(plan.places[static_cast<std::size_t>(a)]);
+        for (int a : storage_[o].axes)
+            elements[o] *= static_cast<double>(plan.axes[static_cast<std::size_t>(a)].size) /
+                           static_cast<double>(plan.places[static_cast<std::size_t>(a)]);
     }
     if (!any) return;
     double least = -1;

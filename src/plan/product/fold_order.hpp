@@ -1,4 +1,5 @@
-/// Order of the axes in the working arrays of a product of two factors (or a sum of one), chosen so that as few operands as possible are copied. Pure.
+/// Order of the axes in the working arrays of a product of two factors (or a sum of one), chosen so that as few operands as possible are
+/// copied. Pure.
 #pragma once
 
 #include "plan/product/tensor_storage.hpp"
@@ -20,8 +21,8 @@ public:
     void choose(const ProductPlan& plan, const std::vector<bool>& as_stored);
     /// Is an operand in place an array of matrices in that order?
     bool folds(std::size_t o) const { return folds(o, order_); }
-    /// The axes of an operand's working copy, by the order chosen last. A copy keeps the tensor's fastest index in front where it can, which makes
-    /// copying cheaper.
+    /// The axes of an operand's working copy, by the order chosen last. A copy keeps the tensor's fastest index in front where it can,
+    /// which makes copying cheaper.
     std::vector<int> copy_axes(std::size_t o) const;
 
 private:
@@ -34,8 +35,8 @@ private:
     using Choices = std::array<std::vector<const AxisList*>, 4>;
     /// What does not depend on the mapping.
     struct Lists {
-        Role first_role = m;                             ///< of the fastest index; where the axes lack it, the one that a copy begins with
-        std::array<AxisList, 4> by_storage, by_labels;   ///< axes of a role, as the slots and as the labels follow each other
+        Role first_role = m;                            ///< of the fastest index; where the axes lack it, the one that a copy begins with
+        std::array<AxisList, 4> by_storage, by_labels;  ///< axes of a role, as the slots and as the labels follow each other
     };
 
     Role role_of(const Axis& axis) const;

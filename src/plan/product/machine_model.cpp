@@ -20,7 +20,7 @@ namespace {
 /// A constant with its name in the file.
 struct Constant {
     const char* name;
-    double MachineModel::* value;
+    double MachineModel::*value;
 };
 
 constexpr std::array<Constant, 6> constants{{{"flops_per_second", &MachineModel::flops_per_second},

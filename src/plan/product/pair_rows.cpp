@@ -70,14 +70,14 @@ std::vector<LabelTerm> with_mirror(const std::vector<LabelTerm>& terms, const La
     auto result = terms;
     for (const auto& term : terms) {
         auto both = term;
-        for (std::size_t l = 0; l < both.image.size(); ++l)
-            both.image[l] = term.image[static_cast<std::size_t>(mirror.image[l])];
+        for (std::size_t l = 0; l < both.image.size(); ++l) both.image[l] = term.image[static_cast<std::size_t>(mirror.image[l])];
         result.push_back(both);
     }
     return result;
 }
 
-std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t stays, const PlanOptions& options, const std::optional<LabelTerm>& mirror) {
+std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t stays, const PlanOptions& options,
+                                    const std::optional<LabelTerm>& mirror) {
     const auto& spec = unmapped.spec;
     if (!has_rows(spec.factors[stays])) return std::nullopt;
     const FactorFinder finder(spec, unmapped.axes, stays);

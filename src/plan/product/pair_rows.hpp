@@ -11,7 +11,6 @@ namespace arges {
 /// breaks it up into its children or their factors, and the plan fits into the memory limit.
 /// @param mirror a relabelling that leaves the exact result as it is and exchanges the children of the pair node: then only half
 ///               of the products are computed, and the mirror image is added when the result is moved to the output
-std::optional<ProductPlan> plan_by_rows(const Product& spec, const PlanOptions& options,
-                                            const std::optional<LabelTerm>& mirror = {});
+std::optional<ProductPlan> plan_by_rows(const Product& spec, const PlanOptions& options, const std::optional<LabelTerm>& mirror = {});
 
 }  // namespace arges

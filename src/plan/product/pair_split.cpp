@@ -14,8 +14,8 @@ namespace {
 bool is_pair_node(const SymmetryNode& node) {
     return node.kind == NodeKind::symmetric && node.children.size() == 2 &&
            std::all_of(node.children.begin(), node.children.end(), [](const auto& child) {
-               return child.kind == NodeKind::product && child.children.size() == 2 &&
-                      child.children[0].kind == NodeKind::leaf && child.children[1].kind == NodeKind::leaf;
+               return child.kind == NodeKind::product && child.children.size() == 2 && child.children[0].kind == NodeKind::leaf &&
+                      child.children[1].kind == NodeKind::leaf;
            });
 }
 
@@ -50,8 +50,7 @@ bool same_pair(std::array<int, 2> a, std::array<int, 2> b) {
 /// Is `summed` summed over both operands and `free` free in this one?
 bool splits(const std::array<int, 2>& free, const std::array<int, 2>& summed, const std::vector<int>& other,
             const std::vector<int>& output) {
-    return contains_both(other, summed) && contains_none(output, summed) && contains_none(other, free) &&
-           contains_both(output, free);
+    return contains_both(other, summed) && contains_none(output, summed) && contains_none(other, free) && contains_both(output, free);
 }
 
 const std::array<int, 2>* summed_pair(const PairOperand& p, const std::vector<int>& other, const std::vector<int>& output) {
@@ -62,8 +61,7 @@ const std::array<int, 2>* summed_pair(const PairOperand& p, const std::vector<in
 
 }  // namespace
 
-std::optional<std::array<PairOperand, 2>> joint_pair(const OperandSpec& a, const OperandSpec& b,
-                                                     const std::vector<int>& output_labels) {
+std::optional<std::array<PairOperand, 2>> joint_pair(const OperandSpec& a, const OperandSpec& b, const std::vector<int>& output_labels) {
     for (const auto& x : pair_nodes(a))
         for (const auto& y : pair_nodes(b)) {
             const auto* const sum_a = summed_pair(x, b.labels, output_labels);
@@ -108,8 +106,7 @@ LabelTerm mirror_of(const std::array<PairOperand, 2>& pairs, const std::vector<i
 }
 
 std::optional<PairSplit> pair_split(const Movement& spec) {
-    if (spec.ranks() != 1 || spec.from.slots() != 1 || spec.to.slots() != 2 || spec.terms.size() != 2)
-        return std::nullopt;
+    if (spec.ranks() != 1 || spec.from.slots() != 1 || spec.to.slots() != 2 || spec.terms.size() != 2) return std::nullopt;
     if (!spec.from_offset.empty() || !spec.to_offset.empty() || spec.from.slot(0).is_blocks()) return std::nullopt;
     const auto pairs = pair_nodes({spec.from, spec.from_labels, false, ""});
     if (pairs.size() != 1) return std::nullopt;

@@ -18,8 +18,7 @@ struct PairOperand {
 };
 
 /// Both operands, if the product has this form.
-std::optional<std::array<PairOperand, 2>> joint_pair(const OperandSpec& a, const OperandSpec& b,
-                                                     const std::vector<int>& output_labels);
+std::optional<std::array<PairOperand, 2>> joint_pair(const OperandSpec& a, const OperandSpec& b, const std::vector<int>& output_labels);
 
 /// The symmetry of a part: the pair node replaced by one node over the first and one over the second pair.
 Symmetry part_symmetry(const OperandSpec& operand, const PairOperand& pair, bool symmetric);

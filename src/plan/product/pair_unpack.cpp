@@ -46,8 +46,7 @@ std::int64_t PairUnpack::count() const {
     std::sort(a.begin(), a.end());
     std::sort(b.begin(), b.end());
     std::int64_t equal = 0;
-    for (auto c : a)
-        equal += std::upper_bound(b.begin(), b.end(), c) - std::lower_bound(b.begin(), b.end(), c);
+    for (auto c : a) equal += std::upper_bound(b.begin(), b.end(), c) - std::lower_bound(b.begin(), b.end(), c);
     return child[0].count() * child[1].count() - equal;
 }
 
@@ -69,8 +68,7 @@ std::optional<PairUnpack> pair_unpack(const Movement& spec, const std::vector<Mo
     for (int s = 0; s < spec.to.slots(); ++s) {
         std::array<std::size_t, 2> inside{};
         for (int d : spec.to.slot_dimensions(s))
-            for (std::size_t c = 0; c < 2; ++c)
-                inside[c] += labels[c].count(spec.to_labels[static_cast<std::size_t>(d)]);
+            for (std::size_t c = 0; c < 2; ++c) inside[c] += labels[c].count(spec.to_labels[static_cast<std::size_t>(d)]);
         const auto width = spec.to.slot_dimensions(s).size();
         if (inside[0] != width && inside[1] != width) return std::nullopt;
         to_slots[inside[0] == width ? 0 : 1].push_back(s);

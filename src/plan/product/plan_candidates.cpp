@@ -11,8 +11,8 @@ namespace arges {
 
 namespace {
 
-/// Operands in place whose axes do not follow each other as matrices want it are copied where they are so small, or where multiplying takes so
-/// many times as long.
+/// Operands in place whose axes do not follow each other as matrices want it are copied where they are so small, or where multiplying takes
+/// so many times as long.
 constexpr double cached_elements = 1 << 15, worthwhile = 4;
 
 /// A name for a mapping of an axis.
@@ -37,7 +37,8 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
         on_grid_.push_back(layout.grid() == grid);
         owned_.push_back(unpacked_elements(layout));
         moved_.emplace_back(plan_.tensor(o), grid, ranks_);
-        for (int s = 0; s < layout.slots(); ++s) may_bound_words_ = may_bound_words_ && !layout.mapping(s).rows && !layout.mapping(s).is_blocks();
+        for (int s = 0; s < layout.slots(); ++s)
+            may_bound_words_ = may_bound_words_ && !layout.mapping(s).rows && !layout.mapping(s).is_blocks();
     }
     plan_.spec.output_is_free = plan_.spec.output_is_free && storage_.back().may_scatter;
     may_bound_words_ = may_bound_words_ && grid.ranks() > 1;
@@ -223,13 +224,15 @@ bool PlanCandidates::cut_once() {
             const auto most = ceil_div(plan_.axes[a].size, plan_.places[a]), now = plan_.windows_of(static_cast<int>(a));
             if (now >= most) continue;
             const Window window{static_cast<int>(a), std::min(most, 2 * now)};
-            const auto known = std::find_if(plan_.windows.begin(), plan_.windows.end(), [&](const auto& w) { return w.axis == window.axis; });
+            const auto known =
+                std::find_if(plan_.windows.begin(), plan_.windows.end(), [&](const auto& w) { return w.axis == window.axis; });
             if (known != plan_.windows.end())
                 *known = window;
             else
                 plan_.windows.push_back(window);
             // Summed axes run fastest, so that a part of the result is complete before the next one begins.
-            std::stable_partition(plan_.windows.begin(), plan_.windows.end(), [&](const auto& w) { return plan_.axes[static_cast<std::size_t>(w.axis)].is_contracted(); });
+            std::stable_partition(plan_.windows.begin(), plan_.windows.end(),
+                                  [&](const auto& w) { return plan_.axes[static_cast<std::size_t>(w.axis)].is_contracted(); });
             const double working = model_.estimate(plan_, options_, sizes_);
             if (working < working_) {
                 working_ = working;
@@ -274,7 +277,8 @@ double PlanCandidates::average_seconds() {
 
 /// Where an input should lie after the product, so that the next run gathers less; none if that is where it is.
 std::optional<std::vector<SlotMapping>> PlanCandidates::where_it_stays(std::size_t o) {
-    if (plan_.operands[o].in_place || plan_.spec.factors[o].conjugated || plan_.is_weighted(o) || plan_.window_that_cuts(o)) return std::nullopt;
+    if (plan_.operands[o].in_place || plan_.spec.factors[o].conjugated || plan_.is_weighted(o) || plan_.window_that_cuts(o))
+        return std::nullopt;
     auto scattered = scattered_mapping(plan_, storage_[o]);
     if (scattered && static_cast<std::int64_t>(words_from(o, *scattered)) >= static_cast<std::int64_t>(sizes_.words[o])) scattered.reset();
     return scattered;

@@ -34,8 +34,8 @@ public:
     double least_seconds(const std::vector<const MappedAxis*>& axes) const;
     /// The cost of the plan with a mapping, cut into windows where it does not fit into the memory limit as a whole.
     const PlanCost& look_at(std::vector<const MappedAxis*> axes);
-    /// Of the plan that was looked at last, seconds of one of the expected runs on average: for later ones, lasting inputs stay where the first
-    /// leaves them.
+    /// Of the plan that was looked at last, seconds of one of the expected runs on average: for later ones, lasting inputs stay where the
+    /// first leaves them.
     double average_seconds();
     /// The plan that was looked at last.
     ProductPlan plan();
@@ -54,25 +54,25 @@ private:
     bool cut_once();
 
     const PlanOptions& options_;
-    ProductPlan plan_;                       // without layouts
+    ProductPlan plan_;  // without layouts
     CostModel model_;
-    std::vector<std::vector<int>> spaces_;   // axes of each local product
-    std::vector<TensorStorage> storage_;     // by operand
+    std::vector<std::vector<int>> spaces_;  // axes of each local product
+    std::vector<TensorStorage> storage_;    // by operand
     std::vector<bool> on_grid_;
-    std::vector<double> owned_;              // elements that a rank has of an operand, unpacked
-    std::optional<FoldOrder> fold_;          // of a product of two factors or a sum of one
+    std::vector<double> owned_;      // elements that a rank has of an operand, unpacked
+    std::optional<FoldOrder> fold_;  // of a product of two factors or a sum of one
     CountedRanks ranks_;
-    std::vector<MovedWords> moved_;          // by operand
-    std::vector<std::vector<int>> match_;    // by axis and operand, see MovedWords::match()
+    std::vector<MovedWords> moved_;        // by operand
+    std::vector<std::vector<int>> match_;  // by axis and operand, see MovedWords::match()
     std::vector<int> weighted_axes_;
-    bool may_bound_words_ = true;            // no slot is spread by rows, of which the ranks that are counted may have few, or in blocks
-    double least_weight_ = 1;                // of a link
+    bool may_bound_words_ = true;  // no slot is spread by rows, of which the ranks that are counted may have few, or in blocks
+    double least_weight_ = 1;      // of a link
     std::vector<std::map<std::vector<int>, MappedAxis>> known_;  // by axis
     // Of the plan that was looked at last:
     Mapped mapped_;
-    std::vector<bool> as_stored_;            // by operand: its own array is mapped as the axes are
+    std::vector<bool> as_stored_;  // by operand: its own array is mapped as the axes are
     WorkingSizes sizes_;
-    double working_ = 0;                     // bytes
+    double working_ = 0;  // bytes
 };
 
 }  // namespace arges

@@ -25,9 +25,9 @@ using Fusion = std::vector<bool>;
 
 /// The steps of one fused product.
 struct StepGroup {
-    std::vector<int> members;                 // nodes of the order that go in
-    PairOrder order;                          // renumbered: members first
-    int result = 0;                           // node that comes out
+    std::vector<int> members;  // nodes of the order that go in
+    PairOrder order;           // renumbered: members first
+    int result = 0;            // node that comes out
 };
 
 class ProductPlanner {
@@ -37,7 +37,8 @@ public:
     PlannedProduct plan() {
         auto result = best();
         // Only products on a grid take account of later runs, for the sake of tensors that stay where they are put.
-        result.for_any_runs = order_.empty() || std::none_of(spec_.factors.begin(), spec_.factors.end(), [](const auto& f) { return f.is_lasting; });
+        result.for_any_runs =
+            order_.empty() || std::none_of(spec_.factors.begin(), spec_.factors.end(), [](const auto& f) { return f.is_lasting; });
         return result;
     }
 
@@ -78,8 +79,8 @@ private:
 
     static std::size_t position(const ProductSteps& steps, int id) {
         const auto& nodes = steps.nodes();
-        return static_cast<std::size_t>(
-            std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.id == id; }) - nodes.begin());
+        return static_cast<std::size_t>(std::find_if(nodes.begin(), nodes.end(), [&](const auto& n) { return n.id == id; }) -
+                                        nodes.begin());
     }
 
     std::vector<StepGroup> groups_of(const Fusion& inside) const {

@@ -20,22 +20,22 @@ struct OperandSpec {
     bool operator==(const OperandSpec&) const = default;
 };
 
-/// One or more factors and an output; labels that are not in the output are summed. A pairwise step is a product of one or two factors, where a
-/// label of two factors is in the output or in both of them.
+/// One or more factors and an output; labels that are not in the output are summed. A pairwise step is a product of one or two factors,
+/// where a label of two factors is in the output or in both of them.
 struct Product {
     std::vector<OperandSpec> factors;
     OperandSpec output;
     std::vector<std::int64_t> label_extents;
     std::vector<std::string> label_names;
     Projection projection = Projection::none;  ///< none: the sum that the product is part of has the output's symmetry
-    bool is_zero = false;                  ///< the coefficient
-    bool is_real = true;                   ///< the coefficient
-    bool is_number = false;                ///< the only factor is a scalar that stands for the number 1
-    std::vector<LabelTerm> terms;          ///< what the projection does, see projected(); the identity comes first
-    bool output_is_free = false;           ///< the output may take any layout: all of it is replaced
+    bool is_zero = false;                      ///< the coefficient
+    bool is_real = true;                       ///< the coefficient
+    bool is_number = false;                    ///< the only factor is a scalar that stands for the number 1
+    std::vector<LabelTerm> terms;              ///< what the projection does, see projected(); the identity comes first
+    bool output_is_free = false;               ///< the output may take any layout: all of it is replaced
     bool complex = false;
-    bool is_field = true;                  ///< elements have halves and negatives: parts of operands may be formed
-    bool coefficient_inside = false;       ///< terms conjugate and the coefficient is complex: it must be applied before the movement
+    bool is_field = true;             ///< elements have halves and negatives: parts of operands may be formed
+    bool coefficient_inside = false;  ///< terms conjugate and the coefficient is complex: it must be applied before the movement
     std::int64_t element_bytes = 8;
 
     double flops_per_product() const { return complex ? 8 : 2; }

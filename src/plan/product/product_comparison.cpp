@@ -59,10 +59,10 @@ private:
         if (++steps_ > max_steps) return false;
         if (goal == nullptr) return negative_ == wanted_;
         switch (goal->kind) {
-            case Goal::Kind::factors: return match_factor(*goal);
-            case Goal::Kind::node: return match_node(*goal);
-            case Goal::Kind::children: return match_child(*goal);
-            case Goal::Kind::end_of_factor: break;
+        case Goal::Kind::factors: return match_factor(*goal);
+        case Goal::Kind::node: return match_node(*goal);
+        case Goal::Kind::children: return match_child(*goal);
+        case Goal::Kind::end_of_factor: break;
         }
         return !(complex_ && conjugate_) && run(goal->next);
     }

@@ -12,8 +12,8 @@ namespace arges {
 enum class Proof { yes, no, too_long };
 
 /// Products over the same output labels. One is plus or minus the other if its factors are the other's in some order, at indices that the
-/// symmetries of the tensors relate, after the labels that are summed have been renamed. All orders, permutations and renamings are gone through,
-/// those first that leave least choice; a fixed number of steps bounds the search, so that all ranks give the same answer.
+/// symmetries of the tensors relate, after the labels that are summed have been renamed. All orders, permutations and renamings are gone
+/// through, those first that leave least choice; a fixed number of steps bounds the search, so that all ranks give the same answer.
 class ProductComparison {
 public:
     /// @param is_output  by label: not summed

@@ -17,7 +17,8 @@ std::vector<int> axes_by_labels(const std::vector<Axis>& axes, std::size_t o, co
     std::vector<int> result;
     for (int l : labels)
         for (std::size_t a = 0; a < axes.size(); ++a)
-            if (axes[a].in(o) && contains(axes[a].labels, l) && !contains(result, static_cast<int>(a))) result.push_back(static_cast<int>(a));
+            if (axes[a].in(o) && contains(axes[a].labels, l) && !contains(result, static_cast<int>(a)))
+                result.push_back(static_cast<int>(a));
     return result;
 }
 

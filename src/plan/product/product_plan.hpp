@@ -1,7 +1,7 @@
-/// The plan of a product that runs on one grid: a value that says everything the executor will do. Every rank has a block of the iteration space,
-/// gathers the blocks of the operands that belong to it, multiplies them in a chain, and the partial results are summed while they move to the output
-/// (deinsum-2022, section IV; with packed axes, cyclops-2012). A product of two factors is a chain of one link. MTTKRP is a longer one: the large tensor
-/// stays, factor rows are gathered, the result is reduced and scattered.
+/// The plan of a product that runs on one grid: a value that says everything the executor will do. Every rank has a block of the iteration
+/// space, gathers the blocks of the operands that belong to it, multiplies them in a chain, and the partial results are summed while they
+/// move to the output (deinsum-2022, section IV; with packed axes, cyclops-2012). A product of two factors is a chain of one link. MTTKRP
+/// is a longer one: the large tensor stays, factor rows are gathered, the result is reduced and scattered.
 #pragma once
 
 #include "plan/movement/movement.hpp"
@@ -15,7 +15,8 @@
 
 namespace arges {
 
-/// Which two are multiplied one after the other: step s multiplies two of the factors and earlier results, which have the numbers factors.size() + s.
+/// Which two are multiplied one after the other: step s multiplies two of the factors and earlier results, which have the numbers
+/// factors.size() + s.
 using PairOrder = std::vector<std::array<int, 2>>;
 
 /// An operand as the local products see it: a dense array over its axes.
@@ -23,15 +24,15 @@ struct WorkingOperand {
     std::vector<int> axes;    ///< of each slot, fastest first
     std::vector<int> labels;  ///< label of each dimension of the layout
     Layout layout;
-    bool in_place = false;    ///< the tensor's own array is used; nothing moves
+    bool in_place = false;  ///< the tensor's own array is used; nothing moves
     bool operator==(const WorkingOperand&) const = default;
 };
 
 /// One product of the chain on a rank.
 struct LocalProduct {
-    int first = 0, second = no_second;  ///< factors, or results of earlier products
-    std::vector<int> axes;              ///< of the result, fastest first
-    int buffer = -1;                    ///< where the result is kept; -1: it is the result of the chain
+    int first = 0, second = no_second;    ///< factors, or results of earlier products
+    std::vector<int> axes;                ///< of the result, fastest first
+    int buffer = -1;                      ///< where the result is kept; -1: it is the result of the chain
     static constexpr int no_second = -1;  ///< the first is summed alone
     bool operator==(const LocalProduct&) const = default;
 };
@@ -46,38 +47,39 @@ struct Window {
 /// An input that is one pair node, read where it lies: row by row, each rank the rows that it has. The other input is copied to
 /// every rank and the result is a sum over the ranks, so this pays where they are much smaller.
 struct PairRows {
-    std::size_t operand = 0;                    ///< the input that stays
-    std::array<std::vector<int>, 2> factors;    ///< by child: the axes that make up its packed index, fastest first
-    std::int64_t threads = 1;                   ///< that multiply, at most
-    bool once = false;                          ///< the mirror image of the result is added by its movement to the output
+    std::size_t operand = 0;                  ///< the input that stays
+    std::array<std::vector<int>, 2> factors;  ///< by child: the axes that make up its packed index, fastest first
+    std::int64_t threads = 1;                 ///< that multiply, at most
+    bool once = false;                        ///< the mirror image of the result is added by its movement to the output
     bool operator==(const PairRows&) const = default;
 };
 
 /// Predictions for the busiest rank. Times in seconds, sizes in bytes.
 struct PlanCost {
     double seconds = 0;
-    double flops = 0;                   ///< executed on the busiest rank, padding included
-    double useful_flops = 0;            ///< needed over all ranks, each orbit once
-    std::int64_t working_bytes = 0;     ///< peak of working copies and message buffers
-    std::vector<std::int64_t> words;    ///< estimated elements received for each input, sent for the output
+    double flops = 0;                 ///< executed on the busiest rank, padding included
+    double useful_flops = 0;          ///< needed over all ranks, each orbit once
+    std::int64_t working_bytes = 0;   ///< peak of working copies and message buffers
+    std::vector<std::int64_t> words;  ///< estimated elements received for each input, sent for the output
     bool operator==(const PlanCost&) const = default;
 };
 
-/// What every rank does. Operands are numbered: the factors, then the result. Where the output is free, spec.output.layout is the layout that it gets.
+/// What every rank does. Operands are numbered: the factors, then the result. Where the output is free, spec.output.layout is the layout
+/// that it gets.
 struct ProductPlan {
     Product spec;
     PairOrder order;
-    RankGrid grid;                       ///< of the ranks that take part; the others are idle
+    RankGrid grid;  ///< of the ranks that take part; the others are idle
     std::vector<Axis> axes;
-    std::vector<SlotMapping> mapping;    ///< per axis
-    std::vector<std::int64_t> places;    ///< per axis: ranks along it
+    std::vector<SlotMapping> mapping;  ///< per axis
+    std::vector<std::int64_t> places;  ///< per axis: ranks along it
     std::vector<WorkingOperand> operands;
     std::vector<LocalProduct> chain;
-    int buffers = 0;                     ///< number of arrays for results inside of the chain
-    std::optional<PairRows> rows;        ///< set: the local product is one over rows, the axes are on no torus dimension
-    std::vector<Window> windows;         ///< the first runs fastest; empty: everything is gathered at once
-    std::vector<int> weighted;           ///< per axis: the factor whose working copy is scaled by orbit sizes, or -1
-    double weight = 1;                   ///< constant orbit size of summed axes, and sign
+    int buffers = 0;               ///< number of arrays for results inside of the chain
+    std::optional<PairRows> rows;  ///< set: the local product is one over rows, the axes are on no torus dimension
+    std::vector<Window> windows;   ///< the first runs fastest; empty: everything is gathered at once
+    std::vector<int> weighted;     ///< per axis: the factor whose working copy is scaled by orbit sizes, or -1
+    double weight = 1;             ///< constant orbit size of summed axes, and sign
     /// Per input: where the tensor should stay after this product, if the same product would then move less. Each rank has these
     /// elements in its copy already.
     std::vector<std::optional<Layout>> stay;

@@ -24,8 +24,9 @@ std::string bytes_text(std::int64_t bytes) {
 }  // namespace
 
 std::string needs_at_least(const Product& spec, std::int64_t least, const PlanOptions& options) {
-    return "contraction to " + spec.output.name + ": needs at least " + bytes_text(least) + " of working memory per rank, but the limit leaves " +
-           bytes_text(std::max<std::int64_t>(0, options.memory_limit)) + "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)";
+    return "contraction to " + spec.output.name + ": needs at least " + bytes_text(least) +
+           " of working memory per rank, but the limit leaves " + bytes_text(std::max<std::int64_t>(0, options.memory_limit)) +
+           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)";
 }
 
 ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options)
@@ -33,9 +34,7 @@ ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options)
     for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes_.push_back({static_cast<int>(f), spec.factors[f]});
 }
 
-bool ProductSteps::in_output(int label) const {
-    return std::count(spec_.output.labels.begin(), spec_.output.labels.end(), label) > 0;
-}
+bool ProductSteps::in_output(int label) const { return std::count(spec_.output.labels.begin(), spec_.output.labels.end(), label) > 0; }
 
 Layout ProductSteps::new_layout(const std::vector<std::int64_t>& extents, const Symmetry& symmetry) const {
     return options_.new_layout(spec_.output.layout, extents, symmetry);
@@ -66,8 +65,7 @@ void ProductSteps::replace(const std::vector<std::size_t>& members, ProductNode 
 std::vector<int> ProductSteps::kept_labels(const std::vector<std::size_t>& members) const {
     std::set<int> needed(spec_.output.labels.begin(), spec_.output.labels.end());
     for (std::size_t n = 0; n < nodes_.size(); ++n)
-        if (std::count(members.begin(), members.end(), n) == 0)
-            needed.insert(nodes_[n].spec.labels.begin(), nodes_[n].spec.labels.end());
+        if (std::count(members.begin(), members.end(), n) == 0) needed.insert(nodes_[n].spec.labels.begin(), nodes_[n].spec.labels.end());
     std::vector<int> result;
     for (auto m : members)
         for (int l : nodes_[m].spec.labels)
@@ -96,7 +94,8 @@ ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, 
 
 void ProductSteps::multiply(const std::vector<std::size_t>& members, const PairOrder& order) {
     if (members.size() < nodes_.size()) return replace(members, intermediate(members, order));
-    if (const auto pairs = members.size() == 2 && spec_.is_field ? joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels) : std::nullopt)
+    if (const auto pairs =
+            members.size() == 2 && spec_.is_field ? joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels) : std::nullopt)
         multiply_joint_pair(*pairs);
     else
         multiply_at_once(order);
@@ -151,8 +150,8 @@ void ProductSteps::finish() {
     nodes_.clear();
 }
 
-/// The fastest of R = A+ B+ + A- B-, see joint_pair(), of half of the products of an operand that stays, and their mirror image, and of the product as it
-/// is. @throws OutOfMemory if none fits
+/// The fastest of R = A+ B+ + A- B-, see joint_pair(), of half of the products of an operand that stays, and their mirror image, and of the
+/// product as it is. @throws OutOfMemory if none fits
 void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) {
     const std::function<void(ProductSteps&)> ways[] = {
         [&](ProductSteps& steps) { steps.multiply_parts(pairs); },
@@ -161,7 +160,9 @@ void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) 
             if (!half) throw OutOfMemory("");
             steps.push_product(*std::move(half), nodes_, output_operand);
         },
-        [](ProductSteps& steps) { steps.multiply_at_once({{0, 1}}); },
+        [](ProductSteps& steps) {
+            steps.multiply_at_once({{0, 1}});
+        },
     };
     std::optional<PlannedProduct> best;
     for (const auto& way : ways) {

@@ -60,15 +60,16 @@ private:
     };
     /// What an operand needs with given numbers of ranks along the targets.
     struct Need {
-        double block = 1;      // elements
-        double useful = 1;     // of what a rank owns, if the torus dimensions along its axes are others than before
-        double scattered = 0;  // elements that a rank sends or receives where each of the ranks that have a block, or parts of it, keeps its share
+        double block = 1;   // elements
+        double useful = 1;  // of what a rank owns, if the torus dimensions along its axes are others than before
+        double scattered =
+            0;  // elements that a rank sends or receives where each of the ranks that have a block, or parts of it, keeps its share
     };
     /// States with the same ranks along every target differ only in what already lies right.
     struct Kind {
         std::vector<std::int64_t> places;  // by target
         double multiply_seconds = 0;
-        std::vector<Need> needs;           // by operand
+        std::vector<Need> needs;  // by operand
     };
     /// The assignment of a torus dimension behind a state of the level before.
     struct State {
@@ -137,7 +138,8 @@ private:
         for (const auto& operand : operands_) {
             double along = 1;  // ranks along the operand's axes
             for (std::size_t t = 0; t < targets_.size(); ++t)
-                if (std::find(operand.axes.begin(), operand.axes.end(), targets_[t].axis) != operand.axes.end()) along *= static_cast<double>(kind.places[t]);
+                if (std::find(operand.axes.begin(), operand.axes.end(), targets_[t].axis) != operand.axes.end())
+                    along *= static_cast<double>(kind.places[t]);
             const double elements = block(operand.axes);
             kind.needs.push_back({elements, operand.owned / along, elements * (1 - along / all)});
         }
@@ -171,7 +173,8 @@ private:
             words += (now + (runs - 1) * later) / runs;
         }
         if (grid_.ranks() == 1) words = 0;
-        return kind.multiply_seconds + words * static_cast<double>(plan_.spec.element_bytes) * (1 / machine.bytes_per_second + 2 / machine.copied_bytes_per_second);
+        return kind.multiply_seconds +
+               words * static_cast<double>(plan_.spec.element_bytes) * (1 / machine.bytes_per_second + 2 / machine.copied_bytes_per_second);
     }
 
     void extend(int t, const std::vector<int>& rows) {
@@ -181,7 +184,7 @@ private:
         kinds_.clear();
         std::map<std::vector<std::int64_t>, int> known;
         std::vector<int> next(before.size() * (targets_.size() + 1), -1);  // kind after a kind and a choice
-        std::vector<std::vector<State>> states;                           // by kind
+        std::vector<std::vector<State>> states;                            // by kind
         for (std::size_t b = 0; b < beam.size(); ++b) {
             const auto kind = static_cast<std::size_t>(beam[b].kind);
             for (std::size_t i = 0; i <= targets_.size(); ++i) {
@@ -224,11 +227,11 @@ private:
     const std::vector<GridTarget>& targets_;
     const PlanOptions& options_;
     const RankGrid& grid_;
-    std::size_t beam_;                      // states that are kept
+    std::size_t beam_;  // states that are kept
     std::vector<Operand> operands_;
     std::vector<std::vector<int>> spaces_;  // axes of each local product
     std::vector<std::vector<State>> levels_;
-    std::vector<Kind> kinds_;               // of the last level
+    std::vector<Kind> kinds_;  // of the last level
 };
 
 }  // namespace
@@ -242,13 +245,14 @@ std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, GroupMapping m
             continue;
         }
         for (std::size_t i = 0; i < axis.labels.size(); ++i)
-            result.push_back({static_cast<int>(a), static_cast<int>(i), unmapped.spec.label_extents[static_cast<std::size_t>(axis.labels[i])]});
+            result.push_back(
+                {static_cast<int>(a), static_cast<int>(i), unmapped.spec.label_extents[static_cast<std::size_t>(axis.labels[i])]});
     }
     return result;
 }
 
-std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options,
-                                     std::size_t most) {
+std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
+                                     const PlanOptions& options, std::size_t most) {
     return GridSearch(unmapped, targets, grid, options).ranked(most);
 }
 

@@ -23,7 +23,7 @@ struct RankedGrid {
 };
 
 /// Assignments by ascending seconds, found by a beam search over the torus dimensions; at least one, at most `most`.
-std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options,
-                                     std::size_t most);
+std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
+                                     const PlanOptions& options, std::size_t most);
 
 }  // namespace arges

@@ -33,8 +33,9 @@ public:
             if (!any_label_repeated(sum_.output, slot))
                 require(slot);
             else if (sum_.complex && is_real_by_symmetry(slot) && !conjugates_agree())
-                throw InvalidArgument(sum_.output.name + ": the diagonal over " + label_list(sum_, slot) +
-                                      " is real by symmetry, but the right-hand side is not by structure; write canonical(...) to take its real part");
+                throw InvalidArgument(
+                    sum_.output.name + ": the diagonal over " + label_list(sum_, slot) +
+                    " is real by symmetry, but the right-hand side is not by structure; write canonical(...) to take its real part");
         }
     }
 
@@ -79,7 +80,8 @@ private:
         return result;
     }
 
-    /// The second child of a node at the indices of the first. They stand for any two, in any order of their dimensions: R has the symmetry.
+    /// The second child of a node at the indices of the first. They stand for any two, in any order of their dimensions: R has the
+    /// symmetry.
     Renaming equal_children(const SymmetryNode& node) const {
         auto image = identity();
         const auto a = node.children[0].dimensions(), b = node.children[1].dimensions();
@@ -162,7 +164,8 @@ private:
             std::string names;
             bool long_names = false;
             for (int label : factor.labels) long_names = long_names || sum_.label_names[static_cast<std::size_t>(label)].size() > 1;
-            for (int label : factor.labels) names += (long_names && !names.empty() ? "," : "") + sum_.label_names[static_cast<std::size_t>(label)];
+            for (int label : factor.labels)
+                names += (long_names && !names.empty() ? "," : "") + sum_.label_names[static_cast<std::size_t>(label)];
             result += std::string(result.empty() ? "" : "*") + (factor.conjugated ? "conj " : "") + factor.name + "[\"" + names + "\"]";
         }
         return result.empty() ? "a number" : result;
@@ -177,8 +180,9 @@ private:
                                  "(...) adds what the exchanges lead to (and doubles values that have the symmetry already)";
         const std::string takes = "canonical(...) takes one element of each orbit as it is, if you know that the values have the symmetry";
         const bool values = may_hold_for_values(generator);
-        throw InvalidArgument(sum_.output.name + " is " + kind + " in (" + first + ") and (" + second + "), but the right-hand side is not by structure: their exchange leads to " +
-                              text(rest) + ", which is not there " + lacks + "; " + (values ? takes : adds) + ", or " + (values ? adds : takes));
+        throw InvalidArgument(sum_.output.name + " is " + kind + " in (" + first + ") and (" + second +
+                              "), but the right-hand side is not by structure: their exchange leads to " + text(rest) +
+                              ", which is not there " + lacks + "; " + (values ? takes : adds) + ", or " + (values ? adds : takes));
     }
 
     [[noreturn]] void refuse_hollow(const SymmetryNode& node) const {

@@ -5,9 +5,9 @@
 
 namespace arges {
 
-/// Asks whether a sum takes on the sign of each exchange that generates the output's group, and vanishes where the output does, whatever the
-/// elements of its tensors are: from the tensors' trees, from equal tensors that may be exchanged, from renamed summed labels, and from other terms of
-/// the sum. A part that is zero, and coefficients that cancel to rounding, do not count.
+/// Asks whether a sum takes on the sign of each exchange that generates the output's group, and vanishes where the output does, whatever
+/// the elements of its tensors are: from the tensors' trees, from equal tensors that may be exchanged, from renamed summed labels, and from
+/// other terms of the sum. A part that is zero, and coefficients that cancel to rounding, do not count.
 /// @throws InvalidArgument with the exchange that fails, the term that it leads to and the two cures, that first which fits the tensors
 void require_symmetry(const StructuralSum& sum);
 

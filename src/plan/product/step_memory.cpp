@@ -32,7 +32,9 @@ public:
     }
     /// Elements of the largest messages that are there together.
     std::int64_t messages() const { return messages_; }
-    StepMemory memory(std::int64_t workspace, std::int64_t copied) const { return {workspace + padding, kept_, passing_ + std::max(building_, copied)}; }
+    StepMemory memory(std::int64_t workspace, std::int64_t copied) const {
+        return {workspace + padding, kept_, passing_ + std::max(building_, copied)};
+    }
 
 private:
     std::int64_t kept_ = 0, passing_ = 0, building_ = 0, messages_ = 0;
@@ -74,8 +76,8 @@ std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
     return elements;
 }
 
-/// Elements that a rank sends and receives, if all that it has of the source goes to all ranks that hold a copy, as often as there are terms and
-/// elements of an orbit, and likewise for the target.
+/// Elements that a rank sends and receives, if all that it has of the source goes to all ranks that hold a copy, as often as there are
+/// terms and elements of an orbit, and likewise for the target.
 std::int64_t most_messages(const Movement& movement) {
     const auto& from = movement.from;
     const auto& to = movement.to;
@@ -99,7 +101,8 @@ StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
         arrays += copied_elements(plan, o);
         estimated = std::max(estimated, 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o)));
     }
-    const auto inside = std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
+    const auto inside =
+        std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
     if (plan.rows) arrays += (local.threads - 1) * plan.operands.back().layout.max_local_size();
     const auto bound = (arrays + movements.messages()) * plan.spec.element_bytes + inside;
     const auto workspace = std::max(plan.cost.working_bytes, bound);
@@ -121,15 +124,17 @@ StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, cons
 }
 
 std::int64_t most_workspace(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
-    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return saturated_product(most_messages(movement.spec), element_bytes); },
-                                 [&](const ProductPlan& plan) {
-                                     double elements = 0;
-                                     for (std::size_t o = 0; o < plan.operands.size(); ++o)
-                                         if (!plan.operands[o].in_place) elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
-                                     if (plan.rows) elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
-                                     return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(element_bytes));
-                                 }},
-                      step.work);
+    return std::visit(
+        Overloaded{[&](const PlannedMovement& movement) { return saturated_product(most_messages(movement.spec), element_bytes); },
+                   [&](const ProductPlan& plan) {
+                       double elements = 0;
+                       for (std::size_t o = 0; o < plan.operands.size(); ++o)
+                           if (!plan.operands[o].in_place)
+                               elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
+                       if (plan.rows) elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
+                       return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(element_bytes));
+                   }},
+        step.work);
 }
 
 }  // namespace arges

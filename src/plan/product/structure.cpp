@@ -18,8 +18,8 @@ namespace {
 
 /// True if nodes of any kind in `kinds` occur in the tree.
 bool contains_kind(const SymmetryNode& node, const std::set<NodeKind>& kinds) {
-    return kinds.count(node.kind) > 0 || std::any_of(node.children.begin(), node.children.end(),
-                                                     [&](const auto& c) { return contains_kind(c, kinds); });
+    return kinds.count(node.kind) > 0 ||
+           std::any_of(node.children.begin(), node.children.end(), [&](const auto& c) { return contains_kind(c, kinds); });
 }
 
 class Projector {
@@ -108,8 +108,7 @@ private:
         for (const auto& slot : product_.output.symmetry.slots()) {
             if (slot.kind == NodeKind::leaf) continue;
             const bool has_anti = contains_kind(slot, {NodeKind::antisymmetric});
-            found = found || (anti ? has_anti
-                                   : contains_kind(slot, {NodeKind::symmetric, NodeKind::hollow, NodeKind::hermitian}));
+            found = found || (anti ? has_anti : contains_kind(slot, {NodeKind::symmetric, NodeKind::hollow, NodeKind::hermitian}));
             if (anti || !has_anti || contains_kind(slot, {NodeKind::symmetric}))
                 slots.push_back(slot);
             else
@@ -158,7 +157,8 @@ Product projected(Product product) {
     StructuralSum sum;
     auto& factors = sum.products.emplace_back().factors;
     for (const auto& factor : product.factors)
-        if (!product.is_number) factors.push_back({factor.layout.symmetry(), factor.labels, factors.size(), factor.conjugated, factor.name});
+        if (!product.is_number)
+            factors.push_back({factor.layout.symmetry(), factor.labels, factors.size(), factor.conjugated, factor.name});
     sum.products[0].coefficient = product.is_zero ? 0.0 : std::complex<double>(1, product.is_real ? 0 : 1);
     sum.output = {product.output.layout.symmetry(), product.output.labels};
     sum.output.name = product.output.name;

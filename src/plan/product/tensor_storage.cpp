@@ -71,7 +71,8 @@ std::optional<std::vector<SlotMapping>> scattered_mapping(const ProductPlan& pla
         remaining.push_back(static_cast<double>(plan.axes[axis].size) / static_cast<double>(plan.places[axis]));
     }
     for (int t = 0; t < plan.grid.dimensions(); ++t) {
-        const bool used = std::any_of(mapping.begin(), mapping.end(), [&](const auto& m) { return std::find(m.torus.begin(), m.torus.end(), t) != m.torus.end(); });
+        const bool used = std::any_of(mapping.begin(), mapping.end(),
+                                      [&](const auto& m) { return std::find(m.torus.begin(), m.torus.end(), t) != m.torus.end(); });
         const auto longest = std::max_element(remaining.begin(), remaining.end());
         const auto length = static_cast<double>(plan.grid.lengths[static_cast<std::size_t>(t)]);
         if (used || longest == remaining.end() || *longest < length) continue;

@@ -10,14 +10,11 @@ namespace arges {
 namespace {
 
 /// Bytes as a whole number; rounding of the solver does not take one away.
-std::string whole(double bytes) {
-    return with_commas(saturated(bytes * (1 + 1e-9) + 1e-6));
-}
+std::string whole(double bytes) { return with_commas(saturated(bytes * (1 + 1e-9) + 1e-6)); }
 
 std::string grid_text(const StepReport& step) {
     if (step.kind == StepKind::rows)
-        return "  grid on " + std::to_string(step.ranks) + " ranks: each rank multiplies the rows of " + step.rows_of +
-               " that it has\n";
+        return "  grid on " + std::to_string(step.ranks) + " ranks: each rank multiplies the rows of " + step.rows_of + " that it has\n";
     const bool fused = step.kind == StepKind::fused;
     std::string text = (fused ? "  fused on one grid of " : "  grid on ") + std::to_string(step.working_ranks) + " ranks:";
     for (const auto& part : step.grid) {
@@ -25,7 +22,8 @@ std::string grid_text(const StepReport& step) {
         text += " " + part.label + "=" + std::to_string(part.ranks);
         if (part.virtual_blocks > 1) text += "(x" + std::to_string(part.virtual_blocks) + " virtual)";
     }
-    if (step.working_ranks < step.ranks) text += "; " + std::to_string(step.ranks - step.working_ranks) + " of " + std::to_string(step.ranks) + " ranks are idle";
+    if (step.working_ranks < step.ranks)
+        text += "; " + std::to_string(step.ranks - step.working_ranks) + " of " + std::to_string(step.ranks) + " ranks are idle";
     if (step.repetition > 1) text += "; " + std::to_string(step.repetition) + " ranks do the same work";
     return text + "\n";
 }
@@ -40,7 +38,8 @@ std::string windows_text(const StepReport& step) {
     }
     std::string text;
     if (panels > 1) text += "  for lack of memory: recursive SUMMA in " + std::to_string(panels) + " panels:" + summed + "\n";
-    if (slices > 1) text += "  for lack of memory in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
+    if (slices > 1)
+        text += "  for lack of memory in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
     return text;
 }
 
@@ -60,8 +59,7 @@ std::string operand_text(const StepReport& step, const OperandReport& operand) {
     if (operand.stays) return "  " + pad(operand.name + " stays: " + operand.working, 34) + "\n";
     std::string broken;
     for (const auto& group : operand.broken) broken += " " + group;
-    return moved_text(operand.is_result ? "result " + operand.working + " to " + operand.name
-                                        : operand.name + " to " + operand.working,
+    return moved_text(operand.is_result ? "result " + operand.working + " to " + operand.name : operand.name + " to " + operand.working,
                       step, operand) +
            (broken.empty() ? "" : "    " + operand.name + " is unpacked: the product takes" + broken + " apart\n");
 }
@@ -91,12 +89,11 @@ std::string intensity_text(const StepBounds& bounds) {
 }
 
 std::string total_text(const PlanReport& report) {
-    return "in all\n  planned per rank (inputs received, results sent) " + with_commas(report.bytes) +
-           " bytes, sent by all ranks " + with_commas(report.bytes_total) + "\n  lower bound per rank (largest of a step) " +
-           whole(report.bound_bytes) + " bytes\n  lower bound per rank (for algorithms that evaluate the product at once only) " +
-           whole(report.at_once.bytes()) + " bytes\n" + flops_text(report.flops, report.useful_flops, report.ranks) +
-           "  working memory and intermediates per rank " + with_commas(report.peak_bytes) + " bytes\n  predicted seconds " +
-           scientific(report.seconds) + "\n";
+    return "in all\n  planned per rank (inputs received, results sent) " + with_commas(report.bytes) + " bytes, sent by all ranks " +
+           with_commas(report.bytes_total) + "\n  lower bound per rank (largest of a step) " + whole(report.bound_bytes) +
+           " bytes\n  lower bound per rank (for algorithms that evaluate the product at once only) " + whole(report.at_once.bytes()) +
+           " bytes\n" + flops_text(report.flops, report.useful_flops, report.ranks) + "  working memory and intermediates per rank " +
+           with_commas(report.peak_bytes) + " bytes\n  predicted seconds " + scientific(report.seconds) + "\n";
 }
 
 }  // namespace
@@ -108,8 +105,7 @@ std::string explain(const StepReport& step) {
     text += flops_text(step.flops, step.useful_flops, step.ranks);
     text += "  working memory per rank " + with_commas(step.working_bytes) + " bytes\n";
     text += "  planned per rank (inputs received, results sent) " + with_commas(step.bytes) + " bytes\n";
-    return text + bounds_text(step.bounds) + intensity_text(step.bounds) + "  predicted seconds " + scientific(step.seconds) +
-           "\n";
+    return text + bounds_text(step.bounds) + intensity_text(step.bounds) + "  predicted seconds " + scientific(step.seconds) + "\n";
 }
 
 std::string explain(const PlanReport& report) {

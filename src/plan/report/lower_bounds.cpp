@@ -22,9 +22,9 @@ double sum(const Reals& values) { return std::accumulate(values.begin(), values.
 
 /// The unknowns of the geometric program. Labels that occur in the same tensors are one variable.
 struct Variables {
-    Reals log_caps;                        ///< log of the product of its labels' extents, > 0
-    std::vector<std::vector<int>> tensors; ///< variables of each tensor
-    std::vector<int> of_label;             ///< -1 for labels whose tile is 1 in any case
+    Reals log_caps;                         ///< log of the product of its labels' extents, > 0
+    std::vector<std::vector<int>> tensors;  ///< variables of each tensor
+    std::vector<int> of_label;              ///< -1 for labels whose tile is 1 in any case
     double log_volume = 0;
 };
 
@@ -37,8 +37,7 @@ std::vector<std::vector<int>> memberships(const IterationSpace& space) {
         for (int label : space.tensors[t]) {
             if (label < 0 || at(label) >= result.size()) throw InvalidArgument("a tensor has a label without extent");
             auto& tensors = result[at(label)];
-            if (!tensors.empty() && tensors.back() == static_cast<int>(t))
-                throw InvalidArgument("a tensor has the same label twice");
+            if (!tensors.empty() && tensors.back() == static_cast<int>(t)) throw InvalidArgument("a tensor has the same label twice");
             tensors.push_back(static_cast<int>(t));
         }
     return result;
@@ -66,8 +65,8 @@ Variables variables_of(const IterationSpace& space) {
 /// F(x) = log sum_t exp(sum_{i in t} x_i) for x = log b: convex, and well scaled where the words are not.
 struct LogWords {
     double value = 0;
-    Reals weights;  ///< share of each tensor in the words
-    Reals gradient; ///< share of the tensors that contain a variable
+    Reals weights;   ///< share of each tensor in the words
+    Reals gradient;  ///< share of the tensors that contain a variable
 
     LogWords(const Variables& variables, const Reals& x) : gradient(x.size(), 0.0) {
         for (const auto& tensor : variables.tensors) {
@@ -115,8 +114,7 @@ Reals solve(const Reals& k, Reals r) {
 class Access {
 public:
     Access(const Variables& variables, double points_log)
-        : log_points(points_log), x(variables.log_caps), words(variables, x), variables_(&variables),
-          held_(x.size(), false) {
+        : log_points(points_log), x(variables.log_caps), words(variables, x), variables_(&variables), held_(x.size(), false) {
         const double share = log_points / std::max(variables.log_volume, log_points);
         for (double& length : x) length *= share;
         words = LogWords(variables, x);
@@ -125,17 +123,15 @@ public:
     }
 
     double log_points;
-    Reals x;               ///< log tile of each variable
-    LogWords words;        ///< of these tiles
-    double elasticity = 0; ///< d log words / d log points, in [0, 1]: the multiplier of sum x
+    Reals x;                ///< log tile of each variable
+    LogWords words;         ///< of these tiles
+    double elasticity = 0;  ///< d log words / d log points, in [0, 1]: the multiplier of sum x
 
     /// (X - S) / v: words moved per point by phases of this access, the reciprocal of their intensity.
-    double moved_per_point(double memory) const {
-        return std::exp(words.value - log_points) - memory * std::exp(-log_points);
-    }
+    double moved_per_point(double memory) const { return std::exp(words.value - log_points) - memory * std::exp(-log_points); }
 
 private:
-    static constexpr double ridge = 1e-10; ///< curvature lent to directions that change no tile's size
+    static constexpr double ridge = 1e-10;  ///< curvature lent to directions that change no tile's size
 
     /// Step of the free variables that minimises the words to second order; the Hessian is that of exp(F), over exp(F).
     Reals direction() {
@@ -178,8 +174,7 @@ private:
         }
         for (int halvings = 0; halvings < 30; ++halvings, length /= 2, stopped = x.size()) {
             Reals reached = x;
-            for (std::size_t i = 0; i < x.size(); ++i)
-                reached[i] = std::clamp(x[i] + length * move[i], 0.0, variables_->log_caps[i]);
+            for (std::size_t i = 0; i < x.size(); ++i) reached[i] = std::clamp(x[i] + length * move[i], 0.0, variables_->log_caps[i]);
             if (stopped < x.size()) reached[stopped] = move[stopped] > 0 ? variables_->log_caps[stopped] : 0;
             LogWords then(*variables_, reached);
             if (then.value > words.value - 1e-4 * length * promised + 1e-15 * (1 + std::abs(words.value))) continue;
@@ -207,7 +202,7 @@ private:
     }
 
     const Variables* variables_;
-    std::vector<bool> held_; ///< at a bound
+    std::vector<bool> held_;  ///< at a bound
 };
 
 double words_of(const IterationSpace& space, const Reals& lengths) {
@@ -260,9 +255,7 @@ Access stationary(const Variables& variables, Access low, Access high, double me
 /// several local maxima, as dX/dlog v jumps where all tiles are at a bound.
 Access hardest(const Variables& variables, double memory) {
     std::vector<Access> known{{variables, 0}, {variables, variables.log_volume}};
-    const auto less = [&](const Access& a, const Access& b) {
-        return a.moved_per_point(memory) < b.moved_per_point(memory);
-    };
+    const auto less = [&](const Access& a, const Access& b) { return a.moved_per_point(memory) < b.moved_per_point(memory); };
     for (int steps = 0; steps < 1000; ++steps) {
         Reals most(known.size(), 0.0);
         for (std::size_t i = 1; i < known.size(); ++i) most[i] = most_between(known[i - 1], known[i], memory);

@@ -15,8 +15,8 @@ namespace arges {
 
 /// One term of an einsum: its tensors as lists of labels. Example: ij,jk->ik is {{n, n, n}, {{0, 1}, {1, 2}, {0, 2}}}.
 struct IterationSpace {
-    std::vector<double> extents;           ///< of each label: 0, or at least 1; the volume must stay below 1e300
-    std::vector<std::vector<int>> tensors; ///< label numbers of each input and of the output, unique in a tensor
+    std::vector<double> extents;            ///< of each label: 0, or at least 1; the volume must stay below 1e300
+    std::vector<std::vector<int>> tensors;  ///< label numbers of each input and of the output, unique in a tensor
 };
 
 /// Number of points: the product of the extents of the labels that occur in a tensor. 1 if none does.
@@ -27,8 +27,8 @@ double total_words(const IterationSpace& space);
 
 /// Tiles that touch few words.
 struct Tiles {
-    std::vector<double> lengths; ///< of each label; 1 for a label that occurs in no tensor, all 0 in an empty space
-    double words = 0;            ///< sum over the tensors of their tile's size
+    std::vector<double> lengths;  ///< of each label; 1 for a label that occurs in no tensor, all 0 in an empty space
+    double words = 0;             ///< sum over the tensors of their tile's size
 };
 
 /// X(points) above and the tiles that attain it, to about 1e-11 relative. Points outside [1, volume] count as the
@@ -45,9 +45,9 @@ double memory_independent_bound(const IterationSpace& space, double ranks);
 
 /// Points that can be computed per word moved with a fast memory of S words.
 struct Intensity {
-    double rho = 0;            ///< points per word; infinite if memory holds all tensors or there are no points
-    double accessed = 0;       ///< X0: words that a phase touches, of which X0 - S are moved
-    std::vector<double> tiles; ///< of each label in such a phase, as in Tiles
+    double rho = 0;             ///< points per word; infinite if memory holds all tensors or there are no points
+    double accessed = 0;        ///< X0: words that a phase touches, of which X0 - S are moved
+    std::vector<double> tiles;  ///< of each label in such a phase, as in Tiles
 };
 
 /// Intensity of SOAP (Kwasniewski et al. 2021): rho(S) = min phi(X) / (X - S) over S < X <= sum_t |t|, where phi, the

@@ -9,8 +9,8 @@
 
 namespace arges {
 
-/// The movement of a step that makes the part of a tensor that is symmetric or antisymmetric in its pairs (plan/pair_split), else null. Only such a
-/// movement goes to an intermediate.
+/// The movement of a step that makes the part of a tensor that is symmetric or antisymmetric in its pairs (plan/pair_split), else null.
+/// Only such a movement goes to an intermediate.
 const Movement* part_movement(const PlannedStep& step);
 /// Is it the antisymmetric one?
 bool is_antisymmetric_part(const Movement& part);

@@ -24,9 +24,7 @@ std::string label_text(const std::vector<int>& labels, const std::vector<std::st
     return Labels(names_of(labels, names)).to_string();
 }
 
-std::string permutations_text(std::size_t terms) {
-    return terms > 1 ? ", summed over " + std::to_string(terms) + " permutations" : "";
-}
+std::string permutations_text(std::size_t terms) { return terms > 1 ? ", summed over " + std::to_string(terms) + " permutations" : ""; }
 
 /// C[ij] <- A[ik] * B[kj]
 std::string statement_text(const Product& spec) {
@@ -51,7 +49,8 @@ std::vector<std::string> broken_groups(const OperandSpec& tensor, const WorkingO
     const auto kept = groups(working.layout, working.labels);
     std::vector<std::string> broken;
     for (const auto& group : groups(tensor.layout, tensor.labels))
-        if (std::adjacent_find(group.begin(), group.end()) == group.end() && group.size() > 1 && std::find(kept.begin(), kept.end(), group) == kept.end())
+        if (std::adjacent_find(group.begin(), group.end()) == group.end() && group.size() > 1 &&
+            std::find(kept.begin(), kept.end(), group) == kept.end())
             broken.push_back("(" + label_text(group, names) + ")");
     return broken;
 }
@@ -67,11 +66,13 @@ std::string reason_for_parts(const std::vector<PlannedStep>& steps, const std::m
     }
     if (whole.size() == 2)
         return names.at(output_operand) + " is computed in two parts, " + plus[0] + " " + plus[1] + " and " + whole[0] + "- " + whole[1] +
-               "-, because " + whole[0] + " and " + whole[1] + " stay as they are when both of their pairs are exchanged: the parts that are symmetric (+) " +
+               "-, because " + whole[0] + " and " + whole[1] +
+               " stay as they are when both of their pairs are exchanged: the parts that are symmetric (+) " +
                "and antisymmetric (-) in each pair do not mix, and take a quarter of the products, with pairs packed";
     for (const auto& step : steps)
         if (const auto* const product = step.product(); product != nullptr && product->rows && product->rows->once)
-            return "half of the products are computed, and their mirror image is added, because both factors stay as they are when their pairs are exchanged";
+            return "half of the products are computed, and their mirror image is added, because both factors stay as they are when their "
+                   "pairs are exchanged";
     return "";
 }
 
@@ -98,16 +99,20 @@ public:
         }
         if (report_.kind == StepKind::fused) add_chain(plan);
         for (std::size_t o = 0; o < plan.operands.size(); ++o)
-            add_operand(plan.tensor(o), plan.operands[o], o == plan.result(), plan.spec.label_names, [&] { return plan.movement(o); }, plan.repetitions(o));
+            add_operand(
+                plan.tensor(o), plan.operands[o], o == plan.result(), plan.spec.label_names, [&] { return plan.movement(o); },
+                plan.repetitions(o));
         report_.bounds = step_bounds(step, options_);
         set_cost(plan.cost);
     }
 
-    void add(const PlannedStep& step, const PlannedMovement& planned, const std::map<int, std::string>& operands, const std::vector<std::string>& names) {
+    void add(const PlannedStep& step, const PlannedMovement& planned, const std::map<int, std::string>& operands,
+             const std::vector<std::string>& names) {
         const auto& movement = planned.spec;
         report_.kind = StepKind::movement;
-        report_.statement = operands.at(step.output) + "[" + label_text(movement.to_labels, names) + "] <- " + (planned.conjugated ? "conj " : "") +
-                            operands.at(step.inputs[0]) + "[" + label_text(movement.from_labels, names) + "]" +
+        report_.statement = operands.at(step.output) + "[" + label_text(movement.to_labels, names) + "] <- " +
+                            (planned.conjugated ? "conj " : "") + operands.at(step.inputs[0]) + "[" +
+                            label_text(movement.from_labels, names) + "]" +
                             (part_movement(step) != nullptr ? "" : permutations_text(movement.terms.size()));
         OperandReport operand;
         operand.name = operands.at(step.inputs[0]);
@@ -148,13 +153,14 @@ private:
     void add_chain(const ProductPlan& plan) {
         for (std::size_t s = 0; s < plan.chain.size(); ++s) {
             const auto& step = plan.chain[s];
-            report_.chain.push_back(node_text(plan, step.first) + "," + node_text(plan, step.second) + "->" + node_text(plan, static_cast<int>(plan.result() + s)));
+            report_.chain.push_back(node_text(plan, step.first) + "," + node_text(plan, step.second) + "->" +
+                                    node_text(plan, static_cast<int>(plan.result() + s)));
         }
     }
 
     template <class Planned>
-    void add_operand(const OperandSpec& tensor, const WorkingOperand& working, bool is_result,
-                     const std::vector<std::string>& names, const Planned& movement, std::int64_t repetitions) {
+    void add_operand(const OperandSpec& tensor, const WorkingOperand& working, bool is_result, const std::vector<std::string>& names,
+                     const Planned& movement, std::int64_t repetitions) {
         OperandReport operand;
         operand.name = tensor.name;
         operand.at_rest = tensor.layout.to_string(names_of(tensor.labels, names));
@@ -194,7 +200,8 @@ private:
     std::int64_t element_bytes_;
 };
 
-StepReporter report_step(const PlannedStep& step, const std::map<int, std::string>& names, const Product& spec, const PlanOptions& options) {
+StepReporter report_step(const PlannedStep& step, const std::map<int, std::string>& names, const Product& spec,
+                         const PlanOptions& options) {
     StepReporter reporter(options.whole_grid(spec.output.layout).ranks(), spec.element_bytes, options);
     std::visit(Overloaded{[&](const PlannedMovement& movement) { reporter.add(step, movement, names, spec.label_names); },
                           [&](const ProductPlan& product) { reporter.add(product); }},
@@ -204,18 +211,16 @@ StepReporter report_step(const PlannedStep& step, const std::map<int, std::strin
 
 }  // namespace
 
-StepKind kind_of(const ProductPlan& plan) { return plan.rows ? StepKind::rows : plan.chain.size() > 1 ? StepKind::fused : StepKind::pairwise; }
+StepKind kind_of(const ProductPlan& plan) {
+    return plan.rows ? StepKind::rows : plan.chain.size() > 1 ? StepKind::fused : StepKind::pairwise;
+}
 
 std::string to_string(StepKind kind) {
     switch (kind) {
-    case StepKind::movement:
-        return "movement";
-    case StepKind::pairwise:
-        return "pairwise";
-    case StepKind::rows:
-        return "rows";
-    case StepKind::fused:
-        return "fused";
+    case StepKind::movement: return "movement";
+    case StepKind::pairwise: return "pairwise";
+    case StepKind::rows: return "rows";
+    case StepKind::fused: return "fused";
     }
     return "";
 }

@@ -39,8 +39,8 @@ struct WindowReport {
 /// What happens to one tensor of a step. Bytes of the busiest rank, and of all ranks.
 struct OperandReport {
     std::string name;
-    std::string at_rest;  ///< layout of the tensor itself
-    std::string working;  ///< layout that the step multiplies in, or for a movement the target's
+    std::string at_rest;              ///< layout of the tensor itself
+    std::string working;              ///< layout that the step multiplies in, or for a movement the target's
     std::vector<std::string> broken;  ///< groups that are stored as one but not multiplied as one: the tensor is unpacked for this step
     bool is_result = false;
     bool stays = false;  ///< it lies right: nothing moves

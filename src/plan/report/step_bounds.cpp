@@ -15,8 +15,7 @@ namespace {
 
 /// Words of a tensor on a rank, on average; copies count.
 double owned_words(const Layout& layout) {
-    return static_cast<double>(layout.packed_size()) * static_cast<double>(layout.copies()) /
-           static_cast<double>(layout.grid().ranks());
+    return static_cast<double>(layout.packed_size()) * static_cast<double>(layout.copies()) / static_cast<double>(layout.grid().ranks());
 }
 
 double orbit(const Layout& layout) {

@@ -34,12 +34,10 @@ struct TileLength {
 struct StepBounds {
     double memory_independent_bytes = 0;
     double memory_dependent_bytes = 0;  ///< with the memory that the options allow beside the step's tensors
-    double intensity = 0;  ///< rho: products per word moved into a cache of MachineModel::cache_bytes; infinite if all fits
-    std::vector<TileLength> tiles;  ///< that attain the intensity
+    double intensity = 0;               ///< rho: products per word moved into a cache of MachineModel::cache_bytes; infinite if all fits
+    std::vector<TileLength> tiles;      ///< that attain the intensity
 
-    double bytes() const {
-        return memory_independent_bytes > memory_dependent_bytes ? memory_independent_bytes : memory_dependent_bytes;
-    }
+    double bytes() const { return memory_independent_bytes > memory_dependent_bytes ? memory_independent_bytes : memory_dependent_bytes; }
 };
 
 /// Bounds of lower_bounds.hpp for the tensors where they lie: what every rank has a copy of counts as owned by every rank. Where
