@@ -1,4 +1,4 @@
-/// Deals out the nonzeros of a sparse tensor and the rows of its factor matrices.
+/// Distributes the nonzeros of a sparse tensor and the rows of its factor matrices.
 #pragma once
 
 #include "base/memory_tally.hpp"
