@@ -3,6 +3,7 @@
 #include "base/overloaded.hpp"
 #include "base/saturate.hpp"
 #include "base/stopwatch.hpp"
+#include "base/trace.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/statement.hpp"

@@ -1,5 +1,6 @@
 // Plans of products of many tensors: what stays, what runs together, what moves in the first and in the second run.
 #include "plan/product/plan_product.hpp"
+#include "plan/product/step_memory.hpp"
 
 #include "plan/report/explain.hpp"
 #include "plan/report/plan_report.hpp"
@@ -80,6 +81,29 @@ TEST(PlanProduct, RunsMttkrpOnOneGridAndLeavesTheTensor) {
         for (std::size_t a = 0; a < product->axes.size(); ++a)
             EXPECT_TRUE(product->axes[a].labels[0] != spec.factors[1].labels[1] || product->places[a] == 1) << "the columns are not split";
     }
+}
+
+/// Whatever the limit is, there is a plan whose parts all fit together, or an end.
+TEST(PlanProduct, FitsAsAWholeOrIsRefused) {
+    const std::map<char, std::int64_t> extents{{'i', 24}, {'j', 20}, {'k', 30}, {'l', 12}};
+    for (const char* text : {"ij->ji", "ij->i", "ij,jk->ik", "ij,jk,kl->il", "ij,jk,kl,li->"})
+        for (const std::int64_t ranks : {1, 2, 6, 8}) {
+            int refused = 0;
+            for (std::int64_t limit = 1 << 20; limit >= 0; limit = limit * 2 / 3 - 1) {
+                const auto spec = product_of(text, extents, ranks);
+                PlanOptions options;
+                options.memory_limit = limit;
+                try {
+                    const auto plan = plan_product(spec, options);
+                    auto taken = intermediate_bytes(plan, spec.element_bytes) + new_place_bytes(plan, spec);
+                    for (const auto& step : plan.steps)
+                        EXPECT_LE(step_memory(step, spec.element_bytes, {}).workspace + taken, limit) << text;
+                } catch (const OutOfMemory&) {
+                    ++refused;
+                }
+            }
+            EXPECT_LT(refused, 20) << text << " on " << ranks;
+        }
 }
 
 TEST(PlanProduct, IsCutIntoSlicesOrRefusedWithTheRanksThatWouldDo) {

@@ -233,6 +233,9 @@ std::int64_t bound_of(const PlannedProduct& plan, const Product& spec, const Pla
     return largest([&](const auto& step) { return step_memory(step, spec.element_bytes, options.local).workspace; });
 }
 
+/// A search with this part of the memory limit is the last one.
+constexpr std::int64_t smallest_share = 16;
+
 /// @throws OutOfMemory
 PlannedProduct within_limit(const Product& spec, const PlanOptions& options) {
     auto plan = ProductPlanner(spec, options).plan();
@@ -244,19 +247,21 @@ PlannedProduct within_limit(const Product& spec, const PlanOptions& options) {
     for (auto& factor : still.factors) factor.is_lasting = false;
     auto left = options;
     left.expected_runs = 1;
-    for (;;) {
+    // The search looks at single steps, and at estimates: it is given less where those were too low.
+    for (auto limit = options.memory_limit; limit >= options.memory_limit / smallest_share;
+         limit = std::min(limit - (needed - options.memory_limit), limit / 4 * 3)) {
+        left.memory_limit = limit;
         try {
             plan = ProductPlanner(still, left).plan();
         } catch (const OutOfMemory&) {
-            throw OutOfMemory(needs_at_least(spec, needed, options));
+            break;
         }
         for (auto& step : plan.steps)
             if (auto* const product = std::get_if<ProductPlan>(&step.work)) product->stay.assign(product->result(), std::nullopt);
         needed = bound_of(plan, still, options);
         if (needed <= options.memory_limit) return plan;
-        // The search looks at single steps, and at estimates.
-        left.memory_limit = std::min(left.memory_limit - (needed - options.memory_limit), left.memory_limit * 3 / 4);
     }
+    throw OutOfMemory(needs_at_least(spec, needed, options));
 }
 
 /// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan

@@ -124,17 +124,21 @@ StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, cons
 }
 
 std::int64_t most_workspace(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
-    return std::visit(
-        Overloaded{[&](const PlannedMovement& movement) { return saturated_product(most_messages(movement.spec), element_bytes); },
-                   [&](const ProductPlan& plan) {
-                       double elements = 0;
-                       for (std::size_t o = 0; o < plan.operands.size(); ++o)
-                           if (!plan.operands[o].in_place)
-                               elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
-                       if (plan.rows) elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
-                       return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(element_bytes));
-                   }},
-        step.work);
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) {
+                                     return saturated(
+                                         static_cast<double>(most_messages(movement.spec)) * static_cast<double>(element_bytes) + padding);
+                                 },
+                                 [&](const ProductPlan& plan) {
+                                     double elements = 0;
+                                     for (std::size_t o = 0; o < plan.operands.size(); ++o)
+                                         if (!plan.operands[o].in_place)
+                                             elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
+                                     if (plan.rows)
+                                         elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
+                                     return saturated(static_cast<double>(plan.cost.working_bytes) +
+                                                      elements * static_cast<double>(element_bytes) + padding);
+                                 }},
+                      step.work);
 }
 
 }  // namespace arges
