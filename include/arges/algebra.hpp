@@ -234,6 +234,12 @@ struct Generic {
         if constexpr (is_plus_times && has_fractions<T>)
             for (std::int64_t i = 0; i < count; ++i) static_cast<T*>(to)[i] /= static_cast<const T*>(divisor)[i];
     }
+    static std::int64_t count_nonzero(const void* elements, std::int64_t stride, std::span<const double> weights) {
+        double sum = 0;
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            if (!same(static_cast<const T*>(elements)[static_cast<std::int64_t>(i) * stride], zero())) sum += weights[i];
+        return static_cast<std::int64_t>(sum);
+    }
     static void make_real(void* data, std::int64_t count) {
         if constexpr (is_complex<T>)
             for (std::int64_t i = 0; i < count; ++i) static_cast<T*>(data)[i] = static_cast<T*>(data)[i].real();
@@ -556,6 +562,7 @@ struct Generic {
         k.contract = contract;
         k.reduce = reduce;
         k.scale_along = scale_along;
+        k.count_nonzero = count_nonzero;
         return k;
     }
 };

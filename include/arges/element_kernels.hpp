@@ -149,6 +149,8 @@ struct ElementKernels {
                      void* c) = nullptr;
     /// C[m, batch] = alpha * sum over k of A[m, k, batch] + beta * C.
     void (*reduce)(const local::FoldedContraction& f, const void* alpha, const void* a, const void* beta, void* c) = nullptr;
+    /// Sum of the weights of elements that are not zero; weights[i] is that of element i * stride.
+    std::int64_t (*count_nonzero)(const void* elements, std::int64_t stride, std::span<const double> weights) = nullptr;
     /// Replaces every element by so many of it as weights[i] says, i being its index along `axis`.
     void (*scale_along)(std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides, int axis,
                         std::span<const double> weights, void* data) = nullptr;

@@ -64,6 +64,8 @@ public:
     std::int64_t size() const;
     /// Elements stored over all ranks, each orbit of the symmetry once.
     std::int64_t packed_size() const;
+    /// Elements of the full tensor that are not the zero of their type; NaN is not zero. Collective.
+    std::int64_t count_nonzero() const;
     /// How dimensions lie on the torus, as text.
     std::string layout_to_string() const;
     /// Key of an index tuple.

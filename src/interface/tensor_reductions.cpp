@@ -1,4 +1,5 @@
 // Sums, norms, extrema and printing. Each orbit is stored once, so elements are weighted by orbit sizes.
+#include "base/element_at.hpp"
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
@@ -205,6 +206,20 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState& state, b
 }
 
 }  // namespace
+
+std::int64_t AnyTensor::count_nonzero() const {
+    const auto& state = state_of(*this, "count_nonzero");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::count_nonzero");
+    if (state.world->dry()) return 0;
+    const auto& kernels = *state.kernels;
+    std::int64_t count = 0;
+    if (state.shape().is_first_copy(state.rank()))
+        count = weighted_sum<std::int64_t>(
+            state.shape(), state.rank(), [&](std::span<const double> weights, std::int64_t offset, std::int64_t stride) {
+                return kernels.count_nonzero(element_at(state.bytes.data(), offset, kernels.size), stride, weights);
+            });
+    return state.world->communicator().sum(count);
+}
 
 template <class T>
 T Tensor<T>::sum() const requires kernels::has_negative<T> {

@@ -138,7 +138,7 @@ TEST(PublicCalls, OnTensorsOfADryRunDoNothing) {
                            ARGES_CALL(DA.slice({0, 0}, {2, 2})),
                            ARGES_CALL(DA.set_slice({0, 0}, DA.slice({0, 0}, {2, 2}))),
                            ARGES_CALL(DA.with_symmetry(Symmetry::parse("ij", "sym(i,j)"))),
-                           ARGES_CALL(DA.sum(), DA.norm1(), DA.norm(), DA.norm_max(), DA.dot(DA)),
+                           ARGES_CALL(DA.sum(), DA.count_nonzero(), DA.norm1(), DA.norm(), DA.norm_max(), DA.dot(DA)),
                            ARGES_CALL(Tensor<double>(d, {}).scalar()),
                            ARGES_CALL(DA.largest_magnitude(), DA.minimum(), DA.maximum()),
                            ARGES_CALL(DA.print(stream)),

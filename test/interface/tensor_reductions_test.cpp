@@ -32,6 +32,8 @@ TYPED_TEST(Reductions, RunOverTheFullTensor) {
         EXPECT_NEAR(A.norm(), std::sqrt(squares), this->tolerance(std::sqrt(squares)));
         EXPECT_NEAR(A.norm_max(), most, this->tolerance(most));
         EXPECT_LE(std::abs(Value(A.dot(A)) - squares), this->tolerance(squares));
+        const auto nonzeros = std::count_if(dense.data.begin(), dense.data.end(), [](const auto& v) { return element<T>(v) != T(0); });
+        EXPECT_EQ(A.count_nonzero(), nonzeros);
     });
 }
 

@@ -145,6 +145,19 @@ TYPED_TEST(ElementKernelsTest, WeightsAreTheSame) {
     }
 }
 
+TYPED_TEST(ElementKernelsTest, CountsAreTheSame) {
+    auto elements = integers<TypeParam>(60, this->random_);
+    elements[12] = elements[30] = TypeParam(0);
+    const std::vector<double> weights{1, 2, 0, 3, 1, 2, 4, 1, 1, 5};
+    for (const std::int64_t stride : {1, 6}) {
+        double expected = 0;
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            if (elements[i * static_cast<std::size_t>(stride)] != TypeParam(0)) expected += weights[i];
+        EXPECT_EQ(static_cast<double>(this->fast_.count_nonzero(elements.data(), stride, weights)), expected);
+        EXPECT_EQ(static_cast<double>(this->general_.count_nonzero(elements.data(), stride, weights)), expected);
+    }
+}
+
 /// A sum without a product.
 struct Sums {
     using value_type = std::int64_t;
