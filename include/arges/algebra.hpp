@@ -60,7 +60,10 @@ concept Ring = Semiring<A> && requires(const typename A::value_type& a) {
 /// The arithmetic of a number type. Sums and products of integers wrap around; bool adds by "or" and multiplies by "and".
 template <class T>
 struct PlusTimes {
-    using value_type = T;            ///< the number type
+    using value_type = T;  ///< the number type
+    /// Integers without sign in which sums and products wrap around; short ones would be made signed ones.
+    template <class S>
+    using Wrapping = std::common_type_t<unsigned, std::make_unsigned_t<S>>;
     static constexpr T zero = T(0);  ///< neutral in sums
     static constexpr T one = T(1);   ///< neutral in products
     /// a + b
@@ -68,7 +71,7 @@ struct PlusTimes {
         if constexpr (std::is_same_v<T, bool>)
             return a || b;
         else if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) + static_cast<std::make_unsigned_t<T>>(b));
+            return static_cast<T>(static_cast<Wrapping<T>>(a) + static_cast<Wrapping<T>>(b));
         else
             return a + b;
     }
@@ -77,7 +80,7 @@ struct PlusTimes {
         if constexpr (std::is_same_v<T, bool>)
             return a && b;
         else if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) * static_cast<std::make_unsigned_t<T>>(b));
+            return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
         else if constexpr (!std::is_same_v<T, real_of<T>>)
             return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
         else
@@ -86,7 +89,7 @@ struct PlusTimes {
     /// -a
     static T negate(T a) requires(!std::is_same_v<T, bool>) {
         if constexpr (std::is_integral_v<T>)
-            return static_cast<T>(std::make_unsigned_t<T>(0) - static_cast<std::make_unsigned_t<T>>(a));
+            return static_cast<T>(Wrapping<T>(0) - static_cast<Wrapping<T>>(a));
         else
             return -a;
     }

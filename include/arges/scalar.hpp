@@ -28,13 +28,15 @@ template <class From, class To>
 inline constexpr bool is_lossless = [] {
     using F = real_of<From>;
     using T = real_of<To>;
-    if constexpr (!std::is_arithmetic_v<F> || !std::is_arithmetic_v<T>)
+    if constexpr (!std::is_arithmetic_v<F> || !std::is_arithmetic_v<T>) {
         return false;
-    else
-        return (std::is_same_v<From, F> || !std::is_same_v<To, T>)&&(std::is_floating_point_v<T> ||
-                                                                     !std::is_floating_point_v<F>)&&std::numeric_limits<F>::digits <=
-                   std::numeric_limits<T>::digits &&
-               (std::is_signed_v<T> || !std::is_signed_v<F>);
+    } else {
+        constexpr bool keeps_imaginary = std::is_same_v<From, F> || !std::is_same_v<To, T>;
+        constexpr bool keeps_fractions = std::is_floating_point_v<T> || !std::is_floating_point_v<F>;
+        constexpr bool keeps_digits = std::numeric_limits<F>::digits <= std::numeric_limits<T>::digits;
+        constexpr bool keeps_sign = std::is_signed_v<T> || !std::is_signed_v<F>;
+        return keeps_imaginary && keeps_fractions && keeps_digits && keeps_sign;
+    }
 }();
 
 }  // namespace arges

@@ -133,9 +133,9 @@ using norm_of = std::conditional_t<std::is_integral_v<T>, double, real_of<T>>;
 /// A tensor spread over the ranks of a world, stored packed by its symmetry. It stands for the full tensor: reading
 /// any element gives its value, sign included; sums, norms and extrema run over the full tensor.
 /// NaN is never hidden: where an element is NaN, sums, norms and extrema are NaN, and infinities of both signs add up to NaN.
-/// Element types: float, double, long double, std::complex<float>, std::complex<double>, std::int32_t, std::int64_t, bool, and any
-/// trivially copyable type of the user's. Integers wrap around; bool adds by "or" and multiplies by "and". Tensors of a user's type are
-/// stored, moved, read and written; statements that add or multiply their elements name an algebra, see over().
+/// Element types: float, double, long double, std::complex<float>, std::complex<double>, std::int16_t, std::int32_t, std::int64_t, bool,
+/// and any trivially copyable type of the user's. Integers wrap around; bool adds by "or" and multiplies by "and". Tensors of a user's type
+/// are stored, moved, read and written; statements that add or multiply their elements name an algebra, see over().
 ///
 /// Keys are linear indices into the full tensor, first index fastest: key = i0 + n0 * (i1 + n1 * (i2 + ...)).
 /// Copying copies the elements; moving does not. Calls are collective over the world unless marked local.

@@ -349,6 +349,7 @@ void Tensor<T>::print(std::ostream& stream, norm_of<T> cutoff) const requires ke
     template void Tensor<T>::print(std::ostream&, norm_of<T>) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 ARGES_INSTANTIATE(long double)
+ARGES_INSTANTIATE(std::int16_t)
 ARGES_INSTANTIATE(std::int32_t)
 ARGES_INSTANTIATE(std::int64_t)
 template void Tensor<bool>::print(std::ostream&, double) const;

@@ -10,7 +10,8 @@ namespace arges::local {
 
 namespace {
 
-using Numbers = std::tuple<bool, std::int32_t, std::int64_t, float, double, long double, std::complex<float>, std::complex<double>>;
+using Numbers =
+    std::tuple<bool, std::int16_t, std::int32_t, std::int64_t, float, double, long double, std::complex<float>, std::complex<double>>;
 using Conversion = void (*)(const void*, void*, std::int64_t);
 
 template <class From, class To>

@@ -7,7 +7,7 @@
 namespace arges::local {
 
 /// True if every value of the one type has the same value in the other (is_lossless in arges/scalar.hpp), among float, double, long double,
-/// the complex types, std::int32_t, std::int64_t and bool.
+/// the complex types, std::int16_t, std::int32_t, std::int64_t and bool.
 bool can_convert(const std::type_info& from, const std::type_info& to);
 
 /// Converts `count` elements. Threaded. @throws InvalidArgument unless can_convert()

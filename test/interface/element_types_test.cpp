@@ -191,6 +191,7 @@ void check_random_products(std::uint64_t first, std::uint64_t count) {
     }
 }
 
+TEST(ElementTypes, ShortIntegers) { check_random_products<PlusTimes<std::int16_t>, false>(500, 150); }
 TEST(ElementTypes, Integers) { check_random_products<PlusTimes<std::int32_t>, false>(1, 150); }
 TEST(ElementTypes, LongIntegers) { check_random_products<PlusTimes<std::int64_t>, false>(1000, 150); }
 TEST(ElementTypes, Booleans) { check_random_products<PlusTimes<bool>, false>(2000, 150); }
@@ -307,6 +308,13 @@ TEST(ElementTypes, ReductionsOfIntegers) {
     C.fill([](Index x) { return x[0] == 1 ? std::numeric_limits<std::int32_t>::min() : 5; });
     EXPECT_EQ(C.largest_magnitude().value, std::numeric_limits<std::int32_t>::min());
     EXPECT_EQ(C.norm_max(), 2147483648.0);
+    Tensor<std::int16_t> D(world, {2, 3}), E(world, {3});
+    D.fill([](Index x) { return static_cast<std::int16_t>(x[0] == 0 ? -1 : 300); });
+    E["j"] = D["ij"] * D["ij"];
+    EXPECT_EQ(E.gather(), std::vector<std::int16_t>(3, static_cast<std::int16_t>(90001))) << "they wrap around";
+    Tensor<double> F(world, {3});
+    F["j"] = D["ij"];
+    EXPECT_EQ(F.sum(), 3 * 299);
     const Tensor<bool> flags = [&] {
         Tensor<bool> f(world, {4});
         f.fill([](Index x) { return x[0] % 2 == 1; });
