@@ -54,6 +54,10 @@ int main(int argc, char** argv) {
         check("stored elements of a 3 x 3 slice", static_cast<double>(block.packed_size()), 6);
         check("S(4,2) doubled", S.gather()[4 + n * 2], 84);
         check("S(5,2) as it was", S.gather()[5 + n * 2], 52);
+
+        // Tensors one behind the other along a dimension.
+        Tensor<double> rows = concatenated(0, block, block);  // 6 x 3, without symmetry
+        check("elements that are not zero", static_cast<double>(rows.count_nonzero()), 18);
     }
     MPI_Finalize();
     return wrong == 0 ? 0 : 1;

@@ -118,6 +118,7 @@ protected:
     std::shared_ptr<TensorState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
     void write_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part, const void* alpha, const void* beta);
     std::shared_ptr<TensorState> resymmetrized(const Symmetry& symmetry) const;
+    static std::shared_ptr<TensorState> joined(int dimension, const std::vector<const AnyTensor*>& parts);
     static std::shared_ptr<TensorState> transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source,
                                                     const World& target);
 
@@ -300,6 +301,7 @@ public:
     Tensor<S> converted_to() const {
         return Tensor<S>(converted(element_kernels<S>()));
     }
+    static Tensor joined_from(int dimension, const std::vector<const AnyTensor*>& parts) { return Tensor(joined(dimension, parts)); }
     static Tensor transferred_to(const World& meeting, const Tensor& source, const World& target) {
         return Tensor(transferred(element_kernels<T>(), meeting, source, target));
     }
@@ -326,6 +328,14 @@ private:
     }
     /// @endcond
 };
+
+/// Tensors one behind the other along a dimension, in which alone their extents may differ. The result keeps the slots of the symmetry that
+/// all parts have and that do not contain the dimension. Collective.
+/// @throws InvalidArgument if orders, other extents or worlds differ, or there is no such dimension
+template <class T, class... More>
+Tensor<T> concatenated(int dimension, const Tensor<T>& first, const More&... others) requires(std::is_same_v<Tensor<T>, More>&&...) {
+    return Tensor<T>::joined_from(dimension, {&first, &others...});
+}
 
 /// A copy of a tensor on another world. Collective over `meeting`, which holds the ranks of both worlds. On ranks outside the
 /// source's world `source` is a default-constructed tensor; ranks outside the target pass World::outside() and get a

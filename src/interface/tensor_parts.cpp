@@ -107,6 +107,47 @@ void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTen
     run_movement(state, from, spec, alpha, beta);
 }
 
+std::shared_ptr<TensorState> AnyTensor::joined(int dimension, const std::vector<const AnyTensor*>& parts) {
+    const auto& first = state_of(*parts[0], "concatenated");
+    const CollectiveCall call(first.world->movement_communicator(), "concatenated", dimension);
+    auto extents = parts[0]->extents();
+    const auto d = static_cast<std::size_t>(dimension);
+    if (dimension < 0 || d >= extents.size())
+        throw InvalidArgument("concatenated: " + first.title() + " has no dimension " + std::to_string(dimension) + "; the first is 0");
+    std::vector<SymmetryNode> slots;
+    for (const auto& slot : parts[0]->symmetry().slots()) {
+        const auto dimensions = slot.dimensions();
+        const bool kept = std::find(dimensions.begin(), dimensions.end(), dimension) == dimensions.end() &&
+                          std::all_of(parts.begin(), parts.end(), [&](const AnyTensor* part) {
+                              const auto& own = part->symmetry().slots();
+                              return std::find(own.begin(), own.end(), slot) != own.end();
+                          });
+        if (kept) slots.push_back(slot);
+        for (const int free : dimensions)
+            if (!kept) slots.push_back(leaf(free));
+    }
+    extents[d] = 0;
+    for (const auto* part : parts) {
+        const auto& state = state_of(*part, "concatenated");
+        auto others = part->extents();
+        if (others.size() == extents.size()) others[d] = extents[d] += others[d];
+        if (state.world != first.world || others != extents)
+            throw InvalidArgument("concatenated: " + first.title() + " and " + state.title() +
+                                  " differ in world, order, or extents other than that of dimension " + std::to_string(dimension) +
+                                  "; make them agree");
+    }
+    auto result = made_like(first, extents, Symmetry(static_cast<int>(extents.size()), product(slots)));
+    std::vector<std::int64_t> offset(extents.size(), 0);
+    for (const auto* part : parts) {
+        auto spec = copy_between(part->state()->shape(), result->shape());
+        spec.label_extents = part->extents();
+        spec.to_offset = offset;
+        run_movement(*result, *part->state(), spec, nullptr, first.kernels->zero);
+        offset[d] += part->extents()[d];
+    }
+    return result;
+}
+
 std::shared_ptr<TensorState> AnyTensor::resymmetrized(const Symmetry& symmetry) const {
     const auto& state = state_of(*this, "with_symmetry");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::with_symmetry", symmetry.to_string());

@@ -49,6 +49,38 @@ Dense cut(const Dense& whole, const Bounds& begin, const Bounds& end) {
     return part;
 }
 
+/// Cut along a dimension, often with empty parts, and put together again.
+TYPED_TEST(TensorParts, ConcatenatedSlicesAreTheWhole) {
+    using T = TypeParam;
+    for_each_seed(150, 2, [&](std::mt19937_64& random) {
+        for_each_shape<T>(this->world_, random(), [&](const Shape& shape, const Dense& dense, const Tensor<T>& A) {
+            if (A.order() == 0) return;
+            const auto d = static_cast<std::size_t>(random_integer(random, 0, A.order() - 1));
+            auto from = Bounds(shape.extents.size(), 0), to = shape.extents;
+            from[d] = to[d] = random_integer(random, 0, shape.extents[d]);
+            const auto whole = concatenated(static_cast<int>(d), A.slice(Bounds(from.size(), 0), to), A.slice(from, shape.extents));
+            expect_equal(whole, dense);
+            // Slots without the dimension stay.
+            for (const auto& slot : A.symmetry().slots()) {
+                const auto dimensions = slot.dimensions();
+                if (std::find(dimensions.begin(), dimensions.end(), static_cast<int>(d)) != dimensions.end()) continue;
+                EXPECT_NE(std::find(whole.symmetry().slots().begin(), whole.symmetry().slots().end(), slot),
+                          whole.symmetry().slots().end());
+            }
+        });
+    });
+}
+
+TEST(Concatenated, PartsMustAgree) {
+    const World world;
+    Tensor<double> A(world, {2, 3}, "A"), B(world, {2, 4}, "B"), C(world, {2}, "C");
+    EXPECT_EQ(concatenated(1, A, B, A).extents(), (Bounds{2, 10}));
+    EXPECT_THROW(concatenated(0, A, B), InvalidArgument);
+    EXPECT_THROW(concatenated(0, A, C), InvalidArgument);
+    EXPECT_THROW(concatenated(2, A, A), InvalidArgument);
+    EXPECT_THROW(concatenated(-1, A, A), InvalidArgument);
+}
+
 TYPED_TEST(TensorParts, SliceTakesAnyRange) {
     using T = TypeParam;
     for_each_seed(200, 2, [&](std::mt19937_64& random) {
