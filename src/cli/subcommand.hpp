@@ -28,6 +28,7 @@ Action declare_calibrate(CLI::App& app);
 Action declare_cc(CLI::App& app);
 Action declare_convert(CLI::App& app);
 Action declare_cpd(CLI::App& app);
+Action declare_machine(CLI::App& app);
 Action declare_plan(CLI::App& app);
 Action declare_stats(CLI::App& app);
 Action declare_tucker(CLI::App& app);

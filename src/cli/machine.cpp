@@ -1,0 +1,88 @@
+// arges machine: what a World of these ranks takes this machine for, and what its plans and limits rest on.
+#include "base/options.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/table.hpp"
+#include "cli/world_options.hpp"
+#include "interface/world_state.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace arges::cli {
+
+namespace {
+
+struct MachineCommand {
+    WorldOptions world;
+    bool json = false;
+};
+
+std::string lengths_text(const RankGrid& grid) {
+    std::string text;
+    for (const auto length : grid.lengths) text += (text.empty() ? "" : "x") + std::to_string(length);
+    return text.empty() ? "1" : text;
+}
+
+void print_json(std::ostream& out, const WorldState& state, std::int64_t per_node, const std::string& file) {
+    nlohmann::ordered_json object;
+    object["ranks"] = state.size();
+    object["ranks_per_node"] = per_node;
+    object["threads"] = state.plan_options().local.threads;
+    object["torus"] = state.torus().lengths();
+    for (const auto& grid : state.grids()) object["grids"].push_back(grid.lengths);
+    object["memory_limit"] = state.memory_limit();
+    object["machine_file"] = file;
+    const auto& machine = state.machine();
+    object["flops_per_second"] = machine.flops_per_second;
+    object["bytes_per_second"] = machine.bytes_per_second;
+    object["copied_bytes_per_second"] = machine.copied_bytes_per_second;
+    object["message_seconds"] = machine.message_seconds;
+    out << object.dump(2) << std::endl;
+}
+
+void print_table(std::ostream& out, const WorldState& state, std::int64_t per_node, const std::string& file) {
+    const auto& machine = state.machine();
+    std::string smaller;
+    for (std::size_t g = 1; g < state.grids().size(); ++g) smaller += (smaller.empty() ? "" : ", ") + lengths_text(state.grids()[g]);
+    std::vector<std::vector<std::string>> rows{
+        {"ranks", std::to_string(state.size())},
+        {"ranks on a node", std::to_string(per_node)},
+        {"threads of a rank", std::to_string(state.plan_options().local.threads)},
+        {"torus", state.torus().to_string()},
+        {"process grid", lengths_text(state.grid())},
+        {"grids with idle ranks", smaller.empty() ? "none" : smaller},
+        {"memory limit of a rank", format_bytes(state.memory_limit())},
+        {"constants from", file.empty() ? "defaults, see arges calibrate" : file},
+        {"matrix products", fmt::format("{:.4g} Gflop/s per rank", machine.flops_per_second * 1e-9)},
+        {"local copies", fmt::format("{:.4g} GB/s per rank", machine.copied_bytes_per_second * 1e-9)},
+        {"between ranks", fmt::format("{:.4g} GB/s per rank", machine.bytes_per_second * 1e-9)},
+        {"a message", fmt::format("{:.4g} microseconds", machine.message_seconds * 1e6)},
+    };
+    out << table(rows, {true, true}) << std::flush;
+}
+
+void run(const MachineCommand& command, const Console& console) {
+    const auto world = command.world.make_world();
+    const auto& state = *world.state();
+    const auto per_node = state.communicator().ranks_per_node();
+    const auto named = machine_file_option();
+    const auto file = !named.empty() && std::filesystem::is_regular_file(named) ? named : std::string();
+    (command.json ? print_json : print_table)(console.out, state, per_node, file);
+}
+
+}  // namespace
+
+Action declare_machine(CLI::App& app) {
+    const auto command = std::make_shared<MachineCommand>();
+    command->world.declare(app);
+    app.add_flag("--json", command->json, "print one JSON object instead of a table");
+    return [command](const Console& console) { run(*command, console); };
+}
+
+}  // namespace arges::cli
