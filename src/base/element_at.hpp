@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace arges {
 
@@ -22,6 +23,17 @@ inline void copy_element(void* to, const void* from, std::int64_t element_bytes)
     case 8: std::memcpy(to, from, 8); break;
     case 16: std::memcpy(to, from, 16); break;
     default: std::memcpy(to, from, static_cast<std::size_t>(element_bytes));
+    }
+}
+
+/// f(bytes), where a usual number of bytes is a constant: copies of elements in its loops are then single instructions.
+template <class F>
+decltype(auto) with_element_bytes(std::int64_t bytes, F&& f) {
+    switch (bytes) {
+    case 4: return f(std::integral_constant<std::int64_t, 4>());
+    case 8: return f(std::integral_constant<std::int64_t, 8>());
+    case 16: return f(std::integral_constant<std::int64_t, 16>());
+    default: return f(bytes);
     }
 }
 

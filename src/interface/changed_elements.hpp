@@ -11,12 +11,14 @@
 
 namespace arges {
 
-/// Tells the first change of an element from later ones, and takes all changes back if need be. Local.
+/// Tells the first change of an element from later ones, and takes all changes back if need be. Local. @tparam Bytes  a number, see
+/// with_element_bytes()
+template <class Bytes = std::int64_t>
 class ChangedElements {
 public:
     /// @param data      the elements, `size` of them
     /// @param expected  number of changes, about
-    ChangedElements(std::byte* data, std::int64_t element_bytes, std::int64_t size, std::int64_t expected)
+    ChangedElements(std::byte* data, Bytes element_bytes, std::int64_t size, std::int64_t expected)
         : data_(data), element_bytes_(element_bytes) {
         constexpr std::int64_t bits = 64;
         if (size / bits <= expected) seen_.resize(static_cast<std::size_t>(size / bits + 1), 0);
@@ -65,7 +67,7 @@ private:
     }
 
     std::byte* data_;
-    std::int64_t element_bytes_;
+    Bytes element_bytes_;
     std::vector<std::uint64_t> seen_;       // a bit per element
     std::unordered_set<std::int64_t> few_;  // in its place where changes are few
     std::vector<Chunk> before_;

@@ -109,12 +109,13 @@ public:
             out_.reserve(total(out_count_) * item_bytes_);
         });
         auto next = starts(out_count_);
-        for (std::size_t i = 0; i < to_.size(); ++i) {
-            const auto j = next[static_cast<std::size_t>(to_[i])]++;
-            copy_element(element_at(out_.data(), j, item_bytes_), element_at(items_.data(), static_cast<std::int64_t>(i), item_bytes_),
-                         item_bytes_);
-            place(i, j);
-        }
+        with_element_bytes(item_bytes_, [&](auto bytes) {
+            for (std::size_t i = 0; i < to_.size(); ++i) {
+                const auto j = next[static_cast<std::size_t>(to_[i])]++;
+                copy_element(element_at(out_.data(), j, bytes), element_at(items_.data(), static_cast<std::int64_t>(i), bytes), bytes);
+                place(i, j);
+            }
+        });
         world_.communicator().exchange(pieces(out_, out_count_, item_bytes_), pieces(in_, in_count_, item_bytes_));
     }
     /// Sends an answer of so many bytes for each item that came; `answers` gets those for the items that were sent, in sorted order. Calls
@@ -172,12 +173,13 @@ private:
 };
 
 /// Brings values to the ranks that store their elements, and to those that hold copies.
+/// @param element_bytes  a number, see with_element_bytes()
 /// @param locate  locate(i) is the location of pair i and may throw
 /// @param value   value(i, location, to) writes the value as its representative has it, and may throw
 /// @param take    take(offset, value) is called on the storing rank: by batch, in it by sending rank, of one rank in the order of its pairs
 /// Collective. @throws what a rank's function throws, on every rank; the others' packets are taken nevertheless
-template <class Locate, class Value, class Take>
-void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatches& batches, std::int64_t element_bytes, Locate&& locate,
+template <class Bytes, class Locate, class Value, class Take>
+void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatches& batches, Bytes element_bytes, Locate&& locate,
                    Value&& value, Take&& take) {
     FirstError error;
     const auto copies = copy_offsets(layout);

@@ -70,6 +70,7 @@ PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64
     plan_ = plan_product(product_, options_);
     set_names(plan_.steps, without_names(product_));
     settled_ = arges::settled(plan_, product_);
+    new_place_bytes_ = new_place_bytes(plan_, product_);
     for (auto& factor : settled_.factors) factor.layout = world.intern(factor.layout);
     settled_.output.layout = world.intern(settled_.output.layout);
 }

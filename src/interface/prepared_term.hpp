@@ -50,7 +50,7 @@ public:
     /// Bytes that this rank sends.
     std::int64_t planned_bytes() const { return planned_bytes_; }
     /// Bytes on the busiest rank beside the tensors: workspace, intermediates, and tensors' new places.
-    std::int64_t working_bytes() const { return workspace_bytes_ + new_place_bytes(plan_, product_); }
+    std::int64_t working_bytes() const { return workspace_bytes_ + new_place_bytes_; }
     /// Those of them that are taken from the workspace.
     std::int64_t workspace_bytes() const { return workspace_bytes_; }
     /// Memory of the movements' lists on the busiest rank, in bytes.
@@ -76,7 +76,7 @@ private:
     std::vector<StepRun> runs_;
     bool ready_ = false;
     double seconds_ = 0;
-    std::int64_t planned_bytes_ = 0, workspace_bytes_ = 0, list_bytes_ = 0, passing_bytes_ = 0;
+    std::int64_t planned_bytes_ = 0, workspace_bytes_ = 0, new_place_bytes_ = 0, list_bytes_ = 0, passing_bytes_ = 0;
 };
 
 }  // namespace arges

@@ -128,8 +128,9 @@ void check_allowed(const TensorState& state, const ElementLocation& at, std::int
 /// Elements that gather_to() reads at a time.
 constexpr std::int64_t gathered_at_once = std::int64_t{1} << 18;
 
-/// Changes the elements of the pairs: change(element, value, first) with the element, alpha times a pair's value as its representative
-/// has it, and whether it is the first change of the element in this call. If a rank throws, all throw and nothing has changed. Collective.
+/// Changes the elements of the pairs: change(bytes, element, value, first) with the number of bytes of an element, the element, alpha times
+/// a pair's value as its representative has it, and whether it is the first change of the element in this call. If a rank throws, all throw
+/// and nothing has changed. Collective.
 template <class Change>
 void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPairs& given, const void* alpha, Change&& change) {
     auto& world = *state.world;
@@ -144,28 +145,30 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
                                   check_keys(tensor, given.keys);
                               });
     std::optional<ElementLocator> locator;
-    std::optional<ChangedElements> changed;
-    world.agree([&] {
-        locator.emplace(layout);
-        changed.emplace(state.bytes.data(), kernels.size, state.count(), batches.most() * layout.copies());
-    });
+    world.agree([&] { locator.emplace(layout); });
     if (alpha != nullptr && kernels.is_one(alpha)) alpha = nullptr;
-    try {
-        deliver_pairs(
-            world, layout, batches, kernels.size,
-            [&](std::int64_t i) { return locator->locate_key(given.keys[static_cast<std::size_t>(i)]); },
-            [&](std::int64_t i, const ElementLocation& at, std::byte* to) {
-                relate(kernels, 0, given.value(i, kernels.size), alpha, to);
-                if (at.zero || at.real) check_allowed(state, at, given.keys[static_cast<std::size_t>(i)], to);
-                if (const auto factor = factor_of(at); factor != 0) relate(kernels, factor, to, nullptr, to);
-            },
-            [&](std::int64_t offset, const std::byte* value) {
-                change(element_at(state.bytes.data(), offset, kernels.size), value, changed->first(offset));
-            });
-    } catch (...) {
-        changed->undo();
-        throw;
-    }
+    with_element_bytes(kernels.size, [&](auto bytes) {
+        std::optional<ChangedElements<decltype(bytes)>> changed;
+        world.agree([&] { changed.emplace(state.bytes.data(), bytes, state.count(), batches.most() * layout.copies()); });
+        try {
+            deliver_pairs(
+                world, layout, batches, bytes, [&](std::int64_t i) { return locator->locate_key(given.keys[static_cast<std::size_t>(i)]); },
+                [&](std::int64_t i, const ElementLocation& at, std::byte* to) {
+                    if (alpha == nullptr)
+                        copy_element(to, given.value(i, bytes), bytes);
+                    else
+                        relate(kernels, 0, given.value(i, bytes), alpha, to);
+                    if (at.zero || at.real) check_allowed(state, at, given.keys[static_cast<std::size_t>(i)], to);
+                    if (const auto factor = factor_of(at); factor != 0) relate(kernels, factor, to, nullptr, to);
+                },
+                [&](std::int64_t offset, const std::byte* value) {
+                    change(bytes, element_at(state.bytes.data(), offset, bytes), value, changed->first(offset));
+                });
+        } catch (...) {
+            changed->undo();
+            throw;
+        }
+    });
 }
 
 /// Bytes of a question for an element while a batch is under way: its offset three times, its rank, and where the answer goes.
@@ -200,14 +203,21 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
             place.resize(asked.size());
         });
         offsets.exchange([&](std::size_t i, std::int64_t j) { place[i] = j; });
-        offsets.answer(answers, given, kernels.size, [&](const std::byte* item, std::byte* answer) {
-            std::int64_t offset = 0;
-            std::memcpy(&offset, item, sizeof offset);
-            copy_element(answer, element_at(state.bytes.data(), offset, kernels.size), kernels.size);
+        with_element_bytes(kernels.size, [&](auto bytes) {
+            offsets.answer(answers, given, bytes, [&](const std::byte* item, std::byte* answer) {
+                std::int64_t offset = 0;
+                std::memcpy(&offset, item, sizeof offset);
+                copy_element(answer, element_at(state.bytes.data(), offset, bytes), bytes);
+            });
+            for (std::size_t i = 0; i < asked.size(); ++i) {
+                const auto* const from = element_at(answers.data(), place[i], bytes);
+                auto* const to = element_at(result, asked[i].number, bytes);
+                if (asked[i].factor == 0)
+                    copy_element(to, from, bytes);
+                else
+                    relate(kernels, asked[i].factor, from, nullptr, to);
+            }
         });
-        for (std::size_t i = 0; i < asked.size(); ++i)
-            relate(kernels, asked[i].factor, element_at(answers.data(), place[i], kernels.size), nullptr,
-                   element_at(result, asked[i].number, kernels.size));
     }
 }
 
@@ -229,12 +239,13 @@ void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* valu
     constexpr auto none = std::numeric_limits<std::int64_t>::max();
     std::int64_t contradiction = none;  // offset of the element
     try {
-        change_elements(*this, state, given, nullptr, [&](std::byte* element, const std::byte* value, bool first) {
+        change_elements(*this, state, given, nullptr, [&](auto bytes, std::byte* element, const std::byte* value, bool first) {
+            if (!first && std::memcmp(element, value, static_cast<std::size_t>(bytes)) == 0) return;
             if (!first && !kernels.agree(element, value, tolerance)) {
                 contradiction = (element - state.bytes.data()) / kernels.size;
                 throw InvalidArgument(state.title() + ": two values for one element");
             }
-            if (first || kernels.is_larger(value, element)) copy_element(element, value, kernels.size);
+            if (first || kernels.is_larger(value, element)) copy_element(element, value, bytes);
         });
     } catch (const InvalidArgument&) {
         std::int64_t own = none;
@@ -257,8 +268,8 @@ void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void*
         throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
     const bool clears = kernels.is_zero(beta), scales = !clears && !kernels.is_one(beta);
-    change_elements(*this, state, {keys, values, count}, alpha, [&](std::byte* element, const std::byte* value, bool first) {
-        if (first && clears) return copy_element(element, value, kernels.size);
+    change_elements(*this, state, {keys, values, count}, alpha, [&](auto bytes, std::byte* element, const std::byte* value, bool first) {
+        if (first && clears) return copy_element(element, value, bytes);
         if (first && scales) kernels.scale(element, 1, beta);
         kernels.transfer_listed({.count = 1}, value, element, nullptr, {.accumulate = true});
     });
@@ -283,18 +294,24 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
                                   locator.emplace(state.shape());
                               });
     if (world.size() > 1) return read_from_ranks(state, *locator, batches, keys, result);
-    std::array<ElementLocation, block_length> block;
-    for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(block_length)) {
-        const auto length = std::min(static_cast<std::int64_t>(block_length), count - begin);
-        for (std::int64_t i = 0; i < length; ++i)
-            block[static_cast<std::size_t>(i)] = locator->locate_key(keys[static_cast<std::size_t>(begin + i)]);
-        for (std::int64_t i = 0; i < length; ++i) {
-            const auto& at = block[static_cast<std::size_t>(i)];
-            if (!at.zero)
-                relate(kernels, factor_of(at), element_at(state.bytes.data(), at.offset, kernels.size), nullptr,
-                       element_at(result, begin + i, kernels.size));
+    with_element_bytes(kernels.size, [&](auto bytes) {
+        std::array<ElementLocation, block_length> block;
+        for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(block_length)) {
+            const auto length = std::min(static_cast<std::int64_t>(block_length), count - begin);
+            for (std::int64_t i = 0; i < length; ++i)
+                block[static_cast<std::size_t>(i)] = locator->locate_key(keys[static_cast<std::size_t>(begin + i)]);
+            for (std::int64_t i = 0; i < length; ++i) {
+                const auto& at = block[static_cast<std::size_t>(i)];
+                if (at.zero) continue;
+                const auto* const from = element_at(std::as_const(state).bytes.data(), at.offset, bytes);
+                auto* const to = element_at(result, begin + i, bytes);
+                if (const auto factor = factor_of(at); factor == 0)
+                    copy_element(to, from, bytes);
+                else
+                    relate(kernels, factor, from, nullptr, to);
+            }
         }
-    }
+    });
 }
 
 std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::int64_t count)>& room) const {
