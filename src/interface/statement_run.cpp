@@ -79,7 +79,7 @@ void Statement::run() {
     world_.report().bytes_sent = after.bytes_sent - before.bytes_sent;
     world_.report().messages_sent = after.messages_sent - before.messages_sent;
     world_.report().seconds = watch.seconds();
-    if (world_.trace()) world_.trace()->write();
+    if (Trace* const trace = world_.trace()) trace->write();
 }
 
 /// Bytes of the operands of a term that have another type than the output, in its type, on the busiest rank.
