@@ -1,7 +1,12 @@
 #include "base/text.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
 #include <iomanip>
+#include <memory>
 #include <sstream>
+#include <string_view>
 
 namespace arges {
 
@@ -32,6 +37,15 @@ std::string percent(double fraction) {
     std::ostringstream stream;
     stream << std::fixed << std::setprecision(1) << fraction * 100 << " %";
     return stream.str();
+}
+
+std::string readable_type(const char* name) {
+    int status = 0;
+    const std::unique_ptr<char, decltype(&std::free)> readable(abi::__cxa_demangle(name, nullptr, nullptr, &status), &std::free);
+    std::string text = status == 0 ? readable.get() : name;
+    constexpr std::string_view arithmetic = "arges::PlusTimes<";
+    if (text.starts_with(arithmetic)) text = text.substr(arithmetic.size(), text.size() - arithmetic.size() - 1);
+    return text;
 }
 
 }  // namespace arges

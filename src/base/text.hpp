@@ -15,5 +15,7 @@ std::string with_commas(std::int64_t value);
 std::string scientific(double value);
 /// 0.0123 as "1.2 %".
 std::string percent(double fraction);
+/// The name of a type or of its algebra as it is written: "bool" for what the compiler calls arges::PlusTimes<bool>.
+std::string readable_type(const char* name);
 
 }  // namespace arges

@@ -2,6 +2,7 @@
 #include "interface/statement.hpp"
 
 #include "base/checked.hpp"
+#include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
 #include "local/convert.hpp"
@@ -82,10 +83,13 @@ Statement::Statement(const Factor& left, const std::vector<Term>& right, const v
 
 /// Refuses what the element types or the algebra do not have.
 void Statement::check_types(const Term& term) const {
-    const auto refuse = [&](const std::string& why) { throw InvalidArgument(output_.title() + " under " + kernels_.name + ": " + why); };
+    const auto refuse = [&](const std::string& why) {
+        throw InvalidArgument(output_.title() + " under " + readable_type(kernels_.name) + ": " + why);
+    };
     for (const auto& factor : term.factors)
         if (is_converted(factor) && !local::can_convert(*factor.tensor->kernels->type, *kernels_.type))
-            refuse(factor.tensor->title() + " has elements of another type, " + factor.tensor->kernels->name + "; convert it first");
+            refuse(factor.tensor->title() + " has elements of another type, " + readable_type(factor.tensor->kernels->name) +
+                   "; convert it first");
     const bool named = &kernels_ != output_.kernels;
     if (named && (term.coefficient.size() > 0 || term.factors.empty()))
         refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");

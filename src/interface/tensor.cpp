@@ -2,6 +2,7 @@
 
 #include "base/element_at.hpp"
 #include "base/math.hpp"
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/orbit_sizes.hpp"
@@ -69,7 +70,7 @@ Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, c
 TensorState::TensorState(const ElementKernels& element, World handle, Layout shape, std::string title)
     : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), layout(std::move(shape)), name(std::move(title)) {
     if (!element.has_negative && contains_kind(layout.symmetry(), NodeKind::antisymmetric))
-        throw InvalidArgument((name.empty() ? "tensor" : name) + ": elements of type " + element.name +
+        throw InvalidArgument((name.empty() ? "tensor" : name) + ": elements of type " + readable_type(element.name) +
                               " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
     const auto elements = layout.max_local_size();
     const auto needed = std::min(elements, std::numeric_limits<std::int64_t>::max() / element.size) * element.size;

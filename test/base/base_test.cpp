@@ -94,6 +94,8 @@ TEST(Text, IsFormatted) {
     EXPECT_EQ(with_commas(-123), "-123");
     EXPECT_EQ(scientific(1.234e9), "1.23e+09");
     EXPECT_EQ(percent(0.0123), "1.2 %");
+    EXPECT_EQ(readable_type("N5arges9PlusTimesIbEE"), "bool");
+    EXPECT_EQ(readable_type("double"), "double");
     EXPECT_EQ(pad("ab", 4) + "|", "ab  |");
     EXPECT_EQ(pad_left("ab", 4), "  ab");
     EXPECT_EQ(pad("abcde", 4), "abcde");
