@@ -23,12 +23,6 @@ struct MachineCommand {
     bool json = false;
 };
 
-std::string lengths_text(const RankGrid& grid) {
-    std::string text;
-    for (const auto length : grid.lengths) text += (text.empty() ? "" : "x") + std::to_string(length);
-    return text.empty() ? "1" : text;
-}
-
 void print_json(std::ostream& out, const WorldState& state, std::int64_t per_node, const std::string& file) {
     nlohmann::ordered_json object;
     object["ranks"] = state.size();
@@ -49,13 +43,14 @@ void print_json(std::ostream& out, const WorldState& state, std::int64_t per_nod
 void print_table(std::ostream& out, const WorldState& state, std::int64_t per_node, const std::string& file) {
     const auto& machine = state.machine();
     std::string smaller;
-    for (std::size_t g = 1; g < state.grids().size(); ++g) smaller += (smaller.empty() ? "" : ", ") + lengths_text(state.grids()[g]);
+    for (std::size_t g = 1; g < state.grids().size(); ++g)
+        smaller += (smaller.empty() ? "" : ", ") + Torus(state.grids()[g].lengths).to_string();
     std::vector<std::vector<std::string>> rows{
         {"ranks", std::to_string(state.size())},
         {"ranks on a node", std::to_string(per_node)},
         {"threads of a rank", std::to_string(state.plan_options().local.threads)},
         {"torus", state.torus().to_string()},
-        {"process grid", lengths_text(state.grid())},
+        {"process grid", Torus(state.grid().lengths).to_string()},
         {"grids with idle ranks", smaller.empty() ? "none" : smaller},
         {"memory limit of a rank", format_bytes(state.memory_limit())},
         {"constants from", file.empty() ? "defaults, see arges calibrate" : file},

@@ -239,8 +239,11 @@ constexpr std::int64_t smallest_share = 16;
 /// @throws OutOfMemory
 PlannedProduct within_limit(const Product& spec, const PlanOptions& options) {
     auto plan = ProductPlanner(spec, options).plan();
+    if (options.memory_limit == PlanOptions::unlimited) return plan;
     auto needed = bound_of(plan, spec, options);
-    if (needed <= options.memory_limit || options.memory_limit == PlanOptions::unlimited) return plan;
+    if (needed <= options.memory_limit) return plan;
+    // With more memory later, more runs may find another plan.
+    const bool for_any_runs = plan.for_any_runs;
     // New places need memory beside the old ones.
     auto still = spec;
     still.output_is_free = false;
@@ -258,6 +261,7 @@ PlannedProduct within_limit(const Product& spec, const PlanOptions& options) {
         }
         for (auto& step : plan.steps)
             if (auto* const product = std::get_if<ProductPlan>(&step.work)) product->stay.assign(product->result(), std::nullopt);
+        plan.for_any_runs = for_any_runs;
         needed = bound_of(plan, still, options);
         if (needed <= options.memory_limit) return plan;
     }
