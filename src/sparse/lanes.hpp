@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 namespace arges::sparse {
@@ -18,9 +19,13 @@ class Lanes {
     static constexpr int vectors = R / width;
     static_assert(R % width == 0);
     typedef T Vector __attribute__((vector_size(width * sizeof(T))));
-    typedef T Unaligned __attribute__((vector_size(width * sizeof(T)), aligned(alignof(T)), may_alias));
-    static const Unaligned& at(const T* p, int i) { return *reinterpret_cast<const Unaligned*>(p + i * width); }
-    static Unaligned& at(T* p, int i) { return *reinterpret_cast<Unaligned*>(p + i * width); }
+    /// Rows lie on any boundary.
+    static Vector at(const T* p, int i) {
+        Vector v;
+        std::memcpy(&v, p + i * width, sizeof v);
+        return v;
+    }
+    static void put(T* p, int i, const Vector& v) { std::memcpy(p + i * width, &v, sizeof v); }
 
 public:
     explicit Lanes(int) {}
@@ -68,17 +73,17 @@ public:
         for (int i = 0; i < vectors; ++i) v_[i] += b.v_[i] * at(a, i);
     }
     void store(T* out) const {
-        for (int i = 0; i < vectors; ++i) at(out, i) = v_[i];
+        for (int i = 0; i < vectors; ++i) put(out, i, v_[i]);
     }
     void add_to(T* out) const {
-        for (int i = 0; i < vectors; ++i) at(out, i) += v_[i];
+        for (int i = 0; i < vectors; ++i) put(out, i, at(out, i) + v_[i]);
     }
     /// out += b this
     void add_product_to(const Lanes& b, T* out) const {
-        for (int i = 0; i < vectors; ++i) at(out, i) += b.v_[i] * v_[i];
+        for (int i = 0; i < vectors; ++i) put(out, i, at(out, i) + b.v_[i] * v_[i]);
     }
     void add_scaled_to(T s, T* out) const {
-        for (int i = 0; i < vectors; ++i) at(out, i) += s * v_[i];
+        for (int i = 0; i < vectors; ++i) put(out, i, at(out, i) + s * v_[i]);
     }
 
 private:
