@@ -137,6 +137,7 @@ check-built: lib tests arges examples
 	@scripts/check_launcher.sh
 	@scripts/check_interruption.sh
 	@scripts/run_tests.sh
+	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} scripts/run_tests.sh
 
 check-examples: examples $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected anew
 	@scripts/check_examples.sh

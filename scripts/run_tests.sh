@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the test binaries on the rank counts of the table test/ranks: all folders, or those given. TEST_TABLE names
-# another table, e.g. test/checked, whose folders are then all. One line per run, the log of a failed one below it, and
+# another table, e.g. test/checked or test/device, whose folders are then all. One line per run, the log of a failed one below it, and
 # `N passed, N failed` over all runs at the end. TEST_TIMEOUT is the limit of one run in seconds; a run that hangs, dies,
 # or runs no test counts as one failure. After an interruption what had passed, by the same binary, is not run again.
 set -uo pipefail

@@ -3,6 +3,7 @@
 /// and products are compiled once and reach elements through these tables only.
 #pragma once
 
+#include "arges/memory_space.hpp"
 #include "arges/scalar.hpp"
 
 #include <array>
@@ -99,10 +100,14 @@ private:
 
 /// The operations on elements of one type under one algebra. Arrays and single elements are given by address; alpha and beta are single
 /// elements. Where beta is the algebra's zero what it would multiply is not read. A function that an algebra cannot have is null.
+///
+/// Elements of tensors are touched by these functions alone. With a `space` of their own they lie there, and the functions that take arrays
+/// take those of the space and of the host; single elements, lists and weights are always on the host.
 struct ElementKernels {
     const char* name = "";                 ///< for messages: the type, and the algebra unless it is plus-times
     const std::type_info* type = nullptr;  ///< of an element
     std::int64_t size = 0;                 ///< bytes of an element
+    const MemorySpace* space = nullptr;    ///< where tensors have their elements; null: on the host
     bool is_complex = false;               ///< elements have conjugates that differ from them
     bool is_field = false;                 ///< halves exist, and kernels for the plans that form parts of operands
     bool has_negative = false;             ///< else no antisymmetric trees
@@ -142,6 +147,8 @@ struct ElementKernels {
     /// The same for a list of elements.
     void (*transfer_listed)(const local::ListedTransfer& list, const void* from, void* to, const void* alpha,
                             local::TransferMode mode) = nullptr;
+    /// to = from on `count` elements of another type; null where only the host converts. @throws InvalidArgument if values could change
+    void (*convert)(const std::type_info& type, const void* from, void* to, std::int64_t count) = nullptr;
     /// Drops the imaginary parts of `count` elements; null for real ones.
     void (*make_real)(void* data, std::int64_t count) = nullptr;
     /// C = alpha * sum over k of A * B + beta * C.
@@ -166,6 +173,11 @@ struct ElementKernels {
 /// The table of an element type under plus-times. Local.
 template <class T>
 const ElementKernels& element_kernels();
+
+/// Gives tensors of float, double or a complex type that are made from now on another table, e.g. one for a device; null: the library's own
+/// again. The table must outlive them. Local; the same on all ranks. @throws InvalidArgument for other types
+template <class T>
+void use_element_kernels(const ElementKernels* table);
 
 /// @cond
 template <>

@@ -106,7 +106,7 @@ protected:
     void fill_with(const void* value);
     void for_each_element_here(const char* where, const std::function<void(Index, void*)>& f) const;
     void keep_real();
-    const void* only_element() const;
+    ElementValue only_element() const;
     std::shared_ptr<TensorState> converted(const ElementKernels& kernels) const;
     /// Writes the values; gives the keys.
     std::vector<std::int64_t> pairs_here(const std::function<void*(std::int64_t count)>& room) const;
@@ -282,8 +282,8 @@ public:
     T dot(const Tensor& other) const requires kernels::has_negative<T>;
     /// The only element of an order-0 tensor, on every rank.
     T scalar() const {
-        const void* const element = only_element();
-        return *static_cast<const T*>(element != nullptr ? element : element_kernels<T>().zero);
+        const auto element = only_element();
+        return *static_cast<const T*>(element.data());
     }
     /// Largest element by absolute value, with its canonical indices; the first NaN by key if there is one.
     Extremum<T> largest_magnitude() const requires kernels::has_negative<T>;

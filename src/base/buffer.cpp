@@ -57,15 +57,21 @@ bool fills_huge_pages(std::int64_t) { return false; }
 
 }  // namespace
 
-void* allocate_array(std::int64_t bytes) {
-    void* const data = is_mapped(bytes) ? map_array(bytes) : std::aligned_alloc(line, static_cast<std::size_t>(rounded_up(bytes, line)));
+void* allocate_array(std::int64_t bytes, const MemorySpace* space) {
+    void* const data = space != nullptr   ? space->allocate(bytes)
+                       : is_mapped(bytes) ? map_array(bytes)
+                                          : std::aligned_alloc(line, static_cast<std::size_t>(rounded_up(bytes, line)));
     if (data == nullptr)
-        throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes could not be allocated; use more ranks or smaller tensors");
+        throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes could not be allocated" +
+                          (space != nullptr ? " in the memory of " + std::string(space->name) : "") +
+                          "; use more ranks or smaller tensors");
     return data;
 }
 
-void free_array(void* data, std::int64_t bytes) noexcept {
-    if (is_mapped(bytes))
+void free_array(void* data, std::int64_t bytes, const MemorySpace* space) noexcept {
+    if (space != nullptr)
+        space->free(data, bytes);
+    else if (is_mapped(bytes))
         unmap_array(data, bytes);
     else
         std::free(data);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/error.hpp"
+#include "arges/memory_space.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -13,14 +14,23 @@ namespace arges {
 
 /// Memory of an array on a cache-line boundary. Large arrays come from the system by themselves, on huge pages where it has them,
 /// and go back to it.
-/// @param bytes above 0 @throws OutOfMemory if the memory is not to be had
-void* allocate_array(std::int64_t bytes);
+/// @param bytes above 0 @param space null for the host's memory @throws OutOfMemory if the memory is not to be had
+void* allocate_array(std::int64_t bytes, const MemorySpace* space);
 /// Gives the memory of an array of so many bytes back.
-void free_array(void* data, std::int64_t bytes) noexcept;
+void free_array(void* data, std::int64_t bytes, const MemorySpace* space) noexcept;
 /// Memory that an array of so many bytes takes up at most, where all of it is used.
 std::int64_t array_memory(std::int64_t bytes) noexcept;
 /// True if arrays of so many bytes are zero when they come from allocate_array().
 bool arrays_start_zero(std::int64_t bytes) noexcept;
+
+/// Copies between arrays of a space and of the host. @param space null: both are the host's
+inline void copy_array(void* to, const void* from, std::int64_t bytes, const MemorySpace* space) {
+    if (bytes == 0) return;
+    if (space == nullptr)
+        std::memcpy(to, from, static_cast<std::size_t>(bytes));
+    else
+        space->copy(to, from, bytes);
+}
 
 /// Bytes of an array. @throws OutOfMemory if they are more than memory can have
 inline std::int64_t array_bytes(std::int64_t count, std::size_t element_bytes) {
@@ -31,16 +41,17 @@ inline std::int64_t array_bytes(std::int64_t count, std::size_t element_bytes) {
                       " bytes; use more ranks or smaller tensors");
 }
 
-/// A fixed number of elements on a cache-line boundary. Elements are raw until they are written or zeroed.
+/// A fixed number of elements on a cache-line boundary. Elements are raw until they are written or zeroed. Those in a space other than the
+/// host's memory have an address only.
 template <class T>
 class Buffer {
 public:
     Buffer() = default;
     /// @throws OutOfMemory if the memory is not to be had
-    explicit Buffer(std::int64_t count) : count_(count) {
-        if (count != 0) data_ = {static_cast<T*>(allocate_array(size_of(count))), Free{size_of(count)}};
+    explicit Buffer(std::int64_t count, const MemorySpace* space = nullptr) : data_(nullptr, Free{0, space}), count_(count) {
+        if (count != 0) data_ = {static_cast<T*>(allocate_array(size_of(count), space)), Free{size_of(count), space}};
     }
-    /// All elements zero.
+    /// All elements zero. On the host.
     static Buffer zeros(std::int64_t count) {
         Buffer result(count);
         if (!arrays_start_zero(size_of(count))) result.zero();
@@ -49,16 +60,18 @@ public:
     /// Memory for at least `count` elements; what was there is lost when it grows. @throws OutOfMemory
     T* reserve(std::int64_t count) {
         if (count > count_) {
+            const auto* const where = space();
             *this = Buffer();
-            *this = Buffer(count);
+            *this = Buffer(count, where);
         }
         return data();
     }
     Buffer copy() const {
-        Buffer result(count_);
-        if (count_ > 0) std::memcpy(static_cast<void*>(result.data()), data(), bytes());
+        Buffer result(count_, space());
+        if (count_ > 0) copy_array(result.data(), data(), static_cast<std::int64_t>(bytes()), space());
         return result;
     }
+    /// On the host.
     void zero() {
         if (count_ > 0) std::memset(static_cast<void*>(data()), 0, bytes());
     }
@@ -67,7 +80,7 @@ public:
     Buffer<U> reinterpreted() && {
         Buffer<U> result;
         result.count_ = static_cast<std::int64_t>(bytes() / sizeof(U));
-        result.data_ = {reinterpret_cast<U*>(data_.get()), {data_.get_deleter().bytes}};
+        result.data_ = {reinterpret_cast<U*>(data_.get()), {data_.get_deleter().bytes, space()}};
         static_cast<void>(data_.release());
         count_ = 0;
         return result;
@@ -75,6 +88,8 @@ public:
     T* data() { return data_.get(); }
     const T* data() const { return data_.get(); }
     std::int64_t size() const { return count_; }
+    /// Null: the host's memory.
+    const MemorySpace* space() const { return data_.get_deleter().space; }
     std::size_t bytes() const { return static_cast<std::size_t>(count_) * sizeof(T); }
     T& operator[](std::int64_t i) { return data_.get()[i]; }
     const T& operator[](std::int64_t i) const { return data_.get()[i]; }
@@ -85,7 +100,8 @@ private:
     static std::int64_t size_of(std::int64_t count) { return array_bytes(count, sizeof(T)); }
     struct Free {
         std::int64_t bytes = 0;
-        void operator()(T* p) const { free_array(p, bytes); }
+        const MemorySpace* space = nullptr;
+        void operator()(T* p) const { free_array(p, bytes, space); }
     };
     std::unique_ptr<T, Free> data_;
     std::int64_t count_ = 0;

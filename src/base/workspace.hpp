@@ -9,7 +9,8 @@
 
 namespace arges {
 
-/// A stack of arrays. Arrays taken since a mark are given back together by release().
+/// A stack of arrays. Arrays taken since a mark are given back together by release(). Those in a space other than the host's memory come
+/// from the space, one by one.
 class Workspace {
 public:
     /// Makes room for `bytes` in all, so that take() need not allocate. @throws OutOfMemory
@@ -19,8 +20,9 @@ public:
         block_ = Buffer<std::byte>(bytes);
     }
     /// An uninitialised array. @throws OutOfMemory
-    std::byte* take(std::int64_t count, std::int64_t element_bytes) {
+    std::byte* take(std::int64_t count, std::int64_t element_bytes, const MemorySpace* space = nullptr) {
         const auto bytes = padded(array_bytes(count, static_cast<std::size_t>(element_bytes)));
+        if (space != nullptr) return elsewhere_.emplace_back(bytes, space).data();
         if (overflow_.empty() && used_ + bytes <= block_.size()) {
             auto* const result = block_.data() + used_;
             used_ += bytes;
@@ -37,12 +39,13 @@ public:
     /// A position to release to.
     struct Mark {
         std::int64_t used;
-        std::size_t overflow;
+        std::size_t overflow, elsewhere;
     };
-    Mark mark() const { return {used_, overflow_.size()}; }
+    Mark mark() const { return {used_, overflow_.size(), elsewhere_.size()}; }
     void release(const Mark& mark) {
         used_ = mark.used;
         overflow_.resize(mark.overflow);
+        elsewhere_.resize(mark.elsewhere);
     }
     /// Releases in its destructor what was taken since it was made.
     class Scope {
@@ -67,7 +70,7 @@ public:
 private:
     Buffer<std::byte> block_;
     std::int64_t used_ = 0;
-    std::vector<Buffer<std::byte>> overflow_;
+    std::vector<Buffer<std::byte>> overflow_, elsewhere_;
 };
 
 }  // namespace arges

@@ -28,7 +28,8 @@ void divide_rows(TensorState& state, const std::vector<std::vector<double>>& ter
         local.push_back(local_terms(layout, state.rank(), s, terms[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]));
     const std::vector<double>& first = local[0];
     const auto length = static_cast<std::int64_t>(first.size());
-    double* const all = elements_of<double>(state);
+    ChangedHostElements changed(state);
+    double* const all = changed.of<double>();
     const std::int64_t rows = state.count() / length;
 #pragma omp parallel for schedule(static) if (state.count() > 65536)
     for (std::int64_t row = 0; row < rows; ++row) {
@@ -55,7 +56,8 @@ void divide_by_sums(Tensor<double>& tensor, const std::vector<std::vector<double
         divide_rows(state, terms);
         return;
     }
-    double* const elements = elements_of<double>(state);
+    ChangedHostElements changed(state);
+    double* const elements = changed.of<double>();
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         double sum = 0;
         for (std::size_t d = 0; d < x.size(); ++d) sum += terms[d][static_cast<std::size_t>(x[d])];

@@ -119,7 +119,8 @@ void EntryStore::store(Group group, const std::vector<Entry>& entries, Found& fo
     std::optional<std::int64_t> contradiction;  // where the first one is
     const PairBatches batches(*state.world, static_cast<std::int64_t>(entries.size()), 0, 0, 3 * layout.copies() * 16, [] {});
     const ElementLocator locator(layout);
-    double* const elements = elements_of<double>(state);
+    ChangedHostElements changed(state);
+    double* const elements = changed.of<double>();
     deliver_pairs(
         *state.world, layout, batches, sizeof(double),
         [&](std::int64_t i) { return locator.locate(element_of(entries[static_cast<std::size_t>(i)].code).data()); },
@@ -159,7 +160,8 @@ EntryStore::Found EntryStore::merge_small() {
 Fcidump& EntryStore::finish() {
     for (int group = 0; group < (data_.beta ? groups : one_beta); ++group) {
         auto& state = *tensor(static_cast<Group>(group)).state();
-        std::replace(elements_of<double>(state), elements_of<double>(state) + state.count(), unset, 0.0);
+        ChangedHostElements changed(state);
+        std::replace(changed.of<double>(), changed.of<double>() + state.count(), unset, 0.0);
     }
     data_.round_off_repeats = round_off_repeats();
     return data_;

@@ -37,9 +37,9 @@ public:
     /// Takes memory for the parts unless they can be used where they are. Collective.
     /// @param elements  of a part at most, which that of number 0 has  @param capacity  parts to keep
     KeptParts(const Tensor<double>& tensor, PartOf part_of, std::int64_t elements, std::int64_t capacity)
-        : state_(*tensor.state()),
-          reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), elements_of<double>(state_)),
-          part_of_(std::move(part_of)), elements_(elements), uses_(static_cast<std::size_t>(capacity)) {
+        : state_(*tensor.state()), here_(state_),
+          reader_(state_.world->movement_communicator(), state_.shape(), state_.rank(), here_.of<double>()), part_of_(std::move(part_of)),
+          elements_(elements), uses_(static_cast<std::size_t>(capacity)) {
         state_.world->agree([&] {
             if (reader_.in_place(part_of_(0)) == nullptr) memory_ = Buffer<double>(capacity * elements);
         });
@@ -82,6 +82,7 @@ private:
     }
 
     TensorState& state_;
+    HostElements here_;
     PartReader<double> reader_;
     PartOf part_of_;
     std::int64_t elements_;

@@ -42,8 +42,10 @@ template <class F>
 void for_each_integral(const IntegralBlock& block, F&& f) {
     const auto& state = *block.integrals->state();
     if (!state.shape().is_first_copy(state.rank())) return;
+    const HostElements here(state);
+    const double* const elements = here.of<double>();
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        const double value = elements_of<double>(state)[offset];
+        const double value = elements[offset];
         if (value != 0)
             f(value, std::array{x[0] + block.first_pair, x[2] + block.second_pair, x[1] + block.first_pair, x[3] + block.second_pair});
     });

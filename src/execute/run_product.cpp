@@ -147,7 +147,7 @@ void ProductRun::bring_in(Call& call, std::size_t o) const {
         piece.array = const_cast<std::byte*>(static_cast<const std::byte*>(element_at(call.inputs[o], piece.block.offset, size)));
         return;
     }
-    piece.array = call.workspace.take(layout.local_size(rank_), size);
+    piece.array = call.workspace.take(layout.local_size(rank_), size, call.kernels.space);
     move(call, o, call.inputs[o], piece.array, call.kernels.zero, plan_.spec.factors[o].conjugated);
     if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(call.kernels, o, layout, piece); });
 }
@@ -180,7 +180,7 @@ void ProductRun::take_result(Call& call) const {
     const auto layout = plan_.window_layout(o, call.range);
     piece.block = cut_by_[o] ? block_of(o, layout) : whole_[o];
     piece.array = operand.in_place ? static_cast<std::byte*>(element_at(call.c, piece.block.offset, call.kernels.size))
-                                   : call.workspace.take(layout.local_size(rank_), call.kernels.size);
+                                   : call.workspace.take(layout.local_size(rank_), call.kernels.size, call.kernels.space);
 }
 
 /// Are the windows before `end` that do not cut the result at their beginning?
@@ -266,7 +266,7 @@ void ProductRun::multiply_chain(Call& call) const {
             most = std::max(most, most_elements(step.axes, length));
         }
     std::vector<std::byte*> buffers;
-    for (const auto count : elements) buffers.push_back(call.workspace.take(count, size));
+    for (const auto count : elements) buffers.push_back(call.workspace.take(count, size, call.kernels.space));
     std::vector<Piece> made;
     made.reserve(plan_.chain.size());
     const auto piece = [&](int node) -> const Piece& {
@@ -347,7 +347,7 @@ void ProductRun::multiply_by_rows(Call& call) const {
     const auto result = plan_.operands.back().layout.local_size(rank_);
     const auto product = row_product();
     const auto copies = row_copies(product);
-    std::byte* const room = call.workspace.take(copies * result, call.kernels.size);
+    std::byte* const room = call.workspace.take(copies * result, call.kernels.size, call.kernels.space);
     const auto stays = plan_.rows->operand;
     auto* const c = call.pieces.back().array;
     call.kernels.fill(c, result, call.kernels.zero);

@@ -72,18 +72,18 @@ public:
         world_.agree([&] { check(); });
         const auto layout = layout_of_output();
         std::vector<std::shared_ptr<TensorState>> moved;
-        std::vector<const void*> inputs;
+        std::vector<const TensorState*> inputs;
         for (const auto& operand : operands_) {
             auto& state = *operand.tensor;
             if (state.layout == output_.layout && operand.labels.names() == left_.labels.names()) {
-                inputs.push_back(state.bytes.data());
+                inputs.push_back(&state);
                 continue;
             }
             moved.push_back(TensorState::make(
                 *state.kernels, state.world_handle, [&] { return layout; }, state.name));
             run_movement(world_, *state.kernels, movement(state, operand.labels.names(), layout), state.bytes.data(),
                          moved.back()->bytes.data(), nullptr, state.kernels->zero);
-            inputs.push_back(moved.back()->bytes.data());
+            inputs.push_back(moved.back().get());
         }
         if (world_.dry()) return;
         Buffer<std::byte> results;
@@ -92,7 +92,9 @@ public:
             world_.require_free(bytes, output_.title() + ": a function of elements");
             world_.note_working(bytes);
             results = Buffer<std::byte>(output_.bytes.size());
-            compute(inputs, results);
+            std::vector<HostElements> here;
+            for (const auto* input : inputs) here.emplace_back(*input);
+            compute(here, results);
         });
         commit(results, accumulate);
     }
@@ -183,7 +185,7 @@ private:
         return spec;
     }
 
-    void compute(const std::vector<const void*>& inputs, Buffer<std::byte>& results) const {
+    void compute(const std::vector<HostElements>& inputs, Buffer<std::byte>& results) const {
         const auto count = output_.count();
         FirstError error;
 #pragma omp parallel for schedule(static) if (count > 65536)
@@ -192,7 +194,7 @@ private:
                 const auto length = std::min(block_length, count - begin);
                 std::vector<const void*> block;
                 for (std::size_t i = 0; i < inputs.size(); ++i)
-                    block.push_back(element_at(inputs[i], begin, operands_[i].tensor->kernels->size));
+                    block.push_back(element_at(inputs[i].data(), begin, operands_[i].tensor->kernels->size));
                 std::byte* const to = element_at(results.data(), begin, kernels_.size);
                 f_(block, to, length);
                 for (const auto& values : compared_) compare(values, block, to, length);

@@ -80,7 +80,7 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
             const auto layout = [&] { return new_layout(*state.world, {}, Symmetry::none(0)); };
             const Factor sum{TensorState::make(kernels, state.world_handle, layout, ""), Labels(""), false};
             assign(sum, terms, kernels.zero, kernels);
-            copy_element(result, sum.tensor->bytes.size() > 0 ? sum.tensor->bytes.data() : kernels.zero, kernels.size);
+            copy_element(result, sum.tensor->count() > 0 ? HostElements(*sum.tensor).data() : kernels.zero, kernels.size);
             return;
         }
     copy_element(result, kernels.zero, kernels.size);

@@ -90,6 +90,15 @@ void Statement::check_types(const Term& term) const {
         if (is_converted(factor) && !local::can_convert(*factor.tensor->kernels->type, *kernels_.type))
             refuse(factor.tensor->title() + " has elements of another type, " + readable_type(factor.tensor->kernels->name) +
                    "; convert it first");
+    const auto check_space = [&](const TensorState& state) {
+        const auto* const space = state.kernels->space;
+        if (space != nullptr && space != kernels_.space)
+            refuse(state.title() + " lies in the memory of " + space->name + ", where " +
+                   (kernels_.space == nullptr ? "the host" : kernels_.space->name) +
+                   " does not compute; use a table of kernels for that memory, or tensors on the host");
+    };
+    check_space(output_);
+    for (const auto& factor : term.factors) check_space(*factor.tensor);
     const bool named = &kernels_ != output_.kernels;
     if (named && (term.coefficient.size() > 0 || term.factors.empty()))
         refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");

@@ -60,11 +60,12 @@ void Statement::run() {
     const auto before = world_.communicator().traffic();
     Buffer<std::byte> snapshot;
     if (aliased_) world_.agree([&] { snapshot = output_.bytes.copy(); });
-    if (from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
+    if (kernels_.space == nullptr && from_workspace > least_workspace_) world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!new_places_.empty())
         world_.agree([&] {
             for (auto& place : new_places_)
-                place.elements = Buffer<std::byte>(place.layout.local_size(world_.rank()) * place.tensor->kernels->size);
+                place.elements =
+                    Buffer<std::byte>(place.layout.local_size(world_.rank()) * place.tensor->kernels->size, place.tensor->kernels->space);
         });
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
@@ -136,15 +137,15 @@ void Statement::run_term(std::size_t i, const void* beta, const Buffer<std::byte
         stay.push_back(place != new_places_.end() ? place->elements.data() : nullptr);
         void* elements = const_cast<std::byte*>(tensor.get() == left_.tensor.get() ? snapshot.data() : tensor->bytes.data());
         if (is_converted(term.factors[f])) {
-            auto* const converted = workspace.take(tensor->count(), kernels_.size);
-            local::convert_elements(*tensor->kernels->type, *kernels_.type, elements, converted, tensor->count());
+            auto* const converted = workspace.take(tensor->count(), kernels_.size, kernels_.space);
+            local::convert_elements(*tensor->kernels->type, kernels_, elements, converted, tensor->count());
             elements = converted;
         }
         arrays.push_back(elements);
     }
     if (term.factors.empty()) arrays.push_back(const_cast<void*>(kernels_.one));
     for (const auto& layout : prepared.plan().intermediates)
-        arrays.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size));
+        arrays.push_back(workspace.take(layout.local_size(world_.rank()), kernels_.size, kernels_.space));
     const auto relocated = std::find_if(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &output_; });
     const bool moves = relocated != new_places_.end();
     for (std::size_t s = 0; s < prepared.runs().size(); ++s) {

@@ -84,8 +84,11 @@ TensorState::TensorState(const ElementKernels& element, World handle, Layout sha
     if (!world->dry()) {
         const auto local = layout.local_size(rank());
         const auto* const zero = static_cast<const unsigned char*>(element.zero);
-        bytes = Buffer<std::byte>::zeros(static_cast<std::int64_t>(array_bytes(local, static_cast<std::size_t>(element.size))));
-        if (std::any_of(zero, zero + element.size, [](unsigned char byte) { return byte != 0; })) element.fill(bytes.data(), local, zero);
+        const auto size = array_bytes(local, static_cast<std::size_t>(element.size));
+        const bool elsewhere = element.space != nullptr;
+        bytes = elsewhere ? Buffer<std::byte>(size, element.space) : Buffer<std::byte>::zeros(size);
+        if (elsewhere || std::any_of(zero, zero + element.size, [](unsigned char byte) { return byte != 0; }))
+            element.fill(bytes.data(), local, zero);
     }
     held_ = needed;
     world->hold(held_);
@@ -182,7 +185,7 @@ AnyTensor& AnyTensor::operator=(const AnyTensor& other) {
     const auto& from = *other.state_;
     auto copy = TensorState::make(
         *from.kernels, from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
-    if (from.bytes.size() > 0) std::memcpy(copy->bytes.data(), from.bytes.data(), from.bytes.bytes());
+    copy_array(copy->bytes.data(), from.bytes.data(), from.bytes.size(), from.bytes.space());
     state_ = std::move(copy);
     return *this;
 }
@@ -255,12 +258,13 @@ Factor AnyTensor::labelled(const Labels& labels) const {
     return {state_, labels, false};
 }
 
-const void* AnyTensor::only_element() const {
+ElementValue AnyTensor::only_element() const {
     const auto& state = state_of(*this, "scalar");
     if (order() != 0)
         throw InvalidArgument(state.title() + ": scalar() of a tensor of order " + std::to_string(order()) +
                               "; sum its labels into a tensor of order 0 first");
-    return state.bytes.data();
+    const HostElements elements(state);
+    return ElementValue(state.count() > 0 ? elements.data() : state.kernels->zero, state.kernels->size);
 }
 
 }  // namespace arges

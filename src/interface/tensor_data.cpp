@@ -128,9 +128,9 @@ void check_allowed(const TensorState& state, const ElementLocation& at, std::int
 /// Elements that gather_to() reads at a time.
 constexpr std::int64_t gathered_at_once = std::int64_t{1} << 18;
 
-/// Changes the elements of the pairs: change(bytes, element, value, first) with the number of bytes of an element, the element, alpha times
-/// a pair's value as its representative has it, and whether it is the first change of the element in this call. If a rank throws, all throw
-/// and nothing has changed. Collective.
+/// Changes the elements of the pairs: change(bytes, offset, element, value, first) with the number of bytes of an element, its offset, the
+/// element, alpha times a pair's value as its representative has it, and whether it is the first change of the element in this call. If a
+/// rank throws, all throw and nothing has changed. Collective.
 template <class Change>
 void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPairs& given, const void* alpha, Change&& change) {
     auto& world = *state.world;
@@ -147,9 +147,11 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
     std::optional<ElementLocator> locator;
     world.agree([&] { locator.emplace(layout); });
     if (alpha != nullptr && kernels.is_one(alpha)) alpha = nullptr;
+    std::optional<ChangedHostElements> elements;
+    world.agree([&] { elements.emplace(state); });
     with_element_bytes(kernels.size, [&](auto bytes) {
         std::optional<ChangedElements<decltype(bytes)>> changed;
-        world.agree([&] { changed.emplace(state.bytes.data(), bytes, state.count(), batches.most() * layout.copies()); });
+        world.agree([&] { changed.emplace(elements->data(), bytes, state.count(), batches.most() * layout.copies()); });
         try {
             deliver_pairs(
                 world, layout, batches, bytes, [&](std::int64_t i) { return locator->locate_key(given.keys[static_cast<std::size_t>(i)]); },
@@ -161,8 +163,8 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
                     if (at.zero || at.real) check_allowed(state, at, given.keys[static_cast<std::size_t>(i)], to);
                     if (const auto factor = factor_of(at); factor != 0) relate(kernels, factor, to, nullptr, to);
                 },
-                [&](std::int64_t offset, const std::byte* value) {
-                    change(bytes, element_at(state.bytes.data(), offset, bytes), value, changed->first(offset));
+                [&, data = elements->data()](std::int64_t offset, const std::byte* value) {
+                    change(bytes, offset, element_at(data, offset, bytes), value, changed->first(offset));
                 });
         } catch (...) {
             changed->undo();
@@ -187,6 +189,8 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
     std::vector<Asked> asked;
     std::vector<std::int64_t> place;  // of a question in the order of the ranks that answer
     BatchExchange offsets(world, sizeof(std::int64_t));
+    std::optional<HostElements> elements;
+    world.agree([&] { elements.emplace(state); });
     Buffer<std::byte> answers, given;
     for (std::int64_t b = 0; b < batches.number(); ++b) {
         world.agree([&] {
@@ -207,7 +211,7 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
             offsets.answer(answers, given, bytes, [&](const std::byte* item, std::byte* answer) {
                 std::int64_t offset = 0;
                 std::memcpy(&offset, item, sizeof offset);
-                copy_element(answer, element_at(state.bytes.data(), offset, bytes), bytes);
+                copy_element(answer, element_at(elements->data(), offset, bytes), bytes);
             });
             for (std::size_t i = 0; i < asked.size(); ++i) {
                 const auto* const from = element_at(answers.data(), place[i], bytes);
@@ -239,14 +243,15 @@ void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* valu
     constexpr auto none = std::numeric_limits<std::int64_t>::max();
     std::int64_t contradiction = none;  // offset of the element
     try {
-        change_elements(*this, state, given, nullptr, [&](auto bytes, std::byte* element, const std::byte* value, bool first) {
-            if (!first && std::memcmp(element, value, static_cast<std::size_t>(bytes)) == 0) return;
-            if (!first && !kernels.agree(element, value, tolerance)) {
-                contradiction = (element - state.bytes.data()) / kernels.size;
-                throw InvalidArgument(state.title() + ": two values for one element");
-            }
-            if (first || kernels.is_larger(value, element)) copy_element(element, value, bytes);
-        });
+        change_elements(*this, state, given, nullptr,
+                        [&](auto bytes, std::int64_t offset, std::byte* element, const std::byte* value, bool first) {
+                            if (!first && std::memcmp(element, value, static_cast<std::size_t>(bytes)) == 0) return;
+                            if (!first && !kernels.agree(element, value, tolerance)) {
+                                contradiction = offset;
+                                throw InvalidArgument(state.title() + ": two values for one element");
+                            }
+                            if (first || kernels.is_larger(value, element)) copy_element(element, value, bytes);
+                        });
     } catch (const InvalidArgument&) {
         std::int64_t own = none;
         if (contradiction != none)
@@ -268,11 +273,12 @@ void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void*
         throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
     const bool clears = kernels.is_zero(beta), scales = !clears && !kernels.is_one(beta);
-    change_elements(*this, state, {keys, values, count}, alpha, [&](auto bytes, std::byte* element, const std::byte* value, bool first) {
-        if (first && clears) return copy_element(element, value, bytes);
-        if (first && scales) kernels.scale(element, 1, beta);
-        kernels.transfer_listed({.count = 1}, value, element, nullptr, {.accumulate = true});
-    });
+    change_elements(*this, state, {keys, values, count}, alpha,
+                    [&](auto bytes, std::int64_t, std::byte* element, const std::byte* value, bool first) {
+                        if (first && clears) return copy_element(element, value, bytes);
+                        if (first && scales) kernels.scale(element, 1, beta);
+                        kernels.transfer_listed({.count = 1}, value, element, nullptr, {.accumulate = true});
+                    });
 }
 
 void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t)>& room) const {
@@ -294,6 +300,7 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
                                   locator.emplace(state.shape());
                               });
     if (world.size() > 1) return read_from_ranks(state, *locator, batches, keys, result);
+    const HostElements elements(state);
     with_element_bytes(kernels.size, [&](auto bytes) {
         std::array<ElementLocation, block_length> block;
         for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(block_length)) {
@@ -303,7 +310,7 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
             for (std::int64_t i = 0; i < length; ++i) {
                 const auto& at = block[static_cast<std::size_t>(i)];
                 if (at.zero) continue;
-                const auto* const from = element_at(std::as_const(state).bytes.data(), at.offset, bytes);
+                const auto* const from = element_at(elements.data(), at.offset, bytes);
                 auto* const to = element_at(result, begin + i, bytes);
                 if (const auto factor = factor_of(at); factor == 0)
                     copy_element(to, from, bytes);
@@ -319,6 +326,7 @@ std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::i
     std::vector<std::int64_t> keys;
     if (state.world->dry() || !state.shape().is_first_copy(state.rank())) return keys;
     const auto size = state.kernels->size;
+    const HostElements elements(state);
     const auto for_each = [&](const auto& f) { for_each_element(state.shape(), state.rank(), f); };
     keys.reserve(static_cast<std::size_t>(state.count()));
     for_each([&](std::int64_t, const std::vector<std::int64_t>& x) { keys.push_back(key(x)); });
@@ -326,7 +334,7 @@ std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::i
     if (std::is_sorted(keys.begin(), keys.end())) {
         std::int64_t next = 0;
         for_each([&](std::int64_t offset, const std::vector<std::int64_t>&) {
-            copy_element(element_at(values, next++, size), element_at(state.bytes.data(), offset, size), size);
+            copy_element(element_at(values, next++, size), element_at(elements.data(), offset, size), size);
         });
         return keys;
     }
@@ -336,7 +344,7 @@ std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::i
     std::sort(places.begin(), places.end());
     for (std::size_t i = 0; i < places.size(); ++i) {
         keys[i] = places[i].first;
-        copy_element(element_at(values, static_cast<std::int64_t>(i), size), element_at(state.bytes.data(), places[i].second, size), size);
+        copy_element(element_at(values, static_cast<std::int64_t>(i), size), element_at(elements.data(), places[i].second, size), size);
     }
     return keys;
 }
@@ -344,8 +352,9 @@ std::vector<std::int64_t> AnyTensor::pairs_here(const std::function<void*(std::i
 void AnyTensor::for_each_element_here(const char* where, const std::function<void(Index, void*)>& f) const {
     auto& state = state_of(*this, where);
     if (state.world->dry()) return;
+    ChangedHostElements elements(state);
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        f(x, element_at(state.bytes.data(), offset, state.kernels->size));
+        f(x, element_at(elements.data(), offset, state.kernels->size));
     });
 }
 

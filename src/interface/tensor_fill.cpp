@@ -65,12 +65,11 @@ void AnyTensor::fill_with(const void* value) {
     if (state.world->dry()) return;
     bool padded = false;
     for (int s = 0; s < state.shape().slots(); ++s) padded = padded || state.shape().slot(s).is_blocks();
-    if (!padded)
-        kernels.fill(state.bytes.data(), state.count(), value);
-    else
-        for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
-            copy_element(element_at(state.bytes.data(), offset, kernels.size), value, kernels.size);
-        });
+    if (!padded) return kernels.fill(state.bytes.data(), state.count(), value);
+    ChangedHostElements elements(state);
+    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
+        copy_element(element_at(elements.data(), offset, kernels.size), value, kernels.size);
+    });
 }
 
 void AnyTensor::keep_real() { state_->keep_real(); }
@@ -82,7 +81,8 @@ void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
     if (!std::isfinite(low) || !std::isfinite(high)) throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
     if (state.world->dry()) return;
     const Canonicalizer canonical(state.shape());
-    T* const elements = elements_of<T>(state);
+    ChangedHostElements changed(state);
+    T* const elements = changed.of<T>();
     const real_of<T> last = low < high ? std::nextafter(high, low) : high;  // what rounding up must not pass
     const bool is_wide = !std::isfinite(high - low);
     auto value = [&](std::uint64_t n) {

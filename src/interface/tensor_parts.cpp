@@ -160,7 +160,7 @@ std::shared_ptr<TensorState> AnyTensor::converted(const ElementKernels& kernels)
     const auto& from = state_of(*this, "a tensor from one of another type");
     auto result = TensorState::make(
         kernels, from.world_handle, [&] { return from.layout; }, "");
-    local::convert_elements(*from.kernels->type, *kernels.type, from.bytes.data(), result->bytes.data(), from.count());
+    local::convert_elements(*from.kernels->type, kernels, from.bytes.data(), result->bytes.data(), from.count());
     return result;
 }
 
@@ -193,8 +193,10 @@ Tensor<T> part_of(const Tensor<std::complex<T>>& A, NodeKind hermitian_becomes, 
     auto layout = state_of(moved, "real or imag").layout;
     auto result = TensorState::make<T>(
         A.world(), [&] { return layout; }, A.name());
-    const auto* const from = elements_of<std::complex<T>>(state_of(moved, "real or imag"));
-    T* const to = elements_of<T>(*result);
+    const HostElements here(state_of(moved, "real or imag"));
+    ChangedHostElements changed(*result);
+    const auto* const from = here.of<std::complex<T>>();
+    T* const to = changed.of<T>();
     for (std::int64_t i = 0; i < result->count(); ++i) to[i] = part(from[i]);
     return Tensor<T>(std::move(result));
 }

@@ -165,8 +165,10 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&&
         if (c.key < 0) return;
         if (best.key < 0 || better_or_nan(c.value, best.value) || (!better_or_nan(best.value, c.value) && c.key < best.key)) best = c;
     };
+    const HostElements here(state);
+    const T* const elements = here.of<T>();
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        consider({tensor.key(x), elements_of<T>(state)[offset]});
+        consider({tensor.key(x), elements[offset]});
     });
     const auto all = gathered(state.world->communicator(), std::vector<Candidate>{best});
     for (const auto& c : all) consider(c);
@@ -225,7 +227,8 @@ template <class T>
 T Tensor<T>::sum() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "sum");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::sum");
-    const T* const elements = elements_of<T>(state);
+    const HostElements here(state);
+    const T* const elements = here.of<T>();
     // Elements of opposite sign cancel, unless they are not finite.
     if (contains_kind(symmetry(), NodeKind::antisymmetric))
         return narrowed<T>(global_sum(state, [&](std::int64_t i) { return widened(elements[i]) - widened(elements[i]); }));
@@ -240,7 +243,8 @@ template <class T>
 norm_of<T> Tensor<T>::norm1() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "norm1");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm1");
-    const T* const elements = elements_of<T>(state);
+    const HostElements here(state);
+    const T* const elements = here.of<T>();
     return static_cast<norm_of<T>>(
         global_sum(state, [&](std::int64_t i) { return static_cast<SumOf<norm_of<T>>>(magnitude(elements[i])); }));
 }
@@ -249,7 +253,8 @@ template <class T>
 norm_of<T> Tensor<T>::norm() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "norm");
     const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm");
-    const T* const elements = elements_of<T>(state);
+    const HostElements here(state);
+    const T* const elements = here.of<T>();
     const auto squares = global_sum(state, [&](std::int64_t i) { return square(widened(elements[i])); });
     if (std::is_integral_v<T> || state.world->dry() || !must_be_scaled(static_cast<double>(squares)))
         return static_cast<norm_of<T>>(std::sqrt(squares));
@@ -283,7 +288,8 @@ T Tensor<T>::dot(const Tensor& other) const requires kernels::has_negative<T> {
         return result.scalar();
     }
     const bool real_sum = contains_kind(symmetry(), NodeKind::hermitian);
-    const T *const first = elements_of<T>(a), *const second = elements_of<T>(b);
+    const HostElements of_a(a), of_b(b);
+    const T *const first = of_a.of<T>(), *const second = of_b.of<T>();
     return narrowed<T>(global_sum(a, [&](std::int64_t i) {
         auto left = widened(first[i]);
         if constexpr (kernels::is_complex<T>) left = std::conj(left);

@@ -39,7 +39,12 @@ public:
         world->hold(needed - held_);
         held_ = needed;
         layout = std::move(where);
-        bytes = std::move(elements);
+        if (elements.space() == kernels->space) {
+            bytes = std::move(elements);
+            return;
+        }
+        bytes = Buffer<std::byte>(elements.size(), kernels->space);
+        copy_array(bytes.data(), elements.data(), elements.size(), kernels->space);
     }
     /// Drops imaginary parts, be they of rounding, where the symmetry makes elements real. Free without hermitian nodes. Local.
     void keep_real();
@@ -62,17 +67,47 @@ private:
     std::int64_t held_ = 0;
 };
 
-/// The elements on this rank. Their type must be T.
-template <class T>
-T* elements_of(TensorState& state) {
-    assert(*state.kernels->type == typeid(T));
-    return reinterpret_cast<T*>(state.bytes.data());
-}
-template <class T>
-const T* elements_of(const TensorState& state) {
-    assert(*state.kernels->type == typeid(T));
-    return reinterpret_cast<const T*>(state.bytes.data());
-}
+/// The elements of a tensor on this rank for the host's code: themselves, or a copy where they lie in another memory. The tensor must stay
+/// where it is meanwhile. Local.
+class HostElements {
+public:
+    /// @throws OutOfMemory
+    explicit HostElements(const TensorState& state) : state_(&state) {
+        if (state.bytes.space() == nullptr) return;
+        copy_ = Buffer<std::byte>(state.bytes.size());
+        copy_array(copy_.data(), state.bytes.data(), copy_.size(), state.bytes.space());
+    }
+    const std::byte* data() const { return state_->bytes.space() == nullptr ? state_->bytes.data() : copy_.data(); }
+    /// Of their type.
+    template <class T>
+    const T* of() const {
+        assert(*state_->kernels->type == typeid(T));
+        return reinterpret_cast<const T*>(data());
+    }
+
+protected:
+    const TensorState* state_;
+    Buffer<std::byte> copy_;
+};
+
+/// Likewise to change them: a copy takes their place in the destructor.
+class ChangedHostElements : HostElements {
+public:
+    /// @throws OutOfMemory
+    explicit ChangedHostElements(TensorState& state) : HostElements(state), changed_(&state) {}
+    ~ChangedHostElements() { copy_array(changed_->bytes.data(), copy_.data(), copy_.size(), changed_->bytes.space()); }
+    ChangedHostElements(const ChangedHostElements&) = delete;
+    ChangedHostElements& operator=(const ChangedHostElements&) = delete;
+    std::byte* data() { return copy_.size() > 0 ? copy_.data() : changed_->bytes.data(); }
+    /// Of their type.
+    template <class T>
+    T* of() {
+        return const_cast<T*>(HostElements::of<T>());
+    }
+
+private:
+    TensorState* changed_;
+};
 
 /// Calls f(offset, indices) for each element that `rank` stores under a layout.
 template <class F>

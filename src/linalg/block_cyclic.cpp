@@ -180,8 +180,8 @@ void from_block_cyclic(const BlockCyclic<T>& matrix, const IndexedTensor<std::re
         throw InvalidArgument("from_block_cyclic: " + tensor.labels.text +
                               " has a symmetry, which the matrix may not have; use a tensor without, and canonical()");
     const auto exchange = between(tensor, matrix, "from_block_cyclic");
-    exchange.scatter(static_cast<const Element<T>*>(matrix.data), elements_of<Element<T>>(*target.factor().tensor), false,
-                     tensor.state.world->workspace());
+    ChangedHostElements changed(*target.factor().tensor);
+    exchange.scatter(static_cast<const Element<T>*>(matrix.data), changed.of<Element<T>>(), false, tensor.state.world->workspace());
 }
 
 template <class T>
@@ -203,7 +203,7 @@ void to_block_cyclic(const IndexedTensor<T>& source, const BlockCyclic<T>& matri
         return to_block_cyclic(copy[source.factor().labels], matrix);
     }
     const auto exchange = between(tensor, matrix, "to_block_cyclic");
-    exchange.gather(elements_of<T>(tensor.state), matrix.data, false, tensor.state.world->workspace());
+    exchange.gather(HostElements(tensor.state).of<T>(), matrix.data, false, tensor.state.world->workspace());
 }
 
 template <class T>
@@ -217,10 +217,12 @@ Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents,
             throw InvalidArgument(state.title() + ": from_replicated with " + std::to_string(values.size()) + " values for " +
                                   std::to_string(result.size()) + " elements; give the whole tensor, first index fastest");
     });
+    ChangedHostElements changed(state);
+    T* const elements = changed.of<T>();
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
         std::int64_t key = 0;
         for (std::size_t d = x.size(); d-- > 0;) key = key * result.extents()[d] + x[d];
-        elements_of<T>(state)[offset] = values[static_cast<std::size_t>(key)];
+        elements[offset] = values[static_cast<std::size_t>(key)];
     });
     return result;
 }

@@ -151,7 +151,7 @@ DistributedMatrix<T> load(const TensorState& tensor, const Matricization& labels
         const MatrixExchange exchange(tensor.world->movement_communicator(), tensor.shape(), adjoint ? labels.flipped() : labels, layout,
                                       matrix.distance(), tensor.rank());
         reserve_buffers(*tensor.world, exchange, sizeof(T), labels.text);
-        exchange.gather(elements_of<T>(tensor), matrix.data(), adjoint, tensor.world->workspace());
+        exchange.gather(HostElements(tensor).of<T>(), matrix.data(), adjoint, tensor.world->workspace());
     }
     check_finite(matrix, part, labels.text);
     return matrix;

@@ -41,8 +41,9 @@ Conversion conversion(const std::type_info& from, const std::type_info& to) {
 
 bool can_convert(const std::type_info& from, const std::type_info& to) { return conversion(from, to) != nullptr; }
 
-void convert_elements(const std::type_info& from, const std::type_info& to, const void* source, void* target, std::int64_t count) {
-    const auto convert = conversion(from, to);
+void convert_elements(const std::type_info& from, const ElementKernels& to, const void* source, void* target, std::int64_t count) {
+    if (to.convert != nullptr) return to.convert(from, source, target, count);
+    const auto convert = conversion(from, *to.type);
     if (convert == nullptr) throw InvalidArgument("elements cannot be converted without loss; use a tensor of a wider type");
     convert(source, target, count);
 }

@@ -1,5 +1,6 @@
 // The tables of the element types that have BLAS and vector kernels, under plus-times.
 #include "arges/algebra.hpp"
+#include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "local/contract.hpp"
 #include "local/row_products.hpp"
@@ -78,14 +79,26 @@ ElementKernels fast_kernels(const char* name) {
     return k;
 }
 
+/// The table that tensors get; null: the library's own.
+template <class T>
+const ElementKernels* used = nullptr;
+
 }  // namespace
+
+template <class T>
+void use_element_kernels(const ElementKernels* table) {
+    if (table != nullptr && *table->type != typeid(T))
+        throw InvalidArgument("use_element_kernels: a table of another type, " + std::string(table->name) + "; give one of the type");
+    used<T> = table;
+}
 
 #define ARGES_KERNELS(T)                                                                                                                   \
     template <>                                                                                                                            \
     const ElementKernels& element_kernels<T>() {                                                                                           \
         static const ElementKernels table = fast_kernels<T>(#T);                                                                           \
-        return table;                                                                                                                      \
-    }
+        return used<T> != nullptr ? *used<T> : table;                                                                                      \
+    }                                                                                                                                      \
+    template void use_element_kernels<T>(const ElementKernels*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_KERNELS)
 
 }  // namespace arges

@@ -190,8 +190,9 @@ void MovementRun::run(const ElementKernels& kernels, const void* from, void* to,
                       Workspace& workspace) {
     const Workspace::Scope scope(workspace);
     const auto bytes = kernels.size;
-    std::byte* const send = workspace.take(volume().sent, bytes);
-    std::byte* const receive = workspace.take(volume().received, bytes);
+    const auto* const messages = kernels.space != nullptr && kernels.space->for_mpi ? kernels.space : nullptr;
+    std::byte* const send = workspace.take(volume().sent, bytes, messages);
+    std::byte* const receive = workspace.take(volume().received, bytes, messages);
     FirstError error;
     std::int64_t offset = 0;
     error.run([&] {

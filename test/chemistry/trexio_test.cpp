@@ -130,7 +130,8 @@ Fcidump random_data(const World& world, std::int64_t orbitals, std::int64_t elec
     data.core_energy = unit_interval(splitmix(seed)) - 0.5;
     const auto fill = [&](Tensor<double>& tensor) {
         tensor.fill_random(seed++);
-        double* const elements = elements_of<double>(*tensor.state());
+        ChangedHostElements changed(*tensor.state());
+        double* const elements = changed.of<double>();
         std::replace_if(
             elements, elements + tensor.state()->count(), [](double value) { return std::abs(value) < 0.05; }, 0.0);
     };

@@ -18,8 +18,8 @@ std::int64_t differing_copies(const Tensor<double>& tensor) {
     const auto& layout = state.shape();
     const auto& comm = state.world->communicator();
     const auto local = layout.grid().is_idle(state.rank()) ? 0 : layout.local_size(state.rank());
-    const auto all =
-        from_bytes<double>(comm.all_gather(to_bytes(std::vector<double>(elements_of<double>(state), elements_of<double>(state) + local))));
+    const HostElements here(state);
+    const auto all = from_bytes<double>(comm.all_gather(to_bytes(std::vector<double>(here.of<double>(), here.of<double>() + local))));
     std::map<std::vector<std::int64_t>, std::int64_t> first;
     std::int64_t offset = 0, differing = 0;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r) {

@@ -247,7 +247,7 @@ private:
         }
         if (outcome != Outcome::executed) {
             EXPECT_EQ(static_cast<std::int64_t>(before.size()), C.state()->count());
-            EXPECT_EQ(std::memcmp(before.data(), C.state()->bytes.data(), before.size() * sizeof(T)), 0)
+            EXPECT_EQ(std::memcmp(before.data(), HostElements(*C.state()).data(), before.size() * sizeof(T)), 0)
                 << "changed, though an exception was thrown";
             if (invalid && world_.rank() == 0) check_refusal();
             return outcome;
@@ -262,7 +262,8 @@ private:
 
     std::vector<T> local_elements() const {
         const auto& state = *tensors_[0].state();
-        return {elements_of<T>(state), elements_of<T>(state) + state.count()};
+        const HostElements here(state);
+        return {here.of<T>(), here.of<T>() + state.count()};
     }
 
     /// A statement is refused for terms that together lack a symmetry or a zero of the output, or for a diagonal. What is zero for want of

@@ -123,8 +123,8 @@ inline std::vector<std::byte> contents(const Scene& s) {
     std::vector<std::byte> all;
     auto add = [&](const auto& tensor) {
         if (!tensor.state()) return;
-        const auto& bytes = tensor.state()->bytes;
-        all.insert(all.end(), bytes.data(), bytes.data() + bytes.size());
+        const HostElements here(*tensor.state());
+        all.insert(all.end(), here.data(), here.data() + tensor.state()->bytes.size());
     };
     for (const auto* t : {&s.M, &s.N, &s.S, &s.A, &s.H, &s.E, &s.S3, &s.v, &s.x, &s.F, &s.D}) add(*t);
     for (const auto* t : {&s.Q, &s.Z, &s.W}) add(*t);

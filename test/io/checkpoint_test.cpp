@@ -26,8 +26,8 @@ using Numbers = std::vector<std::int64_t>;
 /// The bytes of what a rank holds.
 template <class T>
 std::vector<std::byte> local_bytes(const Tensor<T>& tensor) {
-    const auto& bytes = tensor.state()->bytes;
-    return {bytes.data(), bytes.data() + bytes.size()};
+    const HostElements here(*tensor.state());
+    return {here.data(), here.data() + tensor.state()->bytes.size()};
 }
 
 bool in_blocks(const World& world) { return world.state()->group_mapping == GroupMapping::blocks; }

@@ -40,7 +40,8 @@ TEST_P(PartsOfTensors, are_read_by_the_ranks_that_want_them) {
     Tensor<double> tensor(world, extents);
     tensor.fill([](Index x) { return value_at(x); });
     const TensorState& state = *tensor.state();
-    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), elements_of<double>(state));
+    const HostElements here(state);
+    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), here.of<double>());
 
     std::mt19937_64 random(41 + static_cast<std::uint64_t>(world.rank()));
     const auto below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end)); };
@@ -61,8 +62,8 @@ TEST_P(PartsOfTensors, are_read_by_the_ranks_that_want_them) {
         for (std::size_t p = 0; p < parts.size(); ++p) {
             const std::vector<double> wanted = elements_of(parts[p]);
             EXPECT_EQ(got[p], wanted);
-            if (const double* const here = reader.in_place(parts[p]); here != nullptr) {
-                EXPECT_EQ(std::vector<double>(here, here + wanted.size()), wanted);
+            if (const double* const at_hand = reader.in_place(parts[p]); at_hand != nullptr) {
+                EXPECT_EQ(std::vector<double>(at_hand, at_hand + wanted.size()), wanted);
             }
         }
     }
@@ -77,12 +78,13 @@ TEST(PartsInPlace, on_one_rank_lie_where_they_are) {
     const World world;
     Tensor<double> tensor(world, {4, 3, 5});
     const TensorState& state = *tensor.state();
-    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), elements_of<double>(state));
+    const HostElements here(state);
+    const PartReader<double> reader(state.world->movement_communicator(), state.shape(), state.rank(), here.of<double>());
     EXPECT_EQ(reader.in_place({{1, 0, 2}, {3, 3, 3}}), nullptr);
     EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 2, 4}}), nullptr);
     if (world.size() > 1) return;
-    EXPECT_EQ(reader.in_place({{0, 0, 2}, {4, 3, 4}}), elements_of<double>(state) + 24);
-    EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 3, 3}}), elements_of<double>(state) + 28);
+    EXPECT_EQ(reader.in_place({{0, 0, 2}, {4, 3, 4}}), here.of<double>() + 24);
+    EXPECT_EQ(reader.in_place({{0, 1, 2}, {4, 3, 3}}), here.of<double>() + 28);
 }
 
 }  // namespace

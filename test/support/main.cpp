@@ -3,8 +3,11 @@
 // so did one that some ranks skipped and others ran.
 // The last line that rank 0 prints is what scripts/run_tests.sh reads, for example
 //     [ranks] 4: 12 passed, 0 failed, 1 skipped
+#include "support/test_device.hpp"
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -130,6 +133,7 @@ int main(int argc, char** argv) {
         delete listeners.Release(listeners.default_result_printer());
         listeners.Append(new FailurePrinter(rank));
     }
+    if (std::getenv("ARGES_TEST_DEVICE") != nullptr) arges::test::use_test_device();
     const int exit_code = agree(RUN_ALL_TESTS(), comm);
     MPI_Comm_free(&comm);
     MPI_Finalize();

@@ -79,8 +79,8 @@ void agree_on_slices(const Communicator& comm, const BlockPlace& place, const st
 template <class T>
 DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold)
     : CpOperator<T>(tensor.world().state()->communicator(), columns), place_(block_place(tensor.state()->layout, tensor.world().rank())),
-      block_(whole_block<T>(elements_of<T>(*tensor.state()), place_)), local_(place_.sizes.size()), is_old_(place_.sizes.size(), true),
-      tree_(block_, columns) {
+      here_(*tensor.state()), block_(whole_block<T>(here_.of<T>(), place_)), local_(place_.sizes.size()),
+      is_old_(place_.sizes.size(), true), tree_(block_, columns) {
     const auto& comm = this->comm_;
     std::vector<std::vector<char>> used;
     for (auto size : place_.sizes) used.emplace_back(static_cast<std::size_t>(size), 0);

@@ -5,6 +5,7 @@
 #include "decompose/cp/dimension_tree.hpp"
 #include "decompose/cp/pairwise_perturbation.hpp"
 #include "decompose/distribution/dense_block.hpp"
+#include "interface/tensor_state.hpp"
 
 #include <memory>
 #include <vector>
@@ -42,6 +43,7 @@ private:
     void update_columns(std::span<const sparse::RowMatrix<const T>> factors);
 
     BlockPlace place_;
+    HostElements here_;
     ModeArray<T> block_;
     std::vector<ModeRows> rows_;
     std::vector<std::vector<std::int64_t>> local_;  // by mode: index in the block of each local row

@@ -67,11 +67,12 @@ DistributedMatrix<T> spread_matrix(const Tensor<T>& tensor, int mode, bool trans
     const auto place = block_place(state.shape(), state.rank());
     const MiddleMode at(place.sizes, mode);
     const auto layout = spread_rows(world->communicator().maximum(transposed ? at.before * at.behind : at.length), columns, world->size());
+    const HostElements here(state);
     DistributedMatrix<T> matrix(world, layout, "Tucker decomposition", TallQr<T>::least_rows(columns, layout));
     if (place.count() == 0)
         for (std::int64_t j = 0; j < columns; ++j) std::fill_n(matrix.column(j), matrix.local_rows(), T(0));
     else
-        transposed ? fill_transposed(elements_of<T>(state), at, matrix) : fill_straight(elements_of<T>(state), at, matrix);
+        transposed ? fill_transposed(here.of<T>(), at, matrix) : fill_straight(here.of<T>(), at, matrix);
     return matrix;
 }
 

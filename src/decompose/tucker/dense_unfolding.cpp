@@ -179,7 +179,8 @@ double norm_squared(const Tensor<T>& tensor) {
     const auto& state = *tensor.state();
     const auto count = block_place(state.shape(), state.rank()).count();
     std::vector<double> sums(static_cast<std::size_t>(ceil_div(count, run)));
-    const T* const x = elements_of<T>(state);
+    const HostElements here(state);
+    const T* const x = here.of<T>();
 #pragma omp parallel for schedule(static)
     for (std::int64_t begin = 0; begin < count; begin += run) {
         double sum = 0;
@@ -202,7 +203,7 @@ Gram mode_gram(const Tensor<T>& tensor, int mode) {
     state.world->agree([&] {
         lower.reserve(n * (n + 1) / 2);
         if (place.count() > 0)
-            gram = gram_of_block<T>(elements_of<T>(state), MiddleMode(place.sizes, mode));
+            gram = gram_of_block<T>(HostElements(state).of<T>(), MiddleMode(place.sizes, mode));
         else
             gram.assign(n * n, 0);
     });
@@ -242,7 +243,8 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
     f.m = {{at.before, 1, 0, 1}, {at.behind, at.before * at.length, 0, at.before * columns}};
     f.k = {{at.length, at.before, 1, 0}};
     f.n = {{columns, 0, at.length, at.before}};
-    local::contract<T>(f, T(1), elements_of<T>(from), u.data(), T(0), elements_of<T>(*result.state()));
+    const auto& kernels = *from.kernels;
+    kernels.contract(f, kernels.one, from.bytes.data(), u.data(), kernels.zero, result.state()->bytes.data());
     return result;
 }
 

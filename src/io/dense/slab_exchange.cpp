@@ -247,8 +247,9 @@ void SlabExchange::store(const TensorState& tensor, const std::function<void(con
         return;
     }
     Rounds<T> rounds(tensor, order_, slab_bytes_);
+    const HostElements here(tensor);
     while (rounds.next()) {
-        const auto slab = rounds.gather(elements_of<T>(tensor));
+        const auto slab = rounds.gather(here.of<T>());
         rounds.comm().agree([&] { take(slab); });
     }
 }
@@ -261,10 +262,13 @@ void SlabExchange::load(TensorState& tensor, const std::function<void(const Slab
         move_elements(*tensor.world, *tensor.kernels, packed->shape(), packed->bytes.data(), tensor.shape(), tensor.bytes.data());
         return;
     }
-    Rounds<T> rounds(tensor, order_, slab_bytes_);
-    while (rounds.next()) {
-        rounds.comm().agree([&] { give(rounds.slab()); });
-        rounds.scatter(elements_of<T>(tensor));
+    {
+        Rounds<T> rounds(tensor, order_, slab_bytes_);
+        ChangedHostElements changed(tensor);
+        while (rounds.next()) {
+            rounds.comm().agree([&] { give(rounds.slab()); });
+            rounds.scatter(changed.of<T>());
+        }
     }
     tensor.keep_real();
 }

@@ -1,0 +1,21 @@
+/// @file memory_space.hpp
+/// Where arrays of elements lie: on the host, or in the memory of a device.
+#pragma once
+
+#include <cstdint>
+
+namespace arges {
+
+/// A memory that the host's code does not read or write: only the functions of tables of kernels do (ElementKernels::space), and copy().
+struct MemorySpace {
+    const char* name = "";  ///< for messages
+    bool for_mpi = false;   ///< MPI takes its arrays as they are; else messages lie on the host
+    /// Memory of `bytes` bytes, above 0, on a cache line; null if it is not to be had.
+    void* (*allocate)(std::int64_t bytes) = nullptr;
+    /// Gives the memory of so many bytes back; it may be kept for the next array.
+    void (*free)(void* array, std::int64_t bytes) noexcept = nullptr;
+    /// Copies between two arrays, each of which lies in this space or on the host.
+    void (*copy)(void* to, const void* from, std::int64_t bytes) = nullptr;
+};
+
+}  // namespace arges

@@ -1,0 +1,10 @@
+/// A device for tests: memory that faults wherever the host touches it.
+#pragma once
+
+namespace arges::test {
+
+/// Tensors of float, double and the complex types are made in a memory that can be read and written only while a kernel of their table
+/// runs, by the library's kernels on the host. Whatever else touches an element, MPI included, ends the process. Local.
+void use_test_device();
+
+}  // namespace arges::test
