@@ -109,6 +109,7 @@ struct Opened<T, member> {
 template <class T>
 void use_device() {
     static ElementKernels table;
+    if (element_kernels<T>().space == &space) return;
     on_host<T> = element_kernels<T>();
     table = on_host<T>;
     table.space = &space;
@@ -142,6 +143,13 @@ void use_test_device() {
     use_device<double>();
     use_device<std::complex<float>>();
     use_device<std::complex<double>>();
+}
+
+void use_host() {
+    use_element_kernels<float>(nullptr);
+    use_element_kernels<double>(nullptr);
+    use_element_kernels<std::complex<float>>(nullptr);
+    use_element_kernels<std::complex<double>>(nullptr);
 }
 
 }  // namespace arges::test
