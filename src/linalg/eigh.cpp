@@ -1,6 +1,7 @@
 // Eigenvalues of a matricization: symmetry from the tensor's tree or by comparison with the adjoint, then divide and conquer (Tisseur and
 // Dongarra, SIAM J. Sci. Comput. 20, 1999).
 #include "base/instantiate.hpp"
+#include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
 #include "linalg/checks.hpp"
 #include "linalg/dense.hpp"
@@ -59,7 +60,8 @@ void check_range(const EighOptions& options, std::int64_t n, const std::string& 
     const auto count = options.count.value_or(n - options.first);
     if (options.first < 0 || options.first > n || count < 0 || count > n - options.first)
         throw InvalidArgument("eigh of " + text + ": eigenvalues " + std::to_string(options.first) + " to " +
-                              std::to_string(options.first + count - 1) + " of " + std::to_string(n) + "; numbers run from 0");
+                              std::to_string(saturated_sum(options.first, saturated_sum(count, -1))) + " of " + std::to_string(n) +
+                              "; numbers run from 0");
 }
 
 template <class T>
