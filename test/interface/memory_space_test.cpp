@@ -8,7 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
+#include <string>
 
 namespace arges::test {
 namespace {
@@ -22,12 +23,8 @@ struct MaxPlus {
 
 class MemorySpaces : public ::testing::Test {
 protected:
-    ~MemorySpaces() override {
-        if (std::getenv("ARGES_TEST_DEVICE") != nullptr)
-            use_test_device();
-        else
-            use_host();
-    }
+    ~MemorySpaces() override { on_device_ ? use_test_device() : use_host(); }
+    const bool on_device_ = element_kernels<double>().space != nullptr;
     World world_{MPI_COMM_WORLD};
 };
 

@@ -2,6 +2,8 @@
 #include "support/test_device.hpp"
 
 #include "arges/element_kernels.hpp"
+#include "base/instantiate.hpp"
+#include "base/workspace.hpp"
 #include "local/convert.hpp"
 
 #include <sys/mman.h>
@@ -24,7 +26,7 @@ public:
 
     void* allocate(std::int64_t bytes) {
         const std::lock_guard lock(mutex_);
-        const auto whole = (bytes + line - 1) / line * line;
+        const auto whole = Workspace::padded(bytes);
         for (auto it = free_.begin(); it != free_.end(); ++it) {
             const auto [begin, length] = *it;
             if (length < whole) continue;
@@ -37,7 +39,7 @@ public:
 
     void give_back(void* array, std::int64_t bytes) {
         const std::lock_guard lock(mutex_);
-        auto it = free_.emplace(static_cast<std::byte*>(array) - memory_, (bytes + line - 1) / line * line).first;
+        auto it = free_.emplace(static_cast<std::byte*>(array) - memory_, Workspace::padded(bytes)).first;
         if (const auto next = std::next(it); next != free_.end() && it->first + it->second == next->first) {
             it->second += next->second;
             free_.erase(next);
@@ -59,7 +61,7 @@ public:
     }
 
 private:
-    static constexpr std::int64_t line = 64, size = std::int64_t{1} << 34;
+    static constexpr std::int64_t size = std::int64_t{1} << 34;
 
     Device() {
         void* const memory = mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -138,18 +140,10 @@ void use_device() {
 
 }  // namespace
 
-void use_test_device() {
-    use_device<float>();
-    use_device<double>();
-    use_device<std::complex<float>>();
-    use_device<std::complex<double>>();
-}
+#define USE_DEVICE(T) use_device<T>();
+void use_test_device() { ARGES_FOR_EACH_ELEMENT_TYPE(USE_DEVICE) }
 
-void use_host() {
-    use_element_kernels<float>(nullptr);
-    use_element_kernels<double>(nullptr);
-    use_element_kernels<std::complex<float>>(nullptr);
-    use_element_kernels<std::complex<double>>(nullptr);
-}
+#define USE_HOST(T) use_element_kernels<T>(nullptr);
+void use_host() { ARGES_FOR_EACH_ELEMENT_TYPE(USE_HOST) }
 
 }  // namespace arges::test
