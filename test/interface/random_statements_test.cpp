@@ -96,16 +96,14 @@ public:
     /// May R be assigned as it is: has it every symmetry and every zero of the output? Where labels are repeated, R is given on a
     /// diagonal only; elements there that are related must agree.
     bool fits() const {
-        for (std::size_t k = 0; k < r_.data.size(); ++k) {
-            const auto x = r_.index(k);
-            if (!is_named(x, output_)) continue;
+        const bool on_diagonal = has_repeated(output_);
+        return r_.all_of([&](std::size_t k, const auto& x) {
+            if (!is_named(x, output_)) return true;
             if (std::abs(r_.data[k]) > 1e-9 && zero_by_symmetry(symmetry_, group_, x)) return false;
-            for (const auto& g : group_) {
-                if (!is_named(permuted(x, g), output_)) continue;
-                if (std::abs(related(r_, x, g) - r_.data[k]) > 1e-9 * (1 + std::abs(r_.data[k]))) return false;
-            }
-        }
-        return true;
+            return std::all_of(group_.begin(), group_.end(), [&](const auto& g) {
+                return (on_diagonal && !is_named(permuted(x, g), output_)) || is_near(related(r_, x, g), r_.data[k]);
+            });
+        });
     }
 
     /// Are equal labels at equal indices?
@@ -278,8 +276,10 @@ private:
     void advance() {
         const auto old = dense_;
         auto& result = dense_[0];
-        for (std::size_t k = 0; k < result.data.size(); ++k)
-            if (Structure::is_named(result.index(k), statement_.output)) result.data[k] *= statement_.beta;
+        dense_[0].all_of([&](std::size_t k, const auto& x) {
+            if (Structure::is_named(x, statement_.output)) result.data[k] *= statement_.beta;
+            return true;
+        });
         scale_ = 1;
         if (!statement_.symmetry().trivial()) {
             EXPECT_TRUE(Structure(statement_, without_projection(), complex_).fits())

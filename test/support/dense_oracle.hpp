@@ -9,6 +9,7 @@
 #include <complex>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace arges::test {
@@ -27,6 +28,7 @@ struct Dense {
     }
     std::vector<std::int64_t> index(std::size_t key) const {
         std::vector<std::int64_t> x;
+        x.reserve(extents.size());
         for (auto n : extents) {
             x.push_back(static_cast<std::int64_t>(key) % n);
             key /= static_cast<std::size_t>(n);
@@ -37,6 +39,16 @@ struct Dense {
         std::size_t k = 0;
         for (std::size_t d = extents.size(); d-- > 0;) k = k * static_cast<std::size_t>(extents[d]) + static_cast<std::size_t>(x[d]);
         return k;
+    }
+    /// Calls function(key, index(key)) for each key, in order, until one call returns false. True if none did.
+    template <class Function>
+    bool all_of(Function&& function) const {
+        std::vector<std::int64_t> x(extents.size(), 0);
+        for (std::size_t k = 0; k < data.size(); ++k) {
+            if (!function(k, std::as_const(x))) return false;
+            for (std::size_t d = 0; d < x.size() && ++x[d] == extents[d]; ++d) x[d] = 0;
+        }
+        return true;
     }
     Value& at(const std::vector<std::int64_t>& x) { return data[key(x)]; }
     const Value& at(const std::vector<std::int64_t>& x) const { return data[key(x)]; }
@@ -56,6 +68,9 @@ inline Value related(const Dense& r, const std::vector<std::int64_t>& x, const G
     return g.negative ? -v : v;
 }
 
+/// Are two values the same but for rounding?
+inline bool is_near(Value a, Value b) { return a == b || std::abs(a - b) <= 1e-9 * (1 + std::abs(b)); }
+
 /// A random tensor with a symmetry: random integers (or generic real numbers) summed over the group.
 inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, bool complex, std::mt19937_64& random,
                           bool generic = false) {
@@ -68,11 +83,11 @@ inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmet
         v = {re, complex ? draw() : 0.0};
     }
     const auto group = group_elements(symmetry);
-    for (std::size_t k = 0; k < result.data.size(); ++k) {
-        const auto x = result.index(k);
-        if (zero_by_symmetry(symmetry, group, x)) continue;
-        for (const auto& g : group) result.data[k] += related(raw, x, g);
-    }
+    result.all_of([&](std::size_t k, const auto& x) {
+        if (!zero_by_symmetry(symmetry, group, x))
+            for (const auto& g : group) result.data[k] += related(raw, x, g);
+        return true;
+    });
     return result;
 }
 
@@ -129,18 +144,16 @@ inline Dense dense_product(const std::vector<DenseFactor>& factors, const std::v
 /// Sum over the group of (+-) R.
 inline Dense group_sum(const Dense& r, const std::vector<GroupElement>& group) {
     Dense result(r.extents);
-    for (std::size_t k = 0; k < r.data.size(); ++k) {
-        const auto x = r.index(k);
+    r.all_of([&](std::size_t k, const auto& x) {
         for (const auto& g : group) result.data[k] += related(r, x, g);
-    }
+        return true;
+    });
     return result;
 }
 
 /// Does the element of the group leave R as it is?
 inline bool keeps(const GroupElement& g, const Dense& r) {
-    for (std::size_t k = 0; k < r.data.size(); ++k)
-        if (std::abs(related(r, r.index(k), g) - r.data[k]) > 1e-9 * (1 + std::abs(r.data[k]))) return false;
-    return true;
+    return r.all_of([&](std::size_t k, const auto& x) { return is_near(related(r, x, g), r.data[k]); });
 }
 
 /// How many elements of the group leave R as it is.

@@ -25,6 +25,7 @@ struct GroupElement {
 /// Position d of the result has entry image[d].
 inline std::vector<std::int64_t> permuted(const std::vector<std::int64_t>& x, const GroupElement& g) {
     std::vector<std::int64_t> y;
+    y.reserve(g.image.size());
     for (int d : g.image) y.push_back(x[static_cast<std::size_t>(d)]);
     return y;
 }
