@@ -40,6 +40,7 @@ ifeq ($(OPT),fast)
 else ifeq ($(OPT),checked)
   SANITIZE  := -fsanitize=address,undefined -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=undefined
   OPT_FLAGS := -Og -g1 -D_GLIBCXX_ASSERTIONS -DARGES_CHECKED $(SANITIZE)
+  OPT_FLAGS += -Wno-psabi  # only our own functions, compiled with the same flags, pass vectors
   TEST_FLAGS := -fno-sanitize=undefined  # of the tests' own files
 else
   $(error OPT is '$(OPT)'; it must be 'fast' or 'checked')
