@@ -276,9 +276,8 @@ private:
     void advance() {
         const auto old = dense_;
         auto& result = dense_[0];
-        dense_[0].all_of([&](std::size_t k, const auto& x) {
+        result.for_each([&](std::size_t k, const auto& x) {
             if (Structure::is_named(x, statement_.output)) result.data[k] *= statement_.beta;
-            return true;
         });
         scale_ = 1;
         if (!statement_.symmetry().trivial()) {

@@ -50,6 +50,14 @@ struct Dense {
         }
         return true;
     }
+    /// Calls function(key, index(key)) for each key, in order.
+    template <class Function>
+    void for_each(Function&& function) const {
+        all_of([&](std::size_t k, const auto& x) {
+            function(k, x);
+            return true;
+        });
+    }
     Value& at(const std::vector<std::int64_t>& x) { return data[key(x)]; }
     const Value& at(const std::vector<std::int64_t>& x) const { return data[key(x)]; }
     /// key(permuted(x, g))
@@ -83,10 +91,9 @@ inline Dense random_dense(const std::vector<std::int64_t>& extents, const Symmet
         v = {re, complex ? draw() : 0.0};
     }
     const auto group = group_elements(symmetry);
-    result.all_of([&](std::size_t k, const auto& x) {
-        if (!zero_by_symmetry(symmetry, group, x))
-            for (const auto& g : group) result.data[k] += related(raw, x, g);
-        return true;
+    result.for_each([&](std::size_t k, const auto& x) {
+        if (zero_by_symmetry(symmetry, group, x)) return;
+        for (const auto& g : group) result.data[k] += related(raw, x, g);
     });
     return result;
 }
@@ -144,9 +151,8 @@ inline Dense dense_product(const std::vector<DenseFactor>& factors, const std::v
 /// Sum over the group of (+-) R.
 inline Dense group_sum(const Dense& r, const std::vector<GroupElement>& group) {
     Dense result(r.extents);
-    r.all_of([&](std::size_t k, const auto& x) {
+    r.for_each([&](std::size_t k, const auto& x) {
         for (const auto& g : group) result.data[k] += related(r, x, g);
-        return true;
     });
     return result;
 }
