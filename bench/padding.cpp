@@ -87,8 +87,7 @@ Row measure(int d, std::int64_t n, std::int64_t ranks, GroupMapping mapping) {
     const auto start = std::chrono::steady_clock::now();
     PlanOptions options;
     options.group_mapping = mapping;
-    std::int64_t least = 0;
-    const auto plan = plan_on_grid(model_contraction(d, n, ranks, mapping), {{0, 1}}, options, least).value();
+    const auto plan = plan_on_grid(model_contraction(d, n, ranks, mapping), {{0, 1}}, options);
     Row row{d, ranks, n, 0, 1, ranks, "", 0};
     std::int64_t used = 1;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {

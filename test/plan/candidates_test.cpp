@@ -51,7 +51,8 @@ TEST(PlanOnGrid, FindsTheBestOfAllMappings) {
                     possible = possible && axes.back()->places <= unmapped.axes[a].size;
                 }
                 if (!possible) continue;
-                const double bound = candidates.least_seconds(axes), seconds = candidates.look_at(axes).seconds;
+                candidates.look_at(axes);
+                const double bound = candidates.least_seconds(axes), seconds = candidates.average_seconds();
                 EXPECT_LE(bound, seconds * (1 + 1e-9)) << name << " on " << ranks;
                 best = std::min(best, seconds);
             }
@@ -68,7 +69,8 @@ TEST(RankedGrids, OfLargeSpacesAreABeam) {
     const auto targets = grid_targets(unmapped, GroupMapping::packed);
     const auto& grid = spec.output.layout.grid();
     const auto found = ranked_grids(unmapped, targets, grid, {}, 100);
-    ASSERT_EQ(found.size(), 100U);
+    ASSERT_GE(found.size(), 100U);
+    EXPECT_LE(found.size(), 100 + unmapped.operands.size()) << "those that leave an operand where it is come in addition";
     std::set<std::vector<int>> different;
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_TRUE(different.insert(found[i].target).second);

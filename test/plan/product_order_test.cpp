@@ -9,7 +9,7 @@ namespace arges::test {
 namespace {
 
 std::vector<std::array<int, 2>> order_of(const Product& spec, const PlanOptions& options = {}) {
-    ProductSteps steps(spec, options);
+    const auto steps = ProductSteps::forecast(spec, options);
     return product_order(steps.nodes(), spec, options);
 }
 

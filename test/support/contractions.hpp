@@ -5,6 +5,7 @@
 #include "layout/layout.hpp"
 #include "plan/product/product_plan.hpp"
 #include "plan/product/required_symmetry.hpp"
+#include "plan/product/step_memory.hpp"
 #include "plan/product/structure.hpp"
 
 #include <map>
@@ -71,10 +72,10 @@ inline Product pairwise_product(const ContractionText& text, const RankGrid& gri
 
 /// The plan of a product of one or two factors. @throws OutOfMemory
 inline ProductPlan plan_contraction(const Product& spec, const PlanOptions& options) {
-    std::int64_t least = 0;
-    auto plan = plan_on_grid(spec, spec.factors.size() > 1 ? PairOrder{{0, 1}} : PairOrder{}, options, least);
-    if (!plan) throw OutOfMemory("needs at least " + std::to_string(least));
-    return *std::move(plan);
+    auto plan = plan_on_grid(spec, spec.factors.size() > 1 ? PairOrder{{0, 1}} : PairOrder{}, options);
+    if (const auto least = workspace_bound(plan, options); least > options.memory_limit)
+        throw OutOfMemory("needs at least " + std::to_string(least));
+    return plan;
 }
 
 /// The cases that coupled-cluster codes are made of, v virtual and o occupied orbitals, n for models.

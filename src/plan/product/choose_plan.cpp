@@ -3,6 +3,7 @@
 #include "plan/product/pair_rows.hpp"
 #include "plan/product/plan_candidates.hpp"
 #include "plan/product/ranked_grids.hpp"
+#include "plan/product/step_memory.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -11,45 +12,47 @@ namespace arges {
 
 namespace {
 
+/// A plan, what one of the expected runs takes on average, and a bound of its workspace.
+struct Found {
+    ProductPlan plan;
+    double seconds = 0;
+    std::int64_t bytes = 0;
+
+    bool is_better_than(const std::optional<Found>& other, const PlanOptions& options) const {
+        if (!other) return true;
+        const bool fits = bytes <= options.memory_limit;
+        if (fits != (other->bytes <= options.memory_limit)) return fits;
+        return fits ? seconds < other->seconds * (1 - 1e-9) : bytes < other->bytes;
+    }
+};
+
 class PlanSearch {
 public:
     PlanSearch(const ProductPlan& unmapped, const RankGrid& grid, const PlanOptions& options)
         : unmapped_(unmapped), options_(options), grid_(grid), targets_(grid_targets(unmapped, options.group_mapping)),
           torus_(longest_first(grid)) {}
 
-    /// A plan, and what one of the expected runs takes on average.
-    struct Found {
-        ProductPlan plan;
-        double average_seconds = 0;
-    };
-
-    /// None if no plan fits, or if block sizes alone take as long as `bound`.
-    /// @param smallest lowered to the working memory of what does not fit
-    std::optional<Found> best(double bound, std::int64_t& smallest) const {
+    /// Replaces a plan by a better one: a faster one that fits into the memory limit, or a smaller one as long as none fits.
+    void improve(std::optional<Found>& best) const {
         const auto grids = ranked_grids(unmapped_, targets_, grid_, options_, std::numeric_limits<std::size_t>::max());
-        if (grids.front().seconds >= bound) return std::nullopt;
+        const auto fits = [&] { return best && best->bytes <= options_.memory_limit; };
+        const auto is_slower = [&](double seconds) { return fits() && seconds >= best->seconds * (1 - 1e-9); };
+        if (is_slower(grids.front().seconds)) return;
         PlanCandidates candidates(unmapped_, grid_, options_);
-        std::optional<std::vector<const PlanCandidates::MappedAxis*>> found;
-        double least = 0;
         std::size_t looked_at = 0;
         for (const auto& grid : grids) {
-            if (looked_at++ >= max_full_estimates && found) break;
+            if (looked_at++ >= max_full_estimates && fits()) break;
             std::vector<const PlanCandidates::MappedAxis*> axes;
             for (std::size_t a = 0; a < unmapped_.axes.size(); ++a) axes.push_back(&candidates.map_axis(a, mapping_of(a, grid)));
-            if (found && candidates.least_seconds(axes) >= least * (1 - 1e-9)) continue;
-            const auto bytes = candidates.look_at(axes).working_bytes;
-            if (bytes > options_.memory_limit) {
-                smallest = std::min(smallest, bytes);
-                continue;
-            }
-            const double seconds = candidates.average_seconds();
-            if (found && seconds >= least * (1 - 1e-9)) continue;
-            least = seconds;
-            found = std::move(axes);
+            if (is_slower(candidates.least_seconds(axes))) continue;
+            candidates.look_at(axes);
+            if (is_slower(candidates.average_seconds())) continue;
+            Found found;
+            found.plan = candidates.fitting_plan();
+            found.bytes = workspace_bound(found.plan, options_);
+            found.seconds = candidates.average_seconds();
+            if (found.is_better_than(best, options_)) best = std::move(found);
         }
-        if (!found) return std::nullopt;
-        candidates.look_at(*found);
-        return Found{candidates.plan(), least};
     }
 
 private:
@@ -127,21 +130,17 @@ ProductPlan plan_with_mapping(const Product& spec, const PairOrder& order, const
     return candidates.plan();
 }
 
-std::optional<ProductPlan> plan_on_grid(const Product& spec, const PairOrder& order, const PlanOptions& options, std::int64_t& least) {
+ProductPlan plan_on_grid(const Product& spec, const PairOrder& order, const PlanOptions& options) {
     const auto unmapped = unmapped_plan(spec, order);
-    const auto& whole = options.whole_grid(spec.output.layout);
-    least = std::numeric_limits<std::int64_t>::max();
-    auto best = plan_by_rows(spec, options);
-    double seconds = best ? best->cost.seconds : std::numeric_limits<double>::infinity();
-    const auto search = [&](const RankGrid& grid) {
-        auto found = PlanSearch(unmapped, grid, options).best(seconds, least);
-        if (!found || found->average_seconds >= seconds * (1 - 1e-9)) return;
-        seconds = found->average_seconds;
-        best = std::move(found->plan);
-    };
-    search(whole);
-    for (std::size_t g = 1; g < options.grids.size(); ++g) search(options.grids[g]);
-    return best;
+    std::optional<Found> best;
+    if (auto rows = plan_by_rows(spec, options)) {
+        const double seconds = rows->cost.seconds;
+        const auto bytes = workspace_bound(*rows, options);
+        best = Found{*std::move(rows), seconds, bytes};
+    }
+    PlanSearch(unmapped, options.whole_grid(spec.output.layout), options).improve(best);
+    for (std::size_t g = 1; g < options.grids.size(); ++g) PlanSearch(unmapped, options.grids[g], options).improve(best);
+    return std::move(best->plan);
 }
 
 }  // namespace arges

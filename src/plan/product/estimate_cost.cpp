@@ -116,17 +116,23 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
         for (int a : axes) product *= lengths[static_cast<std::size_t>(a)];
         return product;
     };
+    // Elements in all runs: the windows of one of their axes share its indices, those of another axis each take all of them.
+    const auto in_all_runs = [&](const std::vector<int>& axes) {
+        double elements = block(axes, sizes.length);
+        for (const auto& window : plan.windows)
+            if (std::find(axes.begin(), axes.end(), window.axis) == axes.end()) elements *= static_cast<double>(window.count);
+        return elements;
+    };
     const auto runs = static_cast<double>(plan.window_count());
     double products = 0, traffic = 0, working = 0;
     for (const auto& space : spaces_) {
-        products += runs * block(space.all, length);
-        traffic +=
-            runs * (block(space.first, length) + (space.second.empty() ? 0 : block(space.second, length)) + block(space.result, length));
+        products += in_all_runs(space.all);
+        traffic += in_all_runs(space.first) + (space.second.empty() ? 0 : in_all_runs(space.second)) + in_all_runs(space.result);
         if (space.has_buffer) working += block(space.result, length);
     }
     cost.flops = (plan.rows ? row_products(plan) : products) * per_product;
     cost.useful_flops = useful_products_ * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
-    double moved = 0, copied = 0, messages = 0;
+    double moved = 0, copied = 2 * sizes.out_of_order, messages = 0;
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (plan.operands[o].in_place) continue;
         const auto repetitions = static_cast<double>(plan.repetitions(o));

@@ -11,6 +11,7 @@ namespace arges {
 struct WorkingSizes {
     std::vector<double> length;  ///< by axis: indices of the busiest rank
     std::vector<double> words;   ///< by operand, see MovedWords; none in place
+    double out_of_order = 0;     ///< elements of operands in place that products read in another order than they lie
 };
 
 /// Estimates plans of one product.

@@ -3,9 +3,11 @@
 
 #include "plan/movement/moved_words.hpp"
 #include "plan/product/estimate_cost.hpp"
+#include "plan/product/step_memory.hpp"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace arges {
 
@@ -112,7 +114,6 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     sizes.words.resize(3, 0);
     for (const auto o : {other, result}) sizes.words[o] = moved_words(plan.tensor(o), plan.operands[o]);
     CostModel(unmapped).estimate(plan, options, sizes);
-    if (plan.cost.working_bytes > options.memory_limit) return std::nullopt;
     return plan;
 }
 
@@ -123,9 +124,12 @@ std::optional<ProductPlan> plan_by_rows(const Product& spec, const PlanOptions& 
     if (!has_rows(spec.factors[0]) && !has_rows(spec.factors[1])) return std::nullopt;
     const auto unmapped = unmapped_plan(spec, {{0, 1}});
     std::optional<ProductPlan> best;
+    const auto rank = [&](const ProductPlan& plan) {
+        return std::pair(workspace_bound(plan, options) > options.memory_limit, plan.cost.seconds);
+    };
     for (const std::size_t stays : {0U, 1U}) {
         auto plan = plan_for(unmapped, stays, options, mirror);
-        if (plan && (!best || plan->cost.seconds < best->cost.seconds)) best = std::move(plan);
+        if (plan && (!best || rank(*plan) < rank(*best))) best = std::move(plan);
     }
     return best;
 }

@@ -3,6 +3,7 @@
 #include "plan/product/plan_candidates.hpp"
 
 #include "base/math.hpp"
+#include "plan/product/step_memory.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -141,9 +142,11 @@ void PlanCandidates::find_places() {
     copy_what_does_not_fold(as_stored_);
 }
 
-/// Products of operands that lie as matrices are faster than others.
+/// Products of operands that lie as matrices are faster than others. Without memory for copies they read what does not in another order.
 /// @param as_stored by operand: its own array is mapped as the axes are
 void PlanCandidates::copy_what_does_not_fold(const std::vector<bool>& as_stored) {
+    sizes_.out_of_order = 0;
+    copies_ = false;
     if (!fold_) return;
     fold_->choose(plan_, as_stored);
     double products = 1;
@@ -156,12 +159,13 @@ void PlanCandidates::copy_what_does_not_fold(const std::vector<bool>& as_stored)
         for (int a : plan_.operands[o].axes) elements *= sizes_.length[static_cast<std::size_t>(a)];
         const double copying = 2 * elements * static_cast<double>(plan_.spec.element_bytes) / options_.machine.copied_bytes_per_second;
         if (elements > cached_elements && multiplying < worthwhile * copying) continue;
+        copies_ = may_copy_;
+        if (!may_copy_) {
+            sizes_.out_of_order += elements;
+            continue;
+        }
         in_place = false;
-        model_.estimate(plan_, options_, sizes_);
-        if (plan_.cost.working_bytes > options_.memory_limit)
-            in_place = true;
-        else if (storage_[o].odd)
-            plan_.weight = -plan_.weight;
+        if (storage_[o].odd) plan_.weight = -plan_.weight;
     }
 }
 
@@ -191,7 +195,7 @@ bool PlanCandidates::is_as_wanted(std::size_t o, const std::vector<SlotMapping>&
     return true;
 }
 
-const PlanCost& PlanCandidates::look_at(Mapped axes) {
+void PlanCandidates::look_at(Mapped axes) {
     mapped_ = std::move(axes);
     sizes_.length.resize(mapped_.size());
     sizes_.words.resize(plan_.operands.size());
@@ -200,23 +204,28 @@ const PlanCost& PlanCandidates::look_at(Mapped axes) {
         plan_.places[a] = mapped_[a]->places;
         sizes_.length[a] = mapped_[a]->length;
     }
-    plan_.windows.clear();
-    find_places();
-    working_ = model_.estimate(plan_, options_, sizes_);
-    cut_to_fit();
-    return plan_.cost;
-}
-
-void PlanCandidates::cut_to_fit() {
+    estimate(true);
+    if (copies_ && plan_.cost.working_bytes > options_.memory_limit) estimate(false);
     while (plan_.cost.working_bytes > options_.memory_limit && cut_once()) {
     }
 }
 
-/// Cuts the axis that saves most into twice as many ranges, a summed one where several save as much. False if nothing saves memory.
+/// Estimates the whole plan.
+void PlanCandidates::estimate(bool may_copy) {
+    may_copy_ = may_copy;
+    plan_.windows.clear();
+    find_places();
+    working_ = model_.estimate(plan_, options_, sizes_);
+}
+
+/// Cuts an axis into twice as many ranges: the one that saves most bytes for the time that it costs, a summed one where several are as
+/// good. False if nothing saves memory.
 bool PlanCandidates::cut_once() {
     auto best = plan_.windows;
     auto cost = plan_.cost;
+    double least_working = working_, most_saved = 0;
     const auto before = plan_.windows;
+    const double seconds_before = cost.seconds;
     for (const bool contracted : {true, false})
         for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
             const auto& mapping = plan_.mapping[a];
@@ -234,13 +243,16 @@ bool PlanCandidates::cut_once() {
             std::stable_partition(plan_.windows.begin(), plan_.windows.end(),
                                   [&](const auto& w) { return plan_.axes[static_cast<std::size_t>(w.axis)].is_contracted(); });
             const double working = model_.estimate(plan_, options_, sizes_);
-            if (working < working_) {
-                working_ = working;
+            const double saved = (working_ - working) / std::max(plan_.cost.seconds - seconds_before, options_.machine.message_seconds);
+            if (working < working_ && saved > most_saved) {
+                most_saved = saved;
+                least_working = working;
                 cost = plan_.cost;
                 best = plan_.windows;
             }
             plan_.windows = before;
         }
+    working_ = least_working;
     plan_.windows = best;
     plan_.cost = cost;
     return best != before;
@@ -251,7 +263,8 @@ double PlanCandidates::average_seconds() {
     if (options_.expected_runs == 1) return first;
     const auto now = plan_.cost;
     const auto words = sizes_.words;
-    const double weight = plan_.weight;
+    const double weight = plan_.weight, out_of_order = sizes_.out_of_order;
+    const bool copies = copies_;
     auto as_stored = as_stored_;
     std::vector<bool> were_in_place;
     for (const auto& operand : plan_.operands) were_in_place.push_back(operand.in_place);
@@ -268,6 +281,8 @@ double PlanCandidates::average_seconds() {
     const double later = plan_.cost.seconds;
     plan_.cost = now;
     plan_.weight = weight;
+    copies_ = copies;
+    sizes_.out_of_order = out_of_order;
     sizes_.words = words;
     for (std::size_t o = 0; o <= result(); ++o) plan_.operands[o].in_place = were_in_place[o];
     if (fold_) fold_->choose(plan_, as_stored_);
@@ -309,6 +324,21 @@ ProductPlan PlanCandidates::plan() {
     for (std::size_t o = 0; o < result(); ++o)
         if (auto stay = where_it_stays(o)) plan.stay[o] = layout_of(o, *std::move(stay));
     return plan;
+}
+
+ProductPlan PlanCandidates::fitting_plan() {
+    auto result = plan();
+    if (workspace_bound(result, options_) <= options_.memory_limit) return result;
+    if (copies_) {
+        estimate(false);
+        result = plan();
+    }
+    const WorkspaceOfCuts workspace(result, options_.local);
+    while (workspace(result) > options_.memory_limit && cut_once()) {
+        result.windows = plan_.windows;
+        result.cost = plan_.cost;
+    }
+    return result;
 }
 
 }  // namespace arges

@@ -32,13 +32,15 @@ public:
     const MappedAxis& map_axis(std::size_t axis, const SlotMapping& mapping);
     /// A bound from below of the seconds of a mapping: what is larger than a rank's part of the tensor is not in place.
     double least_seconds(const std::vector<const MappedAxis*>& axes) const;
-    /// The cost of the plan with a mapping, cut into windows where it does not fit into the memory limit as a whole.
-    const PlanCost& look_at(std::vector<const MappedAxis*> axes);
+    /// Looks at the plan with a mapping, cut into windows where by estimate it does not fit into the memory limit as a whole.
+    void look_at(std::vector<const MappedAxis*> axes);
     /// Of the plan that was looked at last, seconds of one of the expected runs on average: for later ones, lasting inputs stay where the
     /// first leaves them.
     double average_seconds();
     /// The plan that was looked at last.
     ProductPlan plan();
+    /// The same, cut further until the bound of its workspace is within the memory limit, or nothing saves memory.
+    ProductPlan fitting_plan();
 
 private:
     using Mapped = std::vector<const MappedAxis*>;
@@ -46,6 +48,7 @@ private:
     std::size_t result() const { return plan_.result(); }
     void find_places();
     void copy_what_does_not_fold(const std::vector<bool>& as_stored);
+    void estimate(bool may_copy);
     double words(std::size_t o) const;
     double words_from(std::size_t o, const std::vector<SlotMapping>& scattered);
     std::optional<std::vector<SlotMapping>> where_it_stays(std::size_t o);
@@ -72,7 +75,9 @@ private:
     Mapped mapped_;
     std::vector<bool> as_stored_;  // by operand: its own array is mapped as the axes are
     WorkingSizes sizes_;
-    double working_ = 0;  // bytes
+    double working_ = 0;    // bytes
+    bool may_copy_ = true;  // operands that could be used in place
+    bool copies_ = false;   // and there are such copies
 };
 
 }  // namespace arges

@@ -3,13 +3,13 @@
 #include "plan/product/plan_product.hpp"
 
 #include "arges/error.hpp"
+#include "base/math.hpp"
 #include "base/overloaded.hpp"
 #include "base/saturate.hpp"
 #include "base/workspace.hpp"
 #include "plan/order/product_order.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/product_steps.hpp"
-#include "plan/product/step_memory.hpp"
 #include "plan/report/operand_names.hpp"
 
 #include <algorithm>
@@ -30,11 +30,23 @@ struct StepGroup {
     int result = 0;            // node that comes out
 };
 
+std::string bytes_text(std::int64_t bytes) {
+    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (; bytes >= 10240 && unit < 4; ++unit) bytes = ceil_div(bytes, 1024);
+    return std::to_string(bytes) + " " + units[unit];
+}
+
 class ProductPlanner {
 public:
     ProductPlanner(const Product& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
 
+    /// @throws OutOfMemory
     PlannedProduct plan() {
+        auto start = ProductSteps::forecast(spec_, options_);
+        start.sum_labels_of_one_factor();
+        nodes_ = start.nodes();
+        if (nodes_.size() >= 2) order_ = nodes_.size() == 2 ? PairOrder{{0, 1}} : product_order(nodes_, spec_, options_);
         auto result = best();
         // Only products on a grid take account of later runs, for the sake of tensors that stay where they are put.
         result.for_any_runs =
@@ -44,28 +56,35 @@ public:
 
 private:
     PlannedProduct best() {
-        ProductSteps start(spec_, options_);
-        start.sum_labels_of_one_factor();
-        nodes_ = start.nodes();
-        if (nodes_.size() < 2) {
-            start.finish();
-            return start.take();
-        }
-        order_ = nodes_.size() == 2 ? PairOrder{{0, 1}} : product_order(nodes_, spec_, options_);
-        const Fusion separate(order_.size(), false);
-        const auto fusion = best_fusion();
-        if (std::count(fusion.begin(), fusion.end() - 1, true) == 0) return fused_product(separate);
-        std::optional<PlannedProduct> fused;
-        try {
-            fused = fused_product(fusion);
-            if (!has_symmetry()) return *std::move(fused);
-        } catch (const OutOfMemory&) {
-            return fused_product(separate);
-        }
+        const Fusion separate(order_.size(), false), all(order_.size(), true);
+        const auto fusion = order_.empty() ? separate : best_fusion();
+        const bool is_fused = order_.size() > 1 && std::count(fusion.begin(), fusion.end() - 1, true) > 0;
+        BestProduct best(spec_, options_);
         // What stays packed depends on what runs together, of which the quick estimate knows little.
-        auto pairs = fused_product(separate);
-        const auto seconds = [&](const PlannedProduct& plan) { return plan.seconds(spec_.element_bytes, options_.machine); };
-        return seconds(*fused) < seconds(pairs) ? *std::move(fused) : pairs;
+        if (is_fused && has_symmetry()) best.consider(steps_with(separate, Places::may_change));
+        best.consider(steps_with(fusion, Places::may_change));
+        const bool is_tight = !best.fits() || is_cut(*best.plan());
+        if (is_fused && is_tight && !has_symmetry()) best.consider(steps_with(separate, Places::may_change));
+        if (best.fits() && !is_cut(*best.plan()) && (order_.size() < 2 || options_.expected_runs > 1)) return best.take();
+        // New places take memory beside the old ones, and are chosen step by step; only later runs gain surely.
+        BestProduct still(spec_, options_);
+        still.consider(steps_with(fusion, Places::are_fixed));
+        if (is_fused) still.consider(steps_with(separate, Places::are_fixed));
+        if (!best.fits() && !still.fits() && order_.size() > 1) still.consider(steps_with(all, Places::are_fixed));
+        if (!best.fits() && !still.fits()) throw OutOfMemory(needs_at_least(still.bytes()));
+        best.consider(still.take());
+        return best.take();
+    }
+
+    static bool is_cut(const PlannedProduct& plan) {
+        return std::any_of(plan.steps.begin(), plan.steps.end(),
+                           [](const auto& step) { return step.product() != nullptr && !step.product()->windows.empty(); });
+    }
+
+    std::string needs_at_least(std::int64_t least) const {
+        return "contraction to " + spec_.output.name + ": needs at least " + bytes_text(least) +
+               " of working memory per rank, but the limit leaves " + bytes_text(std::max<std::int64_t>(0, options_.memory_limit)) +
+               "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)";
     }
 
     static constexpr std::size_t max_enumerated_edges = 6;
@@ -117,10 +136,28 @@ private:
         return group;
     }
 
-    /// @throws OutOfMemory
-    PlannedProduct fused_product(const Fusion& inside) const {
-        ProductSteps steps(spec_, options_);
+    PlannedProduct steps_with(const Fusion& inside, Places places) const {
+        if (places == Places::may_change) return steps_of(spec_, options_, inside, places);
+        auto still = spec_;
+        still.output_is_free = false;
+        auto left = options_;
+        left.expected_runs = 1;
+        return steps_of(still, left, inside, places);
+    }
+
+    PlannedProduct steps_of(const Product& spec, const PlanOptions& options, const Fusion& inside, Places places) const {
+        auto forecast = ProductSteps::forecast(spec, options);
+        take_steps(forecast, inside);
+        auto beside = intermediate_bytes(forecast.product(), spec.element_bytes);
+        if (spec.output_is_free) beside += bytes_on_a_rank(spec.output.layout, spec.element_bytes);
+        ProductSteps steps(spec, options, places, beside);
+        take_steps(steps, inside);
+        return steps.take();
+    }
+
+    void take_steps(ProductSteps& steps, const Fusion& inside) const {
         steps.sum_labels_of_one_factor();
+        if (order_.empty()) return steps.finish();
         std::map<int, int> id_of;
         for (std::size_t n = 0; n < steps.nodes().size(); ++n) id_of[static_cast<int>(n)] = steps.nodes()[n].id;
         for (const auto& group : groups_of(inside)) {
@@ -129,7 +166,6 @@ private:
             steps.multiply(members, group.order);
             if (!steps.nodes().empty()) id_of[group.result] = steps.nodes()[*std::min_element(members.begin(), members.end())].id;
         }
-        return steps.take();
     }
 
     /// The cheapest set of intermediates to keep inside, from quick estimates: all sets where there are few, else by changing one
@@ -220,54 +256,6 @@ private:
     std::map<int, OperandSpec> intermediate_;
 };
 
-/// Bytes of a plan on the busiest rank, at most: exactly that, or whatever is found at once and is within the limit.
-std::int64_t bound_of(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
-    const auto beside = intermediate_bytes(plan, spec.element_bytes) + new_place_bytes(plan, spec);
-    const auto largest = [&](const auto& workspace) {
-        std::int64_t bytes = 0;
-        for (const auto& step : plan.steps) bytes = std::max(bytes, workspace(step));
-        return saturated(static_cast<double>(bytes) + static_cast<double>(beside));
-    };
-    const auto rough = largest([&](const auto& step) { return most_workspace(step, spec.element_bytes, options.local); });
-    if (rough <= options.memory_limit) return rough;
-    return largest([&](const auto& step) { return step_memory(step, spec.element_bytes, options.local).workspace; });
-}
-
-/// A search with this part of the memory limit is the last one.
-constexpr std::int64_t smallest_share = 16;
-
-/// @throws OutOfMemory
-PlannedProduct within_limit(const Product& spec, const PlanOptions& options) {
-    auto plan = ProductPlanner(spec, options).plan();
-    if (options.memory_limit == PlanOptions::unlimited) return plan;
-    auto needed = bound_of(plan, spec, options);
-    if (needed <= options.memory_limit) return plan;
-    // With more memory later, more runs may find another plan.
-    const bool for_any_runs = plan.for_any_runs;
-    // New places need memory beside the old ones.
-    auto still = spec;
-    still.output_is_free = false;
-    for (auto& factor : still.factors) factor.is_lasting = false;
-    auto left = options;
-    left.expected_runs = 1;
-    // The search looks at single steps, and at estimates: it is given less where those were too low.
-    for (auto limit = options.memory_limit; limit >= options.memory_limit / smallest_share;
-         limit = std::min(limit - (needed - options.memory_limit), limit / 4 * 3)) {
-        left.memory_limit = limit;
-        try {
-            plan = ProductPlanner(still, left).plan();
-        } catch (const OutOfMemory&) {
-            break;
-        }
-        for (auto& step : plan.steps)
-            if (auto* const product = std::get_if<ProductPlan>(&step.work)) product->stay.assign(product->result(), std::nullopt);
-        plan.for_any_runs = for_any_runs;
-        needed = bound_of(plan, still, options);
-        if (needed <= options.memory_limit) return plan;
-    }
-    throw OutOfMemory(needs_at_least(spec, needed, options));
-}
-
 /// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
 /// within the limit; empty if that does not help.
 std::string ranks_advice(const Product& spec, const PlanOptions& options) {
@@ -287,7 +275,7 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
         for (auto& factor : larger.factors) double_ranks(factor);
         double_ranks(larger.output);
         try {
-            within_limit(larger, left);
+            ProductPlanner(larger, left).plan();
             return "; " + std::to_string(grid.ranks()) + " ranks would do";
         } catch (const OutOfMemory&) {
             continue;
@@ -335,9 +323,13 @@ Product settled(const PlannedProduct& plan, Product spec) {
     return spec;
 }
 
+std::int64_t bytes_on_a_rank(const Layout& layout, std::int64_t element_bytes) {
+    return Workspace::padded(saturated_product(layout.max_local_size(), element_bytes));
+}
+
 std::int64_t intermediate_bytes(const PlannedProduct& plan, std::int64_t element_bytes) {
     std::int64_t sum = 0;
-    for (const auto& layout : plan.intermediates) sum += Workspace::padded(saturated_product(layout.max_local_size(), element_bytes));
+    for (const auto& layout : plan.intermediates) sum += bytes_on_a_rank(layout, element_bytes);
     return sum;
 }
 
@@ -345,7 +337,7 @@ std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
     const auto after = settled(plan, spec);
     std::int64_t sum = 0;
     const auto add = [&](const OperandSpec& now, const OperandSpec& then) {
-        if (!(now.layout == then.layout)) sum += Workspace::padded(saturated_product(then.layout.max_local_size(), spec.element_bytes));
+        if (!(now.layout == then.layout)) sum += bytes_on_a_rank(then.layout, spec.element_bytes);
     };
     for (std::size_t f = 0; f < spec.factors.size(); ++f) add(spec.factors[f], after.factors[f]);
     add(spec.output, after.output);
@@ -354,7 +346,7 @@ std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
 
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options) {
     try {
-        return within_limit(spec, options);
+        return ProductPlanner(spec, options).plan();
     } catch (const OutOfMemory& error) {
         throw OutOfMemory(error.what() + ranks_advice(spec, options));
     }

@@ -47,6 +47,9 @@ struct PlannedProduct {
 /// Gives the tensors and labels in the steps the names that they have in `spec`; plans do not depend on names.
 void set_names(std::vector<PlannedStep>& steps, const Product& spec);
 
+/// An array of the workspace in this layout, in bytes on the busiest rank.
+std::int64_t bytes_on_a_rank(const Layout& layout, std::int64_t element_bytes);
+
 /// Intermediates, and tensors' new places beside the old ones, in bytes on the busiest rank.
 std::int64_t intermediate_bytes(const PlannedProduct& plan, std::int64_t element_bytes);
 std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec);
@@ -54,7 +57,7 @@ std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec);
 /// The product with its tensors where the plan leaves them: as it is planned the next time.
 Product settled(const PlannedProduct& plan, Product spec);
 
-/// What the plan takes on any rank is within the memory limit: for its largest step, intermediates, and tensors' new places.
+/// What the plan takes on any rank is within the memory limit, see memory_bound().
 /// @throws OutOfMemory with the need, the limit, and how many ranks would do, if nothing fits into the memory limit
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options);
 

@@ -114,10 +114,10 @@ struct ProductPlan {
 /// A plan without a grid: axes, and the chain of local products.
 ProductPlan unmapped_plan(const Product& spec, const PairOrder& order);
 
-/// Finds the fastest of the grids (PlanOptions::grids), mappings and windows within the memory limit; none if nothing fits.
+/// Finds the fastest of the grids (PlanOptions::grids), mappings and windows whose workspace is within the memory limit (see
+/// workspace_bound()); if there is none, the one with the smallest workspace.
 /// @param order empty for a single factor
-/// @param least set to the least working memory that was found, in bytes, if nothing fits
-std::optional<ProductPlan> plan_on_grid(const Product& spec, const PairOrder& order, const PlanOptions& options, std::int64_t& least);
+ProductPlan plan_on_grid(const Product& spec, const PairOrder& order, const PlanOptions& options);
 
 /// The plan for given mappings of the axes on a grid; used where a plan is adapted, and by tests.
 ProductPlan plan_with_mapping(const Product& spec, const PairOrder& order, const RankGrid& grid, const std::vector<SlotMapping>& mapping,

@@ -2,36 +2,40 @@
 // symmetry take the fastest of three ways.
 #include "plan/product/product_steps.hpp"
 
-#include "arges/error.hpp"
 #include "plan/product/pair_rows.hpp"
+#include "plan/product/step_memory.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 #include <set>
 
 namespace arges {
 
-namespace {
-
-std::string bytes_text(std::int64_t bytes) {
-    static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    int unit = 0;
-    for (; bytes >= 10240 && unit < 4; ++unit) bytes /= 1024;
-    return std::to_string(bytes) + " " + units[unit];
+void BestProduct::consider(PlannedProduct plan) {
+    auto bytes = memory_bound(plan, *spec_, *options_);
+    if (bytes > options_->memory_limit) {
+        // Nobody needs inputs to stay where they were gathered.
+        for (auto& step : plan.steps)
+            if (auto* const product = std::get_if<ProductPlan>(&step.work)) product->stay.assign(product->result(), std::nullopt);
+        bytes = memory_bound(plan, *spec_, *options_);
+    }
+    const double seconds = plan.seconds(spec_->element_bytes, options_->machine);
+    const bool plan_fits = bytes <= options_->memory_limit;
+    if (plan_ && (plan_fits != fits() ? fits() : plan_fits ? seconds >= seconds_ * (1 - 1e-9) : bytes >= bytes_)) return;
+    plan_ = std::move(plan);
+    seconds_ = seconds;
+    bytes_ = bytes;
 }
 
-}  // namespace
-
-std::string needs_at_least(const Product& spec, std::int64_t least, const PlanOptions& options) {
-    return "contraction to " + spec.output.name + ": needs at least " + bytes_text(least) +
-           " of working memory per rank, but the limit leaves " + bytes_text(std::max<std::int64_t>(0, options.memory_limit)) +
-           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)";
-}
-
-ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options)
-    : spec_(spec), options_(options), next_id_(static_cast<int>(spec.factors.size())) {
+ProductSteps::ProductSteps(const Product& spec, const PlanOptions& options, Places places, std::int64_t beside)
+    : spec_(spec), options_(options), places_(places), beside_(beside), next_id_(static_cast<int>(spec.factors.size())) {
     for (std::size_t f = 0; f < spec.factors.size(); ++f) nodes_.push_back({static_cast<int>(f), spec.factors[f]});
+}
+
+ProductSteps ProductSteps::forecast(const Product& spec, const PlanOptions& options) {
+    ProductSteps steps(spec, options, Places::are_fixed, 0);
+    steps.is_forecast_ = true;
+    return steps;
 }
 
 bool ProductSteps::in_output(int label) const { return std::count(spec_.output.labels.begin(), spec_.output.labels.end(), label) > 0; }
@@ -82,18 +86,21 @@ ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, 
     std::vector<std::int64_t> extents;
     for (int l : spec.output.labels) extents.push_back(spec_.label_extents[static_cast<std::size_t>(l)]);
     spec.output.layout = new_layout(extents, raw_symmetry(axes_of(spec), spec.output.labels));
-    spec.output_is_free = options_.group_mapping == GroupMapping::packed;
-    auto plan = planned(spec, order);
-    spec.output.layout = plan.spec.output.layout;
-    for (std::size_t i = 0; i < inputs.size(); ++i) suit_consumer(inputs[i].id, i, plan);
-    product_.intermediates.push_back(spec.output.layout);
     const int id = next_id_++;
-    push_product(std::move(plan), inputs, id);
+    if (!is_forecast_) {
+        spec.output_is_free = options_.group_mapping == GroupMapping::packed && places_ == Places::may_change;
+        auto plan = planned(spec, order);
+        spec.output.layout = plan.spec.output.layout;
+        for (std::size_t i = 0; i < inputs.size(); ++i) suit_consumer(inputs[i].id, i, plan);
+        push_product(std::move(plan), inputs, id);
+    }
+    product_.intermediates.push_back(spec.output.layout);
     return {id, spec.output};
 }
 
 void ProductSteps::multiply(const std::vector<std::size_t>& members, const PairOrder& order) {
     if (members.size() < nodes_.size()) return replace(members, intermediate(members, order));
+    if (is_forecast_) return nodes_.clear();
     if (const auto pairs =
             members.size() == 2 && spec_.is_field ? joint_pair(nodes_[0].spec, nodes_[1].spec, spec_.output.labels) : std::nullopt)
         multiply_joint_pair(*pairs);
@@ -108,10 +115,16 @@ void ProductSteps::multiply_at_once(const PairOrder& order) {
     push_product(std::move(plan), nodes_, output_operand);
 }
 
+PlanOptions ProductSteps::options_of_a_step() const {
+    auto left = options_;
+    if (left.memory_limit != PlanOptions::unlimited) left.memory_limit -= beside_;
+    return left;
+}
+
 ProductPlan ProductSteps::planned(const Product& spec, const PairOrder& order) const {
-    std::int64_t least = 0;
-    if (auto plan = plan_on_grid(spec, order, options_, least)) return *std::move(plan);
-    throw OutOfMemory(needs_at_least(spec, least, options_));
+    auto plan = plan_on_grid(spec, order, options_of_a_step());
+    if (places_ == Places::are_fixed) plan.stay.assign(plan.result(), std::nullopt);
+    return plan;
 }
 
 /// Lets the producer of an intermediate scatter it to where the consumer gathers it with the fewest bytes, if that is faster for both
@@ -129,7 +142,8 @@ void ProductSteps::suit_consumer(int id, std::size_t input, ProductPlan& consume
     auto making = plan_with_mapping(make, before_it->order, before_it->grid, before_it->mapping, options_);
     auto using_it = plan_with_mapping(use, consumer.order, consumer.grid, consumer.mapping, options_);
     const double before = before_it->cost.seconds + consumer.cost.seconds;
-    const bool fits = std::max(making.cost.working_bytes, using_it.cost.working_bytes) <= options_.memory_limit;
+    const auto left = options_of_a_step();
+    const bool fits = std::max(workspace_bound(making, left), workspace_bound(using_it, left)) <= left.memory_limit;
     if (!fits || !before_it->windows.empty() || making.cost.seconds + using_it.cost.seconds >= before) return;
     product_.intermediates[static_cast<std::size_t>(id) - spec_.factors.size()] = make.output.layout;
     making.stay = before_it->stay;
@@ -150,36 +164,29 @@ void ProductSteps::finish() {
     nodes_.clear();
 }
 
-/// The fastest of R = A+ B+ + A- B-, see joint_pair(), of half of the products of an operand that stays, and their mirror image, and of the
-/// product as it is. @throws OutOfMemory if none fits
+/// The best of R = A+ B+ + A- B-, see joint_pair(), of half of the products of an operand that stays, and their mirror image, and of the
+/// product as it is.
 void ProductSteps::multiply_joint_pair(const std::array<PairOperand, 2>& pairs) {
-    const std::function<void(ProductSteps&)> ways[] = {
-        [&](ProductSteps& steps) { steps.multiply_parts(pairs); },
-        [&](ProductSteps& steps) {
-            auto half = plan_by_rows(last_product(nodes_), options_, mirror_of(pairs, spec_.output.labels, spec_.label_extents.size()));
-            if (!half) throw OutOfMemory("");
-            steps.push_product(*std::move(half), nodes_, output_operand);
-        },
-        [](ProductSteps& steps) {
-            steps.multiply_at_once({{0, 1}});
-        },
-    };
-    std::optional<PlannedProduct> best;
-    for (const auto& way : ways) {
+    BestProduct best(spec_, options_);
+    auto parts = *this;
+    parts.multiply_parts(pairs);
+    best.consider(parts.take());
+    const auto mirror = mirror_of(pairs, spec_.output.labels, spec_.label_extents.size());
+    if (auto half = plan_by_rows(last_product(nodes_), options_of_a_step(), mirror)) {
         auto steps = *this;
-        try {
-            way(steps);
-        } catch (const OutOfMemory&) {
-            if (&way == std::end(ways) - 1 && !best) throw;
-            continue;
-        }
-        const auto seconds = [&](const PlannedProduct& product) { return product.seconds(spec_.element_bytes, options_.machine); };
-        if (!best || seconds(steps.product_) < seconds(*best) * (1 - 1e-9)) best = std::move(steps.product_);
+        steps.push_product(*std::move(half), nodes_, output_operand);
+        best.consider(steps.take());
     }
-    product_ = *std::move(best);
+    multiply_at_once({{0, 1}});
+    best.consider(std::move(product_));
+    product_ = best.take();
 }
 
 void ProductSteps::multiply_parts(const std::array<PairOperand, 2>& pairs) {
+    for (const bool symmetric : {true, false})
+        for (std::size_t o = 0; o < 2; ++o)
+            beside_ += bytes_on_a_rank(new_layout(nodes_[o].spec.layout.extents(), part_symmetry(nodes_[o].spec, pairs[o], symmetric)),
+                                       spec_.element_bytes);
     for (const bool symmetric : {true, false}) {
         std::vector<ProductNode> parts;
         for (std::size_t o = 0; o < 2; ++o) parts.push_back(part_of(nodes_[o], pairs[o], symmetric));

@@ -5,6 +5,9 @@
 #include "plan/product/plan_product.hpp"
 
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -15,25 +18,53 @@ struct ProductNode {
     OperandSpec spec;
 };
 
-/// Text for OutOfMemory.
-std::string needs_at_least(const Product& spec, std::int64_t least, const PlanOptions& options);
+/// Of plans of one product, keeps the fastest one that fits into the memory limit, or the one that takes least as long as none fits.
+class BestProduct {
+public:
+    BestProduct(const Product& spec, const PlanOptions& options) : spec_(&spec), options_(&options) {}
+
+    void consider(PlannedProduct plan);
+    bool fits() const { return bytes_ <= options_->memory_limit; }
+    /// Takes the plan out.
+    PlannedProduct take() { return *std::move(plan_); }
+    const std::optional<PlannedProduct>& plan() const { return plan_; }
+    std::int64_t bytes() const { return bytes_; }
+
+private:
+    const Product* spec_;
+    const PlanOptions* options_;
+    std::optional<PlannedProduct> plan_;
+    double seconds_ = 0;
+    std::int64_t bytes_ = std::numeric_limits<std::int64_t>::max();  // see memory_bound()
+};
+
+/// What the steps of a product may do with tensors.
+enum class Places : std::uint8_t {
+    may_change,  ///< tensors and intermediates go where less is moved
+    are_fixed,   ///< inputs and output stay where they are, intermediates lie evenly
+};
 
 /// Keeps the operands that are left to be multiplied, and the steps so far.
 class ProductSteps {
 public:
-    ProductSteps(const Product& spec, const PlanOptions& options);
+    /// @param beside  bytes that stand in memory beside every step, see forecast()
+    ProductSteps(const Product& spec, const PlanOptions& options, Places places, std::int64_t beside);
+    /// Steps that are not planned: for the nodes, and the intermediates that there will be.
+    static ProductSteps forecast(const Product& spec, const PlanOptions& options);
 
     const std::vector<ProductNode>& nodes() const { return nodes_; }
     /// A label that one factor alone has and that the output lacks is summed first.
     void sum_labels_of_one_factor();
     /// Multiplies several nodes in the given order (step s makes node members.size() + s) on one grid. The result is an
     /// intermediate, which takes the first of their places, or the output if these are all nodes that are left.
-    /// @throws OutOfMemory with the need and the limit if no grid fits into the memory limit
+    /// Steps that do not fit into the memory limit take as little as they can.
     void multiply(const std::vector<std::size_t>& members, const PairOrder& order);
     /// The last step where one node is left, if one is: it is summed or moved to the output.
     void finish();
 
     PlannedProduct take() { return std::move(product_); }
+    /// The plan so far.
+    const PlannedProduct& product() const { return product_; }
 
 private:
     bool in_output(int label) const;
@@ -43,6 +74,8 @@ private:
     /// The product of nodes, to the output and projected as it wants.
     Product last_product(const std::vector<ProductNode>& inputs) const;
     void multiply_at_once(const PairOrder& order);
+    /// The options with the memory that is left for a step.
+    PlanOptions options_of_a_step() const;
     ProductPlan planned(const Product& spec, const PairOrder& order) const;
     ProductNode intermediate(const std::vector<std::size_t>& members, const PairOrder& order);
     void suit_consumer(int id, std::size_t input, ProductPlan& consumer);
@@ -57,6 +90,9 @@ private:
     const Product& spec_;
     const PlanOptions& options_;
     std::vector<ProductNode> nodes_;
+    Places places_;
+    bool is_forecast_ = false;
+    std::int64_t beside_;  // bytes
     PlannedProduct product_;
     int next_id_;
 };

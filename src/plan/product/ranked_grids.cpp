@@ -44,10 +44,34 @@ public:
             const auto row = rows.begin() + static_cast<std::ptrdiff_t>(s * width);
             result.push_back({{row, row + static_cast<std::ptrdiff_t>(width)}, levels_.back()[s].seconds});
         }
+        if (most > 1 && grid_.ranks() > 1) add_stationary(result);
         return result;
     }
 
 private:
+    /// What leaves one operand where it is.
+    void add_stationary(std::vector<RankedGrid>& result) const {
+        for (const auto& operand : operands_) {
+            if (operand.spread.empty()) continue;
+            RankedGrid grid{std::vector<int>(grid_.lengths.size(), no_target), 0};
+            std::vector<std::int64_t> places(targets_.size(), 1);
+            for (const auto& [target, torus] : operand.spread)
+                for (int t : torus) {
+                    grid.target[static_cast<std::size_t>(t)] = target;
+                    places[static_cast<std::size_t>(target)] *= grid_.lengths[static_cast<std::size_t>(t)];
+                }
+            const auto is_same = [&](const RankedGrid& known) { return known.target == grid.target; };
+            const auto extends_too_far = [&](const GridTarget& target) {
+                return places[static_cast<std::size_t>(&target - targets_.data())] > target.extent;
+            };
+            if (std::any_of(result.begin(), result.end(), is_same) || std::any_of(targets_.begin(), targets_.end(), extends_too_far))
+                continue;
+            grid.seconds = seconds(kind_of(std::move(places), grid.target), grid.target.data(), 0, grid.target[0]);
+            const auto is_before = [](const RankedGrid& a, const RankedGrid& b) { return a.seconds < b.seconds; };
+            result.insert(std::upper_bound(result.begin(), result.end(), grid, is_before), grid);
+        }
+    }
+
     /// Grids with idle ranks pay seldom, so that less is looked for there.
     static constexpr std::size_t widest_beam = 192, narrow_beam = 32, variants = 6;
 

@@ -22,7 +22,8 @@ struct RankedGrid {
     double seconds = 0;       ///< from block sizes, and from the share of what a rank owns that lies in its block
 };
 
-/// Assignments by ascending seconds, found by a beam search over the torus dimensions; at least one, at most `most`.
+/// Assignments by ascending seconds, found by a beam search over the torus dimensions, at most `most`, and those that leave an operand
+/// where it is if these are several; at least one.
 std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
                                      const PlanOptions& options, std::size_t most);
 

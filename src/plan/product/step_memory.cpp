@@ -24,8 +24,7 @@ constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 class Movements {
 public:
     /// @param parts  into which the movement is cut; its lists are kept if it is whole
-    void add(const Movement& movement, std::int64_t parts) {
-        const auto bound = movement_bound(movement);
+    void add(const MovementBound& bound, std::int64_t parts) {
         (parts == 1 ? kept_ : passing_) += bound.list_bytes;
         building_ = std::max(building_, bound.building_bytes);
         messages_ = std::max(messages_, ceil_div(bound.volume.sent + bound.volume.received, parts));
@@ -88,57 +87,95 @@ std::int64_t most_messages(const Movement& movement) {
     return saturated(received + std::min(sent, received * static_cast<double>(movement.ranks())));
 }
 
-/// The planner's estimate is that of messages as long on one side as on the other.
-StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
-    Movements movements;
-    Copies copies;
-    const auto summed = summed_indices(plan);
+/// Arrays and messages of a product. The planner's estimate is that of messages as long on one side as on the other.
+/// @param messages  elements of the largest ones that are there together
+std::int64_t workspace_of(const ProductPlan& plan, std::int64_t messages, const LocalProducts& local) {
     std::int64_t arrays = 0, estimated = 0;  // elements; the planner's estimate has both
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
-        if (o < plan.result()) copies.add(plan.operands[o], summed, plan.spec.element_bytes);
         if (plan.operands[o].in_place) continue;
-        movements.add(plan.movement(o), plan.parts(o));
         arrays += copied_elements(plan, o);
         estimated = std::max(estimated, 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o)));
     }
     const auto inside =
         std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
     if (plan.rows) arrays += (local.threads - 1) * plan.operands.back().layout.max_local_size();
-    const auto bound = (arrays + movements.messages()) * plan.spec.element_bytes + inside;
-    const auto workspace = std::max(plan.cost.working_bytes, bound);
+    return std::max(plan.cost.working_bytes, (arrays + messages) * plan.spec.element_bytes + inside);
+}
+
+StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
+    Movements movements;
+    Copies copies;
+    const auto summed = summed_indices(plan);
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
+        if (o < plan.result()) copies.add(plan.operands[o], summed, plan.spec.element_bytes);
+        if (!plan.operands[o].in_place) movements.add(movement_bound(plan.movement(o)), plan.parts(o));
+    }
+    const auto workspace = workspace_of(plan, movements.messages(), local);
     for (std::size_t i = 0; i < plan.stay.size(); ++i)
-        if (plan.stay[i]) movements.add(plan.movement(i), 1);  // the way there has the same labels
+        if (plan.stay[i]) movements.add(movement_bound(plan.movement(i)), 1);  // the way there has the same labels
     return movements.memory(workspace, copies.bytes(local.most_copied));
+}
+
+StepMemory memory_of(const Movement& movement, std::int64_t element_bytes) {
+    Movements movements;
+    movements.add(movement_bound(movement), 1);
+    return movements.memory(movements.messages() * element_bytes, 0);
+}
+
+/// Bounds of StepMemory::workspace that are found at once, and may be many times larger.
+std::int64_t most_workspace(const Movement& movement, std::int64_t element_bytes) {
+    return saturated(static_cast<double>(most_messages(movement)) * static_cast<double>(element_bytes) + padding);
+}
+
+std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local) {
+    double elements = 0;
+    for (std::size_t o = 0; o < plan.operands.size(); ++o)
+        if (!plan.operands[o].in_place) elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
+    if (plan.rows) elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
+    return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(plan.spec.element_bytes) + padding);
 }
 
 }  // namespace
 
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
-    return std::visit(Overloaded{[&](const PlannedMovement& movement) {
-                                     Movements movements;
-                                     movements.add(movement.spec, 1);
-                                     return movements.memory(movements.messages() * element_bytes, 0);
-                                 },
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return memory_of(movement.spec, element_bytes); },
                                  [&](const ProductPlan& product) { return memory_of(product, local); }},
                       step.work);
 }
 
-std::int64_t most_workspace(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
-    return std::visit(Overloaded{[&](const PlannedMovement& movement) {
-                                     return saturated(
-                                         static_cast<double>(most_messages(movement.spec)) * static_cast<double>(element_bytes) + padding);
-                                 },
-                                 [&](const ProductPlan& plan) {
-                                     double elements = 0;
-                                     for (std::size_t o = 0; o < plan.operands.size(); ++o)
-                                         if (!plan.operands[o].in_place)
-                                             elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
-                                     if (plan.rows)
-                                         elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
-                                     return saturated(static_cast<double>(plan.cost.working_bytes) +
-                                                      elements * static_cast<double>(element_bytes) + padding);
-                                 }},
-                      step.work);
+WorkspaceOfCuts::WorkspaceOfCuts(const ProductPlan& plan, const LocalProducts& local) : local_(local) {
+    for (std::size_t o = 0; o < plan.operands.size(); ++o)
+        bounds_.push_back(plan.operands[o].in_place ? MovementBound() : movement_bound(plan.movement(o)));
+}
+
+std::int64_t WorkspaceOfCuts::operator()(const ProductPlan& plan) const {
+    Movements movements;
+    for (std::size_t o = 0; o < plan.operands.size(); ++o)
+        if (!plan.operands[o].in_place) movements.add(bounds_[o], plan.parts(o));
+    return movements.memory(workspace_of(plan, movements.messages(), local_), 0).workspace;
+}
+
+std::int64_t workspace_bound(const ProductPlan& plan, const PlanOptions& options) {
+    const auto rough = most_workspace(plan, options.local);
+    return rough <= options.memory_limit ? rough : WorkspaceOfCuts(plan, options.local)(plan);
+}
+
+std::int64_t memory_bound(const PlannedProduct& plan, const Product& spec, const PlanOptions& options) {
+    const auto beside =
+        saturated(static_cast<double>(intermediate_bytes(plan, spec.element_bytes)) + static_cast<double>(new_place_bytes(plan, spec)));
+    auto left = options;
+    left.memory_limit -= beside;
+    std::int64_t largest = 0;
+    for (const auto& step : plan.steps)
+        largest = std::max(largest, std::visit(Overloaded{[&](const PlannedMovement& movement) {
+                                                              const auto rough = most_workspace(movement.spec, spec.element_bytes);
+                                                              return rough <= left.memory_limit
+                                                                         ? rough
+                                                                         : memory_of(movement.spec, spec.element_bytes).workspace;
+                                                          },
+                                                          [&](const ProductPlan& product) { return workspace_bound(product, left); }},
+                                               step.work));
+    return saturated(static_cast<double>(largest) + static_cast<double>(beside));
 }
 
 }  // namespace arges

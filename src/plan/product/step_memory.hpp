@@ -1,9 +1,11 @@
 /// What a step of a product takes of memory, from its plan alone. Pure.
 #pragma once
 
+#include "plan/movement/volume.hpp"
 #include "plan/product/plan_product.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace arges {
 
@@ -17,7 +19,21 @@ struct StepMemory {
 
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
 
-/// A bound of StepMemory::workspace that is found at once, and may be many times larger.
-std::int64_t most_workspace(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
+/// A bound of StepMemory::workspace of a product: exactly that, or whatever is found at once and is within the memory limit.
+std::int64_t workspace_bound(const ProductPlan& plan, const PlanOptions& options);
+
+/// StepMemory::workspace of plans that differ in their windows and costs only.
+class WorkspaceOfCuts {
+public:
+    WorkspaceOfCuts(const ProductPlan& plan, const LocalProducts& local);
+    std::int64_t operator()(const ProductPlan& plan) const;
+
+private:
+    LocalProducts local_;
+    std::vector<MovementBound> bounds_;  // by operand, of the whole movement
+};
+
+/// A bound of what a plan takes beside the tensors, in bytes on the busiest rank: its largest step, intermediates, and tensors' new places.
+std::int64_t memory_bound(const PlannedProduct& plan, const Product& spec, const PlanOptions& options);
 
 }  // namespace arges

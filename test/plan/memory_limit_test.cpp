@@ -1,0 +1,122 @@
+// Memory is never refused that would do: random products on up to a million ranks, down to the smallest limit.
+#include "plan/product/step_memory.hpp"
+#include "support/contractions.hpp"
+#include "support/product_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <random>
+
+namespace arges::test {
+namespace {
+
+std::int64_t pick(std::mt19937_64& random, std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+}
+
+/// A product of small primes.
+std::int64_t random_ranks(std::mt19937_64& random) {
+    static const std::int64_t primes[] = {2, 2, 2, 2, 3, 3, 5, 7};
+    const auto most = static_cast<std::int64_t>(std::pow(10.0, static_cast<double>(pick(random, 0, 600)) / 100));
+    std::int64_t ranks = 1;
+    for (;;) {
+        const auto next = ranks * primes[pick(random, 0, 7)];
+        if (next > most) return ranks;
+        ranks = next;
+    }
+}
+
+/// A case of coupled cluster, or two to four tensors over random labels, each of which two of them have or one and the output.
+Product random_product(std::mt19937_64& random, std::string& name) {
+    const auto ranks = random_ranks(random);
+    Product result;
+    if (pick(random, 0, 1) == 0) {
+        const auto cases = contraction_cases(pick(random, 4, 120), pick(random, 2, 40), pick(random, 2, 40));
+        const auto chosen = std::next(cases.begin(), pick(random, 0, static_cast<std::int64_t>(cases.size()) - 1));
+        name = chosen->first;
+        result = pairwise_product(chosen->second, unfold(Torus({ranks})));
+        result.output_is_free = pick(random, 0, 1) == 0;
+    } else {
+        const auto tensors = pick(random, 2, 4), labels = pick(random, 2, 6);
+        std::vector<std::string> operands(static_cast<std::size_t>(tensors) + 1);
+        std::map<char, std::int64_t> extents;
+        for (char l = 'a'; l < 'a' + labels; ++l) {
+            extents[l] = pick(random, 1, 4) * pick(random, 1, 60);
+            const auto first = pick(random, 0, tensors - 1);
+            operands[static_cast<std::size_t>(first)] += l;
+            operands[static_cast<std::size_t>((first + pick(random, 1, tensors)) % (tensors + 1))] += l;
+        }
+        for (const auto& letters : operands) name += (name.empty() ? "" : &letters == &operands.back() ? "->" : ",") + letters;
+        result = product_of(name, extents, ranks);
+        result.output_is_free = pick(random, 0, 1) == 0;
+    }
+    for (auto& factor : result.factors) factor.is_lasting = pick(random, 0, 1) == 0;
+    for (std::size_t l = 0; l < result.label_extents.size(); ++l)
+        name += " " + result.label_names[l] + "=" + std::to_string(result.label_extents[l]);
+    name += " on " + std::to_string(ranks);
+    return result;
+}
+
+struct Outcome {
+    bool fits = false;
+    double seconds = 0;
+    std::int64_t bytes = 0;  // taken, or needed
+};
+
+Outcome plan_within(const Product& spec, std::int64_t limit) {
+    PlanOptions options;
+    options.memory_limit = limit;
+    try {
+        const auto plan = plan_product(spec, options);
+        return {true, plan.seconds(spec.element_bytes, options.machine), memory_bound(plan, spec, options)};
+    } catch (const OutOfMemory& error) {
+        const std::string text = error.what(), before = "needs at least ";
+        const auto begin = text.find(before) + before.size();
+        std::int64_t unit = 1;
+        const auto name = text.substr(text.find(' ', begin) + 1, 3);
+        for (const char* u : {"KiB", "MiB", "GiB", "TiB"}) {
+            unit *= 1024;
+            if (name == u) return {false, 0, std::stoll(text.substr(begin)) * unit};
+        }
+        return {false, 0, std::stoll(text.substr(begin))};
+    }
+}
+
+int products() {
+    const char* const count = std::getenv("ARGES_FUZZ_COUNT");
+    return count == nullptr ? 50 : std::stoi(count);
+}
+
+/// Less memory takes longer and never less; what an error asks for is enough; and it is never much.
+TEST(MemoryLimit, IsUsedToTheLastByte) {
+    std::mt19937_64 random(16);
+    int cut = 0;
+    for (int n = 0; n < products(); ++n) {
+        std::string name;
+        const auto spec = random_product(random, name);
+        SCOPED_TRACE(name + (spec.output_is_free ? ", free" : ""));
+        std::int64_t tensors = bytes_on_a_rank(spec.output.layout, spec.element_bytes);
+        for (const auto& factor : spec.factors) tensors += bytes_on_a_rank(factor.layout, spec.element_bytes);
+        const auto whole = plan_within(spec, PlanOptions::unlimited);
+        ASSERT_TRUE(whole.fits);
+        const auto refused = plan_within(spec, 0);
+        ASSERT_FALSE(refused.fits);
+        double faster = whole.seconds;
+        for (auto limit = whole.bytes; limit > refused.bytes; limit = limit / pick(random, 2, 9)) {
+            const auto tight = plan_within(spec, limit);
+            EXPECT_TRUE(tight.fits) << limit << " of at least " << refused.bytes;
+            EXPECT_LE(tight.bytes, limit);
+            EXPECT_GE(tight.seconds, faster * (1 - 1e-6)) << limit;
+            faster = std::max(faster, tight.seconds);
+            ++cut;
+        }
+        const auto least = plan_within(spec, refused.bytes);
+        EXPECT_TRUE(least.fits) << "at least " << refused.bytes << " but then " << least.bytes;
+        EXPECT_GE(least.seconds, faster * (1 - 1e-6)) << refused.bytes;
+    }
+    EXPECT_GT(cut, products());
+}
+
+}  // namespace
+}  // namespace arges::test
