@@ -91,8 +91,8 @@ Row measure(int d, std::int64_t n, std::int64_t ranks, GroupMapping mapping) {
     Row row{d, ranks, n, 0, 1, ranks, "", 0};
     std::int64_t used = 1;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
-        used *= plan.places[a];
-        row.grid += (a == 0 ? "" : "x") + std::to_string(plan.places[a]);
+        used *= plan.grid_lengths[a];
+        row.grid += (a == 0 ? "" : "x") + std::to_string(plan.grid_lengths[a]);
         for (auto v : plan.mapping[a].virtual_factor) row.virtual_blocks *= v;
     }
     row.idle_factor = ranks / used;

@@ -13,10 +13,10 @@ namespace {
 
 /// The terms of a dimension for a rank's local indices; the dimension is a slot of its own.
 std::vector<double> local_terms(const Layout& layout, std::int64_t rank, int slot, const std::vector<double>& terms) {
-    const std::int64_t place = layout.place(rank, slot), step = layout.slot(slot).places();
-    std::vector<double> result(static_cast<std::size_t>(layout.slot(slot).local_size(place)));
+    const std::int64_t coordinate = layout.coordinate(rank, slot), step = layout.slot(slot).grid_length();
+    std::vector<double> result(static_cast<std::size_t>(layout.slot(slot).local_size(coordinate)));
     for (std::size_t t = 0; t < result.size(); ++t)
-        result[t] = terms[static_cast<std::size_t>(place + static_cast<std::int64_t>(t) * step)];
+        result[t] = terms[static_cast<std::size_t>(coordinate + static_cast<std::int64_t>(t) * step)];
     return result;
 }
 

@@ -89,7 +89,7 @@ private:
 
     /// To where a mode is whole; `held` is what the core holds by itself.
     Layout move(const Layout& core, int mode, const std::vector<int>& settled, std::int64_t& held) {
-        if (core.slot(mode).places() == 1) return core;
+        if (core.slot(mode).grid_length() == 1) return core;
         auto moved = layout_with_whole_mode(core, mode, settled);
         tally_.hold(bytes(moved));
         tally_.pass(messages(core, moved));
@@ -141,7 +141,7 @@ private:
         if (end - begin == 1) {
             const auto& layout = tensor.state()->layout;
             std::int64_t leaf = truncation(layout, begin);
-            if (layout.slot(begin).places() > 1) leaf += 3 * bytes(layout_with_whole_mode(layout, begin, {}));
+            if (layout.slot(begin).grid_length() > 1) leaf += 3 * bytes(layout_with_whole_mode(layout, begin, {}));
             leaf_bytes_ = std::max(leaf_bytes_, leaf + 2 * held_core_);
             return;
         }
@@ -180,7 +180,7 @@ private:
 }  // namespace
 
 FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank) {
-    FactorRows rows{block_place(layout, rank).sizes, {}};
+    FactorRows rows{block_position(layout, rank).sizes, {}};
     for (std::size_t m = 0; m < rows.all.size(); ++m)
         rows.owned.push_back(row_traffic(layout, static_cast<int>(m))[static_cast<std::size_t>(rank)].owned);
     return rows;

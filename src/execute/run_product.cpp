@@ -56,9 +56,9 @@ std::vector<std::int64_t> ProductRun::most_in_window() const {
     std::vector<std::int64_t> result(plan_.axes.size(), 0);
     for (std::size_t a = 0; a < result.size(); ++a) {
         const auto count = plan_.windows_of(static_cast<int>(a));
-        const auto place = is_idle() ? 0 : plan_.grid.place_of(plan_.mapping[a].all(), rank_);
+        const auto coordinate = is_idle() ? 0 : plan_.grid.coordinate_of(plan_.mapping[a].all(), rank_);
         const auto until = [&](std::int64_t range) {
-            return count_residues(part_begin(plan_.axes[a].size, range, count), place, plan_.places[a]);
+            return count_residues(part_begin(plan_.axes[a].size, range, count), coordinate, plan_.grid_lengths[a]);
         };
         for (std::int64_t range = 0; range < count; ++range) result[a] = std::max(result[a], until(range + 1) - until(range));
     }
@@ -67,7 +67,7 @@ std::vector<std::int64_t> ProductRun::most_in_window() const {
             for (std::size_t s = 0; s < plan_.operands[o].axes.size(); ++s)
                 if (const auto& slot = plan_.operands[o].layout.slot(static_cast<int>(s)); slot.is_blocks() || slot.is_rows())
                     result[static_cast<std::size_t>(plan_.operands[o].axes[s])] =
-                        slot.local_size(plan_.operands[o].layout.place(rank_, static_cast<int>(s)));
+                        slot.local_size(plan_.operands[o].layout.coordinate(rank_, static_cast<int>(s)));
     return result;
 }
 
@@ -112,7 +112,7 @@ ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) cons
     for (int s = 0; s < layout.slots(); ++s)
         if (const auto& slot = layout.slot(s); !slot.is_blocks() && !slot.is_rows())
             block.offset +=
-                count_residues(slot.begin(), layout.place(rank_, s), slot.places()) * block.strides[static_cast<std::size_t>(s)];
+                count_residues(slot.begin(), layout.coordinate(rank_, s), slot.grid_length()) * block.strides[static_cast<std::size_t>(s)];
     return block;
 }
 
@@ -169,7 +169,8 @@ void ProductRun::apply_weights(const ElementKernels& kernels, std::size_t o, con
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
         if (plan_.weighted[a] != static_cast<int>(o)) continue;
         const int s = slot_of(o, static_cast<int>(a));
-        kernels.scale_along(piece.block.sizes, piece.block.strides, s, orbit_sizes(layout.slot(s), layout.place(rank_, s)), piece.array);
+        kernels.scale_along(piece.block.sizes, piece.block.strides, s, orbit_sizes(layout.slot(s), layout.coordinate(rank_, s)),
+                            piece.array);
     }
 }
 
@@ -307,8 +308,8 @@ local::RowProduct ProductRun::row_product() const {
     const auto& slot = layout.slot(0);
     local::RowProduct product;
     if (layout.grid().is_idle(rank_)) return product;  // no rows
-    product.first_row = layout.place(rank_, 0);
-    product.row_step = slot.places();
+    product.first_row = layout.coordinate(rank_, 0);
+    product.row_step = slot.grid_length();
     product.rows = count_residues(slot.node().children()[0].size(), product.first_row, product.row_step);
     product.strict = slot.node().strict();
     product.once = pair.once;

@@ -41,7 +41,7 @@ std::string grid_text(const ProductPlan& plan) {
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
         const auto& labels = plan.axes[a].labels;
         const auto text = labels_text({{}, labels, false, {}}, plan.spec.label_names);
-        add_to_grid(grid, labels.size() == 1 ? text : "(" + text + ")", plan.places[a]);
+        add_to_grid(grid, labels.size() == 1 ? text : "(" + text + ")", plan.grid_lengths[a]);
     }
     return grid;
 }

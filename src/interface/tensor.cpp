@@ -121,7 +121,7 @@ void TensorState::keep_real() {
     const auto elements = shape().local_size(rank());
     for (int s = 0; s < shape().slots() && elements > 0; ++s) {
         const auto stride = strides[static_cast<std::size_t>(s)], round = stride * sizes[static_cast<std::size_t>(s)];
-        for (auto index : real_indices(shape().slot(s), shape().place(rank(), s)))
+        for (auto index : real_indices(shape().slot(s), shape().coordinate(rank(), s)))
             for (std::int64_t outer = index * stride; outer < elements; outer += round)
                 kernels->make_real(element_at(bytes.data(), outer, kernels->size), stride);
     }

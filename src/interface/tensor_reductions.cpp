@@ -52,7 +52,7 @@ Sum weighted_sum(const Layout& layout, std::int64_t rank,
                  const std::function<Sum(std::span<const double>, std::int64_t, std::int64_t)>& row) {
     if (layout.local_size(rank) == 0) return Sum{};
     std::vector<std::vector<double>> weights;
-    for (int s = 0; s < layout.slots(); ++s) weights.push_back(orbit_sizes(layout.slot(s), layout.place(rank, s)));
+    for (int s = 0; s < layout.slots(); ++s) weights.push_back(orbit_sizes(layout.slot(s), layout.coordinate(rank, s)));
     const auto strides = layout.strides(rank);
     const std::vector<double> one{1};
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> Sum {

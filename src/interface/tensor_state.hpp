@@ -121,7 +121,7 @@ void for_each_element(const Layout& layout, std::int64_t rank, F&& f) {
             return;
         }
         const auto& dims = layout.slot_dimensions(s);
-        layout.slot(s).for_each(layout.place(rank, s), [&](std::int64_t index, const std::int64_t* tuple) {
+        layout.slot(s).for_each(layout.coordinate(rank, s), [&](std::int64_t index, const std::int64_t* tuple) {
             for (std::size_t i = 0; i < dims.size(); ++i) x[static_cast<std::size_t>(dims[i])] = tuple[i];
             self(self, s - 1, offset + index * strides[static_cast<std::size_t>(s)]);
         });

@@ -10,11 +10,11 @@ ElementLocator::ElementLocator(const Layout& layout) : index_(layout.extents().s
     for (const auto extent : layout.extents()) extents_.emplace_back(std::max<std::int64_t>(1, extent));
     for (int s = 0; s < layout.slots(); ++s) {
         const auto& slot = layout.slot(s);
-        auto& known = slots_.emplace_back(Slot{&slot, &layout.slot_dimensions(s), -1, Divider(slot.places()), {}});
+        auto& known = slots_.emplace_back(Slot{&slot, &layout.slot_dimensions(s), -1, Divider(slot.grid_length()), {}});
         if (slot.width() == 1 && !slot.is_blocks()) known.leaf = (*known.dimensions)[0];
-        for (std::int64_t place = 0; place < slot.places(); ++place)
-            known.places.push_back({layout.rank_at(place, s), slot.local_size(place)});
-        keys_are_offsets_ = keys_are_offsets_ && slot.places() == 1 && known.leaf == s;
+        for (std::int64_t coordinate = 0; coordinate < slot.grid_length(); ++coordinate)
+            known.coordinates.push_back({layout.rank_at(coordinate, s), slot.local_size(coordinate)});
+        keys_are_offsets_ = keys_are_offsets_ && slot.grid_length() == 1 && known.leaf == s;
     }
 }
 
@@ -23,10 +23,10 @@ ElementLocation ElementLocator::locate(const std::int64_t* index) const {
     std::array<std::int64_t, max_slot_order> tuple;
     std::int64_t stride = 1;
     for (const auto& slot : slots_) {
-        std::int64_t place = 0, local = 0;
+        std::int64_t coordinate = 0, local = 0;
         if (slot.leaf >= 0) {
-            local = slot.by_places.quotient(index[slot.leaf]);
-            place = index[slot.leaf] - local * slot.by_places.divisor();
+            local = slot.by_grid_length.quotient(index[slot.leaf]);
+            coordinate = index[slot.leaf] - local * slot.by_grid_length.divisor();
         } else {
             for (std::size_t i = 0; i < slot.dimensions->size(); ++i) tuple[i] = index[(*slot.dimensions)[i]];
             const auto in_slot = slot.layout->find(tuple.data());
@@ -34,10 +34,10 @@ ElementLocation ElementLocator::locate(const std::int64_t* index) const {
             at.conjugate ^= in_slot.conjugate;
             at.zero |= in_slot.zero;
             at.real |= in_slot.real;
-            place = in_slot.place;
+            coordinate = in_slot.coordinate;
             local = in_slot.index;
         }
-        const auto& meaning = slot.places[static_cast<std::size_t>(place)];
+        const auto& meaning = slot.coordinates[static_cast<std::size_t>(coordinate)];
         at.rank += meaning.rank;
         at.offset += local * stride;
         stride *= meaning.size;

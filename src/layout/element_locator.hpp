@@ -29,8 +29,8 @@ public:
     ElementLocation locate_key(std::int64_t key);
 
 private:
-    /// What a place of a slot means.
-    struct Place {
+    /// What a coordinate of a slot means.
+    struct Coordinate {
         std::int64_t rank = 0;  ///< contribution to the number of the rank
         std::int64_t size = 0;  ///< elements of the slot there
     };
@@ -38,8 +38,8 @@ private:
         const SlotLayout* layout;
         const std::vector<int>* dimensions;
         int leaf = -1;  ///< the dimension, if the slot is a single one
-        Divider by_places;
-        std::vector<Place> places;
+        Divider by_grid_length;
+        std::vector<Coordinate> coordinates;
     };
     std::vector<Slot> slots_;
     std::vector<Divider> extents_;

@@ -1,5 +1,5 @@
-// The layout of a tensor at rest: the longest torus dimensions go to the slots that are longest per place, after cyclops-2012, section 4.2;
-// in the block way virtual factors make phases equal (section 4.1).
+// The layout of a tensor at rest: the longest torus dimensions go to the slots that are longest per coordinate, after cyclops-2012,
+// section 4.2; in the block way virtual factors make phases equal (section 4.1).
 #include "layout/layout.hpp"
 
 #include "arges/error.hpp"
@@ -25,13 +25,13 @@ std::int64_t RankGrid::stride(int dimension) const {
     return product;
 }
 
-std::int64_t RankGrid::place_of(std::span<const int> along, std::int64_t rank) const {
-    std::int64_t place = 0, places = 1;
+std::int64_t RankGrid::coordinate_of(std::span<const int> along, std::int64_t rank) const {
+    std::int64_t result = 0, stride = 1;
     for (int d : along) {
-        place += coordinate(rank, d) * places;
-        places *= lengths[static_cast<std::size_t>(d)];
+        result += coordinate(rank, d) * stride;
+        stride *= lengths[static_cast<std::size_t>(d)];
     }
-    return place;
+    return result;
 }
 
 std::vector<int> SlotMapping::all() const {
@@ -87,20 +87,20 @@ Layout::Layout(RankGrid grid, std::vector<std::int64_t> extents, Symmetry symmet
     held_ = std::move(held);
 }
 
-std::int64_t Layout::place(std::int64_t rank, int s) const {
-    std::int64_t result = 0, places = 1;
+std::int64_t Layout::coordinate(std::int64_t rank, int s) const {
+    std::int64_t result = 0, shorter = 1;
     for (const auto& [stride, length] : held_slot(s).torus) {
-        result += rank / stride % length * places;
-        places *= length;
+        result += rank / stride % length * shorter;
+        shorter *= length;
     }
     return result;
 }
 
-std::int64_t Layout::rank_at(std::int64_t place, int s) const {
+std::int64_t Layout::rank_at(std::int64_t coordinate, int s) const {
     std::int64_t rank = 0;
     for (const auto& [stride, length] : held_slot(s).torus) {
-        rank += place % length * stride;
-        place /= length;
+        rank += coordinate % length * stride;
+        coordinate /= length;
     }
     return rank;
 }
@@ -116,14 +116,14 @@ std::int64_t Layout::copy_offset(std::int64_t rank) const {
 std::vector<std::int64_t> Layout::local_sizes(std::int64_t rank) const {
     std::vector<std::int64_t> result(held_->slots.size(), 0);
     if (grid().is_idle(rank)) return result;
-    for (int s = 0; s < slots(); ++s) result[static_cast<std::size_t>(s)] = slot(s).local_size(place(rank, s));
+    for (int s = 0; s < slots(); ++s) result[static_cast<std::size_t>(s)] = slot(s).local_size(coordinate(rank, s));
     return result;
 }
 
 std::int64_t Layout::local_size(std::int64_t rank) const {
     if (grid().is_idle(rank)) return 0;
     std::int64_t product = 1;
-    for (int s = 0; s < slots(); ++s) product *= slot(s).local_size(place(rank, s));
+    for (int s = 0; s < slots(); ++s) product *= slot(s).local_size(coordinate(rank, s));
     return product;
 }
 
@@ -192,7 +192,7 @@ std::string Layout::to_string(const std::vector<std::string>& names) const {
             }
         }
         if (slot(s).width() > 1) part = "(" + part + ")";
-        if (!m.is_blocks() && slot(s).places() > 1) part += "/" + std::to_string(slot(s).places()) + (m.rows ? " by rows" : "");
+        if (!m.is_blocks() && slot(s).grid_length() > 1) part += "/" + std::to_string(slot(s).grid_length()) + (m.rows ? " by rows" : "");
         text += (text.empty() ? "" : " ") + part;
     }
     if (text.empty()) text = "scalar";
@@ -223,14 +223,14 @@ int longest_divisible(const std::vector<double>& lengths, std::int64_t factor) {
     return best;
 }
 
-/// Rows of a triangle are distributed where no place has more than this times the mean.
+/// Rows of a triangle are distributed where no coordinate has more than this times the mean.
 constexpr double max_row_imbalance = 1.05;
 
 /// Should the slot be distributed by rows?
 bool prefers_rows(const RankGrid& grid, const SymmetryNode& slot, const std::vector<std::int64_t>& extents, const SlotMapping& mapping) {
     if (slot.children.size() != 2 || slot.kind == NodeKind::product || slot.children[0].kind == NodeKind::leaf) return false;
     const auto layout = SlotLayout::rows(slot, extents, product_of_lengths(grid, mapping.torus));
-    return static_cast<double>(layout.max_local_size() * layout.places()) <= max_row_imbalance * static_cast<double>(layout.size());
+    return static_cast<double>(layout.max_local_size() * layout.grid_length()) <= max_row_imbalance * static_cast<double>(layout.size());
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ struct RankGrid {
     std::int64_t coordinate(std::int64_t rank, int dimension) const;
     /// Ranks that lie between neighbours along a dimension.
     std::int64_t stride(int dimension) const;
-    /// The place of a rank along some dimensions, the first fastest.
-    std::int64_t place_of(std::span<const int> along, std::int64_t rank) const;
+    /// The coordinate of a rank along some dimensions, the first fastest.
+    std::int64_t coordinate_of(std::span<const int> along, std::int64_t rank) const;
     bool operator==(const RankGrid&) const = default;
 };
 
@@ -41,7 +41,7 @@ struct SlotMapping {
     bool rows = false;                                ///< `torus` distributes the rows of a node over two children
 
     bool is_blocks() const { return !torus_by_position.empty(); }
-    /// All torus dimensions, in the order in which they make up the place.
+    /// All torus dimensions, in the order in which they make up the coordinate.
     std::vector<int> all() const;
     bool operator==(const SlotMapping&) const = default;
 };
@@ -73,10 +73,10 @@ public:
     int slot_of_torus(int torus_dimension) const { return held_->user[static_cast<std::size_t>(torus_dimension)]; }
     bool is_partial(int torus_dimension) const { return held_->partial[static_cast<std::size_t>(torus_dimension)]; }
 
-    /// Place of a rank in a slot; the rank must not be idle.
-    std::int64_t place(std::int64_t rank, int s) const;
-    /// The first rank at a place of a slot, at place 0 of all others: what the place adds to the number of a rank.
-    std::int64_t rank_at(std::int64_t place, int s) const;
+    /// Coordinate of a rank in a slot; the rank must not be idle.
+    std::int64_t coordinate(std::int64_t rank, int s) const;
+    /// The first rank at a coordinate of a slot, at coordinate 0 of all others: what the coordinate adds to the number of a rank.
+    std::int64_t rank_at(std::int64_t coordinate, int s) const;
     /// How far a rank is behind the first of those that hold the same elements (copies or parts) as it; 0 at an idle one.
     std::int64_t copy_offset(std::int64_t rank) const;
     /// Local sizes of the slots at a rank; zeros at an idle one.
@@ -110,7 +110,7 @@ private:
     struct Slot {
         SlotLayout layout;
         std::vector<int> dimensions;   // of the tensor, by position
-        std::vector<TorusStep> torus;  // in the order in which they make up the place
+        std::vector<TorusStep> torus;  // in the order in which they make up the coordinate
     };
     struct Held {
         RankGrid grid;
@@ -126,8 +126,8 @@ private:
     std::shared_ptr<const Held> held_;
 };
 
-/// A balanced layout for a tensor at rest: torus dimensions are given to the slots that are longest per place; those that no
-/// slot can use without leaving places empty hold copies. A node over two composite children is distributed by rows where that is
+/// A balanced layout for a tensor at rest: torus dimensions are given to the slots that are longest per coordinate; those that no
+/// slot can use without leaving coordinates empty hold copies. A node over two composite children is distributed by rows where that is
 /// balanced to a few percent.
 Layout default_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 

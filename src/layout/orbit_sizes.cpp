@@ -15,7 +15,7 @@ bool is_rigid(const PackedNode& node) {
 }
 
 /// Local indices of the pairs of equal children of a node over two rigid children.
-std::vector<std::int64_t> equal_pairs(const SlotLayout& slot, std::int64_t place) {
+std::vector<std::int64_t> equal_pairs(const SlotLayout& slot, std::int64_t coordinate) {
     std::vector<std::int64_t> indices;
     const auto& child = slot.node().children()[0];
     std::array<std::int64_t, max_slot_order> x{};
@@ -23,16 +23,16 @@ std::vector<std::int64_t> equal_pairs(const SlotLayout& slot, std::int64_t place
         child.unpack(c, x.data());
         child.unpack(c, x.data() + child.width());
         const auto at = slot.locate(x.data());
-        if (at.place == place && !at.outside) indices.push_back(at.index);
+        if (at.coordinate == coordinate && !at.outside) indices.push_back(at.index);
     }
     return indices;
 }
 
 /// Two for a pair of rigid children, one where they are equal: only those are looked at.
-std::vector<double> sizes_of_pairs(const SlotLayout& slot, std::int64_t place) {
-    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(place)), 2);
+std::vector<double> sizes_of_pairs(const SlotLayout& slot, std::int64_t coordinate) {
+    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(coordinate)), 2);
     if (slot.node().strict()) return sizes;
-    for (auto i : equal_pairs(slot, place)) sizes[static_cast<std::size_t>(i)] = 1;
+    for (auto i : equal_pairs(slot, coordinate)) sizes[static_cast<std::size_t>(i)] = 1;
     return sizes;
 }
 
@@ -42,26 +42,26 @@ bool contains_hermitian(const PackedNode& node) {
 
 }  // namespace
 
-std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t place) {
+std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t coordinate) {
     const auto& node = slot.node();
     if (!slot.is_blocks()) {
-        if (is_rigid(node)) return std::vector<double>(static_cast<std::size_t>(slot.local_size(place)), 1);
+        if (is_rigid(node)) return std::vector<double>(static_cast<std::size_t>(slot.local_size(coordinate)), 1);
         if (node.kind() != NodeKind::product && node.children().size() == 2 && is_rigid(node.children()[0]))
-            return sizes_of_pairs(slot, place);
+            return sizes_of_pairs(slot, coordinate);
     }
-    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(place)), 0);
-    slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
+    std::vector<double> sizes(static_cast<std::size_t>(slot.local_size(coordinate)), 0);
+    slot.for_each(coordinate, [&](std::int64_t i, const std::int64_t* x) {
         sizes[static_cast<std::size_t>(i)] = static_cast<double>(slot.orbit_size(x));
     });
     return sizes;
 }
 
-std::vector<std::int64_t> real_indices(const SlotLayout& slot, std::int64_t place) {
+std::vector<std::int64_t> real_indices(const SlotLayout& slot, std::int64_t coordinate) {
     const auto& node = slot.node();
     if (!contains_hermitian(node)) return {};
-    if (!slot.is_blocks() && node.kind() == NodeKind::hermitian && is_rigid(node.children()[0])) return equal_pairs(slot, place);
+    if (!slot.is_blocks() && node.kind() == NodeKind::hermitian && is_rigid(node.children()[0])) return equal_pairs(slot, coordinate);
     std::vector<std::int64_t> indices;
-    slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
+    slot.for_each(coordinate, [&](std::int64_t i, const std::int64_t* x) {
         std::array<std::int64_t, max_slot_order> tuple;
         std::copy(x, x + slot.width(), tuple.begin());
         if (slot.locate(tuple.data()).real) indices.push_back(i);

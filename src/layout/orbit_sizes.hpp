@@ -8,12 +8,12 @@
 
 namespace arges {
 
-/// Orbit sizes of the local indices of a slot at a place; zero for padding.
-/// Example: sym(a,b) of extent 2 on one place stores (0,0), (0,1), (1,1): sizes 1, 2, 1.
-std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t place);
+/// Orbit sizes of the local indices of a slot at a coordinate; zero for padding.
+/// Example: sym(a,b) of extent 2 on one coordinate stores (0,0), (0,1), (1,1): sizes 1, 2, 1.
+std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t coordinate);
 
-/// Local indices of a slot, at a place, whose elements are real by symmetry; ascending.
-/// Example: hermitian(a,b) of extent 2 on one place: 0 and 2, which are (0,0) and (1,1).
-std::vector<std::int64_t> real_indices(const SlotLayout& slot, std::int64_t place);
+/// Local indices of a slot, at a coordinate, whose elements are real by symmetry; ascending.
+/// Example: hermitian(a,b) of extent 2 on one coordinate: 0 and 2, which are (0,0) and (1,1).
+std::vector<std::int64_t> real_indices(const SlotLayout& slot, std::int64_t coordinate);
 
 }  // namespace arges

@@ -54,19 +54,19 @@ SlotLayout::SlotLayout(const SymmetryNode& slot, std::span<const std::int64_t> e
     : tree_(by_position(slot)), node_(tree_, local_extents, keep_equal), extents_(extents.begin(), extents.end()),
       width_(static_cast<int>(extents.size())) {}
 
-SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places, std::int64_t begin,
+SlotLayout SlotLayout::packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t grid_length, std::int64_t begin,
                               std::int64_t end) {
     const auto by_pos = extents_by_position(slot, extents);
     SlotLayout result(slot, by_pos, by_pos, false);
-    result.places_ = places;
-    result.by_places_ = Divider(places);
+    result.grid_length_ = grid_length;
+    result.by_grid_length_ = Divider(grid_length);
     result.begin_ = begin;
     result.end_ = end < 0 ? result.node_.size() : end;
     return result;
 }
 
-SlotLayout SlotLayout::rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places) {
-    auto result = packed(slot, extents, places);
+SlotLayout SlotLayout::rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t grid_length) {
+    auto result = packed(slot, extents, grid_length);
     if (result.node_.children().size() != 2) throw InvalidArgument("layout: only a node over two children can be distributed by rows");
     result.rows_ = true;
     return result;
@@ -84,14 +84,14 @@ SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int
     }
     check_phases(by_position(slot), phase);
     if (!cut || slot.kind == NodeKind::leaf) {
-        std::int64_t places = 1;
-        for (auto p : physical) places *= p;
-        return packed(slot, extents, places);
+        std::int64_t grid_length = 1;
+        for (auto p : physical) grid_length *= p;
+        return packed(slot, extents, grid_length);
     }
     SlotLayout result(slot, by_pos, local, true);
     result.blocks_ = true;
     for (std::size_t d = 0; d < by_pos.size(); ++d) {
-        result.places_ *= physical[d];
+        result.grid_length_ *= physical[d];
         result.virtual_blocks_ *= virtual_factor[d];
     }
     result.physical_ = std::move(physical);
@@ -100,17 +100,17 @@ SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int
     return result;
 }
 
-std::int64_t SlotLayout::local_size(std::int64_t place) const {
+std::int64_t SlotLayout::local_size(std::int64_t coordinate) const {
     if (blocks_) return virtual_blocks_ * node_.size();
-    if (rows_) return row_start(place, count_residues(node_.children()[0].size(), place, places_));
-    const auto first = begin_ + ((place - begin_) % places_ + places_) % places_;
-    return first < end_ ? ceil_div(end_ - first, places_) : 0;
+    if (rows_) return row_start(coordinate, count_residues(node_.children()[0].size(), coordinate, grid_length_));
+    const auto first = begin_ + ((coordinate - begin_) % grid_length_ + grid_length_) % grid_length_;
+    return first < end_ ? ceil_div(end_ - first, grid_length_) : 0;
 }
 
 std::int64_t SlotLayout::max_local_size() const {
-    // In rows, the place of the last and longest row has the most elements.
-    if (rows_) return local_size(std::max<std::int64_t>(0, node_.children()[0].size() - 1) % places_);
-    return local_size(blocks_ ? 0 : begin_ % places_);
+    // In rows, the coordinate of the last and longest row has the most elements.
+    if (rows_) return local_size(std::max<std::int64_t>(0, node_.children()[0].size() - 1) % grid_length_);
+    return local_size(blocks_ ? 0 : begin_ % grid_length_);
 }
 
 SlotLocation SlotLayout::locate(std::int64_t* x) const {
@@ -125,12 +125,12 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
         if (rows_) {
             const auto split = node_.children()[0].width();
             const auto row = node_.children()[1].pack(x + split);
-            at.place = row % places_;
-            at.index = row_start(at.place, row / places_) + node_.children()[0].pack(x);
+            at.coordinate = row % grid_length_;
+            at.index = row_start(at.coordinate, row / grid_length_) + node_.children()[0].pack(x);
             return at;
         }
-        at.place = c.index % places_;
-        at.index = (c.index - begin_) / places_;
+        at.coordinate = c.index % grid_length_;
+        at.index = (c.index - begin_) / grid_length_;
         return at;
     }
     std::array<std::int64_t, max_slot_order> local, residue;
@@ -147,7 +147,7 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
     at.real = c.real;
     std::int64_t block = 0;
     for (std::size_t d = w; d-- > 0;) {
-        at.place = at.place * physical_[d] + residue[d] % physical_[d];
+        at.coordinate = at.coordinate * physical_[d] + residue[d] % physical_[d];
         block = block * virtual_[d] + residue[d] / physical_[d];
         x[d] = local[d] * physical_[d] * virtual_[d] + residue[d];
     }
@@ -169,9 +169,9 @@ SlotLocation SlotLayout::find(const std::int64_t* x) const {
     at.real = c.real;
     if (c.zero) return at;
     const auto distributed = rows_ ? copy[1] : c.index;
-    const auto turn = by_places_.quotient(distributed);
-    at.place = distributed - turn * places_;
-    at.index = rows_ ? row_start(at.place, turn) + copy[0] : turn;
+    const auto turn = by_grid_length_.quotient(distributed);
+    at.coordinate = distributed - turn * grid_length_;
+    at.index = rows_ ? row_start(at.coordinate, turn) + copy[0] : turn;
     return at;
 }
 
@@ -188,7 +188,7 @@ std::int64_t SlotLayout::orbit_size(const std::int64_t* x) const {
 
 bool SlotLayout::operator==(const SlotLayout& other) const {
     return tree_ == other.tree_ && extents_ == other.extents_ && blocks_ == other.blocks_ && rows_ == other.rows_ &&
-           places_ == other.places_ && begin_ == other.begin_ && end_ == other.end_ && physical_ == other.physical_ &&
+           grid_length_ == other.grid_length_ && begin_ == other.begin_ && end_ == other.end_ && physical_ == other.physical_ &&
            virtual_ == other.virtual_;
 }
 

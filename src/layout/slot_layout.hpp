@@ -1,4 +1,5 @@
-/// How the elements of one slot (a top-level node of a symmetry tree) are distributed to places on the torus.
+/// How the elements of one slot (a top-level node of a symmetry tree) are distributed over a process grid. The torus dimensions of a slot,
+/// taken together, are one dimension of that grid: a rank has one coordinate along it.
 #pragma once
 
 #include "base/divider.hpp"
@@ -15,51 +16,51 @@ namespace arges {
 
 /// Where an element of a slot is stored, and how its value follows from what is stored there.
 struct SlotLocation {
-    std::int64_t place = 0;                                                ///< 0 <= place < places()
-    std::int64_t index = 0;                                                ///< local index at that place
+    std::int64_t coordinate = 0;                                           ///< 0 <= coordinate < grid_length()
+    std::int64_t index = 0;                                                ///< local index at that coordinate
     bool negative = false, conjugate = false, zero = false, real = false;  ///< as in Canonical
     bool outside = false;                                                  ///< the element is not in the window of the layout
 };
 
 /// Distributes a slot in one of three ways.
 ///
-/// *packed*: the packed index I of the whole slot is cyclic over the places: place = I mod p, local index = I / p. No padding.
+/// *packed*: the packed index I of the whole slot is cyclic over the coordinates: coordinate = I mod p, local index = I / p. No padding.
 ///
 /// *rows* (a node over two children only): the elements with the same larger child form a row of a triangle; rows are cyclic over
-/// the places: place = c_1 mod p. A row is contiguous, so that products can read it where it is. No padding, but places differ by
-/// up to one row.
+/// the coordinates: coordinate = c_1 mod p. A row is contiguous, so that products can read it where it is. No padding, but coordinates
+/// differ by up to one row.
 ///
-/// *blocks* (cyclops-2012, section 3): each dimension is cyclic with a phase; a place holds residues r_d of the physical part of
+/// *blocks* (cyclops-2012, section 3): each dimension is cyclic with a phase; a coordinate holds residues r_d of the physical part of
 /// the phases, and one packed block per combination of virtual residues. Example: antisym(a,b), extent 5, phase 2, a on two
-/// places, b virtual: place 0 holds the blocks (0,0) and (0,1); block (0,1) holds a = 2a', b = 2b'+1 for a' <= b'; block (0,0)
+/// coordinates, b virtual: coordinate 0 holds the blocks (0,0) and (0,1); block (0,1) holds a = 2a', b = 2b'+1 for a' <= b'; block (0,0)
 /// pads its diagonal. For a leaf the two ways agree.
 class SlotLayout {
 public:
-    /// Packed way over `places` places; only packed indices in [begin, end) are held (end < 0: all).
-    static SlotLayout packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places, std::int64_t begin = 0,
-                             std::int64_t end = -1);
-    /// Row way over `places` places; `slot` has two children.
-    static SlotLayout rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t places);
+    /// Packed way over `grid_length` coordinates; only packed indices in [begin, end) are held (end < 0: all).
+    static SlotLayout packed(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t grid_length,
+                             std::int64_t begin = 0, std::int64_t end = -1);
+    /// Row way over `grid_length` coordinates; `slot` has two children.
+    static SlotLayout rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t grid_length);
     /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves).
     /// @throws InvalidArgument if dimensions that the slot permutes differ in phase
     static SlotLayout blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::vector<std::int64_t> physical,
                              std::vector<std::int64_t> virtual_factor);
 
-    std::int64_t places() const { return places_; }
+    std::int64_t grid_length() const { return grid_length_; }
     int width() const { return width_; }
     bool is_blocks() const { return blocks_; }
     bool is_rows() const { return rows_; }
-    /// Number of local indices at a place, padding included.
-    std::int64_t local_size(std::int64_t place) const;
+    /// Number of local indices at a coordinate, padding included.
+    std::int64_t local_size(std::int64_t coordinate) const;
     /// Largest local_size().
     std::int64_t max_local_size() const;
-    /// Row way: local index of the first element of the place's row `t`, whose larger child is place + t * places().
-    std::int64_t row_start(std::int64_t place, std::int64_t t) const {
-        return t * (place + (node_.strict() ? 0 : 1)) + places_ * (t * (t - 1) / 2);
+    /// Row way: local index of the first element of the coordinate's row `t`, whose larger child is coordinate + t * grid_length().
+    std::int64_t row_start(std::int64_t coordinate, std::int64_t t) const {
+        return t * (coordinate + (node_.strict() ? 0 : 1)) + grid_length_ * (t * (t - 1) / 2);
     }
     /// Number of packed indices of the slot in the window.
     std::int64_t size() const { return end_ - begin_; }
-    /// Virtual blocks per place (1 in the packed way).
+    /// Virtual blocks per coordinate (1 in the packed way).
     std::int64_t virtual_blocks() const { return virtual_blocks_; }
     const std::vector<std::int64_t>& physical() const { return physical_; }
     const std::vector<std::int64_t>& virtual_factor() const { return virtual_; }
@@ -71,15 +72,15 @@ public:
     /// Finds an element of a layout that holds all packed indices; `x` stays as it is. Faster than locate().
     SlotLocation find(const std::int64_t* x) const;
 
-    /// Calls f(local index, const int64* x) for each element stored at `place`, by ascending local index; padding is left out.
+    /// Calls f(local index, const int64* x) for each element stored at `coordinate`, by ascending local index; padding is left out.
     template <class F>
-    void for_each(std::int64_t place, F&& f) const {
+    void for_each(std::int64_t coordinate, F&& f) const {
         if (blocks_)
-            for_each_in_blocks(place, std::forward<F>(f));
+            for_each_in_blocks(coordinate, std::forward<F>(f));
         else if (rows_)
-            for_each_in_rows(place, std::forward<F>(f));
+            for_each_in_rows(coordinate, std::forward<F>(f));
         else
-            for_each_packed(place, std::forward<F>(f));
+            for_each_packed(coordinate, std::forward<F>(f));
     }
 
     /// Orbit size of a stored element (tuple as given by for_each).
@@ -92,11 +93,11 @@ private:
                bool keep_equal);
 
     template <class F>
-    void for_each_packed(std::int64_t place, F&& f) const;
+    void for_each_packed(std::int64_t coordinate, F&& f) const;
     template <class F>
-    void for_each_in_rows(std::int64_t place, F&& f) const;
+    void for_each_in_rows(std::int64_t coordinate, F&& f) const;
     template <class F>
-    void for_each_in_blocks(std::int64_t place, F&& f) const;
+    void for_each_in_blocks(std::int64_t coordinate, F&& f) const;
     void advance(std::int64_t* child_index, std::int64_t step) const;
 
     SymmetryNode tree_;                  // leaves are positions
@@ -104,8 +105,8 @@ private:
     std::vector<std::int64_t> extents_;  // by position
     int width_ = 1;
     bool blocks_ = false, rows_ = false;
-    std::int64_t places_ = 1, begin_ = 0, end_ = 0, virtual_blocks_ = 1;
-    Divider by_places_;
+    std::int64_t grid_length_ = 1, begin_ = 0, end_ = 0, virtual_blocks_ = 1;
+    Divider by_grid_length_;
     std::vector<std::int64_t> physical_, virtual_;  // by position; empty in the packed way
 };
 
@@ -130,8 +131,8 @@ inline void SlotLayout::advance(std::int64_t* c, std::int64_t step) const {
 }
 
 template <class F>
-void SlotLayout::for_each_packed(std::int64_t place, F&& f) const {
-    const auto first = begin_ + ((place - begin_) % places_ + places_) % places_;
+void SlotLayout::for_each_packed(std::int64_t coordinate, F&& f) const {
+    const auto first = begin_ + ((coordinate - begin_) % grid_length_ + grid_length_) % grid_length_;
     if (first >= end_) return;
     std::array<std::int64_t, max_slot_order> child_index{}, unpacked, x{};
     unpacked.fill(-1);
@@ -142,7 +143,7 @@ void SlotLayout::for_each_packed(std::int64_t place, F&& f) const {
     else
         node_.separate(first, child_index.data());
     std::int64_t local = 0;
-    for (auto index = first; index < end_; index += places_, ++local) {
+    for (auto index = first; index < end_; index += grid_length_, ++local) {
         if (plain_children) {
             f(local, static_cast<const std::int64_t*>(child_index.data()));
         } else {
@@ -153,18 +154,18 @@ void SlotLayout::for_each_packed(std::int64_t place, F&& f) const {
             }
             f(local, static_cast<const std::int64_t*>(x.data()));
         }
-        if (index + places_ < end_) advance(child_index.data(), places_);
+        if (index + grid_length_ < end_) advance(child_index.data(), grid_length_);
     }
 }
 
 template <class F>
-void SlotLayout::for_each_in_rows(std::int64_t place, F&& f) const {
+void SlotLayout::for_each_in_rows(std::int64_t coordinate, F&& f) const {
     const auto& children = node_.children();
     const auto split = children[0].width();
     const std::int64_t extra = node_.strict() ? 0 : 1;
     std::array<std::int64_t, max_slot_order> x{};
     std::int64_t local = 0;
-    for (auto row = place; row < children[0].size(); row += places_) {
+    for (auto row = coordinate; row < children[0].size(); row += grid_length_) {
         children[1].unpack(row, x.data() + split);
         for (std::int64_t c = 0; c < row + extra; ++c, ++local) {
             children[0].unpack(c, x.data());
@@ -174,14 +175,14 @@ void SlotLayout::for_each_in_rows(std::int64_t place, F&& f) const {
 }
 
 template <class F>
-void SlotLayout::for_each_in_blocks(std::int64_t place, F&& f) const {
+void SlotLayout::for_each_in_blocks(std::int64_t coordinate, F&& f) const {
     std::array<std::int64_t, max_slot_order> residue{}, local{}, x{};
     const auto w = static_cast<std::size_t>(width_);
     for (std::int64_t v = 0; v < virtual_blocks_; ++v) {
-        auto rest_place = place, rest_virtual = v;
+        auto rest_coordinate = coordinate, rest_virtual = v;
         for (std::size_t d = 0; d < w; ++d) {
-            residue[d] = rest_place % physical_[d] + physical_[d] * (rest_virtual % virtual_[d]);
-            rest_place /= physical_[d];
+            residue[d] = rest_coordinate % physical_[d] + physical_[d] * (rest_virtual % virtual_[d]);
+            rest_coordinate /= physical_[d];
             rest_virtual /= virtual_[d];
         }
         for (std::int64_t packed_index = 0; packed_index < node_.size(); ++packed_index) {

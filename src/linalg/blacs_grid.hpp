@@ -56,7 +56,7 @@ private:
     std::optional<Communicator> members_;
     int system_ = -1, context_ = -1, first_context_ = -1;
     bool has_first_ = false;
-    std::vector<int> order_;  ///< ranks of the members, by place on the grid
+    std::vector<int> order_;  ///< ranks of the members, by position on the grid
 };
 
 }  // namespace arges::linalg

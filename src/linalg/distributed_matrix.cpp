@@ -65,7 +65,7 @@ template <class T>
 DistributedMatrix<T>::DistributedMatrix(std::shared_ptr<WorldState> world, MatrixLayout layout, const std::string& what,
                                         std::int64_t least_rows)
     : DistributedMatrix(std::move(world), std::move(layout), nullptr, 0) {
-    check_size(layout_.resized(std::max(rows(), least_rows * layout_.rows.places), columns()), what);
+    check_size(layout_.resized(std::max(rows(), least_rows * layout_.rows.grid_length), columns()), what);
     const auto most = std::max(layout_.rows.max_count(), least_rows) * layout_.columns.max_count();
     held_.emplace(world_, most * static_cast<std::int64_t>(sizeof(T)), what);
     if (takes_part()) distance_ = std::max<std::int64_t>({1, local_rows_, least_rows});

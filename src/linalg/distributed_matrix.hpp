@@ -65,7 +65,7 @@ public:
     std::int64_t distance() const { return distance_; }
     T* column(std::int64_t j) { return data_ + j * distance_; }
     const T* column(std::int64_t j) const { return data_ + j * distance_; }
-    /// Place of this rank on the grid, -1 outside of it.
+    /// Coordinate of this rank on the grid, -1 outside of it.
     std::int64_t position() const { return position_; }
     bool takes_part() const { return position_ >= 0; }
     bool is_first() const { return position_ == 0; }
@@ -83,9 +83,9 @@ public:
     Buffer<T> release();
 
 private:
-    static std::int64_t below(BlockAxis axis, std::int64_t place, std::int64_t i) {
+    static std::int64_t below(BlockAxis axis, std::int64_t coordinate, std::int64_t i) {
         axis.extent = i;
-        return axis.count(place);
+        return axis.count(coordinate);
     }
     std::shared_ptr<WorldState> world_;
     MatrixLayout layout_;

@@ -23,10 +23,10 @@ void find_stride(OffsetList& list) {
 
 /// A dimension of the tensor as one side of the matrix sees it.
 struct Digit {
-    std::int64_t extent = 1, places = 1, place = 0;  ///< `place` of this rank
-    std::int64_t local = 0, stride = 0;              ///< number of elements here, and their distance
-    std::int64_t weight = 1;                         ///< of the place in the combination
-    std::vector<std::int64_t> rank_part;             ///< by place: what it adds to the rank
+    std::int64_t extent = 1, grid_length = 1, coordinate = 0;  ///< `coordinate` of this rank
+    std::int64_t local = 0, stride = 0;                        ///< number of elements here, and their distance
+    std::int64_t weight = 1;                                   ///< of the coordinate in the combination
+    std::vector<std::int64_t> rank_part;                       ///< by coordinate: what it adds to the rank
 };
 
 std::vector<Digit> digits_of(const Layout& tensor, const MatrixSide& side, std::int64_t rank) {
@@ -39,13 +39,13 @@ std::vector<Digit> digits_of(const Layout& tensor, const MatrixSide& side, std::
         while (tensor.slot_dimensions(s)[0] != d) ++s;
         Digit digit;
         digit.extent = tensor.extents()[static_cast<std::size_t>(d)];
-        digit.places = tensor.slot(s).places();
-        digit.place = idle ? -1 : tensor.place(rank, s);
-        digit.local = idle ? 0 : tensor.slot(s).local_size(digit.place);
+        digit.grid_length = tensor.slot(s).grid_length();
+        digit.coordinate = idle ? -1 : tensor.coordinate(rank, s);
+        digit.local = idle ? 0 : tensor.slot(s).local_size(digit.coordinate);
         digit.stride = strides[static_cast<std::size_t>(s)];
         digit.weight = weight;
-        weight *= digit.places;
-        for (std::int64_t p = 0; p < digit.places; ++p) digit.rank_part.push_back(tensor.rank_at(p, s));
+        weight *= digit.grid_length;
+        for (std::int64_t p = 0; p < digit.grid_length; ++p) digit.rank_part.push_back(tensor.rank_at(p, s));
         result.push_back(std::move(digit));
     }
     return result;
@@ -62,24 +62,24 @@ void for_each_local(const std::vector<Digit>& digits, std::size_t left, std::int
     const auto& digit = digits[left - 1];
     const auto below = scale / std::max<std::int64_t>(1, digit.extent);
     for (std::int64_t l = 0; l < digit.local; ++l)
-        for_each_local(digits, left - 1, below, f, index + (digit.place + digit.places * l) * below, offset + l * digit.stride);
+        for_each_local(digits, left - 1, below, f, index + (digit.coordinate + digit.grid_length * l) * below, offset + l * digit.stride);
 }
 
 SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAxis& axis, std::int64_t rank, std::int64_t matrix_place,
                      std::int64_t distance) {
     const auto digits = digits_of(tensor, side, rank);
     SideLists lists;
-    lists.in_tensor.resize(static_cast<std::size_t>(axis.places));
+    lists.in_tensor.resize(static_cast<std::size_t>(axis.grid_length));
     if (!tensor.grid().is_idle(rank) && side.size > 0)
         for_each_local(digits, digits.size(), side.size, [&](std::int64_t index, std::int64_t offset) {
-            lists.in_tensor[static_cast<std::size_t>(axis.place(index))].offsets.push_back(offset);
+            lists.in_tensor[static_cast<std::size_t>(axis.coordinate(index))].offsets.push_back(offset);
         });
     std::int64_t combinations = 1;
-    for (const auto& digit : digits) combinations *= digit.places;
+    for (const auto& digit : digits) combinations *= digit.grid_length;
     lists.in_matrix.resize(static_cast<std::size_t>(combinations));
     for (std::int64_t c = 0; c < combinations; ++c) {
         std::int64_t part = 0;
-        for (const auto& digit : digits) part += digit.rank_part[static_cast<std::size_t>(c / digit.weight % digit.places)];
+        for (const auto& digit : digits) part += digit.rank_part[static_cast<std::size_t>(c / digit.weight % digit.grid_length)];
         lists.rank_part.push_back(part);
     }
     const auto count = matrix_place < 0 ? 0 : axis.count(matrix_place);
@@ -87,7 +87,7 @@ SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAx
         auto rest = axis.global(matrix_place, l);
         std::int64_t combination = 0;
         for (const auto& digit : digits) {
-            combination += rest % digit.extent % digit.places * digit.weight;
+            combination += rest % digit.extent % digit.grid_length * digit.weight;
             rest /= digit.extent;
         }
         lists.in_matrix[static_cast<std::size_t>(combination)].offsets.push_back(l * distance);
@@ -98,7 +98,7 @@ SideLists make_lists(const Layout& tensor, const MatrixSide& side, const BlockAx
 }
 
 /// One side of a transfer: listed offsets, or dense ones at a distance.
-struct Places {
+struct TransferSide {
     const OffsetList* list = nullptr;
     std::int64_t distance = 1;  ///< where there is no list
     std::int64_t stride() const { return list != nullptr ? list->stride : distance; }
@@ -107,13 +107,13 @@ struct Places {
 
 /// Copies a two-dimensional set of elements, `inner` fastest.
 template <class T>
-void copy(const Places (&from_places)[2], const Places (&to_places)[2], const std::int64_t (&counts)[2], const T* from, T* to,
+void copy(const TransferSide (&from_sides)[2], const TransferSide (&to_sides)[2], const std::int64_t (&counts)[2], const T* from, T* to,
           bool conjugate) {
     local::TransferAxis axes[2];
     std::vector<std::int64_t> dense[2];
     for (int a = 0; a < 2; ++a) {
         axes[a].count = counts[a];
-        const auto &f = from_places[a], &t = to_places[a];
+        const auto &f = from_sides[a], &t = to_sides[a];
         if (f.stride() >= 0 && t.stride() >= 0) {
             axes[a].from_stride = f.stride();
             axes[a].to_stride = t.stride();
@@ -121,9 +121,9 @@ void copy(const Places (&from_places)[2], const Places (&to_places)[2], const st
             to += t.first();
             continue;
         }
-        const auto listed = [&](const Places& places) {
-            if (places.list != nullptr) return places.list->offsets.data();
-            for (std::int64_t i = 0; i < counts[a]; ++i) dense[a].push_back(i * places.distance);
+        const auto listed = [&](const TransferSide& side) {
+            if (side.list != nullptr) return side.list->offsets.data();
+            for (std::int64_t i = 0; i < counts[a]; ++i) dense[a].push_back(i * side.distance);
             return static_cast<const std::int64_t*>(dense[a].data());
         };
         axes[a].from = listed(f);
@@ -158,8 +158,8 @@ void MatrixExchange::list_blocks(const Layout& tensor, const MatrixLayout& matri
             others.push_back(block);
     };
     if (tensor_size_ > 0)
-        for (std::int64_t c = 0; c < matrix.columns.places; ++c)
-            for (std::int64_t r = 0; r < matrix.rows.places; ++r) {
+        for (std::int64_t c = 0; c < matrix.columns.grid_length; ++c)
+            for (std::int64_t r = 0; r < matrix.rows.grid_length; ++r) {
                 const auto peer = matrix.rank_at(r, c);
                 add({peer, &rows_.in_tensor[static_cast<std::size_t>(r)], &columns_.in_tensor[static_cast<std::size_t>(c)],
                      tensor.copy_offset(peer) == my_copy},

@@ -23,10 +23,10 @@ struct OffsetList {
     std::int64_t first() const { return offsets.empty() ? 0 : offsets[0]; }
 };
 
-/// Rows or columns: which of them a rank has on either side. A *combination* is a set of places of the tensor's dimensions on
+/// Rows or columns: which of them a rank has on either side. A *combination* is a set of coordinates of the tensor's dimensions on
 /// this side.
 struct SideLists {
-    std::vector<OffsetList> in_tensor;    ///< by place of the matrix: offsets of this rank's elements in the tensor
+    std::vector<OffsetList> in_tensor;    ///< by coordinate of the matrix: offsets of this rank's elements in the tensor
     std::vector<OffsetList> in_matrix;    ///< by combination: offsets of this rank's elements in the matrix
     std::vector<std::int64_t> rank_part;  ///< by combination: what it adds to the rank
 };

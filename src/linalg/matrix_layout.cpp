@@ -55,11 +55,11 @@ void check_wanted(const MatrixGrid& wanted, std::int64_t ranks) {
 }  // namespace
 
 std::int64_t BlockAxis::count(std::int64_t at) const {
-    const auto distance = (at - source + places) % places;
+    const auto distance = (at - source + grid_length) % grid_length;
     const auto blocks = extent / block;  // whole ones
-    auto result = blocks / places * block;
-    if (distance < blocks % places) result += block;
-    if (distance == blocks % places) result += extent % block;
+    auto result = blocks / grid_length * block;
+    if (distance < blocks % grid_length) result += block;
+    if (distance == blocks % grid_length) result += extent % block;
     return result;
 }
 
@@ -107,7 +107,7 @@ void check_size(const MatrixLayout& layout, const std::string& what) {
                       Wide(r.max_count()) * std::max<std::int64_t>(1, c.max_count()) <= most;
     if (!fits)
         throw Unsupported(what + ": the matrix of " + std::to_string(r.extent) + " x " + std::to_string(c.extent) + " on a grid of " +
-                          std::to_string(r.places) + " x " + std::to_string(c.places) + " ranks has parts of " +
+                          std::to_string(r.grid_length) + " x " + std::to_string(c.grid_length) + " ranks has parts of " +
                           std::to_string(r.max_count()) + " x " + std::to_string(c.max_count()) + ", but ScaLAPACK's indices end at " +
                           std::to_string(most) + "; use more ranks");
 }

@@ -9,23 +9,23 @@
 
 namespace arges::linalg {
 
-/// One dimension of a matrix, distributed in blocks over places. Example: extent 7, block 2, 2 places: place 0 has 0 1 4 5, place 1
-/// has 2 3 6.
+/// One dimension of a matrix, distributed in blocks over coordinates. Example: extent 7, block 2, 2 coordinates: coordinate 0 has 0 1 4 5,
+/// coordinate 1 has 2 3 6.
 struct BlockAxis {
     std::int64_t extent = 0;
     std::int64_t block = 1;
-    std::int64_t places = 1;
-    std::int64_t source = 0;  ///< place of the first block
+    std::int64_t grid_length = 1;
+    std::int64_t source = 0;  ///< coordinate of the first block
 
-    std::int64_t place(std::int64_t i) const { return (i / block + source) % places; }
-    std::int64_t local(std::int64_t i) const { return i / (block * places) * block + i % block; }
-    /// Index of local index `l` of a place.
+    std::int64_t coordinate(std::int64_t i) const { return (i / block + source) % grid_length; }
+    std::int64_t local(std::int64_t i) const { return i / (block * grid_length) * block + i % block; }
+    /// Index of local index `l` of a coordinate.
     std::int64_t global(std::int64_t at, std::int64_t l) const {
-        return (l / block * places + (at - source + places) % places) * block + l % block;
+        return (l / block * grid_length + (at - source + grid_length) % grid_length) * block + l % block;
     }
-    /// Number of indices at a place.
+    /// Number of indices at a coordinate.
     std::int64_t count(std::int64_t at) const;
-    /// Largest number at a place.
+    /// Largest number at a coordinate.
     std::int64_t max_count() const { return count(source); }
     bool operator==(const BlockAxis&) const = default;
 };
@@ -33,14 +33,14 @@ struct BlockAxis {
 /// A matrix distributed over a grid of ranks: rows over its rows, columns over its columns.
 struct MatrixLayout {
     BlockAxis rows, columns;
-    std::vector<std::int64_t> ranks;  ///< rank at grid row r and column c: ranks[r + rows.places * c]
+    std::vector<std::int64_t> ranks;  ///< rank at grid row r and column c: ranks[r + rows.grid_length * c]
 
-    /// Place of a rank on the grid as r + rows.places * c; -1 for a rank that is not on it.
+    /// Coordinate of a rank on the grid as r + rows.grid_length * c; -1 for a rank that is not on it.
     std::int64_t position(std::int64_t rank) const;
-    std::int64_t grid_row(std::int64_t position) const { return position % rows.places; }
-    std::int64_t grid_column(std::int64_t position) const { return position / rows.places; }
+    std::int64_t grid_row(std::int64_t position) const { return position % rows.grid_length; }
+    std::int64_t grid_column(std::int64_t position) const { return position / rows.grid_length; }
     std::int64_t rank_at(std::int64_t row, std::int64_t column) const {
-        return ranks[static_cast<std::size_t>(row + rows.places * column)];
+        return ranks[static_cast<std::size_t>(row + rows.grid_length * column)];
     }
     bool single() const { return ranks.size() == 1; }
     std::int64_t max_local_size() const { return rows.max_count() * columns.max_count(); }

@@ -29,19 +29,19 @@ TallRule tall_rule(std::int64_t n, Purpose purpose) {
 std::optional<MatrixLayout> rows_in_place(const Layout& tensor, const Matricization& labels) {
     std::optional<MatrixLayout> result;
     for (int s = 0; s < tensor.slots(); ++s) {
-        if (tensor.slot(s).places() == 1) continue;
+        if (tensor.slot(s).grid_length() == 1) continue;
         const auto& dims = labels.rows.dimensions;
         const auto found = std::find(dims.begin(), dims.end(), tensor.slot_dimensions(s)[0]);
         if (found == dims.end() || result) return std::nullopt;
         const auto at = static_cast<std::size_t>(found - dims.begin());
-        const auto places = tensor.slot(s).places();
-        if (at + 1 < dims.size() && labels.rows.extents[at] % places != 0) return std::nullopt;
+        const auto grid_length = tensor.slot(s).grid_length();
+        if (at + 1 < dims.size() && labels.rows.extents[at] % grid_length != 0) return std::nullopt;
         std::int64_t block = 1;
         for (std::size_t i = 0; i < at; ++i) block *= labels.rows.extents[i];
         result = on_one_rank(labels.rows.size, labels.columns.size);
-        result->rows = {labels.rows.size, std::max<std::int64_t>(1, block), places, 0};
+        result->rows = {labels.rows.size, std::max<std::int64_t>(1, block), grid_length, 0};
         result->ranks.clear();
-        for (std::int64_t p = 0; p < places; ++p) result->ranks.push_back(tensor.rank_at(p, s));
+        for (std::int64_t p = 0; p < grid_length; ++p) result->ranks.push_back(tensor.rank_at(p, s));
     }
     return result;
 }
@@ -60,7 +60,7 @@ Placement choose_placement(const Layout& tensor, const Matricization& labels, st
     const auto rule = tall_rule(n, purpose);
     const auto most = n > 0 ? std::min(ranks, m / rule.rows) : 1;  // ranks that have enough rows
     if (free && n > 0 && m >= 2 * n && (most == ranks || n <= rule.small_triangle)) {
-        if (const auto in_place = rows_in_place(tensor, labels); in_place && in_place->rows.places <= most) return {*in_place, true};
+        if (const auto in_place = rows_in_place(tensor, labels); in_place && in_place->rows.grid_length <= most) return {*in_place, true};
         auto layout = on_one_rank(m, n);
         layout.rows = {m, ceil_div(m, most), most, 0};
         layout.ranks = grid_ranks(most, 1, GridOrder::column_major);

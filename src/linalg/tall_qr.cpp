@@ -62,9 +62,9 @@ std::int64_t TallQr<T>::leaf_count(std::int64_t rows) const {
 /// Elements of reflectors, their factors and workspace on the rank with most of them, the same on every rank.
 template <class T>
 std::int64_t TallQr<T>::most_factor_elements() const {
-    const auto places = matrix_.layout().rows.places, n = matrix_.columns();
-    const auto leaves = leaf_count(std::max(matrix_.layout().rows.max_count(), places > 1 ? n : 0));
-    const auto merges = leaves - 1 + std::bit_width(static_cast<std::uint64_t>(places - 1));
+    const auto grid_length = matrix_.layout().rows.grid_length, n = matrix_.columns();
+    const auto leaves = leaf_count(std::max(matrix_.layout().rows.max_count(), grid_length > 1 ? n : 0));
+    const auto merges = leaves - 1 + std::bit_width(static_cast<std::uint64_t>(grid_length - 1));
     const auto factors = panel(width_) * width_;
     return leaves * factors + merges * (width_ * width_ + factors) + panel(width_) * n;
 }
@@ -97,16 +97,16 @@ void TallQr<T>::factorize_leaves(Buffer<T>& work) {
     }
 }
 
-/// The binary tree: a place with k low bits of zero takes the triangles of k others.
+/// The binary tree: a grid row with k low bits of zero takes the triangles of k others.
 template <class T>
 void TallQr<T>::allocate_rank_merges() {
-    const auto places = matrix_.layout().rows.places, here = matrix_.position();
-    for (std::int64_t step = 1; step < places; step *= 2) {
+    const auto grid_length = matrix_.layout().rows.grid_length, here = matrix_.position();
+    for (std::int64_t step = 1; step < grid_length; step *= 2) {
         if (here % (2 * step) != 0) {
             parent_ = here - step;
             return;
         }
-        if (here + step < places)
+        if (here + step < grid_length)
             rank_merges_.emplace_back(here + step, Merge{Buffer<T>(width_ * width_), Buffer<T>(panel(width_) * width_)});
     }
 }
@@ -121,8 +121,8 @@ void TallQr<T>::merge(Merge& lower, Buffer<T>& work) {
 template <class T>
 void TallQr<T>::merge_over_ranks(Buffer<T>& work) {
     const auto& comm = matrix_.world().communicator();
-    const auto piece = [&](std::int64_t place, Buffer<T>& triangle) {
-        return Piece{matrix_.layout().ranks[static_cast<std::size_t>(place)], reinterpret_cast<std::byte*>(triangle.data()),
+    const auto piece = [&](std::int64_t row, Buffer<T>& triangle) {
+        return Piece{matrix_.layout().ranks[static_cast<std::size_t>(row)], reinterpret_cast<std::byte*>(triangle.data()),
                      static_cast<std::int64_t>(triangle.bytes())};
     };
     for (auto& [child, lower] : rank_merges_) {
@@ -179,12 +179,12 @@ void TallQr<T>::apply_leaf(const Leaf& leaf, T* target, std::int64_t distance, b
     }
 }
 
-/// Takes the top at the first place down the tree, and applies the leaves.
+/// Takes the top at the first grid row down the tree, and applies the leaves.
 template <class T>
 void TallQr<T>::expand(Columns& columns, DistributedMatrix<T>& result) const {
     const auto& comm = matrix_.world().communicator();
-    const auto piece = [&](std::int64_t place, Buffer<T>& data) {
-        return Piece{matrix_.layout().ranks[static_cast<std::size_t>(place)], reinterpret_cast<std::byte*>(data.data()),
+    const auto piece = [&](std::int64_t row, Buffer<T>& data) {
+        return Piece{matrix_.layout().ranks[static_cast<std::size_t>(row)], reinterpret_cast<std::byte*>(data.data()),
                      static_cast<std::int64_t>(data.bytes())};
     };
     if (parent_ >= 0) comm.exchange({}, {piece(parent_, columns.top)});
@@ -219,7 +219,7 @@ void TallQr<T>::apply(DistributedMatrix<T>& result, bool triangular, F&& fill_to
     const auto count = result.columns(), n = matrix_.columns();
     const auto& rows = matrix_.layout().rows;
     bool pads = false;  // on some rank
-    for (std::int64_t place = 0; place < rows.places; ++place) pads = pads || (rows.places > 1 && rows.count(place) < n);
+    for (std::int64_t r = 0; r < rows.grid_length; ++r) pads = pads || (rows.grid_length > 1 && rows.count(r) < n);
     const auto elements = (2 * width_ + panel(width_) + (pads ? n : 0)) * count;
     const HeldMemory held(matrix_.shared_world(), elements * static_cast<std::int64_t>(sizeof(T)), "QR", "working arrays");
     Columns columns{count, triangular, {}, {}, {}, {}};

@@ -136,13 +136,13 @@ void MovementRun::loop(Step step, const ElementKernels& kernels, const MovementM
                        const void* alpha, local::TransferMode mode) const {
     const auto& loops = *lists_.loops();
     const auto& group = *message.groups[0];
-    const auto from_place = step == Step::unpack ? group.peer : loops.from_place(rank_);
-    const auto to_place = step == Step::pack ? group.peer : loops.to_place(rank_);
+    const auto from_coordinate = step == Step::unpack ? group.peer : loops.from_coordinate(rank_);
+    const auto to_coordinate = step == Step::pack ? group.peer : loops.to_coordinate(rank_);
     const auto& parts = loops.parts();
     FirstError error;
     const auto run_part = [&](std::size_t p) {
         auto at = group.part_begin[p];  // in the message
-        loops.for_each_run(parts[p], from_place, to_place, [&](const LoopRun& run) {
+        loops.for_each_run(parts[p], from_coordinate, to_coordinate, [&](const LoopRun& run) {
             local::ListedTransfer list{.count = run.count};
             const auto source = element_at(from, step == Step::unpack ? at : run.from, kernels.size);
             const auto target = element_at(to, step == Step::pack ? at : run.to, kernels.size);

@@ -19,17 +19,17 @@ std::int64_t Part::size() const {
 
 namespace {
 
-/// What a place holds of one dimension of a part: every `places`-th index.
+/// What a coordinate holds of one dimension of a part: every `length`-th index.
 struct Held {
     std::int64_t in_part = 0;  // of the first one, counted from the part's begin
-    std::int64_t local = 0;    // index of the first one at the place
+    std::int64_t local = 0;    // index of the first one at the coordinate
     std::int64_t count = 0;
 };
 
-Held held_at(std::int64_t place, std::int64_t places, std::int64_t begin, std::int64_t end) {
-    const std::int64_t first = begin + ((place - begin) % places + places) % places;
+Held held_at(std::int64_t coordinate, std::int64_t length, std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = begin + ((coordinate - begin) % length + length) % length;
     if (first >= end) return {};
-    return {first - begin, first / places, ceil_div(end - first, places)};
+    return {first - begin, first / length, ceil_div(end - first, length)};
 }
 
 }  // namespace
@@ -38,13 +38,13 @@ template <class T>
 PartReader<T>::PartReader(const Communicator* comm, const Layout& layout, std::int64_t rank, const T* elements)
     : comm_(comm), layout_(layout), rank_(rank), elements_(elements) {}
 
-/// Places of a rank, by slot; none for an idle rank, which holds nothing.
+/// Coordinates of a rank, by slot; none for an idle rank, which holds nothing.
 template <class T>
-std::vector<std::int64_t> PartReader<T>::places_of(std::int64_t rank) const {
-    std::vector<std::int64_t> places;
+std::vector<std::int64_t> PartReader<T>::coordinates_of(std::int64_t rank) const {
+    std::vector<std::int64_t> coordinates;
     if (!layout_.grid().is_idle(rank))
-        for (int s = 0; s < layout_.slots(); ++s) places.push_back(layout_.place(rank, s));
-    return places;
+        for (int s = 0; s < layout_.slots(); ++s) coordinates.push_back(layout_.coordinate(rank, s));
+    return coordinates;
 }
 
 /// True if a rank that holds elements is the one of their copies that another rank asks.
@@ -53,12 +53,12 @@ bool PartReader<T>::serves(std::int64_t server, std::int64_t rank) const {
     return !layout_.grid().is_idle(server) && layout_.copy_offset(server) == layout_.copy_offset(rank);
 }
 
-/// Calls f(offset in the part, distance in the part, offset at the place, count) for each run along the first slot that places
-/// hold of a part; there the run is contiguous.
+/// Calls f(offset in the part, distance in the part, offset at the coordinate, count) for each run along the first slot of what the
+/// coordinates hold of a part; there the run is contiguous.
 template <class T>
 template <class F>
-void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_t>& places, F&& f) const {
-    if (places.size() != static_cast<std::size_t>(layout_.slots())) return;
+void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_t>& coordinates, F&& f) const {
+    if (coordinates.size() != static_cast<std::size_t>(layout_.slots())) return;
     struct Loop {
         Held held;
         std::int64_t part_step, local_step;
@@ -69,13 +69,13 @@ void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_
     std::int64_t in_part = 0, local = 0, stride = 1;
     for (int s = 0; s < layout_.slots(); ++s) {
         const auto d = static_cast<std::size_t>(layout_.slot_dimensions(s)[0]);
-        const std::int64_t place = places[static_cast<std::size_t>(s)], steps = layout_.slot(s).places();
-        const Held held = held_at(place, steps, part.begin[d], part.end[d]);
+        const std::int64_t coordinate = coordinates[static_cast<std::size_t>(s)], steps = layout_.slot(s).grid_length();
+        const Held held = held_at(coordinate, steps, part.begin[d], part.end[d]);
         if (held.count == 0) return;
         loops.push_back({held, steps * part_stride[d], stride});
         in_part += held.in_part * part_stride[d];
         local += held.local * stride;
-        stride *= layout_.slot(s).local_size(place);
+        stride *= layout_.slot(s).local_size(coordinate);
     }
     if (loops.empty()) {
         f(std::int64_t{0}, std::int64_t{1}, std::int64_t{0}, std::int64_t{1});
@@ -94,14 +94,14 @@ void PartReader<T>::for_each_run(const Part& part, const std::vector<std::int64_
 
 template <class T>
 const T* PartReader<T>::in_place(const Part& part) const {
-    const auto places = places_of(rank_);
-    if (places.empty() && layout_.slots() > 0) return nullptr;
+    const auto coordinates = coordinates_of(rank_);
+    if (coordinates.empty() && layout_.slots() > 0) return nullptr;
     std::int64_t offset = 0, stride = 1;
     bool one_piece = true;  // so far all indices of each slot are there; behind one where they are not there may be one only
     for (int s = 0; s < layout_.slots(); ++s) {
         const auto d = static_cast<std::size_t>(layout_.slot_dimensions(s)[0]);
         const std::int64_t extent = layout_.extents()[d], count = part.end[d] - part.begin[d];
-        if (static_cast<int>(d) != s || layout_.slot(s).places() != 1 || (!one_piece && count != 1)) return nullptr;
+        if (static_cast<int>(d) != s || layout_.slot(s).grid_length() != 1 || (!one_piece && count != 1)) return nullptr;
         offset += part.begin[d] * stride;
         stride *= extent;
         one_piece = one_piece && count == extent;
@@ -111,7 +111,7 @@ const T* PartReader<T>::in_place(const Part& part) const {
 
 template <class T>
 void PartReader<T>::copy_own(const Part& part, T* to) const {
-    for_each_run(part, places_of(rank_), [&](std::int64_t at, std::int64_t step, std::int64_t from, std::int64_t count) {
+    for_each_run(part, coordinates_of(rank_), [&](std::int64_t at, std::int64_t step, std::int64_t from, std::int64_t count) {
         for (std::int64_t k = 0; k < count; ++k) to[at + k * step] = elements_[from + k];
     });
 }
@@ -119,14 +119,14 @@ void PartReader<T>::copy_own(const Part& part, T* to) const {
 /// Appends what this rank holds of a part.
 template <class T>
 void PartReader<T>::pack(const Part& part, std::vector<std::byte>& to) const {
-    const auto places = places_of(rank_);
+    const auto coordinates = coordinates_of(rank_);
     std::size_t bytes = 0;
-    for_each_run(part, places, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t count) {
+    for_each_run(part, coordinates, [&](std::int64_t, std::int64_t, std::int64_t, std::int64_t count) {
         bytes += static_cast<std::size_t>(count) * sizeof(T);
     });
     std::size_t at = to.size();
     to.resize(at + bytes);
-    for_each_run(part, places, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t count) {
+    for_each_run(part, coordinates, [&](std::int64_t, std::int64_t, std::int64_t from, std::int64_t count) {
         std::memcpy(to.data() + at, elements_ + from, static_cast<std::size_t>(count) * sizeof(T));
         at += static_cast<std::size_t>(count) * sizeof(T);
     });
@@ -135,7 +135,7 @@ void PartReader<T>::pack(const Part& part, std::vector<std::byte>& to) const {
 /// Puts what a rank has packed to its places; returns what is behind.
 template <class T>
 const std::byte* PartReader<T>::unpack(const Part& part, std::int64_t server, const std::byte* from, T* to) const {
-    for_each_run(part, places_of(server), [&](std::int64_t at, std::int64_t step, std::int64_t, std::int64_t count) {
+    for_each_run(part, coordinates_of(server), [&](std::int64_t at, std::int64_t step, std::int64_t, std::int64_t count) {
         for (std::int64_t k = 0; k < count; ++k, from += sizeof(T)) std::memcpy(to + at + k * step, from, sizeof(T));
     });
     return from;

@@ -34,10 +34,10 @@ public:
     void read(std::span<const Part> parts, std::span<T* const> to) const;
 
 private:
-    std::vector<std::int64_t> places_of(std::int64_t rank) const;
+    std::vector<std::int64_t> coordinates_of(std::int64_t rank) const;
     bool serves(std::int64_t server, std::int64_t rank) const;
     template <class F>
-    void for_each_run(const Part& part, const std::vector<std::int64_t>& places, F&& f) const;
+    void for_each_run(const Part& part, const std::vector<std::int64_t>& coordinates, F&& f) const;
     void pack(const Part& part, std::vector<std::byte>& to) const;
     const std::byte* unpack(const Part& part, std::int64_t server, const std::byte* from, T* to) const;
     void copy_own(const Part& part, T* to) const;

@@ -52,8 +52,8 @@ template <class T>
 void expect_orthonormal(const TuckerModel<T>& model, double tolerance) {
     for (int m = 0; m < model.order(); ++m) {
         const auto u = model.gather(m);
-        const auto place = static_cast<std::size_t>(m);
-        const auto n = static_cast<std::size_t>(model.lengths()[place]), r = static_cast<std::size_t>(model.ranks()[place]);
+        const auto mode = static_cast<std::size_t>(m);
+        const auto n = static_cast<std::size_t>(model.lengths()[mode]), r = static_cast<std::size_t>(model.ranks()[mode]);
         for (std::size_t a = 0; a < r; ++a)
             for (std::size_t b = 0; b < r; ++b) {
                 double sum = 0;
@@ -136,7 +136,7 @@ TEST(DenseTuckerOrder, IsTheCheapest) {
     EXPECT_EQ(order(one, {40, 50, 60}, {40, 50, 1})[0], 2);
     const auto layout = default_layout(two, {300, 300, 300}, Symmetry::none(3));
     const auto spread = decompose::cheapest_mode_order(layout, {30, 30, 30}, 8, machine);
-    EXPECT_GT(layout.slot(spread.back()).places(), 1) << "the mode that has to be moved comes last";
+    EXPECT_GT(layout.slot(spread.back()).grid_length(), 1) << "the mode that has to be moved comes last";
 }
 
 /// As measured: the kernels take equally long near 1200 x 900, 600 x 450 and 300 x 220.

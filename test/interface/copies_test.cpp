@@ -24,10 +24,10 @@ std::int64_t differing_copies(const Tensor<double>& tensor) {
     std::int64_t offset = 0, differing = 0;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r) {
         if (layout.grid().is_idle(r)) continue;
-        std::vector<std::int64_t> places;
-        for (int s = 0; s < layout.slots(); ++s) places.push_back(layout.place(r, s));
+        std::vector<std::int64_t> coordinates;
+        for (int s = 0; s < layout.slots(); ++s) coordinates.push_back(layout.coordinate(r, s));
         const auto size = layout.local_size(r);
-        const auto [found, fresh] = first.emplace(places, offset);
+        const auto [found, fresh] = first.emplace(coordinates, offset);
         if (!fresh && std::memcmp(all.data() + found->second, all.data() + offset, static_cast<std::size_t>(size) * sizeof(double)) != 0)
             ++differing;
         offset += size;

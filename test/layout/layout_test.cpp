@@ -23,7 +23,7 @@ TEST(RankGrid, CountsTheFirstDimensionFastest) {
     EXPECT_EQ(RankGrid{}.ranks(), 1);
 }
 
-/// Every orbit is on as many ranks as there are copies, at the place that ElementLocator says.
+/// Every orbit is on as many ranks as there are copies, at the coordinate that ElementLocator says.
 void check_layout(const Layout& layout, const Shape& shape) {
     SCOPED_TRACE(shape.text() + ": " + layout.to_string());
     const auto ranks = layout.grid().ranks();
@@ -39,8 +39,8 @@ void check_layout(const Layout& layout, const Shape& shape) {
         }
         std::int64_t same = layout.copy_offset(rank);
         for (int s = 0; s < layout.slots(); ++s) {
-            same += layout.rank_at(layout.place(rank, s), s);
-            EXPECT_EQ(layout.grid().place_of(layout.mapping(s).all(), rank), layout.place(rank, s));
+            same += layout.rank_at(layout.coordinate(rank, s), s);
+            EXPECT_EQ(layout.grid().coordinate_of(layout.mapping(s).all(), rank), layout.coordinate(rank, s));
         }
         EXPECT_EQ(same, rank);
         EXPECT_EQ(layout.local_size(rank), product);

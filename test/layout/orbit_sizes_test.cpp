@@ -9,10 +9,11 @@
 namespace arges::test {
 namespace {
 
-/// For each place and local index, how many index tuples of the slot are found there; zeros by symmetry are nowhere.
+/// For each coordinate and local index, how many index tuples of the slot are found there; zeros by symmetry are nowhere.
 std::vector<std::vector<double>> counted(const SlotLayout& slot, const std::vector<std::int64_t>& extents) {
     std::vector<std::vector<double>> sizes;
-    for (std::int64_t place = 0; place < slot.places(); ++place) sizes.emplace_back(static_cast<std::size_t>(slot.local_size(place)), 0);
+    for (std::int64_t coordinate = 0; coordinate < slot.grid_length(); ++coordinate)
+        sizes.emplace_back(static_cast<std::size_t>(slot.local_size(coordinate)), 0);
     std::int64_t all = 1;
     for (const auto n : extents) all *= n;
     for (std::int64_t key = 0; key < all; ++key) {
@@ -22,15 +23,15 @@ std::vector<std::vector<double>> counted(const SlotLayout& slot, const std::vect
             rest /= n;
         }
         const auto at = slot.locate(x.data());
-        if (!at.zero && !at.outside) sizes[static_cast<std::size_t>(at.place)][static_cast<std::size_t>(at.index)] += 1;
+        if (!at.zero && !at.outside) sizes[static_cast<std::size_t>(at.coordinate)][static_cast<std::size_t>(at.index)] += 1;
     }
     return sizes;
 }
 
 void expect_counted(const SlotLayout& slot, const std::vector<std::int64_t>& extents) {
     const auto wanted = counted(slot, extents);
-    for (std::int64_t place = 0; place < slot.places(); ++place)
-        EXPECT_EQ(orbit_sizes(slot, place), wanted[static_cast<std::size_t>(place)]) << "place " << place;
+    for (std::int64_t coordinate = 0; coordinate < slot.grid_length(); ++coordinate)
+        EXPECT_EQ(orbit_sizes(slot, coordinate), wanted[static_cast<std::size_t>(coordinate)]) << "coordinate " << coordinate;
 }
 
 struct Slot {
@@ -54,9 +55,9 @@ TEST(OrbitSizes, AreThoseThatCountingGives) {
     for (const auto& [names, tree, extents] : slots) {
         SCOPED_TRACE(tree);
         const auto node = Symmetry::parse(names, tree).slots()[0];
-        for (const std::int64_t places : {1, 2, 3, 7}) {
-            expect_counted(SlotLayout::packed(node, extents, places), extents);
-            if (node.children.size() == 2) expect_counted(SlotLayout::rows(node, extents, places), extents);
+        for (const std::int64_t grid_length : {1, 2, 3, 7}) {
+            expect_counted(SlotLayout::packed(node, extents, grid_length), extents);
+            if (node.children.size() == 2) expect_counted(SlotLayout::rows(node, extents, grid_length), extents);
         }
         const auto size = SlotLayout::packed(node, extents, 1).size();
         if (size > 2) expect_counted(SlotLayout::packed(node, extents, 2, 1, size - 1), extents);
@@ -74,20 +75,20 @@ TEST(RealIndices, AreThoseOfElementsThatLocateSaysAreReal) {
         SCOPED_TRACE(tree);
         const auto node = Symmetry::parse(names, tree).slots()[0];
         std::vector<SlotLayout> layouts;
-        for (const std::int64_t places : {1, 3}) {
-            layouts.push_back(SlotLayout::packed(node, extents, places));
-            layouts.push_back(SlotLayout::rows(node, extents, places));
+        for (const std::int64_t grid_length : {1, 3}) {
+            layouts.push_back(SlotLayout::packed(node, extents, grid_length));
+            layouts.push_back(SlotLayout::rows(node, extents, grid_length));
         }
         layouts.push_back(SlotLayout::packed(node, extents, 2, 1, 5));
         if (tree.size() == 14) layouts.push_back(SlotLayout::blocks(node, extents, {2, 1}, {1, 2}));
         for (const auto& slot : layouts)
-            for (std::int64_t place = 0; place < slot.places(); ++place) {
+            for (std::int64_t coordinate = 0; coordinate < slot.grid_length(); ++coordinate) {
                 std::vector<std::int64_t> wanted;
-                slot.for_each(place, [&](std::int64_t i, const std::int64_t* x) {
+                slot.for_each(coordinate, [&](std::int64_t i, const std::int64_t* x) {
                     std::vector<std::int64_t> tuple(x, x + slot.width());
                     if (slot.locate(tuple.data()).real) wanted.push_back(i);
                 });
-                EXPECT_EQ(real_indices(slot, place), wanted) << "place " << place;
+                EXPECT_EQ(real_indices(slot, coordinate), wanted) << "coordinate " << coordinate;
             }
     }
 }

@@ -12,22 +12,22 @@
 namespace arges::test {
 namespace {
 
-/// Every orbit is stored exactly once over all places, locate() finds it from each of its elements, nothing else is stored.
+/// Every orbit is stored exactly once over all coordinates, locate() finds it from each of its elements, nothing else is stored.
 void check_cover(const SlotLayout& layout, const SlotCase& c, const std::vector<Orbit>& orbits) {
     struct Stored {
-        std::int64_t place, index;
+        std::int64_t coordinate, index;
         Tuple tuple;
     };
     std::map<Tuple, Stored> stored;
-    for (std::int64_t place = 0; place < layout.places(); ++place) {
+    for (std::int64_t coordinate = 0; coordinate < layout.grid_length(); ++coordinate) {
         std::int64_t last = -1;
-        EXPECT_LE(layout.local_size(place), layout.max_local_size());
-        layout.for_each(place, [&](std::int64_t index, const std::int64_t* x) {
+        EXPECT_LE(layout.local_size(coordinate), layout.max_local_size());
+        layout.for_each(coordinate, [&](std::int64_t index, const std::int64_t* x) {
             EXPECT_GT(index, last) << "local indices must ascend";
-            EXPECT_LT(index, layout.local_size(place));
+            EXPECT_LT(index, layout.local_size(coordinate));
             last = index;
             Tuple tuple(x, x + c.extents.size());
-            EXPECT_TRUE(stored.emplace(tuple, Stored{place, index, tuple}).second);
+            EXPECT_TRUE(stored.emplace(tuple, Stored{coordinate, index, tuple}).second);
         });
     }
     std::size_t found = 0;
@@ -47,7 +47,7 @@ void check_cover(const SlotLayout& layout, const SlotCase& c, const std::vector<
             const auto at = layout.locate(x.data());
             EXPECT_EQ(found_at.zero, at.zero);
             if (!at.zero) {
-                EXPECT_EQ(found_at.place, at.place);
+                EXPECT_EQ(found_at.coordinate, at.coordinate);
                 EXPECT_EQ(found_at.index, at.index);
                 EXPECT_EQ(found_at.negative, at.negative);
                 EXPECT_EQ(found_at.conjugate, at.conjugate);
@@ -58,7 +58,7 @@ void check_cover(const SlotLayout& layout, const SlotCase& c, const std::vector<
             EXPECT_FALSE(at.outside && !at.zero);
             if (at.zero || representative == nullptr) continue;
             const auto& where = stored.at(representative->tuple);
-            EXPECT_EQ(at.place, where.place);
+            EXPECT_EQ(at.coordinate, where.coordinate);
             EXPECT_EQ(at.index, where.index);
             EXPECT_EQ(x, representative->tuple);
             EXPECT_EQ(at.negative, member.negative != representative->negative);
@@ -75,11 +75,11 @@ TEST(SlotLayout, StoresEveryOrbitOnceInThePackedWay) {
     for (const auto& c : slot_cases()) {
         SCOPED_TRACE(c.text);
         const auto orbits = orbits_of(c);
-        for (std::int64_t places : {1, 2, 3, 4, 7, 40}) {
-            const auto layout = SlotLayout::packed(c.node, c.extents, places);
+        for (std::int64_t grid_length : {1, 2, 3, 4, 7, 40}) {
+            const auto layout = SlotLayout::packed(c.node, c.extents, grid_length);
             check_cover(layout, c, orbits);
             std::int64_t total = 0;
-            for (std::int64_t p = 0; p < places; ++p) total += layout.local_size(p);
+            for (std::int64_t p = 0; p < grid_length; ++p) total += layout.local_size(p);
             EXPECT_EQ(total, layout.size()) << "the packed way has no padding";
         }
     }
@@ -92,11 +92,11 @@ TEST(SlotLayout, StoresEveryOrbitOnceInTheRowWay) {
         ++cases;
         SCOPED_TRACE(c.text);
         const auto orbits = orbits_of(c);
-        for (std::int64_t places : {1, 2, 3, 4, 7, 40}) {
-            const auto layout = SlotLayout::rows(c.node, c.extents, places);
+        for (std::int64_t grid_length : {1, 2, 3, 4, 7, 40}) {
+            const auto layout = SlotLayout::rows(c.node, c.extents, grid_length);
             check_cover(layout, c, orbits);
             std::int64_t total = 0, largest = 0;
-            for (std::int64_t p = 0; p < places; ++p) {
+            for (std::int64_t p = 0; p < grid_length; ++p) {
                 total += layout.local_size(p);
                 largest = std::max(largest, layout.local_size(p));
             }
@@ -136,28 +136,28 @@ TEST(SlotLayout, StoresEveryOrbitOnceInTheBlockWay) {
 TEST(SlotLayout, CutsThePackedIndexIntoWindows) {
     for (const auto& c : slot_cases()) {
         SCOPED_TRACE(c.text);
-        for (std::int64_t places : {1, 3}) {
-            const auto whole = SlotLayout::packed(c.node, c.extents, places);
+        for (std::int64_t grid_length : {1, 3}) {
+            const auto whole = SlotLayout::packed(c.node, c.extents, grid_length);
             std::int64_t total = 0;
             for (std::int64_t part = 0; part < 4; ++part) {
                 const auto begin = whole.size() * part / 4, end = whole.size() * (part + 1) / 4;
-                const auto window = SlotLayout::packed(c.node, c.extents, places, begin, end);
+                const auto window = SlotLayout::packed(c.node, c.extents, grid_length, begin, end);
                 EXPECT_EQ(window.size(), end - begin);
                 std::int64_t count = 0, largest = 0;
-                for (std::int64_t place = 0; place < places; ++place) {
-                    count += window.local_size(place);
-                    largest = std::max(largest, window.local_size(place));
+                for (std::int64_t coordinate = 0; coordinate < grid_length; ++coordinate) {
+                    count += window.local_size(coordinate);
+                    largest = std::max(largest, window.local_size(coordinate));
                     std::int64_t visited = 0;
-                    window.for_each(place, [&](std::int64_t index, const std::int64_t* x) {
+                    window.for_each(coordinate, [&](std::int64_t index, const std::int64_t* x) {
                         EXPECT_EQ(index, visited++);
                         Tuple there(x, x + c.extents.size()), elsewhere = there;
                         const auto at = window.locate(there.data());
                         EXPECT_FALSE(at.outside);
-                        EXPECT_EQ(at.place, place);
+                        EXPECT_EQ(at.coordinate, coordinate);
                         EXPECT_EQ(at.index, index);
-                        EXPECT_EQ(whole.locate(elsewhere.data()).place, place) << "a window keeps elements where they are";
+                        EXPECT_EQ(whole.locate(elsewhere.data()).coordinate, coordinate) << "a window keeps elements where they are";
                     });
-                    EXPECT_EQ(visited, window.local_size(place));
+                    EXPECT_EQ(visited, window.local_size(coordinate));
                 }
                 EXPECT_EQ(count, end - begin);
                 EXPECT_EQ(largest, window.max_local_size());
@@ -175,11 +175,11 @@ TEST(SlotLayout, CutsThePackedIndexIntoWindows) {
     }
 }
 
-/// DESIGN.md section 3 and the header: antisym(a,b), extent 5, phase 2, a on two places, b virtual.
+/// DESIGN.md section 3 and the header: antisym(a,b), extent 5, phase 2, a on two coordinates, b virtual.
 TEST(SlotLayout, HoldsTheBlocksOfTheExample) {
     const Tuple extents{5, 5};
     const auto layout = SlotLayout::blocks(antisymmetric({leaf(0), leaf(1)}), extents, {2, 1}, {1, 2});
-    EXPECT_EQ(layout.places(), 2);
+    EXPECT_EQ(layout.grid_length(), 2);
     EXPECT_EQ(layout.virtual_blocks(), 2);
     EXPECT_EQ(layout.local_size(0), 12);  // two blocks of C(3 + 1, 2)
     std::map<std::int64_t, std::vector<Tuple>> blocks;

@@ -10,16 +10,16 @@ using linalg::BlockAxis;
 TEST(BlockAxis, PlacesEachIndexOnce) {
     for (const std::int64_t extent : {0, 1, 5, 7, 12, 40})
         for (const std::int64_t block : {1, 2, 3, 50})
-            for (const std::int64_t places : {1, 2, 3, 5})
-                for (std::int64_t source = 0; source < places; ++source) {
-                    const BlockAxis axis{extent, block, places, source};
-                    std::vector<std::int64_t> next(static_cast<std::size_t>(places), 0);
+            for (const std::int64_t grid_length : {1, 2, 3, 5})
+                for (std::int64_t source = 0; source < grid_length; ++source) {
+                    const BlockAxis axis{extent, block, grid_length, source};
+                    std::vector<std::int64_t> next(static_cast<std::size_t>(grid_length), 0);
                     for (std::int64_t i = 0; i < extent; ++i) {
-                        const auto place = axis.place(i);
-                        EXPECT_EQ(axis.local(i), next[static_cast<std::size_t>(place)]++);
-                        EXPECT_EQ(axis.global(place, axis.local(i)), i);
+                        const auto coordinate = axis.coordinate(i);
+                        EXPECT_EQ(axis.local(i), next[static_cast<std::size_t>(coordinate)]++);
+                        EXPECT_EQ(axis.global(coordinate, axis.local(i)), i);
                     }
-                    for (std::int64_t p = 0; p < places; ++p) {
+                    for (std::int64_t p = 0; p < grid_length; ++p) {
                         EXPECT_EQ(axis.count(p), next[static_cast<std::size_t>(p)]);
                         EXPECT_LE(axis.count(p), axis.max_count());
                     }
@@ -33,7 +33,7 @@ TEST(BlockAxis, PlacesEachIndexOnce) {
 TEST(MatrixLayout, GridsSuitTheMatrix) {
     const auto shape = [](std::int64_t m, std::int64_t n, std::int64_t ranks) {
         const auto layout = linalg::choose_layout(m, n, ranks, {});
-        return std::pair(layout.rows.places, layout.columns.places);
+        return std::pair(layout.rows.grid_length, layout.columns.grid_length);
     };
     EXPECT_EQ(shape(4000, 4000, 1), std::pair(1L, 1L));
     EXPECT_EQ(shape(4000, 4000, 3), std::pair(1L, 3L));

@@ -48,7 +48,7 @@ TEST(PlanOnGrid, FindsTheBestOfAllMappings) {
                 bool possible = true;
                 for (std::size_t a = 0; a < mapping.size(); ++a) {
                     axes.push_back(&candidates.map_axis(a, mapping[a]));
-                    possible = possible && axes.back()->places <= unmapped.axes[a].size;
+                    possible = possible && axes.back()->grid_length <= unmapped.axes[a].size;
                 }
                 if (!possible) continue;
                 candidates.look_at(axes);
@@ -75,10 +75,10 @@ TEST(RankedGrids, OfLargeSpacesAreABeam) {
     for (std::size_t i = 0; i < found.size(); ++i) {
         EXPECT_TRUE(different.insert(found[i].target).second);
         EXPECT_LE(found[i > 0 ? i - 1 : 0].seconds, found[i].seconds);
-        std::vector<std::int64_t> places(targets.size(), 1);
+        std::vector<std::int64_t> grid_lengths(targets.size(), 1);
         for (std::size_t t = 0; t < found[i].target.size(); ++t)
-            if (const int target = found[i].target[t]; target >= 0) places[static_cast<std::size_t>(target)] *= grid.lengths[t];
-        for (std::size_t k = 0; k < targets.size(); ++k) EXPECT_LE(places[k], targets[k].extent);
+            if (const int target = found[i].target[t]; target >= 0) grid_lengths[static_cast<std::size_t>(target)] *= grid.lengths[t];
+        for (std::size_t k = 0; k < targets.size(); ++k) EXPECT_LE(grid_lengths[k], targets[k].extent);
     }
 }
 

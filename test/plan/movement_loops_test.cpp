@@ -71,12 +71,13 @@ private:
     void walk(std::int64_t rank, const MovementMessage& message, bool sending, F&& f) const {
         const auto& loops = *at(rank).loops();
         const auto& group = *message.groups.at(0);
-        const auto from_place = sending ? loops.from_place(rank) : group.peer, to_place = sending ? group.peer : loops.to_place(rank);
+        const auto from_coordinate = sending ? loops.from_coordinate(rank) : group.peer,
+                   to_coordinate = sending ? group.peer : loops.to_coordinate(rank);
         std::int64_t count = 0;
         ASSERT_EQ(group.part_begin.size(), loops.parts().size() + 1);
         for (std::size_t p = 0; p < loops.parts().size(); ++p) {
             EXPECT_EQ(group.part_begin[p], count);
-            loops.for_each_run(loops.parts()[p], from_place, to_place, [&](const LoopRun& run) {
+            loops.for_each_run(loops.parts()[p], from_coordinate, to_coordinate, [&](const LoopRun& run) {
                 count += run.count;
                 for (std::int64_t i = 0; i < run.count; ++i)
                     f(run.from + run.from_offsets[i], run.to + run.to_offsets[i],
@@ -175,17 +176,17 @@ TEST(MovementLoops, AndProgressionsAreFarShorterThanTheData) {
                                   {n, "pqrs", "", pairs},     {ov, "aibjck", triples, triples}, {ov, "aibjck", triples, ""},
                                   {ov, "aibjck", "", triples}};
     for (const auto& c : cases)
-        for (const std::int64_t from_places : {1, 2, 3})
-            for (const std::int64_t to_places : {1, 2, 3}) {
-                // Both sides lie on six ranks, in packed indices over the places of the first slot.
+        for (const std::int64_t from_grid_length : {1, 2, 3})
+            for (const std::int64_t to_grid_length : {1, 2, 3}) {
+                // Both sides lie on six ranks, in packed indices over the coordinates of the first slot.
                 const RankGrid grid{{2, 3}};
-                const auto layout = [&](const char* tree, std::int64_t places) {
+                const auto layout = [&](const char* tree, std::int64_t coordinates) {
                     const auto symmetry = Symmetry::parse(c.names, tree);
                     std::vector<SlotMapping> mapping(symmetry.slots().size());
-                    if (places > 1) mapping[0].torus = {places == 2 ? 0 : 1};
+                    if (coordinates > 1) mapping[0].torus = {coordinates == 2 ? 0 : 1};
                     return Layout(grid, c.extents, symmetry, mapping);
                 };
-                const auto spec = copy_between(layout(c.from, from_places), layout(c.to, to_places));
+                const auto spec = copy_between(layout(c.from, from_grid_length), layout(c.to, to_grid_length));
                 SCOPED_TRACE(std::string(c.from) + " to " + c.to + ": " + spec.from.to_string() + " to " + spec.to.to_string());
                 const MovementLists lists(spec, 4);
                 EXPECT_LT(lists.bytes(), 2 * spec.to.local_size(4));  // lists of elements take 16 bytes for each

@@ -18,12 +18,12 @@ void check_plan(const ProductPlan& plan, const PlanOptions& options) {
     const auto ranks = plan.spec.output.layout.grid().ranks();
     ASSERT_EQ(plan.mapping.size(), plan.axes.size());
     std::set<int> used;
-    std::int64_t places = 1;
+    std::int64_t on_grid = 1;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
         for (int t : plan.mapping[a].all()) EXPECT_TRUE(used.insert(t).second) << "a torus dimension is used twice";
-        places *= plan.places[a];
+        on_grid *= plan.grid_lengths[a];
     }
-    EXPECT_EQ(ranks % places, 0);
+    EXPECT_EQ(ranks % on_grid, 0);
     EXPECT_LE(plan.cost.working_bytes, options.memory_limit);
     EXPECT_GE(plan.cost.flops * static_cast<double>(ranks), plan.cost.useful_flops * 0.999);
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {

@@ -79,7 +79,8 @@ TEST(PlanProduct, RunsMttkrpOnOneGridAndLeavesTheTensor) {
         ASSERT_NE(product, nullptr);
         EXPECT_TRUE(product->operands[0].in_place);
         for (std::size_t a = 0; a < product->axes.size(); ++a)
-            EXPECT_TRUE(product->axes[a].labels[0] != spec.factors[1].labels[1] || product->places[a] == 1) << "the columns are not split";
+            EXPECT_TRUE(product->axes[a].labels[0] != spec.factors[1].labels[1] || product->grid_lengths[a] == 1)
+                << "the columns are not split";
     }
 }
 

@@ -90,8 +90,8 @@ void fill_figures(DenseCpOperator<T>& op, const Layout& layout, const Factors<T>
     }
     result.volume_rows_max = comm.maximum(rows);
     result.volume_rows_total = comm.sum(sent);
-    result.nonzeros_max = comm.maximum(op.place().count());
-    result.memory_bytes_max = comm.maximum(op.place().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
+    result.nonzeros_max = comm.maximum(op.position().count());
+    result.memory_bytes_max = comm.maximum(op.position().count() * static_cast<std::int64_t>(sizeof(T)) + op.bytes() + factors.bytes());
     const auto planned = over_modes(sweep_bytes(layout, op.columns(), sizeof(T)));
     result.planned_bytes_max = *std::max_element(planned.begin(), planned.end());
     const MovementBounds bounds(layout, op.columns(), sizeof(T));

@@ -12,8 +12,8 @@ namespace arges::decompose {
 namespace {
 
 template <class T>
-ModeArray<T> whole_block(const T* data, const BlockPlace& place) {
-    ModeArray<T> block{data, std::vector<int>(place.sizes.size()), place.sizes, false};
+ModeArray<T> whole_block(const T* data, const BlockPosition& position) {
+    ModeArray<T> block{data, std::vector<int>(position.sizes.size()), position.sizes, false};
     std::iota(block.modes.begin(), block.modes.end(), 0);
     return block;
 }
@@ -59,7 +59,7 @@ double sum_squares(const ModeArray<T>& block, std::vector<std::vector<char>>& us
 
 /// Turns `used` from what this rank found in its block to what is in the tensor; all slices, if no rank has found an empty one.
 /// Collective.
-void agree_on_slices(const Communicator& comm, const BlockPlace& place, const std::vector<std::int64_t>& lengths,
+void agree_on_slices(const Communicator& comm, const BlockPosition& position, const std::vector<std::int64_t>& lengths,
                      std::vector<std::vector<char>>& used) {
     bool complete = true;
     for (const auto& flags : used) complete = complete && std::all_of(flags.begin(), flags.end(), [](char f) { return f != 0; });
@@ -67,10 +67,11 @@ void agree_on_slices(const Communicator& comm, const BlockPlace& place, const st
     for (std::size_t m = 0; m < used.size(); ++m) {
         std::vector<std::int64_t> counts(static_cast<std::size_t>(lengths[m]), 0);
         for (std::size_t x = 0; x < used[m].size(); ++x)
-            counts[static_cast<std::size_t>(place.place[m] + static_cast<std::int64_t>(x) * place.places[m])] = used[m][x];
+            counts[static_cast<std::size_t>(position.coordinate[m] + static_cast<std::int64_t>(x) * position.grid_length[m])] = used[m][x];
         comm.sum(counts.data(), lengths[m]);
         for (std::size_t x = 0; x < used[m].size(); ++x)
-            used[m][x] = counts[static_cast<std::size_t>(place.place[m] + static_cast<std::int64_t>(x) * place.places[m])] > 0;
+            used[m][x] =
+                counts[static_cast<std::size_t>(position.coordinate[m] + static_cast<std::int64_t>(x) * position.grid_length[m])] > 0;
     }
 }
 
@@ -78,21 +79,22 @@ void agree_on_slices(const Communicator& comm, const BlockPlace& place, const st
 
 template <class T>
 DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double threshold)
-    : CpOperator<T>(tensor.world().state()->communicator(), columns), place_(block_place(tensor.state()->layout, tensor.world().rank())),
-      here_(*tensor.state()), block_(whole_block<T>(here_.of<T>(), place_)), local_(place_.sizes.size()),
-      is_old_(place_.sizes.size(), true), tree_(block_, columns) {
+    : CpOperator<T>(tensor.world().state()->communicator(), columns),
+      position_(block_position(tensor.state()->layout, tensor.world().rank())), here_(*tensor.state()),
+      block_(whole_block<T>(here_.of<T>(), position_)), local_(position_.sizes.size()), is_old_(position_.sizes.size(), true),
+      tree_(block_, columns) {
     const auto& comm = this->comm_;
     std::vector<std::vector<char>> used;
-    for (auto size : place_.sizes) used.emplace_back(static_cast<std::size_t>(size), 0);
+    for (auto size : position_.sizes) used.emplace_back(static_cast<std::size_t>(size), 0);
     double squares = 0;
     comm.agree([&] { squares = sum_squares(block_, used); });
     comm.sum(&squares, 1);
     this->norm_squared_ = squares;
-    agree_on_slices(comm, place_, tensor.extents(), used);
+    agree_on_slices(comm, position_, tensor.extents(), used);
     find_rows(tensor.state()->layout, used);
     comm.agree([&] {
         std::int64_t most = 0;
-        for (auto size : place_.sizes) {
+        for (auto size : position_.sizes) {
             factors_.push_back(Buffer<T>::zeros(size * columns));
             most = std::max(most, size);
         }
@@ -104,16 +106,16 @@ DenseCpOperator<T>::DenseCpOperator(const Tensor<T>& tensor, int columns, double
 
 template <class T>
 void DenseCpOperator<T>::find_rows(const Layout& layout, const std::vector<std::vector<char>>& used) {
-    for (std::size_t m = 0; m < place_.sizes.size(); ++m) {
+    for (std::size_t m = 0; m < position_.sizes.size(); ++m) {
         const auto group = owners_of_rows(layout, static_cast<int>(m), this->comm_.rank());
         std::vector<std::int64_t> held, owner;
-        for (std::int64_t x = 0; x < place_.sizes[m]; ++x) {
+        for (std::int64_t x = 0; x < position_.sizes[m]; ++x) {
             if (!used[m][static_cast<std::size_t>(x)]) continue;
-            held.push_back(place_.place[m] + x * place_.places[m]);
+            held.push_back(position_.coordinate[m] + x * position_.grid_length[m]);
             owner.push_back(group[static_cast<std::size_t>(x) % group.size()]);
         }
         rows_.push_back(match_rows(this->comm_, held, owner));
-        for (auto index : rows_.back().index) local_[m].push_back((index - place_.place[m]) / place_.places[m]);
+        for (auto index : rows_.back().index) local_[m].push_back((index - position_.coordinate[m]) / position_.grid_length[m]);
     }
 }
 
@@ -122,7 +124,7 @@ void DenseCpOperator<T>::begin_iteration(CpState<T>& state, bool exact) {
     if (!pairs_ || !pairs_->begin_iteration(state, exact)) return;
     Stopwatch watch;
     this->comm_.agree([&] {
-        if (place_.count() == 0) return;
+        if (position_.count() == 0) return;
         update_columns(state.factors.views());
         pairs_->make(factor_columns());
     });
@@ -142,7 +144,7 @@ void DenseCpOperator<T>::update_columns(std::span<const sparse::RowMatrix<const 
     for (std::size_t m = 0; m < factors_.size(); ++m) {
         if (!is_old_[m]) continue;
         is_old_[m] = false;
-        const auto size = place_.sizes[m];
+        const auto size = position_.sizes[m];
         for (std::size_t i = 0; i < local_[m].size(); ++i) {
             const T* const row = factors[m].row(static_cast<std::int64_t>(i));
             for (int r = 0; r < this->columns_; ++r) factors_[m][local_[m][i] + r * size] = row[r];
@@ -152,7 +154,7 @@ void DenseCpOperator<T>::update_columns(std::span<const sparse::RowMatrix<const 
 
 template <class T>
 void DenseCpOperator<T>::multiply(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out) {
-    if (place_.count() == 0) return;
+    if (position_.count() == 0) return;
     update_columns(factors);
     if (step() != CpStep::exact)
         pairs_->multiply(mode, factor_columns(), product_.data());
@@ -161,7 +163,7 @@ void DenseCpOperator<T>::multiply(int mode, std::span<const sparse::RowMatrix<co
     const auto place = static_cast<std::size_t>(mode);
     for (std::size_t i = 0; i < local_[place].size(); ++i) {
         T* const row = out.row(static_cast<std::int64_t>(i));
-        for (int r = 0; r < this->columns_; ++r) row[r] = product_[local_[place][i] + r * place_.sizes[place]];
+        for (int r = 0; r < this->columns_; ++r) row[r] = product_[local_[place][i] + r * position_.sizes[place]];
     }
 }
 
@@ -175,7 +177,7 @@ void DenseCpOperator<T>::correct(int mode, sparse::RowMatrix<T> owned) {
             const T* const row = factors_[m].data() + local_[m][static_cast<std::size_t>(i)];
             double sum = 0;
             for (std::size_t s = 0; s < n; ++s)
-                sum += static_cast<double>(row[static_cast<std::int64_t>(s) * place_.sizes[m]]) * matrix[s + r * n];
+                sum += static_cast<double>(row[static_cast<std::int64_t>(s) * position_.sizes[m]]) * matrix[s + r * n];
             owned.row(i)[r] += static_cast<T>(sum);
         }
 }
@@ -197,8 +199,8 @@ std::int64_t DenseCpOperator<T>::bytes() const {
 template <class T>
 MemoryTally DenseCpOperator<T>::memory(const Layout& layout, std::int64_t rank, int columns, bool perturbs) {
     constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
-    const auto sizes = block_place(layout, rank).sizes;
-    const auto count = block_place(layout, rank).count();
+    const auto sizes = block_position(layout, rank).sizes;
+    const auto count = block_position(layout, rank).count();
     MemoryTally tally;
     tally.pass(sizes[0] > 0 ? count / sizes[0] * static_cast<std::int64_t>(sizeof(double) + 1) : 0);
     std::int64_t most = 0, owned = 0;

@@ -26,7 +26,7 @@ public:
     void begin_iteration(CpState<T>& state, bool exact) override;
     CpStep step() const override { return pairs_ ? pairs_->step() : CpStep::exact; }
 
-    const BlockPlace& place() const { return place_; }
+    const BlockPosition& position() const { return position_; }
     /// Products with the whole block so far. Local.
     std::int64_t large_products() const { return tree_.large_products(); }
     /// Memory beside the tensor, in bytes. Local.
@@ -42,7 +42,7 @@ private:
     std::vector<const T*> factor_columns() const;
     void update_columns(std::span<const sparse::RowMatrix<const T>> factors);
 
-    BlockPlace place_;
+    BlockPosition position_;
     HostElements here_;
     ModeArray<T> block_;
     std::vector<ModeRows> rows_;

@@ -9,15 +9,15 @@
 
 namespace arges::decompose {
 
-std::int64_t BlockPlace::count() const { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()); }
+std::int64_t BlockPosition::count() const { return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>()); }
 
-BlockPlace block_place(const Layout& layout, std::int64_t rank) {
-    BlockPlace result;
+BlockPosition block_position(const Layout& layout, std::int64_t rank) {
+    BlockPosition result;
     const bool idle = layout.grid().is_idle(rank) || !layout.is_first_copy(rank) || layout.local_size(rank) == 0;
     for (int s = 0; s < layout.slots(); ++s) {
-        result.places.push_back(layout.slot(s).places());
-        result.place.push_back(idle ? 0 : layout.place(rank, s));
-        result.sizes.push_back(idle ? 0 : layout.slot(s).local_size(result.place.back()));
+        result.grid_length.push_back(layout.slot(s).grid_length());
+        result.coordinate.push_back(idle ? 0 : layout.coordinate(rank, s));
+        result.sizes.push_back(idle ? 0 : layout.slot(s).local_size(result.coordinate.back()));
     }
     return result;
 }
@@ -47,36 +47,37 @@ PlainLayout plain_layout(const Tensor<T>& tensor) {
 
 std::string grid_text(const Layout& layout) {
     std::string text;
-    for (int s = 0; s < layout.slots(); ++s) text += (s == 0 ? "" : "x") + std::to_string(layout.slot(s).places());
+    for (int s = 0; s < layout.slots(); ++s) text += (s == 0 ? "" : "x") + std::to_string(layout.slot(s).grid_length());
     return text;
 }
 
 std::vector<std::int64_t> owners_of_rows(const Layout& layout, int mode, std::int64_t rank) {
     std::vector<std::int64_t> result;
-    const auto mine = block_place(layout, rank);
+    const auto mine = block_position(layout, rank);
     if (mine.count() == 0) return result;
     for (std::int64_t r = 0; r < layout.grid().ranks(); ++r)
-        if (layout.is_first_copy(r) && layout.place(r, mode) == mine.place[static_cast<std::size_t>(mode)] && layout.local_size(r) > 0)
+        if (layout.is_first_copy(r) && layout.coordinate(r, mode) == mine.coordinate[static_cast<std::size_t>(mode)] &&
+            layout.local_size(r) > 0)
             result.push_back(r);
     return result;
 }
 
 std::vector<RowTraffic> row_traffic(const Layout& layout, int mode) {
     const auto ranks = layout.grid().ranks();
-    std::vector<std::int64_t> members(static_cast<std::size_t>(layout.slot(mode).places()), 0), number;
-    std::vector<BlockPlace> places;
+    std::vector<std::int64_t> members(static_cast<std::size_t>(layout.slot(mode).grid_length()), 0), number;
+    std::vector<BlockPosition> blocks;
     for (std::int64_t rank = 0; rank < ranks; ++rank) {
-        places.push_back(block_place(layout, rank));
-        auto& count = members[static_cast<std::size_t>(places.back().place[static_cast<std::size_t>(mode)])];
+        blocks.push_back(block_position(layout, rank));
+        auto& count = members[static_cast<std::size_t>(blocks.back().coordinate[static_cast<std::size_t>(mode)])];
         number.push_back(count);
-        if (places.back().count() > 0) ++count;
+        if (blocks.back().count() > 0) ++count;
     }
     std::vector<RowTraffic> result;
-    for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
         result.emplace_back();
-        if (places[rank].count() == 0) continue;
+        if (blocks[rank].count() == 0) continue;
         const auto m = static_cast<std::size_t>(mode);
-        const auto rows = places[rank].sizes[m], group = members[static_cast<std::size_t>(places[rank].place[m])];
+        const auto rows = blocks[rank].sizes[m], group = members[static_cast<std::size_t>(blocks[rank].coordinate[m])];
         const auto owned = count_residues(rows, number[rank], group);
         result.back() = {owned, owned * (group - 1), rows - owned};
     }

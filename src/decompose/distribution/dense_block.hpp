@@ -10,10 +10,10 @@
 
 namespace arges::decompose {
 
-/// Where a rank's block of a tensor without symmetry lies: local index x of mode m is index place[m] + x * places[m] of the
+/// Where a rank's block of a tensor without symmetry lies: local index x of mode m is index coordinate[m] + x * grid_length[m] of the
 /// tensor.
-struct BlockPlace {
-    std::vector<std::int64_t> place, places;
+struct BlockPosition {
+    std::vector<std::int64_t> coordinate, grid_length;
     /// Of the block by mode; all zero on a rank that holds nothing, or a copy of another rank's block.
     std::vector<std::int64_t> sizes;
 
@@ -21,9 +21,9 @@ struct BlockPlace {
 };
 
 /// The block of a rank. Pure.
-BlockPlace block_place(const Layout& layout, std::int64_t rank);
+BlockPosition block_position(const Layout& layout, std::int64_t rank);
 
-/// True if blocks are what block_place() says: no symmetry, and nothing between the indices of a mode.
+/// True if blocks are what block_position() says: no symmetry, and nothing between the indices of a mode.
 bool has_plain_blocks(const Layout& layout);
 
 /// The same tensor if it has plain blocks, else a copy without symmetry, which has. Collective.

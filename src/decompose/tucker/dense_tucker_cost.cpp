@@ -47,7 +47,7 @@ std::vector<int> cheapest_mode_order(const Layout& layout, const std::vector<std
             const auto n = static_cast<double>(layout.extents()[m]);
             const double flops = (n + 2 * kept(m)) * elements / processes + eigen_flops * cube(n);
             const double moved =
-                layout.slot(static_cast<int>(m)).places() > 1 ? elements / processes * static_cast<double>(element_bytes) : 0;
+                layout.slot(static_cast<int>(m)).grid_length() > 1 ? elements / processes * static_cast<double>(element_bytes) : 0;
             const double cost = best[set] + flops / machine.flops_per_second + moved / machine.bytes_per_second;
             const auto next = set | std::size_t{1} << m;
             if (cost < best[next]) best[next] = cost, last[next] = m;

@@ -64,7 +64,7 @@ template <class T>
 DistributedMatrix<T> spread_matrix(const Tensor<T>& tensor, int mode, bool transposed, std::int64_t columns) {
     const auto& state = *tensor.state();
     const auto& world = state.world_handle.state();
-    const auto place = block_place(state.shape(), state.rank());
+    const auto place = block_position(state.shape(), state.rank());
     const MiddleMode at(place.sizes, mode);
     const auto layout = spread_rows(world->communicator().maximum(transposed ? at.before * at.behind : at.length), columns, world->size());
     const HostElements here(state);
@@ -126,17 +126,17 @@ Subspace<T> of_long(const Tensor<T>& tensor, int mode, const RankRule& rule) {
     qr.multiply(svd.U->data(), vectors);
     const auto& layout = moved.tensor.state()->shape();
     std::vector<T> rows;
-    const auto mine = block_place(layout, world.rank());
+    const auto mine = block_position(layout, world.rank());
     world.agree([&] {
         for (std::int64_t c = 0; c < result.rank; ++c) rows.insert(rows.end(), vectors.column(c), vectors.column(c) + mine.sizes[m]);
     });
     const auto all = gathered(world.communicator(), rows);
     auto next = all.begin();
     for (std::int64_t r = 0; r < world.size(); ++r) {
-        const auto theirs = block_place(layout, r);
+        const auto theirs = block_position(layout, r);
         for (std::int64_t c = 0; c < result.rank; ++c)
             for (std::int64_t x = 0; x < theirs.sizes[m]; ++x)
-                result.u[static_cast<std::size_t>(theirs.place[m] + x * theirs.places[m] + c * length)] = *next++;
+                result.u[static_cast<std::size_t>(theirs.coordinate[m] + x * theirs.grid_length[m] + c * length)] = *next++;
     }
     result.fix_signs();
     result.planned_bytes = moved.planned_bytes + tsqr_bytes(world, width, result.rank, sizeof(T)) +

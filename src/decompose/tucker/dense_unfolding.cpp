@@ -121,7 +121,7 @@ Layout layout_with_whole_mode(const Layout& layout, int mode, std::span<const in
     for (int s = 0; s < layout.slots(); ++s) {
         mapping.emplace_back();
         if (s != mode) mapping.back().torus = layout.mapping(s).all();
-        places.push_back(s == mode ? 1 : layout.slot(s).places());
+        places.push_back(s == mode ? 1 : layout.slot(s).grid_length());
     }
     for (int dimension : layout.mapping(mode).all()) {
         const auto length = layout.grid().lengths[static_cast<std::size_t>(dimension)];
@@ -169,7 +169,7 @@ MovedTensor<T> moved_to(const Tensor<T>& tensor, Layout layout) {
 template <class T>
 MovedTensor<T> with_whole_mode(const Tensor<T>& tensor, int mode, std::span<const int> settled) {
     const auto& layout = tensor.state()->shape();
-    if (layout.slot(mode).places() == 1) return {Tensor<T>(tensor.state()), 0};
+    if (layout.slot(mode).grid_length() == 1) return {Tensor<T>(tensor.state()), 0};
     return moved_to(tensor, layout_with_whole_mode(layout, mode, settled));
 }
 
@@ -177,7 +177,7 @@ template <class T>
 double norm_squared(const Tensor<T>& tensor) {
     constexpr std::int64_t run = 4096;
     const auto& state = *tensor.state();
-    const auto count = block_place(state.shape(), state.rank()).count();
+    const auto count = block_position(state.shape(), state.rank()).count();
     std::vector<double> sums(static_cast<std::size_t>(ceil_div(count, run)));
     const HostElements here(state);
     const T* const x = here.of<T>();
@@ -197,7 +197,7 @@ template <class T>
 Gram mode_gram(const Tensor<T>& tensor, int mode) {
     const auto& state = *tensor.state();
     const auto n = static_cast<std::size_t>(tensor.extents()[static_cast<std::size_t>(mode)]);
-    const auto place = block_place(state.shape(), state.rank());
+    const auto place = block_position(state.shape(), state.rank());
     Gram gram;
     std::vector<double> lower;
     state.world->agree([&] {

@@ -48,11 +48,11 @@ private:
     struct Slot {
         int number = 0;                  // in the layout
         std::int64_t size = 0;           // packed
-        std::vector<std::int64_t> rank;  // what a place adds to the number of a rank
+        std::vector<std::int64_t> rank;  // what a coordinate adds to the number of a rank
     };
     const SlotLayout& slot_layout(const Slot& slot) const { return layout_.slot(slot.number); }
-    std::int64_t place_of(const Slot& slot, std::int64_t index) const;
-    std::int64_t before_in_slot(const Slot& slot, std::int64_t place, std::int64_t index) const;
+    std::int64_t coordinate_of(const Slot& slot, std::int64_t index) const;
+    std::int64_t before_in_slot(const Slot& slot, std::int64_t coordinate, std::int64_t index) const;
     /// The part of [x, end) of the fastest slot, whose element 0 has the position `origin`; `rank` is what the other slots add.
     template <class F>
     void runs_in_slot(std::int64_t x, std::int64_t end, std::int64_t origin, std::int64_t rank, F&& f) const;
@@ -67,21 +67,21 @@ template <class F>
 void PackedOrder::runs_in_slot(std::int64_t x, std::int64_t end, std::int64_t origin, std::int64_t rank, F&& f) const {
     const auto& slot = slots_.front();
     const auto& where = slot_layout(slot);
-    const auto places = where.places();
-    const auto rank_at = [&](std::int64_t place) { return rank + slot.rank[static_cast<std::size_t>(place)]; };
-    if (places == 1) {
+    const auto length = where.grid_length();
+    const auto rank_at = [&](std::int64_t coordinate) { return rank + slot.rank[static_cast<std::size_t>(coordinate)]; };
+    if (length == 1) {
         f(rank_at(0), origin + x, std::int64_t{1}, end - x);
     } else if (where.is_rows()) {
         std::int64_t child[2];
         where.node().separate(x, child);
         for (auto row = child[1], column = child[0]; x < end; ++row, column = 0) {
             const auto count = std::min(row + (where.node().strict() ? 0 : 1) - column, end - x);
-            f(rank_at(row % places), origin + x, std::int64_t{1}, count);
+            f(rank_at(row % length), origin + x, std::int64_t{1}, count);
             x += count;
         }
     } else {
-        for (auto first = x; first < std::min(x + places, end); ++first)
-            f(rank_at(first % places), origin + first, places, ceil_div(end - first, places));
+        for (auto first = x; first < std::min(x + length, end); ++first)
+            f(rank_at(first % length), origin + first, length, ceil_div(end - first, length));
     }
 }
 
@@ -101,7 +101,8 @@ void PackedOrder::for_each_run(std::int64_t begin, std::int64_t end, F&& f) cons
     }
     for (auto position = begin; position < end;) {
         std::int64_t rank = 0;
-        for (std::size_t s = 1; s < slots_.size(); ++s) rank += slots_[s].rank[static_cast<std::size_t>(place_of(slots_[s], digit[s]))];
+        for (std::size_t s = 1; s < slots_.size(); ++s)
+            rank += slots_[s].rank[static_cast<std::size_t>(coordinate_of(slots_[s], digit[s]))];
         const auto x = position % length, origin = position - x;
         const auto stop = std::min(length, end - origin);
         runs_in_slot(x, stop, origin, rank, f);

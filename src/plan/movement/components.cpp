@@ -125,7 +125,7 @@ bool is_one_to_one(const Movement& spec, const MovementComponent& c) {
     return have_equal_nodes(spec, c, true);
 }
 
-bool deals_out_packed_indices(const SlotLayout& slot) { return !slot.is_blocks() && (!slot.is_rows() || slot.places() == 1); }
+bool distributes_packed_indices(const SlotLayout& slot) { return !slot.is_blocks() && (!slot.is_rows() || slot.grid_length() == 1); }
 
 std::vector<std::vector<SignedPermutation>> groups_of(const Layout& layout, const std::vector<int>& slots) {
     std::vector<std::vector<SignedPermutation>> result;
@@ -204,8 +204,8 @@ std::vector<MovementComponent> movement_components(const Movement& spec) {
         if (c.from_slots.empty() && c.to_slots.empty()) continue;
         c.terms = factorization.terms[r];
         c.one_to_one = is_one_to_one(spec, c);
-        c.progressions = c.one_to_one && have_equal_nodes(spec, c, false) && deals_out_packed_indices(spec.from.slot(c.from_slots[0])) &&
-                         deals_out_packed_indices(spec.to.slot(c.to_slots[0]));
+        c.progressions = c.one_to_one && have_equal_nodes(spec, c, false) && distributes_packed_indices(spec.from.slot(c.from_slots[0])) &&
+                         distributes_packed_indices(spec.to.slot(c.to_slots[0]));
         c.pattern = !covers(spec, true, c.to_slots);
         if (!c.one_to_one) c.from_groups = groups_of(spec.from, c.from_slots);
         if (c.pattern) c.to_groups = groups_of(spec.to, c.to_slots);

@@ -17,8 +17,8 @@ struct MovementComponent {
     /// Source and target have one slot each with the same group over the same labels, and one term moves each stored
     /// element to one stored element.
     bool one_to_one = false;
-    /// The same, and an element has the same packed index on both sides, by which both distribute it: what two places share are arithmetic
-    /// progressions.
+    /// The same, and an element has the same packed index on both sides, by which both distribute it: what two coordinates share are
+    /// arithmetic progressions.
     bool progressions = false;
     /// The target's labels are repeated or cut to a slice, so a stored element may be named by another one of its orbit.
     bool pattern = false;

@@ -17,11 +17,11 @@ namespace {
 /// Coordinates along the torus; -1 where a message does not fix them.
 using Coordinates = std::vector<std::int64_t>;
 
-/// Writes the coordinates that a combined place of some slots stands for.
-void place_to_coordinates(const Layout& layout, const std::vector<int>& slots, std::int64_t place, Coordinates& result) {
+/// Writes the coordinates that a combined coordinate of some slots stands for.
+void spread_coordinate(const Layout& layout, const std::vector<int>& slots, std::int64_t coordinate, Coordinates& result) {
     for (int s : slots) {
-        auto own = place % layout.slot(s).places();
-        place /= layout.slot(s).places();
+        auto own = coordinate % layout.slot(s).grid_length();
+        coordinate /= layout.slot(s).grid_length();
         for (int t : layout.mapping(s).all()) {
             const auto length = layout.grid().lengths[static_cast<std::size_t>(t)];
             result[static_cast<std::size_t>(t)] = own % length;
@@ -52,7 +52,7 @@ struct CopyChoice {
         }
     }
     /// The number of the copy that a source rank has.
-    std::int64_t number_of(const RankGrid& grid, std::int64_t rank) const { return grid.place_of(torus, rank); }
+    std::int64_t number_of(const RankGrid& grid, std::int64_t rank) const { return grid.coordinate_of(torus, rank); }
 };
 
 /// Builds the messages of one side from the components' groups.
@@ -82,7 +82,7 @@ private:
             auto message = so_far;
             message.groups.push_back(&group);
             message.count *= group.count();
-            place_to_coordinates(peer_side_, slots, group.peer, c);
+            spread_coordinate(peer_side_, slots, group.peer, c);
             combine(lists, i + 1, c, message);
         }
     }
@@ -132,11 +132,11 @@ private:
 }  // namespace
 
 ComponentLists counted_lists(const Movement& spec, const MovementLoops& loops, std::int64_t rank) {
-    const auto counted = [&](std::int64_t from_place, std::int64_t to_place) {
+    const auto counted = [&](std::int64_t from_coordinate, std::int64_t to_coordinate) {
         std::vector<std::int64_t> begin{0};
         for (const auto& part : loops.parts()) {
             auto count = begin.back();
-            loops.for_each_run(part, from_place, to_place, [&count](const LoopRun& run) { count += run.count; });
+            loops.for_each_run(part, from_coordinate, to_coordinate, [&count](const LoopRun& run) { count += run.count; });
             begin.push_back(count);
         }
         return begin;
@@ -158,9 +158,11 @@ ComponentLists counted_lists(const Movement& spec, const MovementLoops& loops, s
     };
     ComponentLists lists;
     if (!spec.to.grid().is_idle(rank))
-        lists.receive = groups(loops.from_places(), [&, own = loops.to_place(rank)](std::int64_t peer) { return counted(peer, own); });
+        lists.receive =
+            groups(loops.from_grid_length(), [&, own = loops.to_coordinate(rank)](std::int64_t peer) { return counted(peer, own); });
     if (spec.ranks() > 1 && !spec.from.grid().is_idle(rank))
-        lists.send = groups(loops.to_places(), [&, own = loops.from_place(rank)](std::int64_t peer) { return counted(own, peer); });
+        lists.send =
+            groups(loops.to_grid_length(), [&, own = loops.from_coordinate(rank)](std::int64_t peer) { return counted(own, peer); });
     return lists;
 }
 

@@ -20,7 +20,7 @@ struct EntryProgression {
 
 /// Elements of one component that are shared with one group of peers. Bit 0 of a factor negates, bit 1 conjugates.
 struct EntryGroup {
-    std::int64_t peer = 0;                          ///< the peers' combined place in the component's slots
+    std::int64_t peer = 0;                          ///< the peers' combined coordinate in the component's slots
     std::optional<EntryProgression> progression{};  ///< in place of the lists
     std::vector<std::int64_t> from;                 ///< offset in the source array (receiving side: only right if the peer is this rank)
     std::vector<std::int64_t> to;                   ///< offset in the target array (empty on the sending side)
@@ -35,8 +35,8 @@ struct EntryGroup {
 
 /// One component's lists on one rank.
 struct ComponentLists {
-    std::vector<EntryGroup> send;     ///< by place in the target
-    std::vector<EntryGroup> receive;  ///< by place in the source
+    std::vector<EntryGroup> send;     ///< by coordinate in the target
+    std::vector<EntryGroup> receive;  ///< by coordinate in the source
 };
 
 /// A message between this rank and a peer: the Cartesian product of one group per component, first component fastest.

@@ -1,5 +1,5 @@
-// Movements as nests of loops: all labels but two are fixed in turn, and both sides run through the same loops for their places; where that
-// takes longer than lists, lists are kept.
+// Movements as nests of loops: all labels but two are fixed in turn, and both sides run through the same loops for their coordinates; where
+// that takes longer than lists, lists are kept.
 #include "plan/movement/loops.hpp"
 
 #include "plan/movement/nest.hpp"
@@ -20,12 +20,12 @@ namespace {
 /// Elements of a component on a rank, and the part of the movement's elements, from which on lists are too long: shorter ones are kept, and
 /// read faster than loops begin.
 constexpr double min_elements = 1 << 16, min_part = 1.0 / 16;
-/// Seconds to list an element, and to look at a value of an inner label for a pair of places, from a table or without; on one machine, but
-/// their ratio is what counts.
+/// Seconds to list an element, and to look at a value of an inner label for a pair of coordinates, from a table or without; on one machine,
+/// but their ratio is what counts.
 constexpr double seconds_of_entry = 1e-7, seconds_of_value = 3e-9, seconds_of_value_without_table = 1.2e-7;
-/// Seconds to begin an inner loop where an element's place depends on all children of a node.
+/// Seconds to begin an inner loop where an element's coordinate depends on all children of a node.
 constexpr double seconds_of_run = 1e-8;
-/// A rank counts its messages by going through the loops for each place of its peers. On very many ranks that takes longer than making
+/// A rank counts its messages by going through the loops for each coordinate of its peers. On very many ranks that takes longer than making
 /// lists: how many times as long, at most. Lists need memory, too.
 constexpr double most_counting = 8;
 /// Parts of a term, about.
@@ -41,19 +41,19 @@ bool occur_once(const MovementComponent& component, const Layout& layout, const 
 
 bool has_window(const SlotUse& use) { return !use.layout->is_blocks() && use.layout->size() != use.layout->node().size(); }
 
-std::int64_t combined_places(const Layout& layout, const std::vector<int>& slots) {
-    std::int64_t places = 1;
-    for (int s : slots) places *= layout.slot(s).places();
-    return places;
+std::int64_t combined_grid_length(const Layout& layout, const std::vector<int>& slots) {
+    std::int64_t length = 1;
+    for (int s : slots) length *= layout.slot(s).grid_length();
+    return length;
 }
 
-std::int64_t combined_place(const Layout& layout, const std::vector<int>& slots, std::int64_t rank) {
-    std::int64_t place = 0, stride = 1;
+std::int64_t combined_coordinate(const Layout& layout, const std::vector<int>& slots, std::int64_t rank) {
+    std::int64_t coordinate = 0, stride = 1;
     for (int s : slots) {
-        place += layout.place(rank, s) * stride;
-        stride *= layout.slot(s).places();
+        coordinate += layout.coordinate(rank, s) * stride;
+        stride *= layout.slot(s).grid_length();
     }
-    return place;
+    return coordinate;
 }
 
 /// What the lists of a movement would be.
@@ -96,32 +96,32 @@ double counting_seconds(const Movement& spec, const MovementComponent& component
             steps *= extent;
     }
     for (const auto& slot : slots)
-        if (slot.position(inner[0]) >= 0 && slot.position(inner[1]) >= 0 && !slot.layout->is_rows() && slot.layout->places() > 1)
+        if (slot.position(inner[0]) >= 0 && slot.position(inner[1]) >= 0 && !slot.layout->is_rows() && slot.layout->grid_length() > 1)
             runs += static_cast<double>(spec.label_extents[static_cast<std::size_t>(inner[1])]) *
                     (slot.target ? 1 : static_cast<double>(slot.layout->node().children().size()));
-    const auto places =
-        static_cast<double>(combined_places(spec.from, component.from_slots) + combined_places(spec.to, component.to_slots));
-    return places * steps *
+    const auto coordinates =
+        static_cast<double>(combined_grid_length(spec.from, component.from_slots) + combined_grid_length(spec.to, component.to_slots));
+    return coordinates * steps *
            (values * (longest_pair > static_cast<double>(max_table) ? seconds_of_value_without_table : seconds_of_value) +
             runs * seconds_of_run);
 }
 
 }  // namespace
 
-/// The runs of one nest between two places.
+/// The runs of one nest between two coordinates.
 class MovementLoops::Walk {
 public:
-    Walk(const Nest& nest, std::int64_t from_place, std::int64_t to_place, const std::function<void(const LoopRun&)>& f)
-        : nest_(nest), f_(f), value_(nest.extents_.size(), 0), place_(nest.slots_.size()), stride_(nest.slots_.size()) {
+    Walk(const Nest& nest, std::int64_t from_coordinate, std::int64_t to_coordinate, const std::function<void(const LoopRun&)>& f)
+        : nest_(nest), f_(f), value_(nest.extents_.size(), 0), coordinate_(nest.slots_.size()), stride_(nest.slots_.size()) {
         std::int64_t from_stride = 1, to_stride = 1;
         for (std::size_t s = 0; s < nest.slots_.size(); ++s) {
             const auto& slot = nest.slots_[s];
-            auto& place = slot.target ? to_place : from_place;
+            auto& coordinate = slot.target ? to_coordinate : from_coordinate;
             auto& stride = slot.target ? to_stride : from_stride;
-            place_[s] = place % slot.layout->places();
-            place /= slot.layout->places();
+            coordinate_[s] = coordinate % slot.layout->grid_length();
+            coordinate /= slot.layout->grid_length();
             stride_[s] = stride;
-            stride *= slot.layout->local_size(place_[s]);
+            stride *= slot.layout->local_size(coordinate_[s]);
         }
     }
 
@@ -164,7 +164,7 @@ private:
         }
     };
     /// The inner loop where the child with x is at one position among the sorted children of the source: its values by what they add to the
-    /// places of source and target.
+    /// coordinates of source and target.
     struct SortedAxis : Axis {
         std::vector<std::size_t> begin;
     };
@@ -176,7 +176,7 @@ private:
         for (std::size_t i = 0; i < slot.labels.size(); ++i)
             tuple[i] = stored[i] = value_[static_cast<std::size_t>(slot.labels[i])] + slot.offsets[i];
         const auto at = slot.target ? slot.layout->locate(stored.data()) : slot.layout->find(tuple.data());
-        if (at.zero || at.place != place_[s] || !std::equal(tuple.begin(), tuple.begin() + w, stored.begin())) return false;
+        if (at.zero || at.coordinate != coordinate_[s] || !std::equal(tuple.begin(), tuple.begin() + w, stored.begin())) return false;
         (slot.target ? to_ : from_) += at.index * stride_[s];
         factor_ ^= factor_bits(at.negative, at.conjugate);
         return true;
@@ -219,10 +219,10 @@ private:
         lines_.clear();
         if (scratch_.size() < units.size()) scratch_.resize(units.size());
         for (std::size_t u = 0; u < units.size(); ++u) lines_.push_back(&line(units[u], scratch_[u]));
-        // Those of the unit that has the fewest at its place are looked at.
+        // Those of the unit that has the fewest at its coordinate are looked at.
         std::span<const std::int32_t> values;
         for (std::size_t u = 0; u < units.size(); ++u)
-            if (const auto own = lines_[u]->values_at(units[u].child == nullptr ? place_[units[u].slot] : 0);
+            if (const auto own = lines_[u]->values_at(units[u].child == nullptr ? coordinate_[units[u].slot] : 0);
                 u == 0 || own.size() < values.size())
                 values = own;
         result.resize(values.size());
@@ -236,7 +236,7 @@ private:
                 const auto& unit = units[u];
                 const auto& line = *lines_[u];
                 const bool target = nest_.slots_[unit.slot].target;
-                there = line.factor[z] != absent && (unit.child != nullptr || line.place[z] == place_[unit.slot]);
+                there = line.factor[z] != absent && (unit.child != nullptr || line.coordinate[z] == coordinate_[unit.slot]);
                 if (unit.child != nullptr)
                     (target ? to_child : from_child) = line.index[z];
                 else
@@ -254,36 +254,36 @@ private:
         return count > 0;
     }
 
-    std::int64_t own_place(const NodeUse& use) const { return place_[use.slot()]; }
+    std::int64_t own_coordinate(const NodeUse& use) const { return coordinate_[use.slot()]; }
     std::int64_t stride(const NodeUse& use) const { return stride_[use.slot()]; }
-    /// Where a value of x is in an axis: by what it adds to the places of source and target.
-    std::size_t bucket(std::int64_t from_place, std::int64_t to_place) const {
-        return static_cast<std::size_t>(from_place * (nest_.to_node_ ? nest_.to_node_.places() : 1) + to_place);
+    /// Where a value of x is in an axis: by what it adds to the coordinates of source and target.
+    std::size_t bucket(std::int64_t from_coordinate, std::int64_t to_coordinate) const {
+        return static_cast<std::size_t>(from_coordinate * (nest_.to_node_ ? nest_.to_node_.grid_length() : 1) + to_coordinate);
     }
 
     /// The inner loop for each position of x among the children of the source.
     void split_x() {
         const NodeUse &source = nest_.from_node_, &target = nest_.to_node_;
         const auto n = x_.from.size();
-        to_place_.assign(n, 0);
+        to_coordinate_.assign(n, 0);
         for (std::size_t i = 0; target && i < n; ++i) {
             const auto& share = target.share(x_.to_child[i], target.child(0));
             x_.to[i] += stride(target) * share.index;
-            to_place_[i] = share.place;
+            to_coordinate_[i] = share.coordinate;
         }
         sorted_.resize(source ? static_cast<std::size_t>(source.children()) : 1);
         shares_.resize(n);
         for (std::size_t position = 0; position < sorted_.size(); ++position) {
             auto& axis = sorted_[position];
             axis.resize(n);
-            axis.begin.assign(bucket(source ? source.places() : 1, 0) + 2, 0);
+            axis.begin.assign(bucket(source ? source.grid_length() : 1, 0) + 2, 0);
             for (std::size_t i = 0; i < n; ++i) {
                 shares_[i] = source ? source.share(x_.from_child[i], static_cast<int>(position)) : Share();
-                ++axis.begin[bucket(shares_[i].place, to_place_[i]) + 2];
+                ++axis.begin[bucket(shares_[i].coordinate, to_coordinate_[i]) + 2];
             }
             std::partial_sum(axis.begin.begin(), axis.begin.end(), axis.begin.begin());
             for (std::size_t i = 0; i < n; ++i)
-                axis.set(axis.begin[bucket(shares_[i].place, to_place_[i]) + 1]++,
+                axis.set(axis.begin[bucket(shares_[i].coordinate, to_coordinate_[i]) + 1]++,
                          x_.from[i] + (source ? stride(source) * shares_[i].index : 0), x_.to[i], x_, i);
         }
     }
@@ -299,7 +299,7 @@ private:
         std::int64_t least = std::numeric_limits<std::int64_t>::min(), bound = std::numeric_limits<std::int64_t>::max();
     };
 
-    /// Calls f for the values of x that add these places and whose children in source and target are within limits.
+    /// Calls f for the values of x that add these coordinates and whose children in source and target are within limits.
     void emit(const SortedAxis& x, std::size_t bucket, const Limits& in_source, const Limits& in_target, std::int64_t from, std::int64_t to,
               std::uint8_t factor) {
         auto begin = x.begin[bucket], end = x.begin[bucket + 1];
@@ -319,7 +319,7 @@ private:
 
     /// What all children of the target but that with x add, and the limits of that one: a stored element has its children in order. False
     /// if the others are not.
-    bool place_in_target(Share& others, Limits& limits) const {
+    bool find_in_target(Share& others, Limits& limits) const {
         const NodeUse& target = nest_.to_node_;
         const std::int64_t step = target.node().strict() ? 1 : 0;
         auto least = limits.least;
@@ -362,17 +362,17 @@ private:
         const auto from = from_ + y_.from[y];
         auto to = to_ + y_.to[y];
         const auto factor = static_cast<std::uint8_t>(factor_ ^ y_.factor[y]);
-        std::int64_t to_place = 0;
+        std::int64_t to_coordinate = 0;
         Limits in_target;
         if (target) {
             to_number_[static_cast<std::size_t>(target.child(1))] = y_.to_child[y];
             Share others;
-            if (!place_in_target(others, in_target)) return;
-            to_place = target.complete(others, own_place(target));
+            if (!find_in_target(others, in_target)) return;
+            to_coordinate = target.complete(others, own_coordinate(target));
             to += stride(target) * others.index;
         }
         if (!source) {
-            emit(sorted_[0], bucket(0, to_place), {}, in_target, from, to, factor);
+            emit(sorted_[0], bucket(0, to_coordinate), {}, in_target, from, to, factor);
             return;
         }
         from_number_[static_cast<std::size_t>(source.child(1))] = y_.from_child[y];
@@ -388,21 +388,21 @@ private:
             if (in_source.least >= in_source.bound) continue;
             Share others;
             for (std::size_t i = 0; i < others_.size(); ++i) others += source.share(others_[i], static_cast<int>(i < position ? i : i + 1));
-            const auto from_place = source.complete(others, own_place(source));
-            emit(sorted_[position], bucket(from_place, to_place), in_source, in_target, from + stride(source) * others.index, to,
+            const auto from_coordinate = source.complete(others, own_coordinate(source));
+            emit(sorted_[position], bucket(from_coordinate, to_coordinate), in_source, in_target, from + stride(source) * others.index, to,
                  static_cast<std::uint8_t>(factor ^ (odd ? swap : 0)));
         }
     }
 
     const Nest& nest_;
     const std::function<void(const LoopRun&)>& f_;
-    std::vector<std::int64_t> value_, place_, stride_;  // by label, slot, slot
+    std::vector<std::int64_t> value_, coordinate_, stride_;  // by label, slot, slot
     std::int64_t from_ = 0, to_ = 0;
     std::uint8_t factor_ = 0;
     Axis x_, y_;
     std::vector<SortedAxis> sorted_;                     // x, by position among the source's children
     std::vector<std::int64_t> from_number_, to_number_;  // of the nodes' children
-    std::vector<std::int64_t> others_, to_place_;
+    std::vector<std::int64_t> others_, to_coordinate_;
     std::vector<Share> shares_;
     std::vector<Line> scratch_;
     std::vector<const Line*> lines_;
@@ -446,14 +446,14 @@ std::unique_ptr<const MovementLoops> MovementLoops::make(const Movement& spec, s
     return std::unique_ptr<const MovementLoops>(new MovementLoops(spec, all));
 }
 
-std::int64_t MovementLoops::from_places() const { return combined_places(spec_.from, from_slots_); }
-std::int64_t MovementLoops::to_places() const { return combined_places(spec_.to, to_slots_); }
-std::int64_t MovementLoops::from_place(std::int64_t rank) const { return combined_place(spec_.from, from_slots_, rank); }
-std::int64_t MovementLoops::to_place(std::int64_t rank) const { return combined_place(spec_.to, to_slots_, rank); }
+std::int64_t MovementLoops::from_grid_length() const { return combined_grid_length(spec_.from, from_slots_); }
+std::int64_t MovementLoops::to_grid_length() const { return combined_grid_length(spec_.to, to_slots_); }
+std::int64_t MovementLoops::from_coordinate(std::int64_t rank) const { return combined_coordinate(spec_.from, from_slots_, rank); }
+std::int64_t MovementLoops::to_coordinate(std::int64_t rank) const { return combined_coordinate(spec_.to, to_slots_, rank); }
 
-void MovementLoops::for_each_run(const LoopPart& part, std::int64_t from_place, std::int64_t to_place,
+void MovementLoops::for_each_run(const LoopPart& part, std::int64_t from_coordinate, std::int64_t to_coordinate,
                                  const std::function<void(const LoopRun&)>& f) const {
-    Walk walk(*nests_[part.term], from_place, to_place, f);
+    Walk walk(*nests_[part.term], from_coordinate, to_coordinate, f);
     for (auto step = part.begin; step < part.end; ++step) walk.step(step);
 }
 

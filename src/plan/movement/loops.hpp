@@ -30,10 +30,10 @@ struct LoopPart {
 
 /// A movement, v = all values of its labels: for each term all labels but two are fixed in turn. What a slot then says of the two,
 /// where it has only one of them, is a short list. A node over children that has both, in two of them, adds up its element from the
-/// children's numbers: the inner loop is cut where the children change their order, and is sorted by what its child adds to the place, so
-/// that the values for a place follow each other. Both sides of a message run through the same loops, so that they need no lists and agree
-/// on the order. Example: (ae|bf) with eightfold symmetry to sym(a,b) sym(e,f): b and e are fixed, f runs, and a runs up to where (ae)
-/// passes (bf), then on.
+/// children's numbers: the inner loop is cut where the children change their order, and is sorted by what its child adds to the coordinate,
+/// so that the values for a coordinate follow each other. Both sides of a message run through the same loops, so that they need no lists
+/// and agree on the order. Example: (ae|bf) with eightfold symmetry to sym(a,b) sym(e,f): b and e are fixed, f runs, and a runs up to where
+/// (ae) passes (bf), then on.
 class MovementLoops {
 public:
     /// Null where lists are short, or where no two labels can be separated; else all components become one.
@@ -41,17 +41,17 @@ public:
     static std::unique_ptr<const MovementLoops> make(const Movement& spec, std::vector<MovementComponent>& components, bool always = false);
     ~MovementLoops();
 
-    /// Places of the component's slots on each side, combined with the first slot fastest.
-    std::int64_t from_places() const;
-    std::int64_t to_places() const;
-    /// The combined place of a rank, which must not be idle.
-    std::int64_t from_place(std::int64_t rank) const;
-    std::int64_t to_place(std::int64_t rank) const;
+    /// Coordinates of the component's slots on each side, combined with the first slot fastest.
+    std::int64_t from_grid_length() const;
+    std::int64_t to_grid_length() const;
+    /// The combined coordinate of a rank, which must not be idle.
+    std::int64_t from_coordinate(std::int64_t rank) const;
+    std::int64_t to_coordinate(std::int64_t rank) const;
 
     /// All loops, in order.
     const std::vector<LoopPart>& parts() const { return parts_; }
-    /// Calls f for what a place of the source sends to a place of the target in a part.
-    void for_each_run(const LoopPart& part, std::int64_t from_place, std::int64_t to_place,
+    /// Calls f for what a coordinate of the source sends to a coordinate of the target in a part.
+    void for_each_run(const LoopPart& part, std::int64_t from_coordinate, std::int64_t to_coordinate,
                       const std::function<void(const LoopRun&)>& f) const;
     /// Bytes of the tables, about.
     std::int64_t bytes() const;

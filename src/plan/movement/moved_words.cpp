@@ -58,17 +58,17 @@ CountedRanks::CountedRanks(const RankGrid& grid) : lengths_(grid.lengths), ranks
         }
 }
 
-std::int64_t CountedRanks::place(std::size_t r, const std::vector<int>& torus) const {
+std::int64_t CountedRanks::coordinate(std::size_t r, const std::vector<int>& torus) const {
     const auto* const own = coordinates_.data() + r * lengths_.size();
-    std::int64_t result = 0, places = 1;
+    std::int64_t result = 0, stride = 1;
     for (int t : torus) {
-        result += own[t] * places;
-        places *= lengths_[static_cast<std::size_t>(t)];
+        result += own[t] * stride;
+        stride *= lengths_[static_cast<std::size_t>(t)];
     }
     return result;
 }
 
-std::int64_t CountedRanks::places(const std::vector<int>& torus) const {
+std::int64_t CountedRanks::grid_length(const std::vector<int>& torus) const {
     std::int64_t product = 1;
     for (int t : torus) product *= lengths_[static_cast<std::size_t>(t)];
     return product;
@@ -91,13 +91,13 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
     SlotShare result;
     result.match = match;
     const auto torus = slot.mapping.all();
-    const auto places = ranks_.places(torus), all_have = slot.size / places, longer = slot.size % places;
-    std::vector<std::int64_t> place(ranks_.count());
+    const auto length = ranks_.grid_length(torus), all_have = slot.size / length, longer = slot.size % length;
+    std::vector<std::int64_t> coordinate(ranks_.count());
     result.wanted.reserve(ranks_.count());
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
-        place[r] = ranks_.place(r, torus);
-        result.wanted.push_back(
-            static_cast<double>(slot.layout != nullptr ? slot.layout->local_size(place[r]) : all_have + (place[r] < longer ? 1 : 0)));
+        coordinate[r] = ranks_.coordinate(r, torus);
+        result.wanted.push_back(static_cast<double>(slot.layout != nullptr ? slot.layout->local_size(coordinate[r])
+                                                                           : all_have + (coordinate[r] < longer ? 1 : 0)));
     }
     if (match < 0 || (one_grid_ && slot.mapping == present_.mapping(match))) return result;
     const auto& other = present_.slot(match);
@@ -109,10 +109,10 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
         if (rank >= present_ranks_)
             result.present.push_back(0);
         else if (estimated)
-            result.present.push_back(result.wanted[r] / static_cast<double>(other.places()));
+            result.present.push_back(result.wanted[r] / static_cast<double>(other.grid_length()));
         else
             result.present.push_back(
-                static_cast<double>(count_common(slot.size, place[r], places, present_.place(rank, match), other.places())));
+                static_cast<double>(count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match), other.grid_length())));
     }
     return result;
 }
@@ -120,10 +120,11 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
 double MovedWords::count(std::span<const SlotShare* const> slots) const {
     double words = 0;
     if (one_rank_) return words;
-    double cut = 1;  // places along the tensor's slots that match none
+    double cut = 1;  // coordinates along the tensor's slots that match none
     for (int m = 0; m < present_.slots(); ++m)
-        if (present_.slot(m).places() > 1 && std::none_of(slots.begin(), slots.end(), [m](const auto* slot) { return slot->match == m; }))
-            cut *= static_cast<double>(present_.slot(m).places());
+        if (present_.slot(m).grid_length() > 1 &&
+            std::none_of(slots.begin(), slots.end(), [m](const auto* slot) { return slot->match == m; }))
+            cut *= static_cast<double>(present_.slot(m).grid_length());
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         double wanted = 1, present = 1;
         for (const auto* slot : slots) {

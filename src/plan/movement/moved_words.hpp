@@ -32,10 +32,10 @@ public:
 
     std::size_t count() const { return ranks_.size(); }
     std::int64_t rank(std::size_t r) const { return ranks_[r]; }
-    /// Place of a rank along torus dimensions.
-    std::int64_t place(std::size_t r, const std::vector<int>& torus) const;
+    /// Coordinate of a rank along torus dimensions.
+    std::int64_t coordinate(std::size_t r, const std::vector<int>& torus) const;
     /// Ranks along them.
-    std::int64_t places(const std::vector<int>& torus) const;
+    std::int64_t grid_length(const std::vector<int>& torus) const;
 
 private:
     std::vector<std::int64_t> lengths_, ranks_, coordinates_;  // coordinates by rank, then dimension

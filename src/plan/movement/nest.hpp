@@ -43,25 +43,25 @@ struct SlotUse {
 
 /// What a slot, or a child of a node, says for all values of one label, the others fixed.
 struct Line {
-    std::vector<std::int64_t> index;   // local index in the slot; of a child, its number
-    std::vector<std::int32_t> place;   // of a slot
-    std::vector<std::uint8_t> factor;  // or absent: zero, or not a stored element of the target
-    // The values of the label that are there, by place of a slot (a child has one place), ascending for each.
+    std::vector<std::int64_t> index;       // local index in the slot; of a child, its number
+    std::vector<std::int32_t> coordinate;  // of a slot
+    std::vector<std::uint8_t> factor;      // or absent: zero, or not a stored element of the target
+    // The values of the label that are there, by coordinate of a slot (a child has one coordinate), ascending for each.
     std::vector<std::int32_t> values, begin;
 
-    void sort_by_place(std::int64_t places) {
-        begin.assign(static_cast<std::size_t>(places) + 1, 0);
+    void sort_by_coordinate(std::int64_t length) {
+        begin.assign(static_cast<std::size_t>(length) + 1, 0);
         for (std::size_t z = 0; z < factor.size(); ++z)
-            if (factor[z] != absent) ++begin[place_of(z) + 1];
+            if (factor[z] != absent) ++begin[coordinate_of(z) + 1];
         std::partial_sum(begin.begin(), begin.end(), begin.begin());
         values.resize(static_cast<std::size_t>(begin.back()));
         auto next = begin;
         for (std::size_t z = 0; z < factor.size(); ++z)
-            if (factor[z] != absent) values[static_cast<std::size_t>(next[place_of(z)]++)] = static_cast<std::int32_t>(z);
+            if (factor[z] != absent) values[static_cast<std::size_t>(next[coordinate_of(z)]++)] = static_cast<std::int32_t>(z);
     }
     std::int64_t bytes() const {
         return static_cast<std::int64_t>(sizeof(Line) + index.size() * sizeof index[0] + factor.size() +
-                                         (place.size() + values.size() + begin.size()) * sizeof values[0]);
+                                         (coordinate.size() + values.size() + begin.size()) * sizeof values[0]);
     }
     std::span<const std::int32_t> values_at(std::int64_t p) const {
         const auto* const first = begin.data() + p;
@@ -69,7 +69,7 @@ struct Line {
     }
 
 private:
-    std::size_t place_of(std::size_t z) const { return place.empty() ? 0 : static_cast<std::size_t>(place[z]); }
+    std::size_t coordinate_of(std::size_t z) const { return coordinate.empty() ? 0 : static_cast<std::size_t>(coordinate[z]); }
 };
 
 /// A slot, or a child of a node, whose elements depend on one of the two inner labels.
@@ -125,12 +125,12 @@ inline std::optional<std::array<int, 2>> inner_labels(const Movement& spec, cons
     return best;
 }
 
-/// What a child adds to the place of an element, and to its local index there. Of the sum over the children the place is taken modulo the
-/// number of places, and the quotient is added to the index.
+/// What a child adds to the coordinate of an element, and to its local index there. Of the sum over the children the coordinate is taken
+/// modulo the number of coordinates, and the quotient is added to the index.
 struct Share {
-    std::int64_t place = 0, index = 0;
+    std::int64_t coordinate = 0, index = 0;
     Share& operator+=(const Share& other) {
-        place += other.place;
+        coordinate += other.coordinate;
         index += other.index;
         return *this;
     }
@@ -141,7 +141,7 @@ class NodeUse {
 public:
     NodeUse() = default;
     NodeUse(const SlotLayout& layout, std::size_t slot, std::array<int, 2> child)
-        : slot_(slot), child_(child), node_(&layout.node()), by_places_(layout.places()), numbers_(node_->children()[0].size()) {
+        : slot_(slot), child_(child), node_(&layout.node()), by_grid_length_(layout.grid_length()), numbers_(node_->children()[0].size()) {
         for (int c = 0; c < children(); ++c) {
             if (c != child[0] && c != child[1]) fixed_children_.push_back(c);
             for (std::int64_t number = 0; number < numbers_; ++number) shares_.push_back(share_of(layout, number, c));
@@ -156,15 +156,15 @@ public:
     const std::vector<int>& fixed_children() const { return fixed_children_; }
     const PackedNode& node() const { return *node_; }
     int children() const { return static_cast<int>(node_->children().size()); }
-    std::int64_t places() const { return by_places_.divisor(); }
+    std::int64_t grid_length() const { return by_grid_length_.divisor(); }
     /// What the child with this number adds that is at a position among the sorted ones.
     const Share& share(std::int64_t number, int position) const { return shares_[static_cast<std::size_t>(position * numbers_ + number)]; }
-    /// Where the other children add up to `others`: the place that the last one must add so that the element is at `own`. What is over goes
-    /// into the index of `others`.
+    /// Where the other children add up to `others`: the coordinate that the last one must add so that the element is at `own`. What is over
+    /// goes into the index of `others`.
     std::int64_t complete(Share& others, std::int64_t own) const {
-        const auto turn = by_places_.quotient(others.place), place = others.place - turn * places();
-        others.index += turn + (place > own ? 1 : 0);
-        return own - place + (place > own ? places() : 0);
+        const auto turn = by_grid_length_.quotient(others.coordinate), coordinate = others.coordinate - turn * grid_length();
+        others.index += turn + (coordinate > own ? 1 : 0);
+        return own - coordinate + (coordinate > own ? grid_length() : 0);
     }
     std::int64_t bytes() const { return static_cast<std::int64_t>(shares_.size() * sizeof(Share)); }
 
@@ -172,17 +172,17 @@ private:
     Share share_of(const SlotLayout& layout, std::int64_t number, int position) const {
         if (layout.is_rows()) {
             if (position == 0) return {0, number};
-            return {number % places(), layout.row_start(number % places(), number / places())};
+            return {number % grid_length(), layout.row_start(number % grid_length(), number / grid_length())};
         }
         const auto index = choose(number + (node_->strict() ? 0 : position), position + 1);
-        return {index % places(), index / places()};
+        return {index % grid_length(), index / grid_length()};
     }
 
     std::size_t slot_ = 0;
     std::array<int, 2> child_{};
     std::vector<int> fixed_children_;
     const PackedNode* node_ = nullptr;
-    Divider by_places_;
+    Divider by_grid_length_;
     std::int64_t numbers_ = 0;
     std::vector<Share> shares_;  // by position and number
 };
@@ -257,7 +257,7 @@ private:
         const auto& slot = slots_[unit.slot];
         const auto n = static_cast<std::size_t>(extent_at(unit, unit.inner));
         line.index.resize(n);
-        if (unit.child == nullptr) line.place.resize(n);
+        if (unit.child == nullptr) line.coordinate.resize(n);
         line.factor.resize(n);
         std::array<std::int64_t, max_slot_order> tuple, stored, below;
         for (int i = unit.first; i < unit.first + unit.width; ++i) {
@@ -279,14 +279,14 @@ private:
             } else {
                 const auto at = slot.target ? slot.layout->locate(stored.data()) : slot.layout->find(first);
                 line.index[k] = at.index;
-                line.place[k] = static_cast<std::int32_t>(at.place);
+                line.coordinate[k] = static_cast<std::int32_t>(at.coordinate);
                 there = !at.zero;
                 factor = factor_bits(at.negative, at.conjugate);
             }
             there = there && std::equal(first, first + unit.width, stored.begin());
             line.factor[k] = there ? factor : movement_nest::absent;
         }
-        line.sort_by_place(unit.child == nullptr ? slot.layout->places() : 1);
+        line.sort_by_coordinate(unit.child == nullptr ? slot.layout->grid_length() : 1);
     }
 
     void make_table(Unit& unit) const {

@@ -16,16 +16,16 @@ namespace arges {
 
 namespace {
 
-/// The coordinates of a combined place of some slots, compared with those of a rank.
+/// The torus coordinates of a combined coordinate of some slots, compared with those of a rank.
 class PlaceCheck {
 public:
     PlaceCheck(const Movement& spec, const Layout& layout, std::int64_t rank) : spec_(spec), layout_(layout), rank_(rank) {}
 
-    /// True if the place agrees with the rank along all torus dimensions, or along those where the source has copies only.
-    bool agrees(const std::vector<int>& slots, std::int64_t place, bool copies_only) const {
+    /// True if the coordinate agrees with the rank along all torus dimensions, or along those where the source has copies only.
+    bool agrees(const std::vector<int>& slots, std::int64_t coordinate, bool copies_only) const {
         for (int s : slots) {
-            auto own = place % layout_.slot(s).places();
-            place /= layout_.slot(s).places();
+            auto own = coordinate % layout_.slot(s).grid_length();
+            coordinate /= layout_.slot(s).grid_length();
             for (int t : layout_.mapping(s).all()) {
                 const auto length = layout_.grid().lengths[static_cast<std::size_t>(t)];
                 const bool copies = spec_.from.slot_of_torus(t) < 0 && !spec_.from.is_partial(t);
@@ -58,16 +58,17 @@ struct SideCount {
     std::int64_t others() const { return all - own; }
 };
 
-/// What loops move between all places, each pair counted once.
+/// What loops move between all coordinates, each pair counted once.
 class PairCounts {
 public:
     explicit PairCounts(const MovementLoops& loops)
-        : loops_(loops), from_places_(loops.from_places()), count_(static_cast<std::size_t>(from_places_ * loops.to_places()), 0) {
+        : loops_(loops), from_grid_length_(loops.from_grid_length()),
+          count_(static_cast<std::size_t>(from_grid_length_ * loops.to_grid_length()), 0) {
         FirstError error;
 #pragma omp parallel for schedule(dynamic)
         for (std::size_t i = 0; i < count_.size(); ++i)
             error.run([&] {
-                const auto [to, from] = std::div(static_cast<std::int64_t>(i), from_places_);
+                const auto [to, from] = std::div(static_cast<std::int64_t>(i), from_grid_length_);
                 for (const auto& part : loops.parts())
                     loops.for_each_run(part, from, to, [&](const LoopRun& run) { count_[i] += run.count; });
             });
@@ -77,22 +78,22 @@ public:
     /// Equal to counted_lists() for a rank that is not idle, but for the parts of the loops.
     ComponentLists lists(std::int64_t rank) const {
         ComponentLists result;
-        for (std::int64_t from = 0; from < from_places_; ++from) add(result.receive, from, from, loops_.to_place(rank));
-        for (std::int64_t to = 0; to < loops_.to_places(); ++to) add(result.send, to, loops_.from_place(rank), to);
+        for (std::int64_t from = 0; from < from_grid_length_; ++from) add(result.receive, from, from, loops_.to_coordinate(rank));
+        for (std::int64_t to = 0; to < loops_.to_grid_length(); ++to) add(result.send, to, loops_.from_coordinate(rank), to);
         return result;
     }
 
 private:
     void add(std::vector<EntryGroup>& groups, std::int64_t peer, std::int64_t from, std::int64_t to) const {
-        const auto count = count_[static_cast<std::size_t>(to * from_places_ + from)];
+        const auto count = count_[static_cast<std::size_t>(to * from_grid_length_ + from)];
         if (count == 0) return;
         groups.emplace_back().peer = peer;
         groups.back().part_begin = {0, count};
     }
 
     const MovementLoops& loops_;
-    std::int64_t from_places_;
-    std::vector<std::int64_t> count_;  // by source place, then target place
+    std::int64_t from_grid_length_;
+    std::vector<std::int64_t> count_;  // by source coordinate, then target coordinate
 };
 
 /// The volume of a rank that is not idle, if both sides lie on one grid. @param lists_of  makes the lists of a component
@@ -137,9 +138,9 @@ double largest_part(const Layout& layout, const std::vector<int>& slots) {
     return product;
 }
 
-double places_of(const Layout& layout, const std::vector<int>& slots) {
+double grid_length_of(const Layout& layout, const std::vector<int>& slots) {
     double product = 1;
-    for (int s : slots) product *= static_cast<double>(layout.slot(s).places());
+    for (int s : slots) product *= static_cast<double>(layout.slot(s).grid_length());
     return product;
 }
 
@@ -205,11 +206,12 @@ MovementBound movement_bound(const Movement& spec) {
     SideBound sent, received;
     double lists = 0, building = 0;
     for (const auto& component : components) {
-        const double to_places = places_of(spec.to, component.to_slots), from_places = places_of(spec.from, component.from_slots);
+        const double to_grid_length = grid_length_of(spec.to, component.to_slots),
+                     from_grid_length = grid_length_of(spec.from, component.from_slots);
         const double reads = largest_part(spec.to, component.to_slots) * static_cast<double>(component.terms.size());
         const double needed = largest_part(spec.from, component.from_slots) * largest_use(spec, component);
-        received.add(reads, from_places, !component.progressions);
-        sent.add(ranks > 1 ? std::min(reads * to_places, needed) : 0, to_places, !component.progressions);
+        received.add(reads, from_grid_length, !component.progressions);
+        sent.add(ranks > 1 ? std::min(reads * to_grid_length, needed) : 0, to_grid_length, !component.progressions);
         if (component.progressions) continue;
         lists += sent.entries.back() * bytes_of_send + reads * bytes_of_receive;
         building = std::max({building, reads * bytes_of_entry, sent.entries.back() * bytes_of_entry * growth});

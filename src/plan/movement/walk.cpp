@@ -25,7 +25,7 @@ struct SlotView {
     const SlotLayout* layout;
     std::vector<int> labels;
     std::vector<std::int64_t> offsets;  // by position
-    std::int64_t place, stride, order_stride, place_stride;
+    std::int64_t coordinate, stride, order_stride, coordinate_stride;
     int width() const { return static_cast<int>(labels.size()); }
 };
 
@@ -36,16 +36,16 @@ std::vector<SlotView> views(const Layout& layout, const std::vector<int>& slots,
     std::vector<SlotView> result;
     const auto strides = layout.strides(rank);
     const bool idle = layout.grid().is_idle(rank);
-    std::int64_t order_stride = 1, place_stride = 1;
+    std::int64_t order_stride = 1, coordinate_stride = 1;
     for (int s : slots) {
-        SlotView view{&layout.slot(s), {},          {}, idle ? 0 : layout.place(rank, s), strides[static_cast<std::size_t>(s)],
-                      order_stride,    place_stride};
+        SlotView view{&layout.slot(s),  {}, {}, idle ? 0 : layout.coordinate(rank, s), strides[static_cast<std::size_t>(s)], order_stride,
+                      coordinate_stride};
         for (int d : layout.slot_dimensions(s)) {
             view.labels.push_back(labels[static_cast<std::size_t>(d)]);
             view.offsets.push_back(offset.empty() ? 0 : offset[static_cast<std::size_t>(d)]);
         }
         order_stride *= std::max<std::int64_t>(1, layout.slot(s).max_local_size());
-        place_stride *= layout.slot(s).places();
+        coordinate_stride *= layout.slot(s).grid_length();
         result.push_back(std::move(view));
     }
     return result;
@@ -63,7 +63,7 @@ public:
     std::vector<Entry> receiving() {
         entries_.clear();
         std::size_t most = c_.terms.size();
-        for (const auto& slot : to_) most *= static_cast<std::size_t>(slot.layout->local_size(slot.place));
+        for (const auto& slot : to_) most *= static_cast<std::size_t>(slot.layout->local_size(slot.coordinate));
         entries_.reserve(most);
         for_each_stored(to_, to_tuple_, static_cast<int>(to_.size()) - 1, 0, 0,
                         [&](std::int64_t order, std::int64_t offset) { read_for(order, offset); });
@@ -87,7 +87,7 @@ private:
         }
         const auto& slot = slots[static_cast<std::size_t>(s)];
         auto& tuple = tuples[static_cast<std::size_t>(s)];
-        slot.layout->for_each(slot.place, [&](std::int64_t index, const std::int64_t* x) {
+        slot.layout->for_each(slot.coordinate, [&](std::int64_t index, const std::int64_t* x) {
             std::copy(x, x + slot.width(), tuple.begin());
             for_each_stored(slots, tuples, s - 1, order + index * slot.order_stride, offset + index * slot.stride, f);
         });
@@ -139,7 +139,7 @@ private:
                 const auto at = slot.layout->locate(x.data());
                 zero = zero || at.zero || at.outside;
                 factor ^= factor_bits(at.negative, at.conjugate);
-                e.peer += at.place * slot.place_stride;
+                e.peer += at.coordinate * slot.coordinate_stride;
                 e.from += at.index * slot.stride;
             }
             e.factor = static_cast<std::uint8_t>(factor);
@@ -232,7 +232,7 @@ private:
             const auto w = static_cast<std::ptrdiff_t>(slot.width());
             if (!any_representative && !c_.pattern && !std::equal(x.begin(), x.begin() + w, stored.begin())) return;
             factor ^= factor_bits(at.negative, at.conjugate);
-            e.peer += at.place * slot.place_stride;
+            e.peer += at.coordinate * slot.coordinate_stride;
             e.order += at.index * slot.order_stride;
             to_tuple_[s] = stored;
         }
@@ -283,22 +283,22 @@ std::vector<EntryGroup> grouped(std::vector<Entry> entries, bool target) {
     return result;
 }
 
-/// What a place of one side shares with each place of the other, where both distribute packed indices: index I is at place I mod p, as
-/// number (I - window) / p.
-std::vector<EntryGroup> progressions(const SlotLayout& from, const SlotLayout& to, const LabelTerm& term, std::int64_t place,
+/// What a coordinate of one side shares with each coordinate of the other, where both distribute packed indices: index I is at coordinate I
+/// mod p, as number (I - window) / p.
+std::vector<EntryGroup> progressions(const SlotLayout& from, const SlotLayout& to, const LabelTerm& term, std::int64_t coordinate,
                                      bool sending) {
     const auto &own = sending ? from : to, &other = sending ? to : from;
     const auto begin = std::max(from.begin(), to.begin()), end = std::min(from.begin() + from.size(), to.begin() + to.size());
-    const auto step = std::lcm(own.places(), other.places());
+    const auto step = std::lcm(own.grid_length(), other.grid_length());
     std::vector<EntryGroup> result;
-    // The places of the other side by the first index that they share with the own one.
-    const auto first = begin + ((place - begin) % own.places() + own.places()) % own.places();
-    for (auto index = first; index < std::min(end, first + step); index += own.places()) {
+    // The coordinates of the other side by the first index that they share with the own one.
+    const auto first = begin + ((coordinate - begin) % own.grid_length() + own.grid_length()) % own.grid_length();
+    for (auto index = first; index < std::min(end, first + step); index += own.grid_length()) {
         EntryGroup group;
-        group.peer = index % other.places();
-        group.progression = {ceil_div(end - index, step), (index - from.begin()) / from.places(),
-                             step / from.places(),        (index - to.begin()) / to.places(),
-                             step / to.places(),          static_cast<std::uint8_t>(factor_bits(term.negative, term.conjugate))};
+        group.peer = index % other.grid_length();
+        group.progression = {ceil_div(end - index, step), (index - from.begin()) / from.grid_length(),
+                             step / from.grid_length(),   (index - to.begin()) / to.grid_length(),
+                             step / to.grid_length(),     static_cast<std::uint8_t>(factor_bits(term.negative, term.conjugate))};
         result.push_back(std::move(group));
     }
     std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) { return a.peer < b.peer; });
@@ -308,8 +308,8 @@ std::vector<EntryGroup> progressions(const SlotLayout& from, const SlotLayout& t
 ComponentLists progression_lists(const Movement& spec, const MovementComponent& component, std::int64_t rank) {
     const int from = component.from_slots[0], to = component.to_slots[0];
     const auto groups = [&](bool sending) {
-        const auto place = sending ? spec.from.place(rank, from) : spec.to.place(rank, to);
-        auto result = progressions(spec.from.slot(from), spec.to.slot(to), component.terms[0], place, sending);
+        const auto coordinate = sending ? spec.from.coordinate(rank, from) : spec.to.coordinate(rank, to);
+        auto result = progressions(spec.from.slot(from), spec.to.slot(to), component.terms[0], coordinate, sending);
         // Other slots of the side are in components of their own, and faster ones scale the offsets.
         const auto from_stride = spec.from.grid().is_idle(rank) ? 0 : spec.from.strides(rank)[static_cast<std::size_t>(from)];
         const auto to_stride = spec.to.grid().is_idle(rank) ? 0 : spec.to.strides(rank)[static_cast<std::size_t>(to)];

@@ -64,7 +64,7 @@ bool FoldOrder::has_small_matrices(const ProductPlan& plan) const {
         if (role_[a] == batch)
             has_batch = true;
         else
-            product *= static_cast<double>(plan.axes[a].size) / static_cast<double>(plan.places[a]);
+            product *= static_cast<double>(plan.axes[a].size) / static_cast<double>(plan.grid_lengths[a]);
     }
     return has_batch && product <= 64;
 }
@@ -83,7 +83,7 @@ void FoldOrder::choose(const ProductPlan& plan, const std::vector<bool>& as_stor
         elements[o] = 1;
         for (int a : storage_[o].axes)
             elements[o] *= static_cast<double>(plan.axes[static_cast<std::size_t>(a)].size) /
-                           static_cast<double>(plan.places[static_cast<std::size_t>(a)]);
+                           static_cast<double>(plan.grid_lengths[static_cast<std::size_t>(a)]);
     }
     if (!any) return;
     double least = -1;

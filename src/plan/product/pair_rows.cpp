@@ -19,7 +19,7 @@ bool has_rows(const OperandSpec& operand) {
     if (operand.conjugated || layout.slots() != 1) return false;
     const auto& node = layout.symmetry().slots()[0];
     const auto& slot = layout.slot(0);
-    const bool by_rows = slot.is_rows() || (!slot.is_blocks() && slot.places() == 1);
+    const bool by_rows = slot.is_rows() || (!slot.is_blocks() && slot.grid_length() == 1);
     if (!by_rows || node.children.size() != 2 || node.kind == NodeKind::product || node.kind == NodeKind::hermitian) return false;
     if (slot.begin() != 0 || slot.size() != slot.node().size()) return false;
     return std::set<int>(operand.labels.begin(), operand.labels.end()).size() == operand.labels.size();

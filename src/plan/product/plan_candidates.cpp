@@ -64,10 +64,10 @@ const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const 
     if (!is_new) return mapped;
     const auto& axis = plan_.axes[a];
     mapped.mapping = mapping;
-    mapped.places = ranks_.places(mapping.all());
+    mapped.grid_length = ranks_.grid_length(mapping.all());
     const auto uneven = uneven_axis(plan_, plan_.grid, a, mapping);
     const auto* const slot = uneven ? &uneven->slot(0) : nullptr;
-    mapped.length = static_cast<double>(slot != nullptr ? slot->max_local_size() : ceil_div(axis.size, mapped.places));
+    mapped.length = static_cast<double>(slot != nullptr ? slot->max_local_size() : ceil_div(axis.size, mapped.grid_length));
     mapped.share.resize(plan_.operands.size());
     mapped.as_stored.resize(plan_.operands.size(), false);
     for (std::size_t o = 0; o <= result(); ++o) {
@@ -201,7 +201,7 @@ void PlanCandidates::look_at(Mapped axes) {
     sizes_.words.resize(plan_.operands.size());
     for (std::size_t a = 0; a < mapped_.size(); ++a) {
         plan_.mapping[a] = mapped_[a]->mapping;
-        plan_.places[a] = mapped_[a]->places;
+        plan_.grid_lengths[a] = mapped_[a]->grid_length;
         sizes_.length[a] = mapped_[a]->length;
     }
     estimate(true);
@@ -230,7 +230,7 @@ bool PlanCandidates::cut_once() {
         for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
             const auto& mapping = plan_.mapping[a];
             if (plan_.axes[a].is_contracted() != contracted || mapping.rows || mapping.is_blocks()) continue;
-            const auto most = ceil_div(plan_.axes[a].size, plan_.places[a]), now = plan_.windows_of(static_cast<int>(a));
+            const auto most = ceil_div(plan_.axes[a].size, plan_.grid_lengths[a]), now = plan_.windows_of(static_cast<int>(a));
             if (now >= most) continue;
             const Window window{static_cast<int>(a), std::min(most, 2 * now)};
             const auto known =

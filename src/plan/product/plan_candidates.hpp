@@ -23,7 +23,7 @@ public:
     /// An axis that is mapped in one way.
     struct MappedAxis {
         SlotMapping mapping;
-        std::int64_t places = 1;
+        std::int64_t grid_length = 1;
         double length = 1;             ///< indices of the busiest rank
         std::vector<SlotShare> share;  ///< by operand that has it
         std::vector<bool> as_stored;   ///< by operand: its slot is mapped in the same way

@@ -188,7 +188,7 @@ ProductPlan unmapped_plan(const Product& spec, const PairOrder& order) {
     plan.order = order;
     plan.axes = axes_of(spec);
     plan.mapping.resize(plan.axes.size());
-    plan.places.assign(plan.axes.size(), 1);
+    plan.grid_lengths.assign(plan.axes.size(), 1);
     plan.weighted.assign(plan.axes.size(), -1);
     for (std::size_t o = 0; o <= plan.result(); ++o) {
         auto& operand = plan.operands.emplace_back();

@@ -71,8 +71,8 @@ struct ProductPlan {
     PairOrder order;
     RankGrid grid;  ///< of the ranks that take part; the others are idle
     std::vector<Axis> axes;
-    std::vector<SlotMapping> mapping;  ///< per axis
-    std::vector<std::int64_t> places;  ///< per axis: ranks along it
+    std::vector<SlotMapping> mapping;        ///< per axis
+    std::vector<std::int64_t> grid_lengths;  ///< per axis: ranks along it
     std::vector<WorkingOperand> operands;
     std::vector<LocalProduct> chain;
     int buffers = 0;               ///< number of arrays for results inside of the chain

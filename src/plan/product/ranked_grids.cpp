@@ -54,19 +54,19 @@ private:
         for (const auto& operand : operands_) {
             if (operand.spread.empty()) continue;
             RankedGrid grid{std::vector<int>(grid_.lengths.size(), no_target), 0};
-            std::vector<std::int64_t> places(targets_.size(), 1);
+            std::vector<std::int64_t> grid_lengths(targets_.size(), 1);
             for (const auto& [target, torus] : operand.spread)
                 for (int t : torus) {
                     grid.target[static_cast<std::size_t>(t)] = target;
-                    places[static_cast<std::size_t>(target)] *= grid_.lengths[static_cast<std::size_t>(t)];
+                    grid_lengths[static_cast<std::size_t>(target)] *= grid_.lengths[static_cast<std::size_t>(t)];
                 }
             const auto is_same = [&](const RankedGrid& known) { return known.target == grid.target; };
             const auto extends_too_far = [&](const GridTarget& target) {
-                return places[static_cast<std::size_t>(&target - targets_.data())] > target.extent;
+                return grid_lengths[static_cast<std::size_t>(&target - targets_.data())] > target.extent;
             };
             if (std::any_of(result.begin(), result.end(), is_same) || std::any_of(targets_.begin(), targets_.end(), extends_too_far))
                 continue;
-            grid.seconds = seconds(kind_of(std::move(places), grid.target), grid.target.data(), 0, grid.target[0]);
+            grid.seconds = seconds(kind_of(std::move(grid_lengths), grid.target), grid.target.data(), 0, grid.target[0]);
             const auto is_before = [](const RankedGrid& a, const RankedGrid& b) { return a.seconds < b.seconds; };
             result.insert(std::upper_bound(result.begin(), result.end(), grid, is_before), grid);
         }
@@ -91,7 +91,7 @@ private:
     };
     /// States with the same ranks along every target differ only in what already lies right.
     struct Kind {
-        std::vector<std::int64_t> places;  // by target
+        std::vector<std::int64_t> grid_lengths;  // by target
         double multiply_seconds = 0;
         std::vector<Need> needs;  // by operand
     };
@@ -125,9 +125,9 @@ private:
     }
 
     /// Indices of each axis on a rank. @param target_of by torus dimension
-    std::vector<double> lengths(const std::vector<std::int64_t>& places, const std::vector<int>& target_of) const {
+    std::vector<double> lengths(const std::vector<std::int64_t>& grid_lengths, const std::vector<int>& target_of) const {
         std::vector<std::int64_t> along(plan_.axes.size(), 1);
-        for (std::size_t t = 0; t < targets_.size(); ++t) along[static_cast<std::size_t>(targets_[t].axis)] *= places[t];
+        for (std::size_t t = 0; t < targets_.size(); ++t) along[static_cast<std::size_t>(targets_[t].axis)] *= grid_lengths[t];
         std::vector<double> result;
         for (std::size_t a = 0; a < along.size(); ++a) {
             const bool blocks = options_.group_mapping == GroupMapping::blocks && plan_.axes[a].labels.size() > 1;
@@ -147,9 +147,9 @@ private:
     }
 
     /// @param target_of by torus dimension, in one of the states of this kind
-    Kind kind_of(std::vector<std::int64_t> places, const std::vector<int>& target_of) const {
-        Kind kind{std::move(places), 0, {}};
-        const auto length = lengths(kind.places, target_of);
+    Kind kind_of(std::vector<std::int64_t> grid_lengths, const std::vector<int>& target_of) const {
+        Kind kind{std::move(grid_lengths), 0, {}};
+        const auto length = lengths(kind.grid_lengths, target_of);
         const auto block = [&](const std::vector<int>& axes) {
             double product = 1;
             for (int a : axes) product *= length[static_cast<std::size_t>(a)];
@@ -158,12 +158,12 @@ private:
         double products = 0, all = 1;
         for (const auto& axes : spaces_) products += block(axes);
         kind.multiply_seconds = products * plan_.spec.flops_per_product() / options_.machine.flops_per_second;
-        for (const auto p : kind.places) all *= static_cast<double>(p);
+        for (const auto p : kind.grid_lengths) all *= static_cast<double>(p);
         for (const auto& operand : operands_) {
             double along = 1;  // ranks along the operand's axes
             for (std::size_t t = 0; t < targets_.size(); ++t)
                 if (std::find(operand.axes.begin(), operand.axes.end(), targets_[t].axis) != operand.axes.end())
-                    along *= static_cast<double>(kind.places[t]);
+                    along *= static_cast<double>(kind.grid_lengths[t]);
             const double elements = block(operand.axes);
             kind.needs.push_back({elements, operand.owned / along, elements * (1 - along / all)});
         }
@@ -213,17 +213,17 @@ private:
             const auto kind = static_cast<std::size_t>(beam[b].kind);
             for (std::size_t i = 0; i <= targets_.size(); ++i) {
                 const int target = i < targets_.size() ? static_cast<int>(i) : no_target;
-                if (target >= 0 && before[kind].places[i] * length > targets_[i].extent) continue;
+                if (target >= 0 && before[kind].grid_lengths[i] * length > targets_[i].extent) continue;
                 auto& after = next[kind * (targets_.size() + 1) + i];
                 if (after < 0) {
-                    auto places = before[kind].places;
-                    if (target >= 0) places[i] *= length;
-                    const auto [found, is_new] = known.try_emplace(places, static_cast<int>(kinds_.size()));
+                    auto grid_lengths = before[kind].grid_lengths;
+                    if (target >= 0) grid_lengths[i] *= length;
+                    const auto [found, is_new] = known.try_emplace(grid_lengths, static_cast<int>(kinds_.size()));
                     if (is_new) {
                         std::vector<int> target_of(rows.begin() + static_cast<std::ptrdiff_t>(b * grid_.lengths.size()),
                                                    rows.begin() + static_cast<std::ptrdiff_t>((b + 1) * grid_.lengths.size()));
                         target_of[static_cast<std::size_t>(t)] = target;
-                        kinds_.push_back(kind_of(std::move(places), target_of));
+                        kinds_.push_back(kind_of(std::move(grid_lengths), target_of));
                         states.emplace_back();
                     }
                     after = found->second;
@@ -234,7 +234,7 @@ private:
             }
         }
         std::vector<State> kept;
-        for (const auto& [places, kind] : known) {
+        for (const auto& [grid_lengths, kind] : known) {
             auto& of_kind = states[static_cast<std::size_t>(kind)];
             const auto count = static_cast<std::ptrdiff_t>(std::min(of_kind.size(), variants));
             std::partial_sort(of_kind.begin(), of_kind.begin() + count, of_kind.end(), is_faster);

@@ -59,7 +59,7 @@ std::int64_t summed_indices(const ProductPlan& plan) {
     if (plan.rows || plan.chain.size() > 1) return 1;
     std::int64_t summed = 1;
     for (std::size_t a = 0; a < plan.axes.size(); ++a)
-        if (plan.axes[a].is_contracted()) summed *= std::max<std::int64_t>(1, ceil_div(plan.axes[a].size, plan.places[a]));
+        if (plan.axes[a].is_contracted()) summed *= std::max<std::int64_t>(1, ceil_div(plan.axes[a].size, plan.grid_lengths[a]));
     return summed;
 }
 

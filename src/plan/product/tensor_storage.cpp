@@ -55,7 +55,8 @@ double unpacked_elements(const Layout& layout) {
     for (int s = 0; s < layout.slots(); ++s) {
         double unpacked = 1;
         for (int d : layout.slot_dimensions(s)) unpacked *= static_cast<double>(layout.extents()[static_cast<std::size_t>(d)]);
-        elements *= std::max(unpacked / static_cast<double>(layout.slot(s).places()), static_cast<double>(layout.slot(s).max_local_size()));
+        elements *=
+            std::max(unpacked / static_cast<double>(layout.slot(s).grid_length()), static_cast<double>(layout.slot(s).max_local_size()));
     }
     return elements;
 }
@@ -68,7 +69,7 @@ std::optional<std::vector<SlotMapping>> scattered_mapping(const ProductPlan& pla
         const auto axis = static_cast<std::size_t>(a);
         if (plan.mapping[axis].rows || plan.mapping[axis].is_blocks()) return std::nullopt;
         mapping.push_back(plan.mapping[axis]);
-        remaining.push_back(static_cast<double>(plan.axes[axis].size) / static_cast<double>(plan.places[axis]));
+        remaining.push_back(static_cast<double>(plan.axes[axis].size) / static_cast<double>(plan.grid_lengths[axis]));
     }
     for (int t = 0; t < plan.grid.dimensions(); ++t) {
         const bool used = std::any_of(mapping.begin(), mapping.end(),

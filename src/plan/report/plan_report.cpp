@@ -131,7 +131,7 @@ private:
     void add_grid(const ProductPlan& plan, const std::vector<std::string>& labels) {
         std::int64_t used = 1;
         for (std::size_t a = 0; a < labels.size(); ++a) {
-            GridPart part{labels[a], plan.places[a], 1};
+            GridPart part{labels[a], plan.grid_lengths[a], 1};
             for (auto v : plan.mapping[a].virtual_factor) part.virtual_blocks *= v;
             report_.grid.push_back(part);
             used *= part.ranks;
