@@ -127,6 +127,7 @@ void EntryStore::store(Group group, const std::vector<Entry>& entries, Found& fo
         [&](std::int64_t i, const ElementLocation&, std::byte* to) {
             copy_element(to, &entries[static_cast<std::size_t>(i)].value, sizeof(double));
         },
+        [elements](std::int64_t offset) { __builtin_prefetch(elements + offset, 1); },
         [&](std::int64_t offset, const std::byte* bytes) {
             double value = 0;
             copy_element(&value, bytes, sizeof value);

@@ -119,15 +119,15 @@ public:
         world_.communicator().exchange(pieces(out_, out_count_, item_bytes_), pieces(in_, in_count_, item_bytes_));
     }
     /// Sends an answer of so many bytes for each item that came; `answers` gets those for the items that were sent, in sorted order. Calls
-    /// f(item, answer) to make one. Collective.
-    template <class F>
-    void answer(Buffer<std::byte>& answers, Buffer<std::byte>& given, std::int64_t answer_bytes, F&& f) {
+    /// f(item, answer) to make one, and soon(item) some items before. Collective.
+    template <class Soon, class F>
+    void answer(Buffer<std::byte>& answers, Buffer<std::byte>& given, std::int64_t answer_bytes, Soon&& soon, F&& f) {
         world_.agree([&] {
             given.reserve(total(in_count_) * answer_bytes);
             answers.reserve(total(out_count_) * answer_bytes);
         });
         std::byte* next = given.data();
-        for_each_item([&](const std::byte* item) {
+        for_each_item(soon, [&](const std::byte* item) {
             f(item, next);
             next += answer_bytes;
         });
@@ -135,17 +135,22 @@ public:
         std::copy(own, own + in_count_[me()] * answer_bytes, element_at(answers.data(), starts(out_count_)[me()], answer_bytes));
         world_.communicator().exchange(pieces(given, in_count_, answer_bytes), pieces(answers, out_count_, answer_bytes));
     }
-    /// Calls f(item) for what each rank sent, by rank.
-    template <class F>
-    void for_each_item(F&& f) {
+    /// Calls f(item) for what each rank sent, by rank, and soon(item) some items before, to ask memory for what f will want.
+    template <class Soon, class F>
+    void for_each_item(Soon&& soon, F&& f) {
         const auto in = starts(in_count_), out = starts(out_count_);
         for (std::size_t r = 0; r < ranks(); ++r) {
             const auto* item = r == me() ? element_at(out_.data(), out[r], item_bytes_) : element_at(in_.data(), in[r], item_bytes_);
-            for (std::int64_t i = 0; i < in_count_[r]; ++i, item += item_bytes_) f(static_cast<const std::byte*>(item));
+            for (std::int64_t i = 0; i < in_count_[r]; ++i, item += item_bytes_) {
+                if (i + items_ahead < in_count_[r]) soon(element_at(static_cast<const void*>(item), items_ahead, item_bytes_));
+                f(static_cast<const std::byte*>(item));
+            }
         }
     }
 
 private:
+    static constexpr std::int64_t items_ahead = 16;
+
     std::size_t ranks() const { return static_cast<std::size_t>(world_.size()); }
     std::size_t me() const { return static_cast<std::size_t>(world_.rank()); }
     static std::vector<std::int64_t> starts(const std::vector<std::int64_t>& counts) {
@@ -176,11 +181,12 @@ private:
 /// @param element_bytes  a number, see with_element_bytes()
 /// @param locate  locate(i) is the location of pair i and may throw
 /// @param value   value(i, location, to) writes the value as its representative has it, and may throw
+/// @param soon    soon(offset) is called some packets before, to ask memory for what take() will want
 /// @param take    take(offset, value) is called on the storing rank: by batch, in it by sending rank, of one rank in the order of its pairs
 /// Collective. @throws what a rank's function throws, on every rank; the others' packets are taken nevertheless
-template <class Bytes, class Locate, class Value, class Take>
+template <class Bytes, class Locate, class Value, class Soon, class Take>
 void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatches& batches, Bytes element_bytes, Locate&& locate,
-                   Value&& value, Take&& take) {
+                   Value&& value, Soon&& soon, Take&& take) {
     FirstError error;
     const auto copies = copy_offsets(layout);
     if (world.size() == 1) {
@@ -222,10 +228,9 @@ void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatc
         packets.exchange([](std::size_t, std::int64_t) {});
         if (!error.any())
             error.run([&] {
-                packets.for_each_item([&](const std::byte* item) {
-                    const auto& packet = *reinterpret_cast<const Packet*>(item);
-                    take(packet.offset, packet.value());
-                });
+                const auto packet = [](const std::byte* item) { return reinterpret_cast<const Packet*>(item); };
+                packets.for_each_item([&](const std::byte* item) { soon(packet(item)->offset); },
+                                      [&](const std::byte* item) { take(packet(item)->offset, packet(item)->value()); });
             });
     }
     world.agree([&] { error.rethrow(); });

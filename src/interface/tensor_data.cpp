@@ -163,6 +163,7 @@ void change_elements(const AnyTensor& tensor, TensorState& state, const GivenPai
                     if (at.zero || at.real) check_allowed(state, at, given.keys[static_cast<std::size_t>(i)], to);
                     if (const auto factor = factor_of(at); factor != 0) relate(kernels, factor, to, nullptr, to);
                 },
+                [bytes, data = elements->data()](std::int64_t offset) { __builtin_prefetch(element_at(data, offset, bytes), 1); },
                 [&, data = elements->data()](std::int64_t offset, const std::byte* value) {
                     change(bytes, offset, element_at(data, offset, bytes), value, changed->first(offset));
                 });
@@ -208,11 +209,14 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
         });
         offsets.exchange([&](std::size_t i, std::int64_t j) { place[i] = j; });
         with_element_bytes(kernels.size, [&](auto bytes) {
-            offsets.answer(answers, given, bytes, [&](const std::byte* item, std::byte* answer) {
+            const auto element = [bytes, data = elements->data()](const std::byte* item) {
                 std::int64_t offset = 0;
                 std::memcpy(&offset, item, sizeof offset);
-                copy_element(answer, element_at(elements->data(), offset, bytes), bytes);
-            });
+                return element_at(data, offset, bytes);
+            };
+            offsets.answer(
+                answers, given, bytes, [&](const std::byte* item) { __builtin_prefetch(element(item)); },
+                [&](const std::byte* item, std::byte* answer) { copy_element(answer, element(item), bytes); });
             for (std::size_t i = 0; i < asked.size(); ++i) {
                 const auto* const from = element_at(answers.data(), place[i], bytes);
                 auto* const to = element_at(result, asked[i].number, bytes);

@@ -10,6 +10,9 @@
 namespace arges::test {
 namespace {
 
+/// Values are not in memory yet.
+constexpr auto ask_for_nothing = [](const auto&) {};
+
 /// An item that says where it comes from.
 struct Item {
     std::int64_t from, number, to;
@@ -37,13 +40,13 @@ TEST(BatchExchange, DeliversByRankInOrderAndBringsAnswersBack) {
         std::vector<std::int64_t> place(mine.size(), -1);
         exchange.exchange([&](std::size_t i, std::int64_t j) { place.at(i) = j; });
         std::vector<Item> arrived, expected;
-        exchange.for_each_item([&](const std::byte* item) { arrived.push_back(*reinterpret_cast<const Item*>(item)); });
+        exchange.for_each_item(ask_for_nothing, [&](const std::byte* item) { arrived.push_back(*reinterpret_cast<const Item*>(item)); });
         for (std::int64_t sender = 0; sender < ranks; ++sender)
             for (const auto& item : items_of(sender, ranks, seed))
                 if (item.to == me) expected.push_back(item);
         EXPECT_EQ(arrived, expected);
         Buffer<std::byte> answers, given;
-        exchange.answer(answers, given, sizeof(std::int64_t), [](const std::byte* bytes, std::byte* answer) {
+        exchange.answer(answers, given, sizeof(std::int64_t), ask_for_nothing, [](const std::byte* bytes, std::byte* answer) {
             const auto& item = *reinterpret_cast<const Item*>(bytes);
             *reinterpret_cast<std::int64_t*>(answer) = 1000000 * item.to + 1000 * item.from + item.number;
         });
@@ -85,6 +88,7 @@ TEST(DeliverPairs, BringsEachPairToAllRanksThatStoreItsElement) {
             [&](std::int64_t i, const ElementLocation& at, std::byte* to) {
                 *reinterpret_cast<double*>(to) = at.negative ? -value_of(me, i) : value_of(me, i);
             },
+            ask_for_nothing,
             [&](std::int64_t offset, const std::byte* value) { got.emplace_back(offset, *reinterpret_cast<const double*>(value)); });
         const auto copies = copy_offsets(layout);
         for (std::int64_t b = 0; b < batches.number(); ++b)
@@ -112,7 +116,7 @@ TEST(DeliverPairs, ThrowsOnEveryRankWhatOneFindsWrong) {
                 if (world.rank() == world.size() - 1 && i == 7) throw InvalidArgument("pair 7");
                 return locator.locate_key(i);
             },
-            [](std::int64_t, const ElementLocation&, std::byte* to) { *reinterpret_cast<double*>(to) = 1; },
+            [](std::int64_t, const ElementLocation&, std::byte* to) { *reinterpret_cast<double*>(to) = 1; }, ask_for_nothing,
             [](std::int64_t, const std::byte*) {});
     };
     EXPECT_THROW(deliver(), InvalidArgument);
