@@ -139,21 +139,20 @@ void MovementRun::loop(Step step, const ElementKernels& kernels, const MovementM
     const auto from_coordinate = step == Step::unpack ? group.peer : loops.from_coordinate(rank_);
     const auto to_coordinate = step == Step::pack ? group.peer : loops.to_coordinate(rank_);
     const auto& parts = loops.parts();
+    const auto bytes = kernels.size;
+    const auto* const scale = alpha == nullptr || kernels.is_one(alpha) ? nullptr : alpha;
+    const auto transfer = kernels.transfer_listed;
     FirstError error;
     const auto run_part = [&](std::size_t p) {
         auto at = group.part_begin[p];  // in the message
-        loops.for_each_run(parts[p], from_coordinate, to_coordinate, [&](const LoopRun& run) {
-            local::ListedTransfer list{.count = run.count};
-            const auto source = element_at(from, step == Step::unpack ? at : run.from, kernels.size);
-            const auto target = element_at(to, step == Step::pack ? at : run.to, kernels.size);
-            at += run.count;
-            if (step != Step::unpack) list.from = run.from_offsets;
-            if (step != Step::pack) {
-                list.to = run.to_offsets;
-                list.factors = run.factors;
-                list.factor = run.factor;
-            }
-            kernels.transfer_listed(list, source, target, alpha, mode);
+        loops.for_each_run(parts[p], from_coordinate, to_coordinate, [&](LoopRun& run) {
+            auto& list = run.list;
+            const auto source = element_at(from, step == Step::unpack ? at : run.from, bytes);
+            const auto target = element_at(to, step == Step::pack ? at : run.to, bytes);
+            at += list.count;
+            if (step == Step::unpack) list.from = nullptr;
+            if (step == Step::pack) list = {.count = list.count, .from = list.from};
+            transfer(list, source, target, scale, mode);
         });
     };
     // Parts of different terms may have the same targets: one term after the other.

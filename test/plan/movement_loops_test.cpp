@@ -78,10 +78,10 @@ private:
         for (std::size_t p = 0; p < loops.parts().size(); ++p) {
             EXPECT_EQ(group.part_begin[p], count);
             loops.for_each_run(loops.parts()[p], from_coordinate, to_coordinate, [&](const LoopRun& run) {
-                count += run.count;
-                for (std::int64_t i = 0; i < run.count; ++i)
-                    f(run.from + run.from_offsets[i], run.to + run.to_offsets[i],
-                      run.factor ^ (run.factors != nullptr ? run.factors[i] : 0));
+                const auto& list = run.list;
+                count += list.count;
+                for (std::int64_t i = 0; i < list.count; ++i)
+                    f(run.from + list.from[i], run.to + list.to[i], list.factor ^ (list.factors != nullptr ? list.factors[i] : 0));
             });
         }
         EXPECT_EQ(message.count, count);

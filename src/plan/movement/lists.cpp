@@ -136,7 +136,7 @@ ComponentLists counted_lists(const Movement& spec, const MovementLoops& loops, s
         std::vector<std::int64_t> begin{0};
         for (const auto& part : loops.parts()) {
             auto count = begin.back();
-            loops.for_each_run(part, from_coordinate, to_coordinate, [&count](const LoopRun& run) { count += run.count; });
+            loops.for_each_run(part, from_coordinate, to_coordinate, [&count](const LoopRun& run) { count += run.list.count; });
             begin.push_back(count);
         }
         return begin;

@@ -111,7 +111,7 @@ double counting_seconds(const Movement& spec, const MovementComponent& component
 /// The runs of one nest between two coordinates.
 class MovementLoops::Walk {
 public:
-    Walk(const Nest& nest, std::int64_t from_coordinate, std::int64_t to_coordinate, const std::function<void(const LoopRun&)>& f)
+    Walk(const Nest& nest, std::int64_t from_coordinate, std::int64_t to_coordinate, const std::function<void(LoopRun&)>& f)
         : nest_(nest), f_(f), value_(nest.extents_.size(), 0), coordinate_(nest.slots_.size()), stride_(nest.slots_.size()) {
         std::int64_t from_stride = 1, to_stride = 1;
         for (std::size_t s = 0; s < nest.slots_.size(); ++s) {
@@ -313,8 +313,11 @@ private:
             end = first_from(x.to_child, begin, end, in_target.bound);
         }
         if (begin == end) return;
-        f_({static_cast<std::int64_t>(end - begin), from, to, x.from.data() + begin, x.to.data() + begin,
-            x.has_factor ? x.factor.data() + begin : nullptr, factor});
+        LoopRun run{{static_cast<std::int64_t>(end - begin), x.from.data() + begin, x.to.data() + begin,
+                     x.has_factor ? x.factor.data() + begin : nullptr, factor},
+                    from,
+                    to};
+        f_(run);
     }
 
     /// What all children of the target but that with x add, and the limits of that one: a stored element has its children in order. False
@@ -395,7 +398,7 @@ private:
     }
 
     const Nest& nest_;
-    const std::function<void(const LoopRun&)>& f_;
+    const std::function<void(LoopRun&)>& f_;
     std::vector<std::int64_t> value_, coordinate_, stride_;  // by label, slot, slot
     std::int64_t from_ = 0, to_ = 0;
     std::uint8_t factor_ = 0;
@@ -452,7 +455,7 @@ std::int64_t MovementLoops::from_coordinate(std::int64_t rank) const { return co
 std::int64_t MovementLoops::to_coordinate(std::int64_t rank) const { return combined_coordinate(spec_.to, to_slots_, rank); }
 
 void MovementLoops::for_each_run(const LoopPart& part, std::int64_t from_coordinate, std::int64_t to_coordinate,
-                                 const std::function<void(const LoopRun&)>& f) const {
+                                 const std::function<void(LoopRun&)>& f) const {
     Walk walk(*nests_[part.term], from_coordinate, to_coordinate, f);
     for (auto step = part.begin; step < part.end; ++step) walk.step(step);
 }

@@ -2,6 +2,7 @@
 /// nodes.
 #pragma once
 
+#include "arges/element_kernels.hpp"
 #include "plan/movement/components.hpp"
 
 #include <cstdint>
@@ -11,15 +12,11 @@
 
 namespace arges {
 
-/// Elements of a movement that follow each other in a message: entry i goes from `from + from_offsets[i]` to `to + to_offsets[i]`. Offsets
-/// of the sender are right on the sending rank, those of the receiver on the receiving one. Bit 0 of a factor negates, bit 1 conjugates.
+/// Elements of a movement that follow each other in a message: entry i goes from `from + list.from[i]` to `to + list.to[i]`. Offsets
+/// of the sender are right on the sending rank, those of the receiver on the receiving one.
 struct LoopRun {
-    std::int64_t count = 0;
+    local::ListedTransfer list;
     std::int64_t from = 0, to = 0;
-    const std::int64_t* from_offsets = nullptr;
-    const std::int64_t* to_offsets = nullptr;
-    const std::uint8_t* factors = nullptr;  ///< null: none
-    std::uint8_t factor = 0;                ///< of all entries
 };
 
 /// A part of the loops of one term. Entries of different parts of a term have different targets.
@@ -52,7 +49,7 @@ public:
     const std::vector<LoopPart>& parts() const { return parts_; }
     /// Calls f for what a coordinate of the source sends to a coordinate of the target in a part.
     void for_each_run(const LoopPart& part, std::int64_t from_coordinate, std::int64_t to_coordinate,
-                      const std::function<void(const LoopRun&)>& f) const;
+                      const std::function<void(LoopRun&)>& f) const;
     /// Bytes of the tables, about.
     std::int64_t bytes() const;
 

@@ -70,7 +70,7 @@ public:
             error.run([&] {
                 const auto [to, from] = std::div(static_cast<std::int64_t>(i), from_grid_length_);
                 for (const auto& part : loops.parts())
-                    loops.for_each_run(part, from, to, [&](const LoopRun& run) { count_[i] += run.count; });
+                    loops.for_each_run(part, from, to, [&](const LoopRun& run) { count_[i] += run.list.count; });
             });
         error.rethrow();
     }

@@ -1,4 +1,5 @@
-/// A right-hand side as far as symmetry is concerned.
+/// A right-hand side as far as symmetry is concerned: which projections it needs is a question of all its terms together, with their
+/// coefficients, and is answered before there are layouts. A Product is one term with its layouts.
 #pragma once
 
 #include "arges/symmetry.hpp"
