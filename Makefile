@@ -21,6 +21,7 @@ benches         := $(call programs,$(wildcard bench/*.cpp))
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure
+simulated_layers := base symmetry topology layout plan comm local redistribute execute interface
 checked_layers  := $(shell awk '!/^\#/ { print $$1 }' test/checked)
 checked_folders := $(shell awk '!/^\#/ && NF > 1 { print $$1 }' test/checked)
 test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
@@ -30,7 +31,7 @@ export MPI MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SC
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
 .PHONY: all lib arges tests examples bench format check check-built check-docs check-examples run-tests run-checked run-checked-built \
-        mutate demo demo-built docs install clean dependencies help FORCE
+        simulate mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -149,6 +150,13 @@ run-checked:  ## a part of the tests, listed in test/checked, with assertions an
 	+@$(again) OPT=checked LAYERS="$(checked_layers)" run-checked-built
 run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
 	@TEST_TABLE=test/checked ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-400} scripts/run_tests.sh
+
+simulate:  ## benchmarks on simulated machines (SimGrid); CASES, MACHINES and COMPUTES narrow them, see scripts/simulate.sh
+	@scripts/install_dependencies.sh simulate
+	+@$(again) BUILD=build/simulated MPICXX=g++ MPI_CFLAGS="-isystem /usr/include/smpi -DARGES_SIMULATED" LAYERS="$(simulated_layers)" \
+	    OPT_FLAGS="-O2 -march=native -DNDEBUG -g1 -fPIC" LDFLAGS="-shared $(OPENMP_FLAGS)" \
+	    LIBS="$(BLAS_LIBS) $(FMT_LIBS) -lsimgrid -lm" build/simulated/bench/contraction
+	@scripts/simulate.sh
 
 mutate: tests  ## plant the faults of test/mutations one at a time; tests must notice each
 	+@scripts/mutate.sh

@@ -29,13 +29,13 @@ struct PlanCommand {
     bool json = false;
 };
 
-Torus torus_of(const PlanCommand& command) {
-    if (command.torus.empty()) return Torus({std::max<std::int64_t>(1, command.ranks)});
-    const auto torus = Torus::parse(command.torus);
-    if (command.ranks > 0 && torus.ranks() != command.ranks)
+Topology topology_of(const PlanCommand& command, const MachineModel& machine) {
+    const auto torus = command.torus.empty() ? Torus() : Torus::parse(command.torus);
+    if (!command.torus.empty() && command.ranks > 0 && torus.ranks() != command.ranks)
         throw InvalidArgument("--torus " + command.torus + " holds " + std::to_string(torus.ranks()) + " ranks, but --ranks says " +
                               std::to_string(command.ranks));
-    return torus;
+    const auto ranks = command.torus.empty() ? std::max<std::int64_t>(1, command.ranks) : torus.ranks();
+    return topology_of(ranks, torus, 1, machine.interconnect, machine.bytes_per_second);
 }
 
 /// What is left for working memory beside the tensors.
@@ -51,11 +51,12 @@ PlanSummary make_plan(const PlanCommand& command) {
     PlanSummary summary;
     summary.input = command.input;
     summary.input.sizes = parse_sizes(command.sizes);
-    summary.input.torus = torus_of(command);
-    auto spec = product_of(summary.input);
     PlanOptions options;
-    options.grids = grids_for_products(summary.input.torus);
     options.machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
+    summary.input.topology = topology_of(command, options.machine);
+    auto spec = product_of(summary.input);
+    options.grids = grids_for_products(summary.input.topology.torus);
+    options.links = summary.input.topology.links;
     if (!command.memory.empty()) {
         summary.memory_limit = parse_bytes(command.memory, "--memory");
         options.memory_limit = working_memory(*summary.memory_limit, spec);

@@ -102,7 +102,7 @@ std::map<char, std::int64_t> parse_sizes(const std::string& text) {
 
 Product product_of(const PlanInput& input) {
     const auto text = parse_einsum(input.einsum);
-    const auto grids = grids_for_products(input.torus);
+    const auto grids = grids_for_products(input.topology.torus);
     const auto symmetries = parse_symmetries(input.symmetries, text.operands.size());
     Product spec;
     set_type(spec, input.type);

@@ -1,8 +1,8 @@
 /// From the words of `arges plan` to a product that can be planned.
 #pragma once
 
-#include "arges/torus.hpp"
 #include "plan/product/product.hpp"
+#include "topology/interconnect.hpp"
 
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ struct PlanInput {
     std::map<char, std::int64_t> sizes;   ///< of each label
     std::string type = "double";          ///< double, float or complex
     std::vector<std::string> symmetries;  ///< "B: antisym(i,j)" for the second operand
-    Torus torus;
+    Topology topology;
 };
 
 /// Reads "i=100,j=20".

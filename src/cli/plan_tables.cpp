@@ -61,6 +61,17 @@ std::string tensors_table(const PlanReport& report) {
     return table(rows, {true, true, true, true, false, false, false});
 }
 
+/// What is on the links; empty where there are none to tell apart.
+std::string links_table(const PlanReport& report) {
+    std::vector<std::vector<std::string>> rows{{"step", "tensor", "busiest link", "mean link", "hops", "messages of a rank"}};
+    for (std::size_t s = 0; s < report.steps.size(); ++s)
+        for (const auto& operand : report.steps[s].operands)
+            if (const auto& links = operand.links)
+                rows.push_back({std::to_string(s + 1), operand.name, with_commas(whole(links->busiest)), with_commas(whole(links->mean)),
+                                scientific(links->hops), std::to_string(links->messages)});
+    return rows.size() == 1 ? "" : "\nbytes on links, one way\n" + table(rows, {true, true, false, false, false, false});
+}
+
 std::string step_lines(std::size_t number, const StepReport& step) {
     auto text = fmt::format("step {}: {}\n", number, step.statement);
     if (const auto grid = grid_text(step); !grid.empty()) text += "  grid: " + grid + "\n";
@@ -81,7 +92,7 @@ std::string head_lines(const PlanSummary& summary) {
     std::string sizes;
     for (const auto& [label, size] : summary.input.sizes) sizes += fmt::format(" {}={}", label, size);
     auto text = fmt::format("{} with{} of {} on {} ranks ({})\n", summary.input.einsum, sizes, summary.input.type, report.ranks,
-                            summary.input.torus.to_string());
+                            summary.input.topology.torus.to_string());
     text += fmt::format("memory per rank: tensors {}, working memory and intermediates {}", format_bytes(report.tensor_bytes),
                         format_bytes(report.peak_bytes));
     text += summary.memory_limit ? ", limit " + format_bytes(*summary.memory_limit) : ", no limit";
@@ -117,6 +128,11 @@ Json operand_json(const OperandReport& operand) {
     object["bytes_sent"] = operand.most_sent;
     object["bytes_received"] = operand.most_received;
     object["bytes_all_ranks"] = operand.total;
+    if (operand.links)
+        object["links"] = {{"busiest_bytes", whole(operand.links->busiest)},
+                           {"mean_bytes", whole(operand.links->mean)},
+                           {"hops", operand.links->hops},
+                           {"messages", operand.links->messages}};
     return object;
 }
 
@@ -158,7 +174,8 @@ std::int64_t tensor_bytes(const Product& spec) {
 std::string plan_tables(const PlanSummary& summary) {
     const auto& report = summary.report;
     auto text = head_lines(summary) + "bytes per rank (inputs received, results sent) and lower bounds\n" + steps_table(report) +
-                "\nbytes of the busiest rank, and of all ranks" + sampling_line(report) + "\n" + tensors_table(report) + "\n";
+                "\nbytes of the busiest rank, and of all ranks" + sampling_line(report) + "\n" + tensors_table(report) +
+                links_table(report) + "\n";
     if (!report.reason.empty()) text += report.reason + "\n";
     for (std::size_t s = 0; s < report.steps.size(); ++s) text += step_lines(s + 1, report.steps[s]);
     text += fmt::format("\nlower bound for algorithms that evaluate the product at once only: {} bytes\n",
@@ -173,7 +190,7 @@ std::string plan_json(const PlanSummary& summary) {
     for (const auto& [label, size] : summary.input.sizes) object["sizes"][std::string(1, label)] = size;
     object["type"] = summary.input.type;
     object["ranks"] = report.ranks;
-    object["torus"] = summary.input.torus.to_string();
+    object["torus"] = summary.input.topology.torus.to_string();
     object["memory_limit_bytes"] = summary.memory_limit ? Json(*summary.memory_limit) : Json();
     object["bytes"] = report.bytes;
     object["bytes_sent"] = report.bytes_sent;

@@ -29,9 +29,6 @@ WorldState& present(const std::shared_ptr<WorldState>& state) {
     return *state;
 }
 
-/// Traffic between nodes is dearer than within one.
-constexpr double weight_on_node = 0.5;
-
 /// What `arges calibrate` has measured, else the defaults.
 MachineModel stored_machine() {
     const auto otherwise = default_machine(omp_get_max_threads());
@@ -66,24 +63,19 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
     rank_ = communicator_->rank();
     const CollectiveCall call(movement_communicator(), "World", torus.lengths());
     const auto per_node = communicator_->ranks_per_node();
-    torus_ = torus.lengths().empty() ? detected_torus(size_, per_node) : torus;
-    check_torus(torus_, size_);
-    grids_ = grids_for_products(torus_);
-    tensor_grid = grid();
-    if (torus.lengths().empty() && torus_.lengths().size() == 2) {
-        const auto on_node = prime_factors(per_node).size();
-        for (std::size_t t = 0; t < grid().lengths.size(); ++t) link_weight_.push_back(t < on_node ? weight_on_node : 1);
-    }
     std::int64_t limit = 0;
+    std::string machine;
     agree([&] {
         if (block_mapping_option()) group_mapping = GroupMapping::blocks;
-        if (rank_ == 0) machine_ = stored_machine();
+        if (rank_ == 0) machine = to_text(stored_machine());
         limit = memory_limit_option().value_or(0);
         trace_ = Trace::from_option(rank_, process_number());
     });
     if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping)))
         throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
-    communicator_->broadcast(&machine_, sizeof machine_, 0);
+    communicator_->broadcast(machine, 0);
+    machine_ = parse_machine_model(machine, "rank 0");
+    take_topology(torus, per_node);
     local_ = {local::max_workspace_bytes, communicator_->maximum(omp_get_max_threads())};
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
     memory_limit_ = communicator_->minimum(limit);
@@ -91,14 +83,20 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
 
 WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     if (ranks < 1) throw InvalidArgument("World::dry_run: " + std::to_string(ranks) + " ranks; at least one is needed");
-    torus_ = torus.lengths().empty() ? Torus({ranks}) : torus;
-    check_torus(torus_, ranks);
-    grids_ = grids_for_products(torus_);
-    tensor_grid = grid();
     if (block_mapping_option()) group_mapping = GroupMapping::blocks;
     machine_ = stored_machine();
+    take_topology(torus, 1);
     local_ = {local::max_workspace_bytes, omp_get_max_threads()};
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
+}
+
+void WorldState::take_topology(const Torus& given, std::int64_t ranks_per_node) {
+    if (!given.lengths().empty()) check_torus(given, size_);
+    auto topology = topology_of(size_, given, ranks_per_node, machine_.interconnect, machine_.bytes_per_second);
+    torus_ = std::move(topology.torus);
+    links_ = std::move(topology.links);
+    grids_ = grids_for_products(torus_);
+    tensor_grid = grid();
 }
 
 void WorldState::agree(const std::function<void()>& work, std::span<std::int64_t> minima) const {
@@ -126,7 +124,7 @@ PlanOptions WorldState::plan_options() const {
     PlanOptions options;
     options.memory_limit = free_bytes();
     options.group_mapping = group_mapping;
-    options.link_weight = link_weight_;
+    options.links = links_;
     options.grids = grids_;
     options.machine = machine_;
     options.local = local_;

@@ -93,13 +93,14 @@ public:
     RankGrid tensor_grid;
 
 private:
+    void take_topology(const Torus& given, std::int64_t ranks_per_node);
     std::int64_t kept_plan_bytes() const;
 
     std::optional<Communicator> communicator_;
     std::int64_t size_ = 1, rank_ = 0;
     Torus torus_;
     std::vector<RankGrid> grids_;
-    std::vector<double> link_weight_;
+    std::shared_ptr<const Links> links_;
     MachineModel machine_;
     LocalProducts local_;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;

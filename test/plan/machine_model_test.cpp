@@ -46,6 +46,19 @@ TEST(MachineModel, IsReadAsItWasWritten) {
     EXPECT_FALSE(std::filesystem::exists(file + ".new"));
 }
 
+TEST(MachineModel, KnowsTheInterconnect) {
+    const auto machine = parse_machine_model("torus = 16x4\nlink_bytes_per_second = 2e9 1.5e9\nlink_seconds = 1e-6\nranks_per_node = 4\n"
+                                             "node_bytes_per_second = 1e10\n",
+                                             "a file");
+    const auto& interconnect = machine.interconnect;
+    EXPECT_EQ(interconnect.torus, Torus({16, 4}));
+    EXPECT_EQ(interconnect.link_bytes_per_second, (std::vector<double>{2e9, 1.5e9}));
+    EXPECT_EQ(interconnect.link_seconds, 1e-6);
+    EXPECT_EQ(interconnect.ranks_per_node, 4);
+    EXPECT_EQ(interconnect.node_bytes_per_second, 1e10);
+    EXPECT_EQ(parse_machine_model(to_text(machine), "a file"), machine);
+}
+
 TEST(MachineModel, TakesCommentsAndPartsOfTheConstants) {
     const auto machine = parse_machine_model("# mine\n\n  bytes_per_second=1e9 # slow\r\n\tcache_bytes = 1048576\n", "a file");
     EXPECT_EQ(machine.bytes_per_second, 1e9);
@@ -68,7 +81,14 @@ TEST(MachineModel, SaysWhatIsWrongWithAFile) {
                                                         {"cache_bytes = 1e9999", "positive"},
                                                         {"cache_bytes = 1M", "positive"},
                                                         {"cache_bytes =", "positive"},
-                                                        {"cache_bytes = 1\ncache_bytes = 1", "twice"}};
+                                                        {"cache_bytes = 1\ncache_bytes = 1", "twice"},
+                                                        {"torus = 4by4", "4by4"},
+                                                        {"torus =", "not valid"},
+                                                        {"link_bytes_per_second = 1 fast", "positive"},
+                                                        {"link_bytes_per_second =", "positive"},
+                                                        {"link_seconds = 0", "positive"},
+                                                        {"ranks_per_node = 2.5", "whole"},
+                                                        {"torus = 4x4\nlink_bytes_per_second = 1 2 3", "one for each dimension"}};
     for (const auto& [text, part] : wrong) {
         try {
             parse_machine_model(text, "some.conf");

@@ -167,6 +167,39 @@ Movement copy_between(const Layout& from, const Layout& to) {
     return spec;
 }
 
+Dimensions exchanged_dimensions(const Movement& spec) {
+    if (!(spec.from.grid() == spec.to.grid())) return ~Dimensions{0};
+    const auto labels_of = [](const Layout& layout, const std::vector<int>& labels, int s) {
+        std::vector<int> result;
+        for (int d : layout.slot_dimensions(s)) result.push_back(labels[static_cast<std::size_t>(d)]);
+        std::sort(result.begin(), result.end());
+        return result;
+    };
+    const bool moves_indices = spec.terms.size() > 1 || !(spec.terms.front().image == spec.identity().image) || !spec.from_offset.empty() ||
+                               !spec.to_offset.empty();
+    ExchangedDimensions exchanged;
+    std::vector<bool> met(static_cast<std::size_t>(spec.to.slots()), false);
+    for (int s = 0; s < spec.from.slots(); ++s) {
+        std::vector<int> to;
+        for (int r = 0; r < spec.to.slots() && !moves_indices && to.empty(); ++r) {
+            const auto& from = spec.from.mapping(s);
+            const auto& other = spec.to.mapping(r);
+            if (from.rows || other.rows || from.is_blocks() || other.is_blocks() ||
+                spec.from.slot(s).node().kind() != spec.to.slot(r).node().kind() ||
+                labels_of(spec.from, spec.from_labels, s) != labels_of(spec.to, spec.to_labels, r))
+                continue;
+            met[static_cast<std::size_t>(r)] = true;
+            to = other.all();
+        }
+        exchanged.add(spec.from.mapping(s).all(), to);
+    }
+    for (int r = 0; r < spec.to.slots(); ++r)
+        if (!met[static_cast<std::size_t>(r)]) exchanged.add({}, spec.to.mapping(r).all());
+    for (int t = 0; t < spec.from.grid().dimensions(); ++t)
+        if (spec.from.is_partial(t)) exchanged.add_parts({&t, 1});
+    return exchanged.result();
+}
+
 LabelTerm identity_term(std::size_t labels) {
     LabelTerm term;
     term.image.resize(labels);

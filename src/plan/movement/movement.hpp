@@ -2,6 +2,7 @@
 #pragma once
 
 #include "layout/layout.hpp"
+#include "topology/interconnect.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -40,6 +41,9 @@ struct Movement {
 /// The movement of every element to the same indices of another layout of the same order. The extents are those of the source, unless parts
 /// of the two sides are named by offsets later.
 Movement copy_between(const Layout& from, const Layout& to);
+
+/// The torus dimensions along which its elements change ranks; all of them where the two sides lie on different grids.
+Dimensions exchanged_dimensions(const Movement& spec);
 
 /// Bytes or elements that a rank sends to and receives from other ranks.
 struct Volume {

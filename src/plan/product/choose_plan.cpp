@@ -34,7 +34,21 @@ public:
 
     /// Replaces a plan by a better one: a faster one that fits into the memory limit, or a smaller one as long as none fits.
     void improve(std::optional<Found>& best) const {
-        const auto grids = ranked_grids(unmapped_, targets_, grid_, options_, std::numeric_limits<std::size_t>::max());
+        improve(best, options_);
+        if (!options_.links) return;
+        // The beam knows links of dimensions that are decided only, so that it may lose what is best on them: what is best without them
+        // counts, too.
+        auto without = options_;
+        without.links.reset();
+        improve(best, without);
+    }
+
+private:
+    static constexpr std::size_t max_full_estimates = 96;
+
+    /// @param ranking  options by which grids are ranked
+    void improve(std::optional<Found>& best, const PlanOptions& ranking) const {
+        const auto grids = ranked_grids(unmapped_, targets_, grid_, ranking, std::numeric_limits<std::size_t>::max());
         const auto fits = [&] { return best && best->bytes <= options_.memory_limit; };
         const auto is_slower = [&](double seconds) { return fits() && seconds >= best->seconds * (1 - 1e-9); };
         if (is_slower(grids.front().seconds)) return;
@@ -54,9 +68,6 @@ public:
             if (found.is_better_than(best, options_)) best = std::move(found);
         }
     }
-
-private:
-    static constexpr std::size_t max_full_estimates = 96;
 
     /// The order of torus dimensions along an axis follows an operand that has the same ones there.
     SlotMapping mapping_of(std::size_t a, const RankedGrid& candidate) const {

@@ -77,15 +77,6 @@ double preparing_seconds(const Movement& movement, const MachineModel& machine) 
     return copies * written_elements(movement) * machine.listed_element_seconds;
 }
 
-double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings) {
-    double weight = 1;
-    if (options.link_weight.empty()) return weight;
-    weight = 0;
-    for (const auto& mapping : mappings)
-        for (int t : mapping.all()) weight = std::max(weight, options.link_weight[static_cast<std::size_t>(t)]);
-    return std::max(weight, 0.01);
-}
-
 CostModel::CostModel(const ProductPlan& unmapped) {
     for (const auto& operand : unmapped.operands) operands_.push_back(operand.axes);
     for (const auto& step : unmapped.chain) {
@@ -138,18 +129,17 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
         const auto repetitions = static_cast<double>(plan.repetitions(o));
         const double words = sizes.words[o] * repetitions;
         cost.words[o] = static_cast<std::int64_t>(words);
-        moved += words;
+        moved += words * sizes.link_cost[o];
         copied += 2 * block(operands_[o], sizes.length) * repetitions + 2 * words;
         working += block(operands_[o], length);
         messages = std::max(messages, 2 * sizes.words[o] / static_cast<double>(plan.parts(o)));
     }
-    const bool whole = plan.grid == options.whole_grid(plan.spec.output.layout);
     cost.working_bytes = saturated((working + messages) * bytes);
     const double multiplying =
         plan.rows ? row_seconds(plan, machine)
                   : std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second));
-    cost.seconds = multiplying + moved * bytes * (whole ? link_weight(options, plan.mapping) : 1) / machine.bytes_per_second +
-                   copied * bytes / machine.copied_bytes_per_second + (moved > 0 ? runs * machine.message_seconds : 0);
+    cost.seconds = multiplying + moved * bytes / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
+                   (moved > 0 ? runs * machine.message_seconds : 0);
     return (working + messages) * bytes;
 }
 

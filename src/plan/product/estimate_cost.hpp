@@ -9,9 +9,10 @@ namespace arges {
 
 /// What the cost of a plan depends on beside its description.
 struct WorkingSizes {
-    std::vector<double> length;  ///< by axis: indices of the busiest rank
-    std::vector<double> words;   ///< by operand, see MovedWords; none in place
-    double out_of_order = 0;     ///< elements of operands in place that products read in another order than they lie
+    std::vector<double> length;     ///< by axis: indices of the busiest rank
+    std::vector<double> words;      ///< by operand, see MovedWords; none in place
+    std::vector<double> link_cost;  ///< by operand: of a byte that moves, see Links::Use
+    double out_of_order = 0;        ///< elements of operands in place that products read in another order than they lie
 };
 
 /// Estimates plans of one product.
@@ -32,9 +33,6 @@ private:
     std::vector<std::vector<int>> operands_;
     double useful_products_ = 0;
 };
-
-/// Relative cost of a byte on the slowest torus dimension that a plan's mappings use.
-double link_weight(const PlanOptions& options, const std::vector<SlotMapping>& mappings);
 
 /// Seconds of a movement along lists, of elements that all change ranks.
 double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const MachineModel& machine);

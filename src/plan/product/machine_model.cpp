@@ -44,15 +44,80 @@ std::optional<double> positive_number(const std::string& text) {
     return value;
 }
 
+/// As many digits as tell the number from all others.
+std::string digits_of(double value) {
+    std::array<char, 32> digits{};
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+}
+
+/// A value of the file, with what must be said if it is wrong.
+struct Setting {
+    const std::string &name, &value, &where;
+
+    double positive() const {
+        const auto read = positive_number(value);
+        if (!read) throw InvalidArgument(where + name + " is \"" + value + "\", but must be a positive number" + cure);
+        return *read;
+    }
+    std::vector<double> positives() const {
+        std::vector<double> result;
+        std::istringstream parts(value);
+        for (std::string part; parts >> part;) result.push_back(Setting{name, part, where}.positive());
+        if (result.empty()) positive();
+        return result;
+    }
+};
+
+/// Sets what a line of the file says of the interconnect; false for another name.
+bool set_network(Interconnect& interconnect, const Setting& line) {
+    if (line.name == "torus") {
+        try {
+            interconnect.torus = Torus::parse(line.value);
+        } catch (const InvalidArgument& error) {
+            throw InvalidArgument(line.where + error.what() + cure);
+        }
+    } else if (line.name == "link_bytes_per_second") {
+        interconnect.link_bytes_per_second = line.positives();
+    } else if (line.name == "link_seconds") {
+        interconnect.link_seconds = line.positive();
+    } else if (line.name == "ranks_per_node") {
+        interconnect.ranks_per_node = static_cast<std::int64_t>(line.positive());
+        if (std::to_string(interconnect.ranks_per_node) != line.value)
+            throw InvalidArgument(line.where + "ranks_per_node is \"" + line.value + "\", but must be a whole number" + cure);
+    } else if (line.name == "node_bytes_per_second") {
+        interconnect.node_bytes_per_second = line.positive();
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/// @throws InvalidArgument if there are rates of other dimensions than the torus has
+void check_rates(const Interconnect& interconnect, const std::string& file) {
+    const auto rates = interconnect.link_bytes_per_second.size(), dimensions = interconnect.torus.lengths().size();
+    if (rates > 1 && dimensions > 0 && rates != dimensions)
+        throw InvalidArgument("machine constants in " + file + ": link_bytes_per_second has " + std::to_string(rates) +
+                              " numbers for the torus " + interconnect.torus.to_string() +
+                              ", but must have one, or one for each dimension" + cure);
+}
+
 }  // namespace
 
 std::string to_text(const MachineModel& machine) {
     std::string text = "# Constants of one rank, measured by arges calibrate.\n";
     for (const auto& constant : constants) {
-        std::array<char, 32> digits{};
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), machine.*constant.value).ptr;
-        text += std::string(constant.name) + " = " + std::string(digits.data(), end) + "\n";
+        text += std::string(constant.name) + " = " + digits_of(machine.*constant.value) + "\n";
     }
+    const auto& interconnect = machine.interconnect;
+    if (!interconnect.torus.lengths().empty()) text += "torus = " + interconnect.torus.to_string() + "\n";
+    if (!interconnect.link_bytes_per_second.empty()) {
+        text += "link_bytes_per_second =";
+        for (const double rate : interconnect.link_bytes_per_second) text += " " + digits_of(rate);
+        text += "\n";
+    }
+    if (interconnect.link_seconds > 0) text += "link_seconds = " + digits_of(interconnect.link_seconds) + "\n";
+    if (interconnect.ranks_per_node > 0) text += "ranks_per_node = " + std::to_string(interconnect.ranks_per_node) + "\n";
+    if (interconnect.node_bytes_per_second > 0) text += "node_bytes_per_second = " + digits_of(interconnect.node_bytes_per_second) + "\n";
     return text;
 }
 
@@ -77,12 +142,14 @@ MachineModel parse_machine_model(const std::string& text, const std::string& fil
         const Constant* known = nullptr;
         for (const auto& constant : constants)
             if (name == constant.name) known = &constant;
-        if (known == nullptr) throw InvalidArgument(where + "there is no constant \"" + name + "\"" + cure);
         if (!seen.insert(name).second) throw InvalidArgument(where + name + " is given twice" + cure);
-        const auto read = positive_number(value);
-        if (!read) throw InvalidArgument(where + name + " is \"" + value + "\", but must be a positive number" + cure);
-        machine.*known->value = *read;
+        const Setting setting{name, value, where};
+        if (known != nullptr)
+            machine.*known->value = setting.positive();
+        else if (!set_network(machine.interconnect, setting))
+            throw InvalidArgument(where + "there is no constant \"" + name + "\"" + cure);
     }
+    check_rates(machine.interconnect, file);
     return machine;
 }
 

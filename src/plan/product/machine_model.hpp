@@ -1,7 +1,8 @@
-/// The machine as plans see it: a few measured constants, and the file that keeps them.
+/// The machine as plans see it: a few measured constants, its interconnect, and the file that keeps them.
 #pragma once
 
-#include <cstdint>
+#include "topology/interconnect.hpp"
+
 #include <optional>
 #include <string>
 
@@ -15,10 +16,11 @@ struct MachineModel {
     double message_seconds = 5e-6;
     double listed_element_seconds = 5e-9;  ///< to copy one element along lists of offsets
     double cache_bytes = 8 << 20;          ///< a rank's share of the last-level cache: the fast memory of explain()'s intensities
+    Interconnect interconnect;
     bool operator==(const MachineModel&) const = default;
 };
 
-/// Lines "name = value", one for each constant, with a comment on top.
+/// Lines "name = value", one for each constant and for what is known of the interconnect, with a comment on top.
 std::string to_text(const MachineModel& machine);
 
 /// The constants where nothing was measured: a rank of several threads multiplies as many times faster. Pure.
@@ -26,7 +28,7 @@ MachineModel default_machine(int threads = 1);
 
 /// Reads such lines; blank lines and what follows a # do not count.
 /// @param file names the text in messages  @param machine has the constants that are not named
-/// @throws InvalidArgument with file, line and cure for an unknown or repeated name, or a value that is not a positive number
+/// @throws InvalidArgument with file, line and cure for an unknown or repeated name, or a value that is not what it should be
 MachineModel parse_machine_model(const std::string& text, const std::string& file, MachineModel machine = {});
 
 /// The constants that `file` holds, and those of `otherwise` where it names none; nothing if there is no such file.

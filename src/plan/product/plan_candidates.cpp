@@ -30,7 +30,8 @@ std::vector<int> key_of(const SlotMapping& mapping) {
 }  // namespace
 
 PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid, const PlanOptions& options)
-    : options_(options), plan_(unmapped), model_(unmapped), ranks_(grid), known_(unmapped.axes.size()) {
+    : options_(options), plan_(unmapped), model_(unmapped), ranks_(grid),
+      is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), known_(unmapped.axes.size()) {
     plan_.grid = grid;
     for (std::size_t o = 0; o <= result(); ++o) {
         const auto& layout = plan_.tensor(o).layout;
@@ -55,7 +56,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     });
     for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     if (plan_.chain.size() == 1 && is_matrix_product) fold_.emplace(plan_, storage_);
-    for (const double weight : options.link_weight) least_weight_ = std::min(least_weight_, weight);
+    sizes_.link_cost.assign(plan_.operands.size(), 1);
 }
 
 const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const SlotMapping& mapping) {
@@ -97,9 +98,9 @@ double PlanCandidates::least_seconds(const Mapped& axes) const {
     }
     const auto& machine = options_.machine;
     const auto bytes = static_cast<double>(plan_.spec.element_bytes);
-    const double runs = static_cast<double>(options_.expected_runs);
+    const double runs = static_cast<double>(options_.expected_runs), least = options_.links ? options_.links->least_cost() : 1;
     return products * plan_.spec.flops_per_product() * (result() == 1 ? 0.5 : 1) / machine.flops_per_second +
-           (moved * bytes * least_weight_ / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second) / runs;
+           (moved * bytes * least / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second) / runs;
 }
 
 /// Sets what follows from the mapping: weights, which operands are used in place, and the words that the others lack.
@@ -127,14 +128,20 @@ void PlanCandidates::find_places() {
             const auto scattered = *scattered_mapping(plan_, storage_[o]);
             as_stored[o] = is_as_wanted(o, scattered);
             in_place = formable && as_stored[o];
-            if (!in_place) sizes_.words[o] = words_from(o, scattered);
+            if (!in_place) {
+                sizes_.words[o] = words_from(o, scattered);
+                sizes_.link_cost[o] = link_cost(o, &scattered);
+            }
             continue;
         }
         as_stored[o] = storage_[o].fits && on_grid_[o];
         for (std::size_t s = 0; s < storage_[o].axes.size() && as_stored[o]; ++s)
             as_stored[o] = mapped_[static_cast<std::size_t>(storage_[o].axes[s])]->as_stored[o];
         in_place = as_stored[o] && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !plan_.is_weighted(o));
-        if (!in_place) sizes_.words[o] = words(o);
+        if (!in_place) {
+            sizes_.words[o] = words(o);
+            sizes_.link_cost[o] = link_cost(o, nullptr);
+        }
     }
     for (std::size_t o = 0; o <= result(); ++o)
         if (plan_.operands[o].in_place && storage_[o].odd) plan_.weight = -plan_.weight;
@@ -186,6 +193,28 @@ double PlanCandidates::words_from(std::size_t o, const std::vector<SlotMapping>&
         wanted.push_back(&mapped_[a]->share[o]);
     }
     return moved_[o].count_lacking(wanted, owned, 1);
+}
+
+/// What a byte of an operand costs on the links. @param scattered  where the tensor lies; null: where it is now
+double PlanCandidates::link_cost(std::size_t o, const std::vector<SlotMapping>* scattered) const {
+    if (!options_.links) return 1;
+    const auto& layout = plan_.tensor(o).layout;
+    if (!is_whole_ || (scattered == nullptr && !on_grid_[o])) return options_.links->cost_of_all();
+    const bool is_result = o == result();
+    ExchangedDimensions exchanged;
+    const auto add = [&](const std::vector<int>& at_rest, const std::vector<int>& working) {
+        is_result ? exchanged.add(working, at_rest) : exchanged.add(at_rest, working);
+    };
+    const auto wanted = [&](int a) { return plan_.mapping[static_cast<std::size_t>(a)].all(); };
+    for (int s = 0; s < layout.slots(); ++s) {
+        const auto there = (scattered != nullptr ? (*scattered)[static_cast<std::size_t>(s)] : layout.mapping(s)).all();
+        add(there, storage_[o].fits ? wanted(storage_[o].axes[static_cast<std::size_t>(s)]) : std::vector<int>{});
+    }
+    if (!storage_[o].fits)
+        for (const int a : plan_.operands[o].axes) add({}, wanted(a));
+    for (std::size_t a = 0; a < plan_.axes.size() && is_result; ++a)
+        if (plan_.axes[a].is_contracted()) exchanged.add_parts(plan_.mapping[a].all());
+    return options_.links->cost(exchanged.result());
 }
 
 /// Are the slots of a tensor with these mappings the blocks that the plan wants?
@@ -262,7 +291,7 @@ double PlanCandidates::average_seconds() {
     const double first = plan_.cost.seconds;
     if (options_.expected_runs == 1) return first;
     const auto now = plan_.cost;
-    const auto words = sizes_.words;
+    const auto words = sizes_.words, link_costs = sizes_.link_cost;
     const double weight = plan_.weight, out_of_order = sizes_.out_of_order;
     const bool copies = copies_;
     auto as_stored = as_stored_;
@@ -275,6 +304,7 @@ double PlanCandidates::average_seconds() {
         auto& in_place = plan_.operands[o].in_place;
         in_place = as_stored[o] = is_as_wanted(o, *stay);
         sizes_.words[o] = in_place ? 0 : words_from(o, *stay);
+        sizes_.link_cost[o] = link_cost(o, &*stay);
     }
     copy_what_does_not_fold(as_stored);
     model_.estimate(plan_, options_, sizes_);
@@ -284,6 +314,7 @@ double PlanCandidates::average_seconds() {
     copies_ = copies;
     sizes_.out_of_order = out_of_order;
     sizes_.words = words;
+    sizes_.link_cost = link_costs;
     for (std::size_t o = 0; o <= result(); ++o) plan_.operands[o].in_place = were_in_place[o];
     if (fold_) fold_->choose(plan_, as_stored_);
     const auto runs = static_cast<double>(options_.expected_runs);

@@ -51,6 +51,7 @@ private:
     void estimate(bool may_copy);
     double words(std::size_t o) const;
     double words_from(std::size_t o, const std::vector<SlotMapping>& scattered);
+    double link_cost(std::size_t o, const std::vector<SlotMapping>* scattered) const;
     std::optional<std::vector<SlotMapping>> where_it_stays(std::size_t o);
     bool is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const;
     void cut_to_fit();
@@ -69,7 +70,7 @@ private:
     std::vector<std::vector<int>> match_;  // by axis and operand, see MovedWords::match()
     std::vector<int> weighted_axes_;
     bool may_bound_words_ = true;  // no slot is spread by rows, of which the ranks that are counted may have few, or in blocks
-    double least_weight_ = 1;      // of a link
+    bool is_whole_;                // all ranks take part
     std::vector<std::map<std::vector<int>, MappedAxis>> known_;  // by axis
     // Of the plan that was looked at last:
     Mapped mapped_;

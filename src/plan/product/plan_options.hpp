@@ -3,8 +3,10 @@
 
 #include "layout/layout.hpp"
 #include "plan/product/machine_model.hpp"
+#include "topology/interconnect.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace arges {
@@ -27,7 +29,7 @@ struct PlanOptions {
     static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
     std::int64_t memory_limit = unlimited;  ///< bytes per rank for working memory
     GroupMapping group_mapping = GroupMapping::packed;
-    std::vector<double> link_weight;  ///< relative cost of a byte along each dimension of the grid of all ranks; empty: 1
+    std::shared_ptr<const Links> links;  ///< between the ranks of the grid of all ranks; null: every rank is equally far from every other
     MachineModel machine;
     /// Grids on which a product may run: first the one of all ranks, then those that leave some ranks idle. Empty: that of the output.
     std::vector<RankGrid> grids;

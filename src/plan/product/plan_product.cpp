@@ -269,7 +269,7 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
         operand.layout = default_layout(grid, operand.layout.extents(), operand.layout.symmetry());
         left.memory_limit += (before - operand.layout.max_local_size()) * spec.element_bytes;
     };
-    left.link_weight.clear();
+    left.links.reset();
     for (int i = 0; i < most_doublings; ++i) {
         grid.lengths.push_back(2);
         for (auto& factor : larger.factors) double_ranks(factor);

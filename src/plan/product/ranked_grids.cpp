@@ -18,7 +18,7 @@ class GridSearch {
 public:
     GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options)
         : plan_(unmapped), targets_(targets), options_(options), grid_(grid),
-          beam_(grid == options.whole_grid(unmapped.spec.output.layout) ? widest_beam : narrow_beam) {
+          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), beam_(is_whole_ ? widest_beam : narrow_beam) {
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
         for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     }
@@ -182,19 +182,50 @@ private:
         return result;
     }
 
+    /// What a byte costs on the links, if it is exchanged among the ranks that have the same block of an operand.
+    double link_cost(const Operand& operand, const int* target_of, int t, int target) const {
+        if (!options_.links) return 1;
+        if (!is_whole_) return options_.links->cost_of_all();
+        Dimensions among = 0;
+        for (int u = 0; u < grid_.dimensions(); ++u) {
+            const int there = u == t ? target : target_of[u];
+            if (there < 0) continue;
+            const int axis = targets_[static_cast<std::size_t>(there)].axis;
+            if (std::find(operand.axes.begin(), operand.axes.end(), axis) == operand.axes.end()) among |= dimension(u);
+        }
+        return options_.links->cost(among);
+    }
+
+    /// The same from where the operand is now: among the ranks along the dimensions that are not where they were.
+    double first_link_cost(const Operand& operand, const int* target_of, int t, int target) const {
+        if (!options_.links || !is_whole_ || operand.spread.empty()) return link_cost(operand, target_of, t, target);
+        Dimensions among = 0;
+        for (const auto& [own, torus] : operand.spread) {
+            bool stays = true;
+            for (int u : torus) {
+                const int there = u == t ? target : target_of[u];
+                if (there == undecided) continue;
+                stays = stays && there == own;
+                if (!stays) among |= dimension(u);
+            }
+        }
+        return options_.links->cost(among);
+    }
+
     double seconds(const Kind& kind, const int* target_of, int t, int target) const {
         const auto& machine = options_.machine;
         const auto runs = static_cast<double>(options_.expected_runs);
         double words = 0;
         for (std::size_t o = 0; o < operands_.size(); ++o) {
             const auto& need = kind.needs[o];
+            const double dear = link_cost(operands_[o], target_of, t, target);
             if (plan_.spec.output_is_free && o + 1 == operands_.size()) {
-                words += need.scattered;
+                words += need.scattered * dear;
                 continue;
             }
             const double now = std::max(0.0, need.block - useful(operands_[o], need.useful, target_of, t, target));
             const double later = operands_[o].is_lasting ? std::min(now, need.scattered) : now;
-            words += (now + (runs - 1) * later) / runs;
+            words += (now * first_link_cost(operands_[o], target_of, t, target) + (runs - 1) * later * dear) / runs;
         }
         if (grid_.ranks() == 1) words = 0;
         return kind.multiply_seconds +
@@ -251,6 +282,7 @@ private:
     const std::vector<GridTarget>& targets_;
     const PlanOptions& options_;
     const RankGrid& grid_;
+    bool is_whole_;     // all ranks take part
     std::size_t beam_;  // states that are kept
     std::vector<Operand> operands_;
     std::vector<std::vector<int>> spaces_;  // axes of each local product

@@ -49,10 +49,18 @@ std::string chain_text(const StepReport& step) {
     return text.empty() ? "" : text + "\n";
 }
 
+std::string links_text(const OperandReport& operand) {
+    if (!operand.links) return "";
+    const auto& links = *operand.links;
+    return "    links: busiest " + whole(links.busiest) + " bytes, mean " + whole(links.mean) + "; hops " + scientific(links.hops) +
+           ", messages of a rank " + std::to_string(links.messages) + "\n";
+}
+
 std::string moved_text(const std::string& what, const StepReport& step, const OperandReport& operand) {
     return "  " + pad(what, 34) + " sent " + pad_left(with_commas(operand.most_sent), 14) + "  received " +
            pad_left(with_commas(operand.most_received), 14) + "  all ranks " + pad_left(with_commas(operand.total), 16) +
-           (step.counted_ranks < step.ranks ? "  (from " + std::to_string(step.counted_ranks) + " ranks)" : "") + "\n";
+           (step.counted_ranks < step.ranks ? "  (from " + std::to_string(step.counted_ranks) + " ranks)" : "") + "\n" +
+           links_text(operand);
 }
 
 std::string operand_text(const StepReport& step, const OperandReport& operand) {

@@ -181,7 +181,21 @@ private:
             operand.most_received = std::max(operand.most_received, v.received);
         }
         operand.total = count_.total(volumes);
+        operand.links = links(movement, std::max(operand.most_sent, operand.most_received));
         report_.operands.push_back(operand);
+    }
+
+    std::optional<LinkReport> links(const Movement& movement, std::int64_t bytes) const {
+        const auto& grid = movement.from.grid();
+        if (!options_.links || bytes == 0 || !(grid == movement.to.grid()) || !(grid == options_.whole_grid(movement.to)))
+            return std::nullopt;
+        const auto among = exchanged_dimensions(movement);
+        const auto use = options_.links->use(among);
+        LinkReport report{use.busiest * static_cast<double>(bytes), use.mean * static_cast<double>(bytes), use.hops, 1};
+        for (int t = 0; t < grid.dimensions(); ++t)
+            if ((among & dimension(t)) != 0) report.messages *= grid.lengths[static_cast<std::size_t>(t)];
+        --report.messages;
+        return report;
     }
 
     void set_cost(const PlanCost& cost) {

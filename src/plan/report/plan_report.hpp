@@ -5,6 +5,7 @@
 #include "plan/report/step_bounds.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,13 @@ struct WindowReport {
     bool is_summed = false;
 };
 
+/// What a movement puts on the links, if all ranks move as much as the busiest one.
+struct LinkReport {
+    double busiest = 0, mean = 0;  ///< bytes
+    double hops = 0;               ///< of a message on average
+    std::int64_t messages = 0;     ///< of a rank
+};
+
 /// What happens to one tensor of a step. Bytes of the busiest rank, and of all ranks.
 struct OperandReport {
     std::string name;
@@ -45,6 +53,7 @@ struct OperandReport {
     bool is_result = false;
     bool stays = false;  ///< it lies right: nothing moves
     std::int64_t most_sent = 0, most_received = 0, total = 0;
+    std::optional<LinkReport> links;  ///< where the machine has links to tell apart, and all ranks take part
 };
 
 /// One step. Bytes are counted from the movements' lists.

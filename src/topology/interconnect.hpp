@@ -1,0 +1,104 @@
+/// The links between ranks, and what messages between ranks put on them. Pure.
+#pragma once
+
+#include "arges/torus.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace arges {
+
+/// What is known of the interconnect beside the shape that a World is given.
+struct Interconnect {
+    Torus torus;                                ///< of a World of as many ranks that is given none; without lengths: none
+    std::vector<double> link_bytes_per_second;  ///< each way, by torus dimension, or one for all; empty: what a rank sends
+    double link_seconds = 0;                    ///< latency of a link
+    std::int64_t ranks_per_node = 0;            ///< 0: as detected
+    double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
+    bool operator==(const Interconnect&) const = default;
+};
+
+/// Some dimensions of an unfolded torus, a bit for each.
+using Dimensions = std::uint64_t;
+
+inline Dimensions dimension(int t) { return Dimensions{1} << t; }
+
+/// The dimensions along which elements change ranks when a tensor is moved. Slots are added one by one.
+class ExchangedDimensions {
+public:
+    /// A slot that lies along `from`, each time in the order of a combined coordinate, and comes to lie along `to`; what both begin with
+    /// stays.
+    void add(std::span<const int> from, std::span<const int> to);
+    /// Along these, ranks have parts of a sum.
+    void add_parts(std::span<const int> from);
+    /// Along what the source leaves open there are copies, which are read where they are.
+    Dimensions result() const { return left_ | (entered_ & present_); }
+
+private:
+    Dimensions present_ = 0, left_ = 0, entered_ = 0;
+};
+
+/// The links of a torus, or of nodes behind a switch. Messages take dimension-ordered routes, in each dimension the shorter way round; all
+/// messages of an exchange are under way at the same time.
+class Links {
+public:
+    /// What a byte does that each rank sends, spread evenly over the other ranks that differ from it along some dimensions.
+    struct Use {
+        double busiest = 0;  ///< bytes on the busiest link
+        double mean = 0;     ///< bytes on a link on average, over the dimensions that are used
+        double hops = 0;     ///< links on the way of a message on average
+        double cost = 1;     ///< seconds in those that a rank takes to send a byte
+    };
+
+    /// @param rank_bytes_per_second  that a rank sends
+    static Links of_torus(const Torus& torus, const Interconnect& interconnect, double rank_bytes_per_second);
+    /// Ranks of a node follow each other; between them a byte takes half of the time.
+    static Links of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, double rank_bytes_per_second);
+
+    /// @param among  dimensions of the unfolded torus
+    Use use(Dimensions among) const;
+    double cost(Dimensions among) const;
+    /// Of an exchange among all ranks.
+    double cost_of_all() const { return cost(all_); }
+    /// A bound from below of cost().
+    double least_cost() const { return least_; }
+    /// Latency of a route of so many links.
+    double link_seconds() const { return link_seconds_; }
+
+private:
+    /// A dimension before it was unfolded.
+    struct Line {
+        std::vector<std::int64_t> factors;
+        int first = 0;        // dimension of the unfolded torus
+        double dearness = 1;  // of a byte on a link
+        std::int64_t length() const;
+    };
+
+    Use on_line(const Line& line, Dimensions factors) const;
+    Use through_switch(Dimensions among) const;
+    void unfold(std::int64_t length, double dearness);
+    void finish();
+
+    std::vector<Line> lines_;
+    std::vector<std::int64_t> lengths_;  // unfolded
+    bool is_torus_ = true;
+    Dimensions all_ = 0;
+    double least_ = 1, link_seconds_ = 0;
+    mutable std::unordered_map<Dimensions, Use> known_;
+};
+
+/// The shape of a machine, and its links if there are any to tell apart.
+struct Topology {
+    Torus torus;
+    std::shared_ptr<const Links> links;  ///< null: every rank is equally far from every other
+};
+
+/// @param given   shape that the user names; without lengths: none
+/// @param ranks_per_node  detected; 1: unknown
+Topology topology_of(std::int64_t ranks, const Torus& given, std::int64_t ranks_per_node, const Interconnect& interconnect,
+                     double rank_bytes_per_second);
+
+}  // namespace arges

@@ -1,0 +1,99 @@
+// The planner on machines with links.
+#include "plan/movement/lists.hpp"
+#include "plan/product/plan_product.hpp"
+#include "topology/unfold.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace arges::test {
+namespace {
+
+/// A layout of a tensor without symmetry, each torus dimension given to a random dimension of it or to none.
+Layout random_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, std::mt19937& random) {
+    std::vector<SlotMapping> mapping(extents.size());
+    std::vector<int> order(grid.lengths.size());
+    for (std::size_t t = 0; t < order.size(); ++t) order[t] = static_cast<int>(t);
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<int> partial;
+    for (const int t : order) {
+        const auto target = random() % (extents.size() + 1);
+        if (target < extents.size()) mapping[target].torus.push_back(t);
+    }
+    return {grid, extents, Symmetry::none(static_cast<int>(extents.size())), mapping, partial};
+}
+
+TEST(ExchangedDimensions, HoldAllAlongWhichMessagesGo) {
+    std::mt19937 random(11);
+    for (int i = 0; i < 300; ++i) {
+        RankGrid grid;
+        for (auto n = 1 + random() % 4; n > 0; --n) grid.lengths.push_back(2 + static_cast<std::int64_t>(random() % 2));
+        std::vector<std::int64_t> extents;
+        for (auto n = 1 + random() % 3; n > 0; --n) extents.push_back(12 + static_cast<std::int64_t>(random() % 30));
+        auto movement = copy_between(random_layout(grid, extents, random), random_layout(grid, extents, random));
+        Dimensions gone = 0;
+        for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
+            const MovementLists lists(movement, rank);
+            for (const auto& message : lists.sends())
+                for (int t = 0; t < grid.dimensions(); ++t)
+                    if (grid.coordinate(rank, t) != grid.coordinate(message.peer, t)) gone |= dimension(t);
+        }
+        EXPECT_EQ(gone & ~exchanged_dimensions(movement), Dimensions{0}) << i;
+    }
+}
+
+struct Case {
+    std::vector<std::vector<int>> factors;
+    std::vector<int> output;
+    std::vector<std::int64_t> extents;
+};
+
+Product product_of(const Case& c, const Torus& torus) {
+    const auto grids = grids_for_products(torus);
+    const auto operand = [&](const std::vector<int>& labels) {
+        OperandSpec result;
+        result.labels = labels;
+        std::vector<std::int64_t> extents;
+        for (const int l : labels) extents.push_back(c.extents[static_cast<std::size_t>(l)]);
+        result.layout = spread_layout(grids, extents, Symmetry::none(static_cast<int>(labels.size())));
+        return result;
+    };
+    Product spec;
+    spec.label_extents = c.extents;
+    spec.element_bytes = 8;
+    for (const auto& labels : c.factors) spec.factors.push_back(operand(labels));
+    spec.output = operand(c.output);
+    spec.output_is_free = true;
+    for (std::size_t l = 0; l < c.extents.size(); ++l) spec.label_names.push_back(std::string(1, static_cast<char>('a' + l)));
+    spec.terms = {identity_term(c.extents.size())};
+    return spec;
+}
+
+TEST(Links, MakePlansThatAreFasterOnThemThanThoseThatKnowNoLinks) {
+    const std::vector<Case> cases{{{{0, 1}, {1, 2}}, {0, 2}, {1024, 1024, 1024}},
+                                  {{{0, 1}, {1, 2}}, {0, 2}, {4096, 4096, 256}},
+                                  {{{0, 1}, {1, 2}}, {0, 2}, {512, 8192, 512}},
+                                  {{{0, 1, 2, 3}, {2, 3, 4, 5}}, {0, 1, 4, 5}, {24, 24, 24, 24, 24, 24}}};
+    int faster = 0;
+    for (const auto& shape : {std::vector<std::int64_t>{16, 4}, {2, 32}, {12, 6}, {2, 4, 8}, {4, 4, 4}, {64}})
+        for (const auto& c : cases) {
+            const Torus torus(shape);
+            const auto spec = product_of(c, torus);
+            PlanOptions flat;
+            flat.grids = {unfold(torus)};
+            flat.machine.flops_per_second = 4e10;
+            auto aware = flat;
+            aware.links = std::make_shared<const Links>(Links::of_torus(torus, {}, flat.machine.bytes_per_second));
+            const PairOrder order{{0, 1}};
+            const auto before = plan_on_grid(spec, order, flat), after = plan_on_grid(spec, order, aware);
+            const auto priced = plan_with_mapping(spec, order, before.grid, before.mapping, aware);
+            EXPECT_LE(after.cost.seconds, priced.cost.seconds * (1 + 1e-9)) << torus.to_string();
+            EXPECT_GE(priced.cost.seconds, before.cost.seconds * (1 - 1e-9)) << "a torus is never faster than a machine without links";
+            if (after.cost.seconds < 0.9 * priced.cost.seconds) ++faster;
+        }
+    EXPECT_GE(faster, 4);
+}
+
+}  // namespace
+}  // namespace arges::test

@@ -1,0 +1,138 @@
+#include "topology/interconnect.hpp"
+
+#include "topology/unfold.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+
+namespace arges::test {
+namespace {
+
+using Lengths = std::vector<std::int64_t>;
+
+std::vector<std::int64_t> coordinates(std::int64_t rank, const Lengths& lengths) {
+    std::vector<std::int64_t> result;
+    for (const auto l : lengths) {
+        result.push_back(rank % l);
+        rank /= l;
+    }
+    return result;
+}
+
+/// Every message, link by link.
+Links::Use routed(const Torus& torus, Dimensions among) {
+    const auto unfolded = unfold(torus).lengths;
+    const auto ranks = torus.ranks();
+    std::int64_t group = 1;
+    for (std::size_t t = 0; t < unfolded.size(); ++t)
+        if ((among >> t & 1) != 0) group *= unfolded[t];
+    std::map<std::tuple<std::size_t, bool, std::int64_t>, double> load;  // dimension, downwards?, lower rank of the link
+    std::vector<bool> used(torus.lengths().size(), false);
+    const double share = 1.0 / static_cast<double>(group - 1);
+    for (std::int64_t from = 0; from < ranks; ++from)
+        for (std::int64_t to = 0; to < ranks; ++to) {
+            const auto a = coordinates(from, unfolded), b = coordinates(to, unfolded);
+            bool talk = from != to;
+            for (std::size_t t = 0; t < a.size(); ++t) talk = talk && (a[t] == b[t] || (among >> t & 1) != 0);
+            if (!talk) continue;
+            auto at = coordinates(from, torus.lengths());
+            const auto goal = coordinates(to, torus.lengths());
+            std::int64_t stride = 1, now = from;
+            for (std::size_t d = 0; d < at.size(); ++d) {
+                const auto length = torus.lengths()[d];
+                const auto up = (goal[d] - at[d] + length) % length;
+                const bool downwards = 2 * up > length || (2 * up == length && goal[d] < at[d]);
+                if (at[d] != goal[d]) used[d] = true;
+                while (at[d] != goal[d]) {
+                    const auto next = (at[d] + (downwards ? length - 1 : 1)) % length;
+                    const auto lower = downwards ? now + (next - at[d]) * stride : now;
+                    load[{d, downwards, lower}] += share;
+                    now += (next - at[d]) * stride;
+                    at[d] = next;
+                }
+                stride *= length;
+            }
+        }
+    Links::Use use;
+    double sum = 0;
+    for (const auto& [link, bytes] : load) {
+        use.busiest = std::max(use.busiest, bytes);
+        sum += bytes;
+    }
+    use.hops = sum / static_cast<double>(ranks);
+    use.mean = sum / (2.0 * static_cast<double>(ranks * std::count(used.begin(), used.end(), true)));
+    return use;
+}
+
+TEST(Links, CarryWhatMessagesPutOnThemOneByOne) {
+    std::mt19937 random(5);
+    const std::vector<Lengths> shapes{{2},    {7},    {8},    {12},   {16},      {4, 4},    {2, 9},    {16, 4},  {12, 3},
+                                      {5, 6}, {2, 8}, {1, 6}, {6, 1}, {2, 4, 4}, {2, 2, 2}, {3, 2, 4}, {4, 1, 8}};
+    for (const auto& shape : shapes) {
+        const Torus torus(shape);
+        const auto dimensions = unfold(torus).dimensions();
+        const auto links = Links::of_torus(torus, {}, 1e9);
+        for (int i = 0; i < 6; ++i) {
+            const auto all = (Dimensions{1} << dimensions) - 1;
+            const auto among = i == 0 ? all : std::uniform_int_distribution<Dimensions>(1, all)(random);
+            const auto use = links.use(among), oracle = routed(torus, among);
+            EXPECT_NEAR(use.busiest, oracle.busiest, 1e-9) << torus.to_string() << " " << among;
+            EXPECT_NEAR(use.mean, oracle.mean, 1e-9) << torus.to_string() << " " << among;
+            EXPECT_NEAR(use.hops, oracle.hops, 1e-9) << torus.to_string() << " " << among;
+            EXPECT_NEAR(use.cost, std::max(1.0, oracle.busiest), 1e-9);
+            EXPECT_GE(use.cost, links.least_cost());
+        }
+    }
+}
+
+TEST(Links, OfLongLinesFollowFromTheirMiddle) {
+    const auto links = Links::of_torus(Torus({4096}), {}, 1e9);
+    EXPECT_NEAR(links.cost(dimension(0)), 1, 1e-9) << "neighbours";
+    EXPECT_NEAR(links.cost_of_all(), 4096.0 / 4 * 4096 / 4095, 4096.0 / 8) << "between an eighth and a quarter of the length";
+    EXPECT_GT(links.cost(dimension(11)), links.cost(dimension(5))) << "ranks that lie farther apart";
+}
+
+TEST(Links, AreAsFastAsTheMachineSays) {
+    Interconnect interconnect;
+    interconnect.link_bytes_per_second = {1e9, 4e9};
+    const auto links = Links::of_torus(Torus({2, 2}), interconnect, 4e9);
+    EXPECT_NEAR(links.cost(dimension(0)), 4, 1e-9);
+    EXPECT_NEAR(links.cost(dimension(1)), 1, 1e-9);
+    interconnect.link_bytes_per_second = {2e9};
+    EXPECT_NEAR(Links::of_torus(Torus({2, 2}), interconnect, 4e9).cost(dimension(1)), 2, 1e-9);
+}
+
+TEST(Links, OfNodesAreSharedByTheirRanks) {
+    Interconnect interconnect;
+    const auto fast = Links::of_nodes(4, 4, interconnect, 1e9);
+    interconnect.node_bytes_per_second = 1e9;
+    const auto shared = Links::of_nodes(4, 4, interconnect, 1e9);
+    for (const auto& links : {fast, shared}) EXPECT_LT(links.cost(dimension(0) | dimension(1)), 1) << "within a node";
+    EXPECT_NEAR(fast.cost(dimension(2) | dimension(3)), 1, 1e-9);
+    EXPECT_NEAR(shared.cost(dimension(2) | dimension(3)), 4, 1e-9);
+    EXPECT_LT(shared.cost_of_all(), 4) << "some of the bytes stay in the node";
+}
+
+TEST(Topology, IsGivenOrReadOrDetected) {
+    Interconnect interconnect;
+    EXPECT_EQ(topology_of(8, {}, 1, interconnect, 1).torus, Torus({8}));
+    EXPECT_FALSE(topology_of(8, {}, 1, interconnect, 1).links);
+    EXPECT_EQ(topology_of(8, {}, 4, interconnect, 1).torus, Torus({4, 2}));
+    EXPECT_TRUE(topology_of(8, {}, 4, interconnect, 1).links);
+    EXPECT_TRUE(topology_of(8, Torus({8}), 1, interconnect, 1).links) << "a ring";
+    interconnect.torus = Torus({2, 4});
+    EXPECT_EQ(topology_of(8, {}, 4, interconnect, 1).torus, Torus({2, 4}));
+    EXPECT_EQ(topology_of(8, Torus({8}), 4, interconnect, 1).torus, Torus({8}));
+    EXPECT_EQ(topology_of(6, {}, 1, interconnect, 1).torus, Torus({6})) << "another number of ranks";
+    interconnect.ranks_per_node = 3;
+    EXPECT_EQ(topology_of(6, {}, 2, interconnect, 1).torus, Torus({3, 2}));
+    interconnect.ranks_per_node = 1;
+    EXPECT_FALSE(topology_of(6, {}, 2, interconnect, 1).links);
+}
+
+}  // namespace
+}  // namespace arges::test
