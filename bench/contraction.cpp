@@ -1,4 +1,4 @@
-// Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain] [--torus SHAPE]
+// Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain]
 // Prints  case=... n=... ranks=... first=<seconds of the first run> seconds=<best of the repetitions> gflops=<useful flops per second>
 // and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
 #include <arges/arges.hpp>
@@ -168,21 +168,15 @@ void run(int argc, char** argv) {
     const std::string name = argc > 1 ? argv[1] : "mm";
     const std::int64_t n = argc > 2 ? std::atoll(argv[2]) : 512;
     const int repetitions = argc > 3 ? std::atoi(argv[3]) : 5;
-    bool explains = false;
-    arges::Torus torus;
-    for (int i = 4; i < argc; ++i) {
-        const std::string option = argv[i];
-        explains = explains || option == "--explain";
-        if (option == "--torus" && i + 1 < argc) torus = arges::Torus::parse(argv[++i]);
-    }
-    const World world(MPI_COMM_WORLD, torus);
+    const World world;
     const auto c = make_case(name, n);
     auto C = tensor(world, c.c, 3);
     arges::Expression<double> product(c.factor);
     for (std::size_t f = 0; f < c.factors.size(); ++f) product = product * tensor(world, c.factors[f], f + 4)[c.factors[f].labels];
     const auto right = c.antisymmetrize ? antisymmetrized(product) : product;
     const double beta = c.accumulate ? 1 : 0;
-    if (explains && world.rank() == 0) std::fputs(C[c.c.labels].explain(right, beta).c_str(), stdout);
+    if (argc > 4 && std::string(argv[4]) == "--explain" && world.rank() == 0)
+        std::fputs(C[c.c.labels].explain(right, beta).c_str(), stdout);
     count_bytes(0);
     double best = 1e300, first = 0;
     for (int r = -1; r < repetitions; ++r) {

@@ -3,9 +3,11 @@
 // to every coordinate the same share of its words, whatever the others are.
 #include "topology/interconnect.hpp"
 
+#include "arges/error.hpp"
 #include "topology/unfold.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace arges {
 
@@ -18,6 +20,13 @@ constexpr double on_node = 0.5;
 constexpr std::int64_t longest_routed = 1024;
 
 }  // namespace
+
+void check_link_rates(const Torus& torus, const Interconnect& interconnect) {
+    const auto rates = interconnect.link_bytes_per_second.size(), dimensions = torus.lengths().size();
+    if (rates > 1 && dimensions > 0 && rates != dimensions)
+        throw InvalidArgument("link_bytes_per_second has " + std::to_string(rates) + " numbers for the torus " + torus.to_string() +
+                              ", but must have one, or one for each dimension; correct the machine file, or write it anew with arges calibrate");
+}
 
 void ExchangedDimensions::add(std::span<const int> from, std::span<const int> to) {
     const auto same = std::mismatch(from.begin(), from.end(), to.begin(), to.end());
@@ -39,25 +48,21 @@ std::int64_t Links::Line::length() const {
     return product;
 }
 
-void Links::unfold(std::int64_t length, double dearness) {
+void Links::add_line(std::int64_t length, double dearness) {
     lines_.push_back({prime_factors(length), static_cast<int>(lengths_.size()), dearness});
     lengths_.insert(lengths_.end(), lines_.back().factors.begin(), lines_.back().factors.end());
 }
 
-void Links::finish() {
-    all_ = (Dimensions{1} << lengths_.size()) - 1;
-    least_ = is_torus_ ? 1 : on_node;
-}
+double Links::least_cost() const { return is_torus_ ? 1 : on_node; }
 
 Links Links::of_torus(const Torus& torus, const Interconnect& interconnect, double rank_bytes_per_second) {
+    check_link_rates(torus, interconnect);
     Links links;
     const auto& rates = interconnect.link_bytes_per_second;
     for (std::size_t d = 0; d < torus.lengths().size(); ++d) {
-        const double rate = rates.size() == 1 ? rates[0] : d < rates.size() ? rates[d] : rank_bytes_per_second;
-        links.unfold(torus.lengths()[d], rank_bytes_per_second / rate);
+        const double rate = rates.empty() ? rank_bytes_per_second : rates[rates.size() == 1 ? 0 : d];
+        links.add_line(torus.lengths()[d], rank_bytes_per_second / rate);
     }
-    links.link_seconds_ = interconnect.link_seconds;
-    links.finish();
     return links;
 }
 
@@ -65,10 +70,8 @@ Links Links::of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Int
     Links links;
     links.is_torus_ = false;
     const auto shared = static_cast<double>(ranks_per_node) * rank_bytes_per_second;
-    links.unfold(ranks_per_node, on_node);
-    links.unfold(nodes, interconnect.node_bytes_per_second > 0 ? std::max(1.0, shared / interconnect.node_bytes_per_second) : 1);
-    links.link_seconds_ = interconnect.link_seconds;
-    links.finish();
+    links.add_line(ranks_per_node, on_node);
+    links.add_line(nodes, interconnect.node_bytes_per_second > 0 ? std::max(1.0, shared / interconnect.node_bytes_per_second) : 1);
     return links;
 }
 
@@ -153,7 +156,7 @@ Links::Use Links::through_switch(Dimensions among) const {
 }
 
 Links::Use Links::use(Dimensions among) const {
-    among &= all_;
+    among &= all();
     if (among == 0) return {};
     const auto [known, is_new] = known_.try_emplace(among);
     auto& use = known->second;

@@ -15,11 +15,14 @@ namespace arges {
 struct Interconnect {
     Torus torus;                                ///< of a World of as many ranks that is given none; without lengths: none
     std::vector<double> link_bytes_per_second;  ///< each way, by torus dimension, or one for all; empty: what a rank sends
-    double link_seconds = 0;                    ///< latency of a link
+    double link_seconds = 0;                    ///< latency of a link; no plan depends on it yet
     std::int64_t ranks_per_node = 0;            ///< 0: as detected
     double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
     bool operator==(const Interconnect&) const = default;
 };
+
+/// @throws InvalidArgument if there are several rates, but not one for each dimension of the torus
+void check_link_rates(const Torus& torus, const Interconnect& interconnect);
 
 /// Some dimensions of an unfolded torus, a bit for each.
 using Dimensions = std::uint64_t;
@@ -54,6 +57,7 @@ public:
     };
 
     /// @param rank_bytes_per_second  that a rank sends
+    /// @throws InvalidArgument as check_link_rates() does
     static Links of_torus(const Torus& torus, const Interconnect& interconnect, double rank_bytes_per_second);
     /// Ranks of a node follow each other; between them a byte takes half of the time.
     static Links of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, double rank_bytes_per_second);
@@ -62,11 +66,9 @@ public:
     Use use(Dimensions among) const;
     double cost(Dimensions among) const;
     /// Of an exchange among all ranks.
-    double cost_of_all() const { return cost(all_); }
+    double cost_of_all() const { return cost(all()); }
     /// A bound from below of cost().
-    double least_cost() const { return least_; }
-    /// Latency of a route of so many links.
-    double link_seconds() const { return link_seconds_; }
+    double least_cost() const;
 
 private:
     /// A dimension before it was unfolded.
@@ -79,14 +81,12 @@ private:
 
     Use on_line(const Line& line, Dimensions factors) const;
     Use through_switch(Dimensions among) const;
-    void unfold(std::int64_t length, double dearness);
-    void finish();
+    void add_line(std::int64_t length, double dearness);
+    Dimensions all() const { return (Dimensions{1} << lengths_.size()) - 1; }
 
     std::vector<Line> lines_;
     std::vector<std::int64_t> lengths_;  // unfolded
     bool is_torus_ = true;
-    Dimensions all_ = 0;
-    double least_ = 1, link_seconds_ = 0;
     mutable std::unordered_map<Dimensions, Use> known_;
 };
 

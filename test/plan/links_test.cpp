@@ -10,8 +10,9 @@
 namespace arges::test {
 namespace {
 
-/// A layout of a tensor without symmetry, each torus dimension given to a random dimension of it or to none.
-Layout random_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, std::mt19937& random) {
+/// A layout of a tensor without symmetry, each torus dimension given to a random dimension of it, to copies, or where it may be to parts
+/// of a sum.
+Layout random_layout(const RankGrid& grid, const std::vector<std::int64_t>& extents, std::mt19937& random, bool may_have_parts) {
     std::vector<SlotMapping> mapping(extents.size());
     std::vector<int> order(grid.lengths.size());
     for (std::size_t t = 0; t < order.size(); ++t) order[t] = static_cast<int>(t);
@@ -19,7 +20,10 @@ Layout random_layout(const RankGrid& grid, const std::vector<std::int64_t>& exte
     std::vector<int> partial;
     for (const int t : order) {
         const auto target = random() % (extents.size() + 1);
-        if (target < extents.size()) mapping[target].torus.push_back(t);
+        if (target < extents.size())
+            mapping[target].torus.push_back(t);
+        else if (may_have_parts && random() % 2 == 0)
+            partial.push_back(t);
     }
     return {grid, extents, Symmetry::none(static_cast<int>(extents.size())), mapping, partial};
 }
@@ -31,7 +35,7 @@ TEST(ExchangedDimensions, HoldAllAlongWhichMessagesGo) {
         for (auto n = 1 + random() % 4; n > 0; --n) grid.lengths.push_back(2 + static_cast<std::int64_t>(random() % 2));
         std::vector<std::int64_t> extents;
         for (auto n = 1 + random() % 3; n > 0; --n) extents.push_back(12 + static_cast<std::int64_t>(random() % 30));
-        auto movement = copy_between(random_layout(grid, extents, random), random_layout(grid, extents, random));
+        auto movement = copy_between(random_layout(grid, extents, random, true), random_layout(grid, extents, random, false));
         Dimensions gone = 0;
         for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
             const MovementLists lists(movement, rank);

@@ -88,6 +88,8 @@ TEST(MachineModel, SaysWhatIsWrongWithAFile) {
                                                         {"link_bytes_per_second =", "positive"},
                                                         {"link_seconds = 0", "positive"},
                                                         {"ranks_per_node = 2.5", "whole"},
+                                                        {"ranks_per_node = 1e30", "whole"},
+                                                        {"ranks_per_node = 99999999999999999999", "whole"},
                                                         {"torus = 4x4\nlink_bytes_per_second = 1 2 3", "one for each dimension"}};
     for (const auto& [text, part] : wrong) {
         try {

@@ -1,5 +1,6 @@
 #include "topology/interconnect.hpp"
 
+#include "arges/error.hpp"
 #include "topology/unfold.hpp"
 
 #include <gtest/gtest.h>
@@ -104,6 +105,15 @@ TEST(Links, AreAsFastAsTheMachineSays) {
     EXPECT_NEAR(links.cost(dimension(1)), 1, 1e-9);
     interconnect.link_bytes_per_second = {2e9};
     EXPECT_NEAR(Links::of_torus(Torus({2, 2}), interconnect, 4e9).cost(dimension(1)), 2, 1e-9);
+}
+
+TEST(Links, HaveOneRateOrOneForEachDimension) {
+    Interconnect interconnect;
+    interconnect.link_bytes_per_second = {1e9, 4e9, 2e9};
+    EXPECT_THROW(Links::of_torus(Torus({2, 2}), interconnect, 4e9), InvalidArgument);
+    EXPECT_THROW(topology_of(4, Torus({2, 2}), 1, interconnect, 4e9), InvalidArgument);
+    EXPECT_NO_THROW(topology_of(4, {}, 1, interconnect, 4e9)) << "no torus";
+    EXPECT_NO_THROW(topology_of(8, Torus({2, 2, 2}), 1, interconnect, 4e9));
 }
 
 TEST(Links, OfNodesAreSharedByTheirRanks) {

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <set>
 
 namespace arges {
 
@@ -34,37 +36,43 @@ public:
 
     /// Replaces a plan by a better one: a faster one that fits into the memory limit, or a smaller one as long as none fits.
     void improve(std::optional<Found>& best) const {
-        improve(best, options_);
+        std::optional<PlanCandidates> candidates;
+        std::set<std::vector<int>> known;
+        improve(best, options_, candidates, known);
         if (!options_.links) return;
         // The beam knows links of dimensions that are decided only, so that it may lose what is best on them: what is best without them
         // counts, too.
         auto without = options_;
         without.links.reset();
-        improve(best, without);
+        improve(best, without, candidates, known);
     }
 
 private:
     static constexpr std::size_t max_full_estimates = 96;
 
     /// @param ranking  options by which grids are ranked
-    void improve(std::optional<Found>& best, const PlanOptions& ranking) const {
+    /// @param candidates  made when they are needed
+    /// @param known  targets of the grids that have been estimated in full
+    void improve(std::optional<Found>& best, const PlanOptions& ranking, std::optional<PlanCandidates>& candidates,
+                 std::set<std::vector<int>>& known) const {
         const auto grids = ranked_grids(unmapped_, targets_, grid_, ranking, std::numeric_limits<std::size_t>::max());
         const auto fits = [&] { return best && best->bytes <= options_.memory_limit; };
         const auto is_slower = [&](double seconds) { return fits() && seconds >= best->seconds * (1 - 1e-9); };
         if (is_slower(grids.front().seconds)) return;
-        PlanCandidates candidates(unmapped_, grid_, options_);
+        if (!candidates) candidates.emplace(unmapped_, grid_, options_);
         std::size_t looked_at = 0;
         for (const auto& grid : grids) {
             if (looked_at++ >= max_full_estimates && fits()) break;
+            if (options_.links && !known.insert(grid.target).second) continue;
             std::vector<const PlanCandidates::MappedAxis*> axes;
-            for (std::size_t a = 0; a < unmapped_.axes.size(); ++a) axes.push_back(&candidates.map_axis(a, mapping_of(a, grid)));
-            if (is_slower(candidates.least_seconds(axes))) continue;
-            candidates.look_at(axes);
-            if (is_slower(candidates.average_seconds())) continue;
+            for (std::size_t a = 0; a < unmapped_.axes.size(); ++a) axes.push_back(&candidates->map_axis(a, mapping_of(a, grid)));
+            if (is_slower(candidates->least_seconds(axes))) continue;
+            candidates->look_at(axes);
+            if (is_slower(candidates->average_seconds())) continue;
             Found found;
-            found.plan = candidates.fitting_plan();
+            found.plan = candidates->fitting_plan();
             found.bytes = workspace_bound(found.plan, options_);
-            found.seconds = candidates.average_seconds();
+            found.seconds = candidates->average_seconds();
             if (found.is_better_than(best, options_)) best = std::move(found);
         }
     }

@@ -59,6 +59,13 @@ struct Setting {
         if (!read) throw InvalidArgument(where + name + " is \"" + value + "\", but must be a positive number" + cure);
         return *read;
     }
+    std::int64_t whole() const {
+        std::int64_t number = 0;
+        const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
+        if (code != std::errc() || end != value.data() + value.size() || number < 1)
+            throw InvalidArgument(where + name + " is \"" + value + "\", but must be a whole number above 0" + cure);
+        return number;
+    }
     std::vector<double> positives() const {
         std::vector<double> result;
         std::istringstream parts(value);
@@ -69,7 +76,7 @@ struct Setting {
 };
 
 /// Sets what a line of the file says of the interconnect; false for another name.
-bool set_network(Interconnect& interconnect, const Setting& line) {
+bool set_interconnect(Interconnect& interconnect, const Setting& line) {
     if (line.name == "torus") {
         try {
             interconnect.torus = Torus::parse(line.value);
@@ -81,24 +88,13 @@ bool set_network(Interconnect& interconnect, const Setting& line) {
     } else if (line.name == "link_seconds") {
         interconnect.link_seconds = line.positive();
     } else if (line.name == "ranks_per_node") {
-        interconnect.ranks_per_node = static_cast<std::int64_t>(line.positive());
-        if (std::to_string(interconnect.ranks_per_node) != line.value)
-            throw InvalidArgument(line.where + "ranks_per_node is \"" + line.value + "\", but must be a whole number" + cure);
+        interconnect.ranks_per_node = line.whole();
     } else if (line.name == "node_bytes_per_second") {
         interconnect.node_bytes_per_second = line.positive();
     } else {
         return false;
     }
     return true;
-}
-
-/// @throws InvalidArgument if there are rates of other dimensions than the torus has
-void check_rates(const Interconnect& interconnect, const std::string& file) {
-    const auto rates = interconnect.link_bytes_per_second.size(), dimensions = interconnect.torus.lengths().size();
-    if (rates > 1 && dimensions > 0 && rates != dimensions)
-        throw InvalidArgument("machine constants in " + file + ": link_bytes_per_second has " + std::to_string(rates) +
-                              " numbers for the torus " + interconnect.torus.to_string() +
-                              ", but must have one, or one for each dimension" + cure);
 }
 
 }  // namespace
@@ -146,10 +142,14 @@ MachineModel parse_machine_model(const std::string& text, const std::string& fil
         const Setting setting{name, value, where};
         if (known != nullptr)
             machine.*known->value = setting.positive();
-        else if (!set_network(machine.interconnect, setting))
+        else if (!set_interconnect(machine.interconnect, setting))
             throw InvalidArgument(where + "there is no constant \"" + name + "\"" + cure);
     }
-    check_rates(machine.interconnect, file);
+    try {
+        check_link_rates(machine.interconnect.torus, machine.interconnect);
+    } catch (const InvalidArgument& error) {
+        throw InvalidArgument("machine constants in " + file + ": " + error.what());
+    }
     return machine;
 }
 

@@ -218,14 +218,14 @@ private:
         double words = 0;
         for (std::size_t o = 0; o < operands_.size(); ++o) {
             const auto& need = kind.needs[o];
-            const double dear = link_cost(operands_[o], target_of, t, target);
             if (plan_.spec.output_is_free && o + 1 == operands_.size()) {
-                words += need.scattered * dear;
+                words += need.scattered * link_cost(operands_[o], target_of, t, target);
                 continue;
             }
             const double now = std::max(0.0, need.block - useful(operands_[o], need.useful, target_of, t, target));
             const double later = operands_[o].is_lasting ? std::min(now, need.scattered) : now;
-            words += (now * first_link_cost(operands_[o], target_of, t, target) + (runs - 1) * later * dear) / runs;
+            const double first = now * first_link_cost(operands_[o], target_of, t, target);
+            words += runs > 1 ? (first + (runs - 1) * later * link_cost(operands_[o], target_of, t, target)) / runs : first;
         }
         if (grid_.ranks() == 1) words = 0;
         return kind.multiply_seconds +
