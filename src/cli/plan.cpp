@@ -35,7 +35,7 @@ Topology topology_of(const PlanCommand& command, const MachineModel& machine) {
         throw InvalidArgument("--torus " + command.torus + " holds " + std::to_string(torus.ranks()) + " ranks, but --ranks says " +
                               std::to_string(command.ranks));
     const auto ranks = command.torus.empty() ? std::max<std::int64_t>(1, command.ranks) : torus.ranks();
-    return topology_of(ranks, torus, 1, machine.interconnect, machine.bytes_per_second);
+    return topology_of(ranks, torus, 1, machine.interconnect, {machine.bytes_per_second, machine.message_seconds});
 }
 
 /// What is left for working memory beside the tensors.

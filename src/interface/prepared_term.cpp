@@ -91,7 +91,7 @@ void PreparedTerm::note_dry_run(WorldState& world) {
         largest = std::max(largest, memory.workspace);
         list_bytes_ += memory.lists;
         passing_bytes_ = std::max(passing_bytes_, memory.passing);
-        seconds_ += step.seconds(product_.element_bytes, options_.machine);
+        seconds_ += step.seconds(product_.element_bytes, options_);
         if (const auto* const movement = std::get_if<PlannedMovement>(&step.work))
             world.note_seconds(preparing_seconds(movement->spec, options_.machine));
     }

@@ -12,7 +12,7 @@ namespace arges {
 void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& spec, const void* from, void* to, const void* alpha,
                   const void* beta) {
     if (world.dry()) {
-        world.note_seconds(estimated_seconds(spec, kernels.size, world.machine()) + preparing_seconds(spec, world.machine()));
+        world.note_seconds(estimated_seconds(spec, kernels.size, world.plan_options()) + preparing_seconds(spec, world.machine()));
         return;
     }
     Workspace workspace;

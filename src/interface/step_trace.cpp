@@ -77,7 +77,7 @@ void StepTrace::add() const {
     const auto named = term_.named_steps(product_)[step_];
     auto record = describe(named, product_);
     record.planned_bytes = std::visit([](const auto& run) { return run->volume().sent; }, term_.runs()[step_]) * product_.element_bytes;
-    record.planned_seconds = named.seconds(product_.element_bytes, world_.plan_options().machine);
+    record.planned_seconds = named.seconds(product_.element_bytes, world_.plan_options());
     record.seconds = taken.count();
     record.bytes = world_.communicator().traffic().bytes_sent - sent_before_;
     record.start_microseconds = std::chrono::duration<double, std::micro>(date_.time_since_epoch()).count();

@@ -92,7 +92,7 @@ WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
 
 void WorldState::take_topology(const Torus& given, std::int64_t ranks_per_node) {
     if (!given.lengths().empty()) check_torus(given, size_);
-    auto topology = topology_of(size_, given, ranks_per_node, machine_.interconnect, machine_.bytes_per_second);
+    auto topology = topology_of(size_, given, ranks_per_node, machine_.interconnect, {machine_.bytes_per_second, machine_.message_seconds});
     torus_ = std::move(topology.torus);
     links_ = std::move(topology.links);
     grids_ = grids_for_products(torus_);

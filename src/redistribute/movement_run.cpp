@@ -62,7 +62,8 @@ void transfer_named(const ElementKernels& kernels, const Movement& spec, std::in
 }  // namespace
 
 MovementRun::MovementRun(const Communicator* comm, const Movement& spec, std::int64_t rank, LoopUse loops)
-    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank, loops), same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
+    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank, spec.stages.empty() ? loops : LoopUse::by_size), same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
+    if (!spec_.stages.empty() && comm_ != nullptr && !spec_.to.grid().is_idle(rank)) relay_.emplace(spec_, rank_);
     if (lists_.loops() != nullptr) return;
     for (const auto& m : lists_.sends()) pack_.push_back(axes(m, true, false));
     for (const auto& m : lists_.receives()) {
@@ -71,6 +72,11 @@ MovementRun::MovementRun(const Communicator* comm, const Movement& spec, std::in
         else
             unpack_.push_back(axes(m, false, true));
     }
+}
+
+std::int64_t MovementRun::workspace_elements() const {
+    if (relay_) return relay_->elements() + (relay_->gathers() ? 0 : relay_->most_received());
+    return volume().sent + volume().received;
 }
 
 std::int64_t MovementRun::list_bytes() const {
@@ -185,30 +191,70 @@ void MovementRun::prepare_target(const ElementKernels& kernels, void* to, const 
     }
 }
 
+/// Fills the buffer of messages, one behind the other, or the blocks that a relay begins with.
+void MovementRun::pack(const ElementKernels& kernels, const void* from, std::byte* buffer) const {
+    const auto bytes = kernels.size;
+    if (relay_) {
+        const auto own = relay_->block_of(rank_);
+        if (!relay_->gathers()) kernels.fill(element_at(buffer, own.begin, bytes), own.count, kernels.zero);
+    }
+    std::int64_t offset = 0;
+    auto m = pack_.begin();
+    for (const auto& message : lists_.sends()) {
+        if (relay_) offset = relay_->block_of(relay_->gathers() ? rank_ : message.peer).begin;
+        const auto target = element_at(buffer, offset, bytes);
+        if (lists_.loops() != nullptr) {
+            loop(Step::pack, kernels, message, from, target, nullptr, {});
+        } else {
+            kernels.transfer(m->axes, element_at(from, m->from, bytes), target, nullptr, {});
+            ++m;
+        }
+        if (relay_ && relay_->gathers()) return;  // the others get the same
+        offset += message.count;
+    }
+}
+
+/// Takes the steps of the relay.
+void MovementRun::pass_on(const ElementKernels& kernels, std::byte* buffer, std::byte* arriving) const {
+    const auto bytes = kernels.size;
+    FirstError error;
+    for (const auto& step : relay_->steps()) {
+        std::vector<Piece> sends, receives;
+        for (const auto& piece : step.sends) sends.push_back({piece.peer, element_at(buffer, piece.begin, bytes), piece.count * bytes});
+        std::int64_t offset = 0;
+        for (const auto& piece : step.receives) {
+            auto* const target = relay_->gathers() ? element_at(buffer, piece.begin, bytes) : element_at(arriving, offset, bytes);
+            receives.push_back({piece.peer, target, piece.count * bytes});
+            offset += piece.count;
+        }
+        comm_->exchange(sends, receives);
+        if (relay_->gathers()) continue;
+        offset = 0;
+        for (const auto& piece : step.receives) {
+            const std::array<local::TransferAxis, 1> axes{local::TransferAxis{.count = piece.count, .from_stride = 1, .to_stride = 1}};
+            error.run([&] {
+                kernels.transfer(axes, element_at(arriving, offset, bytes), element_at(buffer, piece.begin, bytes), nullptr,
+                                 {.conjugate = false, .accumulate = true});
+            });
+            offset += piece.count;
+        }
+    }
+    error.rethrow();
+}
+
 void MovementRun::run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate,
                       Workspace& workspace) {
     const Workspace::Scope scope(workspace);
     const auto bytes = kernels.size;
     const auto* const messages = kernels.space != nullptr && kernels.space->for_mpi ? kernels.space : nullptr;
-    std::byte* const send = workspace.take(volume().sent, bytes, messages);
-    std::byte* const receive = workspace.take(volume().received, bytes, messages);
+    std::byte* const send = workspace.take(relay_ ? relay_->elements() : volume().sent, bytes, messages);
+    std::byte* const receive =
+        workspace.take(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), bytes, messages);
     FirstError error;
-    std::int64_t offset = 0;
-    error.run([&] {
-        auto m = pack_.begin();
-        for (const auto& message : lists_.sends()) {
-            const auto target = element_at(send, offset, bytes);
-            if (lists_.loops() != nullptr) {
-                loop(Step::pack, kernels, message, from, target, nullptr, {});
-            } else {
-                kernels.transfer(m->axes, element_at(from, m->from, bytes), target, nullptr, {});
-                ++m;
-            }
-            offset += message.count;
-        }
-    });
+    error.run([&] { pack(kernels, from, send); });
     PendingExchange pending;
-    if (comm_ != nullptr) pending = comm_->start(pieces(lists_.sends(), send, bytes), pieces(lists_.receives(), receive, bytes));
+    if (comm_ != nullptr && !relay_)
+        pending = comm_->start(pieces(lists_.sends(), send, bytes), pieces(lists_.receives(), receive, bytes));
     bool accumulate = true;
     error.run([&] {
         prepare_target(kernels, to, beta, accumulate);
@@ -227,17 +273,25 @@ void MovementRun::run(const ElementKernels& kernels, const void* from, void* to,
                 loop(Step::direct, kernels, message, from, to, alpha, {conjugate, accumulate});
         if (direct_) transfer(*direct_, from);
     };
-    if (!same_order_) error.run(take_own);
-    if (comm_ != nullptr) comm_->finish(pending);
+    if (!same_order_ || relay_) error.run(take_own);
+    if (relay_)
+        error.run([&] { pass_on(kernels, send, receive); });
+    else if (comm_ != nullptr)
+        comm_->finish(pending);
     error.rethrow();
-    offset = 0;
+    if (relay_ && !relay_->gathers()) {
+        // The sum of what the others have.
+        if (!unpack_.empty()) transfer(unpack_.front(), element_at(send, relay_->block_of(rank_).begin, bytes));
+        return;
+    }
+    std::int64_t offset = 0;
     auto m = unpack_.begin();
     for (const auto& message : lists_.receives()) {
         if (message.peer == rank_) {
             if (same_order_) take_own();
             continue;
         }
-        const auto source = element_at(receive, offset, bytes);
+        const auto source = relay_ ? element_at(send, relay_->block_of(message.peer).begin, bytes) : element_at(receive, offset, bytes);
         if (lists_.loops() != nullptr) {
             loop(Step::unpack, kernels, message, source, to, alpha, {conjugate, accumulate});
         } else {

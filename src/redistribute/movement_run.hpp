@@ -7,6 +7,7 @@
 #include "comm/communicator.hpp"
 #include "local/transfer.hpp"
 #include "plan/movement/lists.hpp"
+#include "plan/movement/relay.hpp"
 
 #include <deque>
 #include <functional>
@@ -41,9 +42,9 @@ public:
         run(element_kernels<T>(), from, to, &alpha, &beta, conjugate, workspace);
     }
 
-    Volume volume() const { return lists_.volume(); }
+    Volume volume() const { return relay_ ? relay_->volume() : lists_.volume(); }
     /// Elements of workspace that run() takes.
-    std::int64_t workspace_elements() const { return volume().sent + volume().received; }
+    std::int64_t workspace_elements() const;
     /// Memory of the lists, in bytes.
     std::int64_t list_bytes() const;
 
@@ -63,11 +64,14 @@ private:
     void loop(Step step, const ElementKernels& kernels, const MovementMessage& message, const void* from, void* to, const void* alpha,
               local::TransferMode mode) const;
     std::vector<Piece> pieces(const std::vector<MovementMessage>& messages, std::byte* buffer, std::int64_t element_bytes) const;
+    void pack(const ElementKernels& kernels, const void* from, std::byte* buffer) const;
+    void pass_on(const ElementKernels& kernels, std::byte* buffer, std::byte* arriving) const;
 
     const Communicator* comm_;
     Movement spec_;
     std::int64_t rank_;
     MovementLists lists_;
+    std::optional<Relay> relay_;
     bool same_order_;  // ranks that hold copies add up the parts of a sum in the same order, so that their bits agree
     std::deque<std::vector<std::int64_t>> dense_lists_;  // buffer offsets of axes that need lists
     std::vector<MessageAxes> pack_, unpack_;             // of messages to and from other ranks, in order

@@ -7,6 +7,7 @@
 #include "topology/unfold.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 namespace arges {
@@ -18,6 +19,65 @@ constexpr double on_node = 0.5;
 
 /// Lines are routed message by message up to this length; beyond, the busiest link follows from the middle of each factor.
 constexpr std::int64_t longest_routed = 1024;
+
+/// Larger groups do not relay: each rank has a list of the others.
+constexpr double most_relayed = 1 << 14;
+
+/// So many lines are looked at in every order.
+constexpr std::size_t most_ordered = 3;
+
+/// What messages put on the links of a ring of ranks. Link i is between i and i + 1; a message takes the shorter way round.
+class LineLoad {
+public:
+    explicit LineLoad(std::int64_t length) : length_(length), up_(static_cast<std::size_t>(2 * length + 1), 0), down_(up_) {}
+
+    void send(std::int64_t x, std::int64_t y, std::int64_t pieces = 1) {
+        const auto upwards = y > x ? y - x : y - x + length_;
+        if (2 * upwards < length_ || (2 * upwards == length_ && y > x))
+            add(up_, x, upwards, pieces);
+        else
+            add(down_, y, length_ - upwards, pieces);
+    }
+    struct Totals {
+        std::int64_t most = 0, sum = 0;
+    };
+    Totals totals() const {
+        Totals result;
+        for (const auto* const change : {&up_, &down_}) {
+            std::vector<std::int64_t> load(static_cast<std::size_t>(length_), 0);
+            std::int64_t now = 0;
+            for (std::int64_t i = 0; i < 2 * length_; ++i) {
+                now += (*change)[static_cast<std::size_t>(i)];
+                load[static_cast<std::size_t>(i % length_)] += now;
+            }
+            for (const auto l : load) {
+                result.most = std::max(result.most, l);
+                result.sum += l;
+            }
+        }
+        return result;
+    }
+
+private:
+    static void add(std::vector<std::int64_t>& change, std::int64_t begin, std::int64_t count, std::int64_t pieces) {
+        change[static_cast<std::size_t>(begin)] += pieces;
+        change[static_cast<std::size_t>(begin + count)] -= pieces;
+    }
+
+    std::int64_t length_;
+    std::vector<std::int64_t> up_, down_;  // changes of the load from one link to the next
+};
+
+/// By latency, without those that another one beats in both.
+template <class Priced>
+std::vector<Priced> without_worse(std::vector<Priced> all) {
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.latency != b.latency ? a.latency < b.latency : a.cost < b.cost; });
+    std::vector<Priced> kept;
+    for (auto& one : all)
+        if (kept.empty() || one.cost < kept.back().cost) kept.push_back(std::move(one));
+    return kept;
+}
 
 }  // namespace
 
@@ -55,24 +115,42 @@ void Links::add_line(std::int64_t length, double dearness) {
 
 double Links::least_cost() const { return is_torus_ ? 1 : on_node; }
 
-Links Links::of_torus(const Torus& torus, const Interconnect& interconnect, double rank_bytes_per_second) {
+Links Links::of_torus(const Torus& torus, const Interconnect& interconnect, const RankRates& rates) {
     check_link_rates(torus, interconnect);
     Links links;
-    const auto& rates = interconnect.link_bytes_per_second;
+    const auto& link_rates = interconnect.link_bytes_per_second;
     for (std::size_t d = 0; d < torus.lengths().size(); ++d) {
-        const double rate = rates.empty() ? rank_bytes_per_second : rates[rates.size() == 1 ? 0 : d];
-        links.add_line(torus.lengths()[d], rank_bytes_per_second / rate);
+        const double rate = link_rates.empty() ? rates.bytes_per_second : link_rates[link_rates.size() == 1 ? 0 : d];
+        links.add_line(torus.lengths()[d], rates.bytes_per_second / rate);
     }
+    links.link_seconds_ = interconnect.link_seconds;
+    links.message_seconds_ = rates.message_seconds;
     return links;
 }
 
-Links Links::of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, double rank_bytes_per_second) {
+Links Links::of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, const RankRates& rates) {
     Links links;
     links.is_torus_ = false;
-    const auto shared = static_cast<double>(ranks_per_node) * rank_bytes_per_second;
+    links.link_seconds_ = interconnect.link_seconds;
+    links.message_seconds_ = rates.message_seconds;
+    const auto shared = static_cast<double>(ranks_per_node) * rates.bytes_per_second;
     links.add_line(ranks_per_node, on_node);
     links.add_line(nodes, interconnect.node_bytes_per_second > 0 ? std::max(1.0, shared / interconnect.node_bytes_per_second) : 1);
     return links;
+}
+
+/// Calls f(x, base) for each coordinate and the lowest one that differs from it in `factors` only.
+template <class F>
+void Links::for_each_base(const Line& line, Dimensions factors, F&& f) {
+    const auto length = line.length();
+    for (std::int64_t x = 0; x < length; ++x) {
+        std::int64_t base = 0, stride = 1;
+        for (std::size_t i = 0; i < line.factors.size(); ++i) {
+            if ((factors >> i & 1) == 0) base += x / stride % line.factors[i] * stride;
+            stride *= line.factors[i];
+        }
+        f(x, base);
+    }
 }
 
 /// One word of each rank, of which every coordinate that differs in `factors` gets the same share, the rank's own included.
@@ -98,46 +176,45 @@ Links::Use Links::on_line(const Line& line, Dimensions factors) const {
         use.mean = use.hops / 2;
         return use;
     }
-    // Changes of the load from one link to the next, upwards and downwards; link i is between i and i + 1.
-    std::vector<std::int64_t> up(static_cast<std::size_t>(2 * length + 1), 0), down(up);
-    const auto add = [&](std::vector<std::int64_t>& change, std::int64_t begin, std::int64_t count) {
-        ++change[static_cast<std::size_t>(begin)];
-        --change[static_cast<std::size_t>(begin + count)];
-    };
-    for (std::int64_t x = 0; x < length; ++x) {
-        std::int64_t base = 0, digit_stride = 1;
-        for (std::size_t f = 0; f < line.factors.size(); ++f) {
-            if ((factors >> f & 1) == 0) base += x / digit_stride % line.factors[f] * digit_stride;
-            digit_stride *= line.factors[f];
-        }
-        for (const auto offset : offsets) {
-            const auto y = base + offset;
-            if (y == x) continue;
-            const auto upwards = y > x ? y - x : y - x + length;
-            if (2 * upwards < length || (2 * upwards == length && y > x))
-                add(up, x, upwards);
-            else
-                add(down, y, length - upwards);
-        }
-    }
-    std::int64_t most = 0, sum = 0;
-    for (auto* const change : {&up, &down}) {
-        std::vector<std::int64_t> load(static_cast<std::size_t>(length), 0);
-        std::int64_t now = 0;
-        for (std::int64_t i = 0; i < 2 * length; ++i) {
-            now += (*change)[static_cast<std::size_t>(i)];
-            load[static_cast<std::size_t>(i % length)] += now;
-        }
-        for (const auto l : load) {
-            most = std::max(most, l);
-            sum += l;
-        }
-    }
+    LineLoad load(length);
+    for_each_base(line, factors, [&](std::int64_t x, std::int64_t base) {
+        for (const auto offset : offsets)
+            if (base + offset != x) load.send(x, base + offset);
+    });
+    const auto [most, sum] = load.totals();
     const auto shares = static_cast<double>(offsets.size()), ranks = static_cast<double>(length);
     use.busiest = static_cast<double>(most) / shares;
     use.hops = static_cast<double>(sum) / shares / ranks;
     use.mean = use.hops / 2;
     return use;
+}
+
+/// Pieces on the busiest link of a line, if ranks pass on a piece of each of those that differ in `factors`, from neighbour to neighbour.
+double Links::busiest_on_line(const Line& line, Dimensions factors) const {
+    const auto length = line.length();
+    std::vector<std::int64_t> offsets{0};
+    std::int64_t stride = 1, widest = 1;
+    for (std::size_t f = 0; f < line.factors.size(); ++f) {
+        const auto before = offsets.size();
+        if ((factors >> f & 1) != 0) {
+            widest = stride;
+            for (std::int64_t i = 1; i < line.factors[f]; ++i)
+                for (std::size_t o = 0; o < before; ++o) offsets.push_back(offsets[o] + i * stride);
+        }
+        stride *= line.factors[f];
+    }
+    const auto ranks = static_cast<std::int64_t>(offsets.size());
+    if (length > longest_routed) return static_cast<double>((ranks - 1) * widest);
+    LineLoad load(length);
+    for_each_base(line, factors, [&](std::int64_t x, std::int64_t base) {
+        if (x != base) return;
+        for (std::int64_t i = 0; i + 1 < ranks; ++i) {
+            const auto here = base + offsets[static_cast<std::size_t>(i)], next = base + offsets[static_cast<std::size_t>(i + 1)];
+            load.send(here, next, i + 1);
+            load.send(next, here, ranks - 1 - i);
+        }
+    });
+    return static_cast<double>(load.totals().most);
 }
 
 Links::Use Links::through_switch(Dimensions among) const {
@@ -183,17 +260,145 @@ Links::Use Links::use(Dimensions among) const {
 
 double Links::cost(Dimensions among) const { return use(among).cost; }
 
+double Links::group(Dimensions among) const {
+    double group = 1;
+    for (std::size_t t = 0; t < lengths_.size(); ++t)
+        if ((among >> t & 1) != 0) group *= static_cast<double>(lengths_[t]);
+    return group;
+}
+
+/// Links between the ranks that lie farthest from each other.
+double Links::farthest(const Line& line, Dimensions factors) const {
+    if (!is_torus_) return factors == 0 ? 0 : 1;
+    std::int64_t distance = 0, stride = 1;
+    for (std::size_t f = 0; f < line.factors.size(); ++f) {
+        if ((factors >> f & 1) != 0) distance += (line.factors[f] - 1) * stride;
+        stride *= line.factors[f];
+    }
+    return static_cast<double>(std::min(distance, line.length() / 2));
+}
+
+Links::Way Links::direct(Dimensions among) const {
+    Way way;
+    if (among == 0) return way;
+    way.cost = cost(among);
+    way.latency = (group(among) - 1) * message_seconds_;
+    for (const auto& line : lines_) way.latency += farthest(line, (among & line.all()) >> line.first) * link_seconds_;
+    return way;
+}
+
+Links::Passing Links::pass_directly(Dimensions along) const {
+    const auto way = direct(along);
+    const double ranks = group(along);
+    return {{{along, RelayWay::direct}}, ranks, way.latency, way.cost * (ranks - 1)};
+}
+
+/// The ways for one line.
+std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) const {
+    std::vector<Passing> result{pass_directly(along)};
+    const auto ranks = static_cast<std::int64_t>(group(along));
+    if (!is_torus_ || ranks < 3) return result;
+    const auto factors = along >> line.first;
+    const auto length = line.length();
+    std::int64_t stride = 1, lowest = 0;  // distance of neighbours
+    bool is_top = true;
+    Passing halving{{}, 1, 0, 0};  // one factor after the other, far ranks first
+    for (std::size_t f = 0; f < line.factors.size(); ++f) {
+        const bool used = (factors >> f & 1) != 0;
+        if (used && lowest == 0) lowest = stride;
+        if (!used && lowest != 0) is_top = false;
+        stride *= line.factors[f];
+    }
+    for (std::size_t f = line.factors.size(); f-- > 0;) {
+        if ((factors >> f & 1) == 0) continue;
+        const auto own = pass_directly(dimension(line.first + static_cast<int>(f)));
+        halving.stages.push_back(own.stages.front());
+        halving.latency += own.latency;
+        halving.cost += own.cost * halving.ranks;
+        halving.ranks *= own.ranks;
+    }
+    if (halving.stages.size() > 1) result.push_back(halving);
+    // Neighbours are `lowest` links apart, with as many groups between them; a gap is longer where a dimension between is not used.
+    const auto step = 2 * message_seconds_ + static_cast<double>(lowest) * link_seconds_;
+    const auto others = static_cast<double>(ranks - 1), groups = static_cast<double>(lowest);
+    if (is_top && lowest * ranks == length)
+        result.push_back({{{along, RelayWay::ring}},
+                          static_cast<double>(ranks),
+                          static_cast<double>(ranks / 2) * step,
+                          std::max(others, groups * others / 2 * line.dearness)});
+    else
+        result.push_back({{{along, RelayWay::line}},
+                          static_cast<double>(ranks),
+                          others * step,
+                          std::max(others, busiest_on_line(line, factors) * line.dearness)});
+    return result;
+}
+
+/// Adds what stages along some lines make, one after the other, each in all of its ways.
+void Links::add_staged(const std::vector<const Line*>& order, Dimensions among, std::vector<Way>& ways) const {
+    std::vector<Passing> partial{{{}, 1, 0, 0}};
+    for (const auto* const line : order) {
+        std::vector<Passing> next;
+        const auto own = passings(*line, among & line->all());
+        for (const auto& before : partial)
+            for (const auto& then : own) {
+                auto& both = next.emplace_back(before);
+                both.stages.insert(both.stages.end(), then.stages.begin(), then.stages.end());
+                both.ranks *= then.ranks;
+                both.latency += then.latency;
+                both.cost += then.cost * before.ranks;
+            }
+        partial = without_worse(std::move(next));
+    }
+    for (auto& whole : partial)
+        if (whole.stages.size() > 1 || whole.stages.front().way != RelayWay::direct)
+            ways.push_back({whole.latency, whole.cost / (whole.ranks - 1), std::move(whole.stages)});
+}
+
+const std::vector<Links::Way>& Links::gathers(Dimensions among) const {
+    among &= all();
+    const auto [known, is_new] = gathers_.try_emplace(among);
+    auto& ways = known->second;
+    if (!is_new) return ways;
+    ways.push_back(direct(among));
+    if (among == 0 || group(among) > most_relayed) return ways;
+    std::vector<const Line*> order;
+    for (const auto& line : lines_)
+        if ((among & line.all()) != 0) order.push_back(&line);
+    std::sort(order.begin(), order.end());
+    std::vector<Way> staged;
+    // What is slow should move little: it comes first where there are too many orders to look at.
+    if (order.size() > most_ordered) std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->dearness > b->dearness; });
+    do add_staged(order, among, staged);
+    while (order.size() <= most_ordered && std::next_permutation(order.begin(), order.end()));
+    for (auto& way : without_worse(std::move(staged)))
+        if (way.cost < ways[0].cost || way.latency < ways[0].latency) ways.push_back(std::move(way));
+    return ways;
+}
+
+const std::vector<Links::Way>& Links::exchange(Dimensions among) const {
+    among &= all();
+    const auto [known, is_new] = exchanges_.try_emplace(among);
+    if (is_new) known->second.push_back(direct(among));
+    return known->second;
+}
+
+double Links::gather_cost(Dimensions among) const {
+    const auto& ways = gathers(among);
+    return std::min_element(ways.begin(), ways.end(), [](const auto& a, const auto& b) { return a.cost < b.cost; })->cost;
+}
+
 Topology topology_of(std::int64_t ranks, const Torus& given, std::int64_t ranks_per_node, const Interconnect& interconnect,
-                     double rank_bytes_per_second) {
+                     const RankRates& rates) {
     const bool is_known = !interconnect.torus.lengths().empty() && interconnect.torus.ranks() == ranks;
     if (!given.lengths().empty() || is_known) {
         const auto& torus = given.lengths().empty() ? interconnect.torus : given;
-        return {torus, std::make_shared<const Links>(Links::of_torus(torus, interconnect, rank_bytes_per_second))};
+        return {torus, std::make_shared<const Links>(Links::of_torus(torus, interconnect, rates))};
     }
     const auto per_node = interconnect.ranks_per_node > 0 ? interconnect.ranks_per_node : ranks_per_node;
     const auto torus = detected_torus(ranks, per_node);
     if (torus.lengths().size() < 2) return {torus, nullptr};
-    return {torus, std::make_shared<const Links>(Links::of_nodes(per_node, ranks / per_node, interconnect, rank_bytes_per_second))};
+    return {torus, std::make_shared<const Links>(Links::of_nodes(per_node, ranks / per_node, interconnect, rates))};
 }
 
 }  // namespace arges

@@ -15,7 +15,7 @@ namespace arges {
 struct Interconnect {
     Torus torus;                                ///< of a World of as many ranks that is given none; without lengths: none
     std::vector<double> link_bytes_per_second;  ///< each way, by torus dimension, or one for all; empty: what a rank sends
-    double link_seconds = 0;                    ///< latency of a link; no plan depends on it yet
+    double link_seconds = 0;                    ///< latency of a link
     std::int64_t ranks_per_node = 0;            ///< 0: as detected
     double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
     bool operator==(const Interconnect&) const = default;
@@ -44,6 +44,18 @@ private:
     Dimensions present_ = 0, left_ = 0, entered_ = 0;
 };
 
+/// How ranks on a line pass on what they hold, so that all of them come to hold all of it.
+enum class RelayWay : std::uint8_t {
+    direct,  ///< each to each
+    line,    ///< from neighbour to neighbour, both ways
+    ring     ///< likewise, round the torus
+};
+
+/// What a rank does that sends messages.
+struct RankRates {
+    double bytes_per_second = 0, message_seconds = 0;
+};
+
 /// The links of a torus, or of nodes behind a switch. Messages take dimension-ordered routes, in each dimension the shorter way round; all
 /// messages of an exchange are under way at the same time.
 class Links {
@@ -56,19 +68,37 @@ public:
         double cost = 1;     ///< seconds in those that a rank takes to send a byte
     };
 
-    /// @param rank_bytes_per_second  that a rank sends
     /// @throws InvalidArgument as check_link_rates() does
-    static Links of_torus(const Torus& torus, const Interconnect& interconnect, double rank_bytes_per_second);
+    static Links of_torus(const Torus& torus, const Interconnect& interconnect, const RankRates& rates);
     /// Ranks of a node follow each other; between them a byte takes half of the time.
-    static Links of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, double rank_bytes_per_second);
+    static Links of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, const RankRates& rates);
 
     /// @param among  dimensions of the unfolded torus
     Use use(Dimensions among) const;
     double cost(Dimensions among) const;
     /// Of an exchange among all ranks.
     double cost_of_all() const { return cost(all()); }
-    /// A bound from below of cost().
+    /// A bound from below of the cost of what a rank receives, however it comes.
     double least_cost() const;
+
+    /// A stage of a gather: along dimensions that were one before the torus was unfolded.
+    struct Stage {
+        Dimensions along = 0;
+        RelayWay way = RelayWay::direct;
+    };
+    /// A way to exchange messages.
+    struct Way {
+        double latency = 0;         ///< seconds, however little is moved
+        double cost = 1;            ///< of a byte that a rank receives, as in Use
+        std::vector<Stage> stages;  ///< none: each message goes straight to its rank
+    };
+    /// Ways for ranks that differ along some dimensions to gather what all of them have, or to scatter sums; the first is the direct one. Of
+    /// the others, those that are the best for some number of bytes.
+    const std::vector<Way>& gathers(Dimensions among) const;
+    /// The only way of other exchanges.
+    const std::vector<Way>& exchange(Dimensions among) const;
+    /// The cost of the best gather of very many bytes.
+    double gather_cost(Dimensions among) const;
 
 private:
     /// A dimension before it was unfolded.
@@ -77,17 +107,35 @@ private:
         int first = 0;        // dimension of the unfolded torus
         double dearness = 1;  // of a byte on a link
         std::int64_t length() const;
+        Dimensions all() const { return ((Dimensions{1} << factors.size()) - 1) << first; }
+    };
+    /// A stage as it is priced.
+    struct Passing {
+        std::vector<Stage> stages;
+        double ranks = 1;              // that exchange
+        double latency = 0, cost = 0;  // of a byte that each of them has before
     };
 
+    template <class F>
+    static void for_each_base(const Line& line, Dimensions factors, F&& f);
     Use on_line(const Line& line, Dimensions factors) const;
+    double busiest_on_line(const Line& line, Dimensions factors) const;
     Use through_switch(Dimensions among) const;
+    Way direct(Dimensions among) const;
+    double group(Dimensions among) const;
+    double farthest(const Line& line, Dimensions factors) const;
+    Passing pass_directly(Dimensions along) const;
+    std::vector<Passing> passings(const Line& line, Dimensions along) const;
+    void add_staged(const std::vector<const Line*>& order, Dimensions among, std::vector<Way>& ways) const;
     void add_line(std::int64_t length, double dearness);
     Dimensions all() const { return (Dimensions{1} << lengths_.size()) - 1; }
 
     std::vector<Line> lines_;
     std::vector<std::int64_t> lengths_;  // unfolded
     bool is_torus_ = true;
+    double link_seconds_ = 0, message_seconds_ = 0;
     mutable std::unordered_map<Dimensions, Use> known_;
+    mutable std::unordered_map<Dimensions, std::vector<Way>> gathers_, exchanges_;
 };
 
 /// The shape of a machine, and its links if there are any to tell apart.
@@ -99,6 +147,6 @@ struct Topology {
 /// @param given   shape that the user names; without lengths: none
 /// @param ranks_per_node  detected; 1: unknown
 Topology topology_of(std::int64_t ranks, const Torus& given, std::int64_t ranks_per_node, const Interconnect& interconnect,
-                     double rank_bytes_per_second);
+                     const RankRates& rates);
 
 }  // namespace arges

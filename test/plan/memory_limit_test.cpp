@@ -69,7 +69,7 @@ Outcome plan_within(const Product& spec, std::int64_t limit) {
     options.memory_limit = limit;
     try {
         const auto plan = plan_product(spec, options);
-        return {true, plan.seconds(spec.element_bytes, options.machine), memory_bound(plan, spec, options)};
+        return {true, plan.seconds(spec.element_bytes, options), memory_bound(plan, spec, options)};
     } catch (const OutOfMemory& error) {
         const std::string text = error.what(), before = "needs at least ";
         const auto begin = text.find(before) + before.size();

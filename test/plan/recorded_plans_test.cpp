@@ -25,11 +25,11 @@ struct Record {
 Record record_of(Product spec, const PlanOptions& options) {
     Record record;
     auto plan = plan_product(spec, options);
-    record.first_seconds = plan.seconds(spec.element_bytes, options.machine);
+    record.first_seconds = plan.seconds(spec.element_bytes, options);
     record.first_bytes = plan_report(plan, spec, options).bytes;
     spec = settled(plan, spec);
     plan = plan_product(spec, options);
-    record.later_seconds = plan.seconds(spec.element_bytes, options.machine);
+    record.later_seconds = plan.seconds(spec.element_bytes, options);
     record.later_bytes = plan_report(plan, spec, options).bytes;
     return record;
 }

@@ -1,5 +1,6 @@
 #include "redistribute/movement_run.hpp"
 
+#include "plan/movement/volume.hpp"
 #include "support/movements.hpp"
 #include "support/tensor_checks.hpp"
 #include "topology/unfold.hpp"
@@ -50,7 +51,10 @@ void check_movement(const Communicator& comm, const RandomMovement& m, T alpha, 
         EXPECT_EQ(result, expected);
     }
     EXPECT_EQ(comm.traffic().bytes_sent - before, 2 * run.volume().sent * static_cast<std::int64_t>(sizeof(T)));
-    EXPECT_EQ(run.volume(), MovementLists(m.spec, rank).volume());
+    EXPECT_EQ(run.volume(), movement_volume(m.spec, rank));
+    if (m.spec.stages.empty()) {
+        EXPECT_EQ(run.volume(), MovementLists(m.spec, rank).volume());
+    }
     EXPECT_EQ(comm.sum(run.volume().sent), comm.sum(run.volume().received));
 }
 
@@ -189,6 +193,87 @@ TYPED_TEST(MovementRuns, MoveBetweenAllLayoutsOfEveryTree) {
             check_movement<T>(this->comm_, m, T(1), T(0));
         }
     }
+}
+
+/// A gather, or sums that are scattered, of a tensor whose slots lie alike on both sides but for further dimensions on one; with a window
+/// where a slot has one.
+RandomMovement random_gather(const RankGrid& grid, bool gathers, bool is_complex, std::mt19937_64& random) {
+    static const std::vector<std::pair<std::string, std::string>> trees{
+        {"", ""}, {"a", ""}, {"ab", ""}, {"abc", ""}, {"ab", "antisym(a,b)"}, {"abi", "sym(a,b)"}, {"iab", "antisym(a,b)"},
+        {"abij", "antisym(a,b) sym(i,j)"}, {"aibj", "sym(product(a,i),product(b,j))"}};
+    const auto& [labels, text] = trees[random() % trees.size()];
+    const auto tree = Symmetry::parse(labels, text);
+    const std::vector<std::int64_t> extents(labels.size(), static_cast<std::int64_t>(random() % 8));
+    std::vector<SlotMapping> wide(tree.slots().size()), narrow;
+    std::vector<int> order, partial;
+    for (int t = 0; t < grid.dimensions(); ++t) order.push_back(t);
+    std::shuffle(order.begin(), order.end(), random);
+    for (const int t : order)
+        if (!wide.empty() && random() % 5 != 0) wide[random() % wide.size()].torus.push_back(t);
+    narrow = wide;
+    for (auto& slot : narrow) {
+        slot.torus.resize(random() % (slot.torus.size() + 1));
+        const auto& all = wide[static_cast<std::size_t>(&slot - narrow.data())].torus;
+        for (auto t = slot.torus.size(); t < all.size(); ++t)
+            if (random() % 4 != 0) partial.push_back(all[t]);
+    }
+    RandomMovement m;
+    const Layout at_rest(grid, extents, tree, wide);
+    if (!narrow.empty() && random() % 3 == 0) {
+        auto& slot = narrow[random() % narrow.size()];
+        const auto size = at_rest.slot(static_cast<int>(&slot - narrow.data())).size();
+        slot.begin = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(size + 1));
+        slot.end = slot.begin + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(size - slot.begin + 1));
+    }
+    const Layout working(grid, extents, tree, narrow, gathers ? std::vector<int>{} : partial);
+    m.spec = gathers ? copy_between(at_rest, working) : copy_between(working, at_rest);
+    m.source = random_dense(extents, tree, is_complex, random);
+    m.source.for_each([&](std::size_t k, const auto& x) {
+        for (int s = 0; s < working.slots(); ++s) {
+            std::array<std::int64_t, 8> position{};
+            for (std::size_t d = 0; d < working.slot_dimensions(s).size(); ++d)
+                position[d] = x[static_cast<std::size_t>(working.slot_dimensions(s)[d])];
+            if (working.slot(s).locate(position.data()).outside) m.source.data[k] = 0;
+        }
+    });
+    m.text = m.spec.from.to_string() + " to " + m.spec.to.to_string();
+    return m;
+}
+
+/// The dimensions along which a movement is relayed, in stages.
+std::vector<RelayStage> random_stages(std::vector<int> torus, std::mt19937_64& random) {
+    std::shuffle(torus.begin(), torus.end(), random);
+    std::vector<RelayStage> stages;
+    for (const int t : torus) {
+        if (stages.empty() || random() % 2 == 0) stages.push_back({{}, static_cast<RelayWay>(random() % 3)});
+        stages.back().torus.push_back(t);
+    }
+    for (auto& stage : stages) std::sort(stage.torus.begin(), stage.torus.end());
+    return stages;
+}
+
+TYPED_TEST(MovementRuns, ThatAreRelayedDoWhatTheirDefinitionSays) {
+    using T = TypeParam;
+    std::mt19937_64 random(9);
+    const auto all = grids(this->comm_.size());
+    int relayed = 0;
+    for (int trial = 0; trial < 600; ++trial) {
+        auto m = random_gather(all[random() % all.size()], trial % 2 == 0, is_complex<T>, random);
+        const auto shape = relay_shape(m.spec);
+        if (!shape) continue;
+        EXPECT_EQ(shape->gathers, trial % 2 == 0);
+        SCOPED_TRACE(m.text);
+        check_movement<T>(this->comm_, m, T(2), T(trial % 3));
+        const auto straight = m.spec;
+        m.spec.stages = random_stages(shape->torus, random);
+        check_movement<T>(this->comm_, m, T(2), T(trial % 3));
+        const auto relayed_volume = movement_volume(m.spec, this->comm_.rank()), volume = movement_volume(straight, this->comm_.rank());
+        EXPECT_EQ(shape->gathers ? relayed_volume.received : relayed_volume.sent, shape->gathers ? volume.received : volume.sent);
+        EXPECT_LE(MovementRun(&this->comm_, m.spec, this->comm_.rank()).workspace_elements(), movement_bound(m.spec).buffers);
+        ++relayed;
+        if (this->comm_.maximum(testing::Test::HasFailure() ? 1 : 0) != 0) return;
+    }
+    EXPECT_GT(relayed, this->comm_.size() > 1 ? 100 : -1);
 }
 
 /// Short messages: every one is split.

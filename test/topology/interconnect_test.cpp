@@ -76,7 +76,7 @@ TEST(Links, CarryWhatMessagesPutOnThemOneByOne) {
     for (const auto& shape : shapes) {
         const Torus torus(shape);
         const auto dimensions = unfold(torus).dimensions();
-        const auto links = Links::of_torus(torus, {}, 1e9);
+        const auto links = Links::of_torus(torus, {}, {1e9, 0});
         for (int i = 0; i < 6; ++i) {
             const auto all = (Dimensions{1} << dimensions) - 1;
             const auto among = i == 0 ? all : std::uniform_int_distribution<Dimensions>(1, all)(random);
@@ -91,7 +91,7 @@ TEST(Links, CarryWhatMessagesPutOnThemOneByOne) {
 }
 
 TEST(Links, OfLongLinesFollowFromTheirMiddle) {
-    const auto links = Links::of_torus(Torus({4096}), {}, 1e9);
+    const auto links = Links::of_torus(Torus({4096}), {}, {1e9, 0});
     EXPECT_NEAR(links.cost(dimension(0)), 1, 1e-9) << "neighbours";
     EXPECT_NEAR(links.cost_of_all(), 4096.0 / 4 * 4096 / 4095, 4096.0 / 8) << "between an eighth and a quarter of the length";
     EXPECT_GT(links.cost(dimension(11)), links.cost(dimension(5))) << "ranks that lie farther apart";
@@ -100,27 +100,27 @@ TEST(Links, OfLongLinesFollowFromTheirMiddle) {
 TEST(Links, AreAsFastAsTheMachineSays) {
     Interconnect interconnect;
     interconnect.link_bytes_per_second = {1e9, 4e9};
-    const auto links = Links::of_torus(Torus({2, 2}), interconnect, 4e9);
+    const auto links = Links::of_torus(Torus({2, 2}), interconnect, {4e9, 0});
     EXPECT_NEAR(links.cost(dimension(0)), 4, 1e-9);
     EXPECT_NEAR(links.cost(dimension(1)), 1, 1e-9);
     interconnect.link_bytes_per_second = {2e9};
-    EXPECT_NEAR(Links::of_torus(Torus({2, 2}), interconnect, 4e9).cost(dimension(1)), 2, 1e-9);
+    EXPECT_NEAR(Links::of_torus(Torus({2, 2}), interconnect, {4e9, 0}).cost(dimension(1)), 2, 1e-9);
 }
 
 TEST(Links, HaveOneRateOrOneForEachDimension) {
     Interconnect interconnect;
     interconnect.link_bytes_per_second = {1e9, 4e9, 2e9};
-    EXPECT_THROW(Links::of_torus(Torus({2, 2}), interconnect, 4e9), InvalidArgument);
-    EXPECT_THROW(topology_of(4, Torus({2, 2}), 1, interconnect, 4e9), InvalidArgument);
-    EXPECT_NO_THROW(topology_of(4, {}, 1, interconnect, 4e9)) << "no torus";
-    EXPECT_NO_THROW(topology_of(8, Torus({2, 2, 2}), 1, interconnect, 4e9));
+    EXPECT_THROW(Links::of_torus(Torus({2, 2}), interconnect, {4e9, 0}), InvalidArgument);
+    EXPECT_THROW(topology_of(4, Torus({2, 2}), 1, interconnect, {4e9, 0}), InvalidArgument);
+    EXPECT_NO_THROW(topology_of(4, {}, 1, interconnect, {4e9, 0})) << "no torus";
+    EXPECT_NO_THROW(topology_of(8, Torus({2, 2, 2}), 1, interconnect, {4e9, 0}));
 }
 
 TEST(Links, OfNodesAreSharedByTheirRanks) {
     Interconnect interconnect;
-    const auto fast = Links::of_nodes(4, 4, interconnect, 1e9);
+    const auto fast = Links::of_nodes(4, 4, interconnect, {1e9, 0});
     interconnect.node_bytes_per_second = 1e9;
-    const auto shared = Links::of_nodes(4, 4, interconnect, 1e9);
+    const auto shared = Links::of_nodes(4, 4, interconnect, {1e9, 0});
     for (const auto& links : {fast, shared}) EXPECT_LT(links.cost(dimension(0) | dimension(1)), 1) << "within a node";
     EXPECT_NEAR(fast.cost(dimension(2) | dimension(3)), 1, 1e-9);
     EXPECT_NEAR(shared.cost(dimension(2) | dimension(3)), 4, 1e-9);
@@ -129,19 +129,19 @@ TEST(Links, OfNodesAreSharedByTheirRanks) {
 
 TEST(Topology, IsGivenOrReadOrDetected) {
     Interconnect interconnect;
-    EXPECT_EQ(topology_of(8, {}, 1, interconnect, 1).torus, Torus({8}));
-    EXPECT_FALSE(topology_of(8, {}, 1, interconnect, 1).links);
-    EXPECT_EQ(topology_of(8, {}, 4, interconnect, 1).torus, Torus({4, 2}));
-    EXPECT_TRUE(topology_of(8, {}, 4, interconnect, 1).links);
-    EXPECT_TRUE(topology_of(8, Torus({8}), 1, interconnect, 1).links) << "a ring";
+    EXPECT_EQ(topology_of(8, {}, 1, interconnect, {1, 0}).torus, Torus({8}));
+    EXPECT_FALSE(topology_of(8, {}, 1, interconnect, {1, 0}).links);
+    EXPECT_EQ(topology_of(8, {}, 4, interconnect, {1, 0}).torus, Torus({4, 2}));
+    EXPECT_TRUE(topology_of(8, {}, 4, interconnect, {1, 0}).links);
+    EXPECT_TRUE(topology_of(8, Torus({8}), 1, interconnect, {1, 0}).links) << "a ring";
     interconnect.torus = Torus({2, 4});
-    EXPECT_EQ(topology_of(8, {}, 4, interconnect, 1).torus, Torus({2, 4}));
-    EXPECT_EQ(topology_of(8, Torus({8}), 4, interconnect, 1).torus, Torus({8}));
-    EXPECT_EQ(topology_of(6, {}, 1, interconnect, 1).torus, Torus({6})) << "another number of ranks";
+    EXPECT_EQ(topology_of(8, {}, 4, interconnect, {1, 0}).torus, Torus({2, 4}));
+    EXPECT_EQ(topology_of(8, Torus({8}), 4, interconnect, {1, 0}).torus, Torus({8}));
+    EXPECT_EQ(topology_of(6, {}, 1, interconnect, {1, 0}).torus, Torus({6})) << "another number of ranks";
     interconnect.ranks_per_node = 3;
-    EXPECT_EQ(topology_of(6, {}, 2, interconnect, 1).torus, Torus({3, 2}));
+    EXPECT_EQ(topology_of(6, {}, 2, interconnect, {1, 0}).torus, Torus({3, 2}));
     interconnect.ranks_per_node = 1;
-    EXPECT_FALSE(topology_of(6, {}, 2, interconnect, 1).links);
+    EXPECT_FALSE(topology_of(6, {}, 2, interconnect, {1, 0}).links);
 }
 
 }  // namespace

@@ -21,6 +21,14 @@ struct LabelTerm {
 /// The term that changes no label.
 LabelTerm identity_term(std::size_t labels);
 
+/// A stage of a movement that is relayed: ranks that differ only along some torus dimensions, one dimension of the torus before it was
+/// unfolded or a part of it, pass on what they hold.
+struct RelayStage {
+    std::vector<int> torus;  ///< by ascending strides, so that a combined coordinate counts ranks as they lie on the line
+    RelayWay way = RelayWay::direct;
+    bool operator==(const RelayStage&) const = default;
+};
+
 /// to(v) = sum over terms of (+-) from(term v), for all label values v. A label that occurs twice on one side is a diagonal;
 /// a label that only the target has is broadcast. Labels that only the source has are not allowed (contract them first).
 /// The two sides may lie on different grids of the same ranks.
@@ -31,6 +39,7 @@ struct Movement {
     std::vector<std::int64_t> label_extents;
     std::vector<std::int64_t> from_offset, to_offset;  ///< per dimension, for slices; empty: zero
     std::vector<LabelTerm> terms;                      ///< at least one
+    std::vector<RelayStage> stages;                    ///< see Relay; empty: every message goes straight to its rank
 
     /// Ranks that hold something on either side.
     std::int64_t ranks() const { return std::max(from.grid().ranks(), to.grid().ranks()); }

@@ -4,6 +4,7 @@
 #include "base/first_error.hpp"
 #include "plan/movement/lists.hpp"
 #include "plan/movement/loops.hpp"
+#include "plan/movement/relay.hpp"
 #include "plan/product/pair_split.hpp"
 #include "plan/product/pair_unpack.hpp"
 
@@ -199,7 +200,7 @@ MovementBound movement_bound(const Movement& spec) {
     if (pair_split(spec)) return {};
     const auto components = movement_components(spec);
     if (const auto pair = pair_unpack(spec, components))
-        return {{}, rounded(static_cast<double>(pair->child[0].count() + pair->child[1].count()) * bytes_of_receive), 0};
+        return {{}, 0, rounded(static_cast<double>(pair->child[0].count() + pair->child[1].count()) * bytes_of_receive), 0};
     const auto ranks = static_cast<double>(spec.ranks());
     auto merged = components;
     const auto loops = MovementLoops::make(spec, merged);
@@ -239,12 +240,13 @@ MovementBound movement_bound(const Movement& spec) {
         }
     else if (ranks > 1)
         volume = {rounded(SideBound::product(sent.entries) * copies), rounded(SideBound::product(received.entries) * parts)};
-    return {volume, rounded(lists), rounded(building)};
+    return {volume, spec.stages.empty() ? volume.sent + volume.received : relay_buffers(spec), rounded(lists), rounded(building)};
 }
 
 Volume movement_volume(const Movement& spec, std::int64_t rank) {
     const auto& grid = spec.from.grid();
     if (spec.ranks() == 1 || pair_split(spec)) return {};
+    if (!spec.stages.empty()) return grid.is_idle(rank) ? Volume{} : Relay(spec, rank).volume();
     if (!(grid == spec.to.grid())) return MovementLists(spec, rank).volume();
     if (grid.is_idle(rank)) return {};
     auto components = movement_components(spec);

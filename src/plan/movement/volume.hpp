@@ -7,13 +7,14 @@
 
 namespace arges {
 
-/// Equal to MovementLists(spec, rank).volume(). Where a rank has messages for most of a very large machine this is far cheaper:
+/// Equal to MovementRun(comm, spec, rank).volume(). Where a rank has messages for most of a very large machine this is far cheaper:
 /// the messages are a product over components, so only sums over each component's short lists are needed.
 Volume movement_volume(const Movement& spec, std::int64_t rank);
 
 /// What a movement takes on any rank at most.
 struct MovementBound {
-    Volume volume;                    ///< elements
+    Volume volume;                    ///< elements, where messages go straight to their ranks
+    std::int64_t buffers = 0;         ///< elements of all messages that there is room for
     std::int64_t list_bytes = 0;      ///< of the lists that MovementRun keeps
     std::int64_t building_bytes = 0;  ///< besides, while they are built
 };

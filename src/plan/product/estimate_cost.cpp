@@ -3,6 +3,7 @@
 #include "plan/product/estimate_cost.hpp"
 
 #include "base/saturate.hpp"
+#include "plan/movement/relay.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +44,46 @@ double written_elements(const Movement& movement) {
     return written * static_cast<double>(movement.terms.size());
 }
 
+/// The ways of a movement where links are known.
+const std::vector<Links::Way>& ways_of(const Movement& movement, const PlanOptions& options) {
+    const auto& grid = movement.from.grid();
+    if (!(grid == movement.to.grid()) || !(grid == options.whole_grid(movement.to))) return options.links->exchange(~Dimensions{0});
+    const auto shape = relay_shape(movement);
+    if (!shape) return options.links->exchange(exchanged_dimensions(movement));
+    Dimensions among = 0;
+    for (const int t : shape->torus) among |= dimension(t);
+    return options.links->gathers(among);
+}
+
+/// Seconds of the messages of an operand, in all windows.
+double moving_seconds(const ProductPlan& plan, std::size_t o, const WorkingSizes& sizes, const MachineModel& machine) {
+    const auto repetitions = static_cast<double>(plan.repetitions(o)), parts = static_cast<double>(plan.parts(o));
+    const double bytes = sizes.words[o] * static_cast<double>(plan.spec.element_bytes);
+    if (sizes.ways.empty()) return repetitions * bytes / machine.bytes_per_second;
+    if (bytes == 0) return 0;
+    const auto& way = fastest_way(sizes.ways[o], bytes / parts, machine);
+    return repetitions * (parts * way.latency + way.cost * bytes / machine.bytes_per_second);
+}
+
 }  // namespace
+
+const Links::Way& fastest_way(std::span<const Links::Way> ways, double bytes, const MachineModel& machine) {
+    return *std::min_element(ways.begin(), ways.end(), [&](const auto& a, const auto& b) {
+        return a.latency + a.cost * bytes / machine.bytes_per_second < b.latency + b.cost * bytes / machine.bytes_per_second;
+    });
+}
+
+std::vector<RelayStage> fastest_stages(const Movement& movement, double bytes, const PlanOptions& options) {
+    std::vector<RelayStage> result;
+    if (!options.links) return result;
+    for (const auto& stage : fastest_way(ways_of(movement, options), bytes, options.machine).stages) {
+        auto& own = result.emplace_back();
+        own.way = stage.way;
+        for (int t = 0; t < movement.to.grid().dimensions(); ++t)
+            if ((stage.along & dimension(t)) != 0) own.torus.push_back(t);
+    }
+    return result;
+}
 
 double matmul_lower_bound_words(double m, double n, double k, double ranks) {
     std::array<double, 3> d{m, n, k};
@@ -59,12 +99,16 @@ double matmul_lower_bound_words(double m, double n, double k, double ranks) {
     return std::max(0.0, accessed - (d[0] * d[1] + d[0] * d[2] + d[1] * d[2]) / ranks);
 }
 
-double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const MachineModel& machine) {
+double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const PlanOptions& options) {
+    const auto& machine = options.machine;
     const auto ranks = static_cast<double>(movement.to.grid().ranks());
     const auto elements = written_elements(movement);
     const auto bytes = elements * static_cast<double>(element_bytes);
     if (ranks == 1) return bytes / machine.copied_bytes_per_second;
-    return 2 * elements * machine.listed_element_seconds + bytes * (1 - 1 / ranks) / machine.bytes_per_second;
+    const double moved = bytes * (1 - 1 / ranks);
+    const auto* const way = options.links ? &fastest_way(ways_of(movement, options), moved, machine) : nullptr;
+    return 2 * elements * machine.listed_element_seconds + (way != nullptr ? way->latency : 0) +
+           moved * (way != nullptr ? way->cost : 1) / machine.bytes_per_second;
 }
 
 double preparing_seconds(const Movement& movement, const MachineModel& machine) {
@@ -123,13 +167,15 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
     }
     cost.flops = (plan.rows ? row_products(plan) : products) * per_product;
     cost.useful_flops = useful_products_ * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
-    double moved = 0, copied = 2 * sizes.out_of_order, messages = 0;
+    double moving = 0, copied = 2 * sizes.out_of_order, messages = 0;
+    bool moves = false;
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (plan.operands[o].in_place) continue;
         const auto repetitions = static_cast<double>(plan.repetitions(o));
         const double words = sizes.words[o] * repetitions;
         cost.words[o] = static_cast<std::int64_t>(words);
-        moved += words * sizes.link_cost[o];
+        moving += moving_seconds(plan, o, sizes, machine);
+        moves = moves || words > 0;
         copied += 2 * block(operands_[o], sizes.length) * repetitions + 2 * words;
         working += block(operands_[o], length);
         messages = std::max(messages, 2 * sizes.words[o] / static_cast<double>(plan.parts(o)));
@@ -138,8 +184,8 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
     const double multiplying =
         plan.rows ? row_seconds(plan, machine)
                   : std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second));
-    cost.seconds = multiplying + moved * bytes / machine.bytes_per_second + copied * bytes / machine.copied_bytes_per_second +
-                   (moved > 0 ? runs * machine.message_seconds : 0);
+    if (moves && sizes.ways.empty()) moving += runs * machine.message_seconds;
+    cost.seconds = multiplying + moving + copied * bytes / machine.copied_bytes_per_second;
     return (working + messages) * bytes;
 }
 

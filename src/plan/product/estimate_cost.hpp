@@ -3,6 +3,7 @@
 
 #include "plan/product/product_plan.hpp"
 
+#include <span>
 #include <vector>
 
 namespace arges {
@@ -11,8 +12,9 @@ namespace arges {
 struct WorkingSizes {
     std::vector<double> length;     ///< by axis: indices of the busiest rank
     std::vector<double> words;      ///< by operand, see MovedWords; none in place
-    std::vector<double> link_cost;  ///< by operand: of a byte that moves, see Links::Use
-    double out_of_order = 0;        ///< elements of operands in place that products read in another order than they lie
+    /// By operand: in which ways it may move; none where every rank is equally far from every other.
+    std::vector<std::span<const Links::Way>> ways;
+    double out_of_order = 0;  ///< elements of operands in place that products read in another order than they lie
 };
 
 /// Estimates plans of one product.
@@ -34,8 +36,14 @@ private:
     double useful_products_ = 0;
 };
 
+/// The fastest of some ways to move so many bytes. @param ways  at least one
+const Links::Way& fastest_way(std::span<const Links::Way> ways, double bytes, const MachineModel& machine);
+
+/// The stages of the fastest way of a movement between all ranks, if it may be relayed. @param bytes  that a rank receives
+std::vector<RelayStage> fastest_stages(const Movement& movement, double bytes, const PlanOptions& options);
+
 /// Seconds of a movement along lists, of elements that all change ranks.
-double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const MachineModel& machine);
+double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const PlanOptions& options);
 
 /// Seconds that the first run of a movement takes in addition: where groups are packed or unpacked, elements are looked up one by one.
 double preparing_seconds(const Movement& movement, const MachineModel& machine);

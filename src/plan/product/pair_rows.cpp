@@ -93,7 +93,7 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     plan.stay.resize(2);
     if (finder.negative) plan.weight = -1;
     WorkingSizes sizes;
-    sizes.link_cost.assign(3, options.links ? options.links->cost_of_all() : 1);
+    if (options.links) sizes.ways.assign(3, options.links->exchange(~Dimensions{0}));
     std::vector<int> columns;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
         const auto& axis = plan.axes[a];

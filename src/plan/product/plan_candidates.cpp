@@ -56,7 +56,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     });
     for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     if (plan_.chain.size() == 1 && is_matrix_product) fold_.emplace(plan_, storage_);
-    sizes_.link_cost.assign(plan_.operands.size(), 1);
+    if (options_.links) sizes_.ways.resize(plan_.operands.size());
 }
 
 const PlanCandidates::MappedAxis& PlanCandidates::map_axis(std::size_t a, const SlotMapping& mapping) {
@@ -130,7 +130,7 @@ void PlanCandidates::find_places() {
             in_place = formable && as_stored[o];
             if (!in_place) {
                 sizes_.words[o] = words_from(o, scattered);
-                sizes_.link_cost[o] = link_cost(o, &scattered);
+                find_ways(o, &scattered);
             }
             continue;
         }
@@ -140,7 +140,7 @@ void PlanCandidates::find_places() {
         in_place = as_stored[o] && (o == result() ? formable : !plan_.spec.factors[o].conjugated && !plan_.is_weighted(o));
         if (!in_place) {
             sizes_.words[o] = words(o);
-            sizes_.link_cost[o] = link_cost(o, nullptr);
+            find_ways(o, nullptr);
         }
     }
     for (std::size_t o = 0; o <= result(); ++o)
@@ -195,15 +195,24 @@ double PlanCandidates::words_from(std::size_t o, const std::vector<SlotMapping>&
     return moved_[o].count_lacking(wanted, owned, 1);
 }
 
-/// What a byte of an operand costs on the links. @param scattered  where the tensor lies; null: where it is now
-double PlanCandidates::link_cost(std::size_t o, const std::vector<SlotMapping>* scattered) const {
-    if (!options_.links) return 1;
+/// Finds out in which ways an operand may move. @param scattered  where the tensor lies; null: where it is now
+void PlanCandidates::find_ways(std::size_t o, const std::vector<SlotMapping>* scattered) {
+    if (!options_.links) return;
+    const auto& links = *options_.links;
     const auto& layout = plan_.tensor(o).layout;
-    if (!is_whole_ || (scattered == nullptr && !on_grid_[o])) return options_.links->cost_of_all();
+    if (!is_whole_ || (scattered == nullptr && !on_grid_[o])) {
+        sizes_.ways[o] = links.exchange(~Dimensions{0});
+        return;
+    }
     const bool is_result = o == result();
     ExchangedDimensions exchanged;
+    Dimensions further = 0, parts = 0;  // behind what a slot lies along in both; along which the result is a sum
+    bool gathers = storage_[o].fits && plan_.spec.terms.size() == 1;
     const auto add = [&](const std::vector<int>& at_rest, const std::vector<int>& working) {
         is_result ? exchanged.add(working, at_rest) : exchanged.add(at_rest, working);
+        const auto same = std::mismatch(working.begin(), working.end(), at_rest.begin(), at_rest.end());
+        gathers = gathers && same.first == working.end();
+        std::for_each(same.second, at_rest.end(), [&](int t) { further |= dimension(t); });
     };
     const auto wanted = [&](int a) { return plan_.mapping[static_cast<std::size_t>(a)].all(); };
     for (int s = 0; s < layout.slots(); ++s) {
@@ -212,9 +221,23 @@ double PlanCandidates::link_cost(std::size_t o, const std::vector<SlotMapping>* 
     }
     if (!storage_[o].fits)
         for (const int a : plan_.operands[o].axes) add({}, wanted(a));
-    for (std::size_t a = 0; a < plan_.axes.size() && is_result; ++a)
-        if (plan_.axes[a].is_contracted()) exchanged.add_parts(plan_.mapping[a].all());
-    return options_.links->cost(exchanged.result());
+    for (std::size_t a = 0; a < plan_.axes.size() && is_result; ++a) {
+        if (!plan_.axes[a].is_contracted()) continue;
+        const auto torus = plan_.mapping[a].all();
+        exchanged.add_parts(torus);
+        for (const int t : torus) parts |= dimension(t);
+    }
+    gathers = gathers && (parts & ~further) == 0;
+    sizes_.ways[o] = gathers ? links.gathers(exchanged.result()) : links.exchange(exchanged.result());
+}
+
+/// Relays movements where that is faster.
+void PlanCandidates::set_stages(ProductPlan& plan) const {
+    plan.stages.assign(plan.operands.size(), {});
+    for (std::size_t o = 0; o < plan.operands.size(); ++o)
+        if (!plan.operands[o].in_place)
+            plan.stages[o] = fastest_stages(plan.movement(o), sizes_.words[o] * static_cast<double>(plan.spec.element_bytes) /
+                                                                  static_cast<double>(plan.parts(o)), options_);
 }
 
 /// Are the slots of a tensor with these mappings the blocks that the plan wants?
@@ -291,7 +314,8 @@ double PlanCandidates::average_seconds() {
     const double first = plan_.cost.seconds;
     if (options_.expected_runs == 1) return first;
     const auto now = plan_.cost;
-    const auto words = sizes_.words, link_costs = sizes_.link_cost;
+    const auto words = sizes_.words;
+    const auto ways = sizes_.ways;
     const double weight = plan_.weight, out_of_order = sizes_.out_of_order;
     const bool copies = copies_;
     auto as_stored = as_stored_;
@@ -304,7 +328,7 @@ double PlanCandidates::average_seconds() {
         auto& in_place = plan_.operands[o].in_place;
         in_place = as_stored[o] = is_as_wanted(o, *stay);
         sizes_.words[o] = in_place ? 0 : words_from(o, *stay);
-        sizes_.link_cost[o] = link_cost(o, &*stay);
+        find_ways(o, &*stay);
     }
     copy_what_does_not_fold(as_stored);
     model_.estimate(plan_, options_, sizes_);
@@ -314,7 +338,7 @@ double PlanCandidates::average_seconds() {
     copies_ = copies;
     sizes_.out_of_order = out_of_order;
     sizes_.words = words;
-    sizes_.link_cost = link_costs;
+    sizes_.ways = ways;
     for (std::size_t o = 0; o <= result(); ++o) plan_.operands[o].in_place = were_in_place[o];
     if (fold_) fold_->choose(plan_, as_stored_);
     const auto runs = static_cast<double>(options_.expected_runs);
@@ -354,6 +378,7 @@ ProductPlan PlanCandidates::plan() {
     plan.stay.assign(result(), std::nullopt);
     for (std::size_t o = 0; o < result(); ++o)
         if (auto stay = where_it_stays(o)) plan.stay[o] = layout_of(o, *std::move(stay));
+    set_stages(plan);
     return plan;
 }
 
@@ -369,6 +394,7 @@ ProductPlan PlanCandidates::fitting_plan() {
         result.windows = plan_.windows;
         result.cost = plan_.cost;
     }
+    set_stages(result);
     return result;
 }
 

@@ -51,7 +51,8 @@ private:
     void estimate(bool may_copy);
     double words(std::size_t o) const;
     double words_from(std::size_t o, const std::vector<SlotMapping>& scattered);
-    double link_cost(std::size_t o, const std::vector<SlotMapping>* scattered) const;
+    void find_ways(std::size_t o, const std::vector<SlotMapping>* scattered);
+    void set_stages(ProductPlan& plan) const;
     std::optional<std::vector<SlotMapping>> where_it_stays(std::size_t o);
     bool is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const;
     void cut_to_fit();

@@ -286,15 +286,15 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
 
 }  // namespace
 
-double PlannedStep::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
-    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return estimated_seconds(movement.spec, element_bytes, machine); },
+double PlannedStep::seconds(std::int64_t element_bytes, const PlanOptions& options) const {
+    return std::visit(Overloaded{[&](const PlannedMovement& movement) { return estimated_seconds(movement.spec, element_bytes, options); },
                                  [](const ProductPlan& product) { return product.cost.seconds; }},
                       work);
 }
 
-double PlannedProduct::seconds(std::int64_t element_bytes, const MachineModel& machine) const {
+double PlannedProduct::seconds(std::int64_t element_bytes, const PlanOptions& options) const {
     double sum = 0;
-    for (const auto& step : steps) sum += step.seconds(element_bytes, machine);
+    for (const auto& step : steps) sum += step.seconds(element_bytes, options);
     return sum;
 }
 

@@ -31,7 +31,7 @@ struct PlannedStep {
 
     /// Null if the step is something else.
     const ProductPlan* product() const { return std::get_if<ProductPlan>(&work); }
-    double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
+    double seconds(std::int64_t element_bytes, const PlanOptions& options) const;
     bool operator==(const PlannedStep&) const = default;
 };
 
@@ -41,7 +41,7 @@ struct PlannedProduct {
     std::vector<Layout> intermediates;
     bool for_any_runs = false;  ///< the plan is the same for any number of expected runs
 
-    double seconds(std::int64_t element_bytes, const MachineModel& machine) const;
+    double seconds(std::int64_t element_bytes, const PlanOptions& options) const;
 };
 
 /// Gives the tensors and labels in the steps the names that they have in `spec`; plans do not depend on names.

@@ -173,6 +173,7 @@ Movement ProductPlan::movement(std::size_t o) const {
     e.to = out ? at_rest.layout : working.layout;
     e.to_labels = out ? at_rest.labels : working.labels;
     e.terms = out ? spec.terms : std::vector<LabelTerm>{e.identity()};
+    if (!stages.empty()) e.stages = stages[o];
     return e;
 }
 

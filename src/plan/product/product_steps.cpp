@@ -2,6 +2,7 @@
 // symmetry take the fastest of three ways.
 #include "plan/product/product_steps.hpp"
 
+#include "plan/product/estimate_cost.hpp"
 #include "plan/product/pair_rows.hpp"
 #include "plan/product/step_memory.hpp"
 
@@ -19,7 +20,7 @@ void BestProduct::consider(PlannedProduct plan) {
             if (auto* const product = std::get_if<ProductPlan>(&step.work)) product->stay.assign(product->result(), std::nullopt);
         bytes = memory_bound(plan, *spec_, *options_);
     }
-    const double seconds = plan.seconds(spec_->element_bytes, options_->machine);
+    const double seconds = plan.seconds(spec_->element_bytes, *options_);
     const bool plan_fits = bytes <= options_->memory_limit;
     if (plan_ && (plan_fits != fits() ? fits() : plan_fits ? seconds >= seconds_ * (1 - 1e-9) : bytes >= bytes_)) return;
     plan_ = std::move(plan);
@@ -205,6 +206,7 @@ ProductNode ProductSteps::part_of(const ProductNode& whole, const PairOperand& p
     auto& step = product_.steps.back();
     auto& movement = std::get<PlannedMovement>(step.work).spec;
     movement.terms = {movement.identity(), exchange_second(pair, spec_.label_extents.size(), symmetric)};
+    movement.stages.clear();
     step.factor = 0.5;
     return part;
 }
@@ -242,6 +244,7 @@ void ProductSteps::push_movement(const ProductNode& from, int output, const Oper
     movement.to_labels = to.labels;
     movement.label_extents = spec_.label_extents;
     movement.terms = spec_.terms;
+    movement.stages = fastest_stages(movement, static_cast<double>(bytes_on_a_rank(to.layout, spec_.element_bytes)), options_);
     step.work = PlannedMovement{std::move(movement), from.spec.conjugated};
     product_.steps.push_back(std::move(step));
 }

@@ -182,7 +182,7 @@ private:
         return result;
     }
 
-    /// What a byte costs on the links, if it is exchanged among the ranks that have the same block of an operand.
+    /// What a byte costs on the links, if the ranks that have the same block of an operand gather it.
     double link_cost(const Operand& operand, const int* target_of, int t, int target) const {
         if (!options_.links) return 1;
         if (!is_whole_) return options_.links->cost_of_all();
@@ -193,7 +193,7 @@ private:
             const int axis = targets_[static_cast<std::size_t>(there)].axis;
             if (std::find(operand.axes.begin(), operand.axes.end(), axis) == operand.axes.end()) among |= dimension(u);
         }
-        return options_.links->cost(among);
+        return options_.links->gather_cost(among);
     }
 
     /// The same from where the operand is now: among the ranks along the dimensions that are not where they were.

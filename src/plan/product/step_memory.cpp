@@ -27,7 +27,7 @@ public:
     void add(const MovementBound& bound, std::int64_t parts) {
         (parts == 1 ? kept_ : passing_) += bound.list_bytes;
         building_ = std::max(building_, bound.building_bytes);
-        messages_ = std::max(messages_, ceil_div(bound.volume.sent + bound.volume.received, parts));
+        messages_ = std::max(messages_, ceil_div(bound.buffers, parts));
     }
     /// Elements of the largest messages that are there together.
     std::int64_t messages() const { return messages_; }

@@ -120,7 +120,7 @@ public:
         operand.working = movement.to.to_string(names_of(movement.to_labels, names));
         count(operand, movement, false);
         PlanCost cost;
-        cost.seconds = estimated_seconds(movement, element_bytes_, options_.machine);
+        cost.seconds = estimated_seconds(movement, element_bytes_, options_);
         set_cost(cost);
     }
 
