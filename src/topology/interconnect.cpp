@@ -13,7 +13,7 @@ namespace arges {
 
 namespace {
 
-/// Between ranks of a node a byte takes so much of the time.
+/// Between ranks of a node a byte takes so much of the time, if nothing else is known.
 constexpr double on_node = 0.5;
 
 /// Lines are routed message by message up to this length; beyond, the busiest link follows from the middle of each factor.
@@ -24,8 +24,9 @@ constexpr std::int64_t longest_routed = 1024;
 void check_link_rates(const Torus& torus, const Interconnect& interconnect) {
     const auto rates = interconnect.link_bytes_per_second.size(), dimensions = torus.lengths().size();
     if (rates > 1 && dimensions > 0 && rates != dimensions)
-        throw InvalidArgument("link_bytes_per_second has " + std::to_string(rates) + " numbers for the torus " + torus.to_string() +
-                              ", but must have one, or one for each dimension; correct the machine file, or write it anew with arges calibrate");
+        throw InvalidArgument(
+            "link_bytes_per_second has " + std::to_string(rates) + " numbers for the torus " + torus.to_string() +
+            ", but must have one, or one for each dimension; correct the machine file, or write it anew with arges calibrate");
 }
 
 void ExchangedDimensions::add(std::span<const int> from, std::span<const int> to) {
@@ -53,7 +54,7 @@ void Links::add_line(std::int64_t length, double dearness) {
     lengths_.insert(lengths_.end(), lines_.back().factors.begin(), lines_.back().factors.end());
 }
 
-double Links::least_cost() const { return is_torus_ ? 1 : on_node; }
+double Links::least_cost() const { return is_torus_ ? 1 : std::min(1.0, lines_[0].dearness); }
 
 Links Links::of_torus(const Torus& torus, const Interconnect& interconnect, double rank_bytes_per_second) {
     check_link_rates(torus, interconnect);
@@ -70,7 +71,8 @@ Links Links::of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Int
     Links links;
     links.is_torus_ = false;
     const auto shared = static_cast<double>(ranks_per_node) * rank_bytes_per_second;
-    links.add_line(ranks_per_node, on_node);
+    const double near = interconnect.on_node_bytes_per_second;
+    links.add_line(ranks_per_node, near > 0 ? rank_bytes_per_second / near : on_node);
     links.add_line(nodes, interconnect.node_bytes_per_second > 0 ? std::max(1.0, shared / interconnect.node_bytes_per_second) : 1);
     return links;
 }
