@@ -105,6 +105,25 @@ inline Case network(const std::string& text, const std::map<char, std::int64_t>&
     return c;
 }
 
+/// MTTKRP in a mode, and TTMc, of tensors of order 3 and 5 with equal extents.
+inline const std::map<std::string, std::string>& decompositions() {
+    static const std::map<std::string, std::string> known{{"mttkrp3", "ijk,ja,ka->ia"},           {"mttkrp3m1", "ijk,ia,ka->ja"},
+                                                          {"mttkrp3m2", "ijk,ia,ja->ka"},         {"mttkrp5", "ijklm,ja,ka,la,ma->ia"},
+                                                          {"mttkrp5m2", "ijklm,ia,ja,la,ma->ka"}, {"mttkrp5m4", "ijklm,ia,ja,ka,la->ma"},
+                                                          {"ttmc5", "ijklm,jb,kc,ld,me->ibcde"}};
+    return known;
+}
+
+inline bool is_decomposition(const std::string& name) { return decompositions().count(name) > 0; }
+
+inline Case decomposition(const std::string& name, std::int64_t n, std::int64_t rank) {
+    auto c = network(decompositions().at(name), dense(n, rank));
+    const auto size = static_cast<double>(n), r = static_cast<double>(rank) / size;
+    const auto order = static_cast<double>(c.factors[0].labels.size());
+    c.flops = 2 * std::pow(size, order) * static_cast<double>(rank) * (name == "ttmc5" ? 1 + r + r * r + r * r * r : 1);
+    return c;
+}
+
 /// Cyclops' model contractions, terms of coupled cluster and Deinsum's einsums; n is the extent of each label, or what the case makes of
 /// it.
 /// @throws InvalidArgument for an unknown name, with the known ones
@@ -137,18 +156,7 @@ inline Case make_case(const std::string& name, std::int64_t n) {
         c.flops = 2.0 * std::pow(static_cast<double>(n), 3) * static_cast<double>(c.factors.size() - 1);
         return c;
     }
-    const std::map<std::string, std::string> decompositions{{"mttkrp3", "ijk,ja,ka->ia"},           {"mttkrp3m1", "ijk,ia,ka->ja"},
-                                                            {"mttkrp3m2", "ijk,ia,ja->ka"},         {"mttkrp5", "ijklm,ja,ka,la,ma->ia"},
-                                                            {"mttkrp5m2", "ijklm,ia,ja,la,ma->ka"}, {"mttkrp5m4", "ijklm,ia,ja,ka,la->ma"},
-                                                            {"ttmc5", "ijklm,jb,kc,ld,me->ibcde"}};
-    if (const auto it = decompositions.find(name); it != decompositions.end()) {
-        const std::int64_t rank = name == "ttmc5" ? std::min<std::int64_t>(24, n) : 24;
-        auto c = network(it->second, dense(n, rank));
-        const auto size = static_cast<double>(n), r = static_cast<double>(rank) / size;
-        const auto order = static_cast<double>(c.factors[0].labels.size());
-        c.flops = 2 * std::pow(size, order) * static_cast<double>(rank) * (name == "ttmc5" ? 1 + r + r * r + r * r * r : 1);
-        return c;
-    }
+    if (is_decomposition(name)) return decomposition(name, n, name == "ttmc5" ? std::min<std::int64_t>(24, n) : 24);
     throw arges::InvalidArgument("unknown case " + name +
                                  "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard ttmc5 "
                                  "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");

@@ -3,7 +3,7 @@
 // and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
 #include <arges/arges.hpp>
 
-#include "cases.hpp"
+#include "statements.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -13,14 +13,7 @@
 namespace {
 
 using namespace bench;
-using arges::Tensor;
 using arges::World;
-
-Tensor<double> tensor(const World& world, const Operand& o, std::uint64_t seed) {
-    Tensor<double> t(world, o.extents, o.labels, o.symmetry, "tensor " + o.labels);
-    t.fill_random(seed);
-    return t;
-}
 
 /// Stops (0), goes on with (1) or zeroes (2) the counts of a profiling library.
 void count_bytes([[maybe_unused]] int level) {
@@ -35,10 +28,8 @@ void run(int argc, char** argv) {
     const int repetitions = argc > 3 ? std::atoi(argv[3]) : 5;
     const World world;
     const auto c = make_case(name, n);
-    auto C = tensor(world, c.c, 3);
-    arges::Expression<double> product(c.factor);
-    for (std::size_t f = 0; f < c.factors.size(); ++f) product = product * tensor(world, c.factors[f], f + 4)[c.factors[f].labels];
-    const auto right = c.antisymmetrize ? antisymmetrized(product) : product;
+    auto C = random_tensor(world, c.c, 3);
+    const auto right = right_of(world, c);
     const double beta = c.accumulate ? 1 : 0;
     if (argc > 4 && std::string(argv[4]) == "--explain" && world.rank() == 0)
         std::fputs(C[c.c.labels].explain(right, beta).c_str(), stdout);
