@@ -40,6 +40,9 @@ void print_json(std::ostream& out, const MachineMeasurement& measured, const std
     object["cache_bytes"] = machine.cache_bytes;
     object["nonzero_column_seconds"] = machine.nonzero_column_seconds;
     object["row_column_seconds"] = machine.row_column_seconds;
+    object["multiplication_seconds"] = machine.multiplication_seconds;
+    object["vector_multiplication_seconds"] = machine.vector_multiplication_seconds;
+    object["packed_element_seconds"] = machine.packed_element_seconds;
     object["planning_seconds"] = machine.planning_seconds;
     if (measured.has_nodes) {
         object["on_node_bytes_per_second"] = machine.interconnect.on_node_bytes_per_second;
@@ -68,6 +71,9 @@ void print_table(std::ostream& out, const MachineMeasurement& measured, const st
     add("cache", machine.cache_bytes / (1 << 20), "MiB per rank");
     add("MTTKRP", machine.nonzero_column_seconds * 1e9, "ns per nonzero and column");
     add("rows of factors", machine.row_column_seconds * 1e9, "ns per row and column");
+    add("multiplications, matrices", machine.multiplication_seconds * 1e9, "ns on one thread");
+    add("multiplications, vectors", machine.vector_multiplication_seconds * 1e9, "ns on one thread");
+    add("copies in another order", machine.packed_element_seconds * 1e9, "ns per element on one thread");
     add("choosing a plan", machine.planning_seconds * 1e6, "microseconds");
     const std::string where = !measured.has_network ? " (assumed)" : measured.has_nodes ? ", other node" : "";
     add("between ranks" + where, machine.bytes_per_second * 1e-9, "GB/s per rank");

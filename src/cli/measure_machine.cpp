@@ -7,14 +7,17 @@
 #include "decompose/cp/gram_solver.hpp"
 #include "layout/layout.hpp"
 #include "local/blas.hpp"
+#include "local/contract_vectors.hpp"
 #include "local/transfer.hpp"
 #include "plan/product/plan_product.hpp"
 #include "sparse/mttkrp.hpp"
 #include "topology/unfold.hpp"
 
+#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <string>
@@ -79,6 +82,38 @@ double list_seconds(const Communicator& comm) {
     axis.to = targets.data();
     const double seconds = seconds_of(comm, [&] { local::transfer<double>({&axis, 1}, from.data(), to.data(), 1.0, {}); });
     return seconds / static_cast<double>(count);
+}
+
+/// Runs on one thread, whatever a rank has.
+class OneThread {
+public:
+    OneThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+    ~OneThread() { omp_set_num_threads(before_); }
+    OneThread(const OneThread&) = delete;
+    OneThread& operator=(const OneThread&) = delete;
+
+private:
+    int before_;
+};
+
+/// What contractions on one thread choose by.
+void measure_contractions(const Communicator& comm, MachineModel& machine) {
+    constexpr std::int64_t large = 256, small = 64, side = 1024;
+    const OneThread alone;
+    machine.multiplication_seconds = 2 / product_rate(comm, large).flops_per_second;
+    const std::vector<double> a(side * side, 1.0), b(side * side, 0.5);
+    std::vector<double> c(side * side, 0.0);
+    const local::FoldedContraction product{{{small, 1, 0, 1}}, {{small, 0, small, small}}, {{small, small, 1, 0}}};
+    constexpr int repetitions = 20;
+    const double loops = seconds_of(comm, [&] {
+        local::Workspace<double> workspace;
+        for (int i = 0; i < repetitions; ++i)
+            local::contract_vectors<double>(local::plan_vector(product), {1.0, a.data(), b.data(), 0.0, c.data()}, workspace);
+    });
+    machine.vector_multiplication_seconds = loops / (repetitions * static_cast<double>(small * small * small));
+    const std::array<local::TransferAxis, 2> turned{{{side, 1, side}, {side, side, 1}}};
+    const double copies = seconds_of(comm, [&] { local::transfer<double>(turned, a.data(), c.data(), 1.0, {}); });
+    machine.packed_element_seconds = copies / static_cast<double>(side * side);
 }
 
 /// A tensor without structure, whose factor rows a cache does not hold all of; columns as most decompositions have them.
@@ -249,6 +284,7 @@ MachineMeasurement measure_machine(const Communicator& comm, std::int64_t ranks_
     machine.copied_bytes_per_second = copy_rate(comm);
     machine.listed_element_seconds = list_seconds(comm);
     machine.cache_bytes = cache_share(comm);
+    measure_contractions(comm, machine);
     machine.nonzero_column_seconds = nonzero_seconds(comm);
     machine.row_column_seconds = row_seconds(comm);
     if (result.has_network) measure_network(comm, result);

@@ -75,6 +75,8 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
         throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
     communicator_->broadcast(machine, 0);
     machine_ = among_ranks(parse_machine_model(machine, "rank 0"), size_, per_node);
+    local::set_contraction_costs(
+        {machine_.multiplication_seconds * 1e9, machine_.vector_multiplication_seconds * 1e9, machine_.packed_element_seconds * 1e9});
     take_topology(torus, per_node);
     local_ = {local::max_workspace_bytes, communicator_->maximum(omp_get_max_threads())};
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();

@@ -35,6 +35,7 @@ MachineModel some_machine() {
     machine.planning_seconds = 2e-4;
     machine.nonzero_column_seconds = 1.5e-9;
     machine.row_column_seconds = 7e-9;
+    machine.vector_multiplication_seconds = 3e-10;
     machine.interconnect.on_node_bytes_per_second = 6e9;
     machine.interconnect.on_node_message_seconds = 3e-7;
     machine.interconnect.node_bytes_per_second = 1.2e10;

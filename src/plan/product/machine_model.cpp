@@ -23,14 +23,17 @@ struct Constant {
     double MachineModel::*value;
 };
 
-constexpr std::array<Constant, 8> constants{{{"flops_per_second", &MachineModel::flops_per_second},
-                                             {"bytes_per_second", &MachineModel::bytes_per_second},
-                                             {"copied_bytes_per_second", &MachineModel::copied_bytes_per_second},
-                                             {"message_seconds", &MachineModel::message_seconds},
-                                             {"listed_element_seconds", &MachineModel::listed_element_seconds},
-                                             {"cache_bytes", &MachineModel::cache_bytes},
-                                             {"nonzero_column_seconds", &MachineModel::nonzero_column_seconds},
-                                             {"row_column_seconds", &MachineModel::row_column_seconds}}};
+constexpr std::array<Constant, 11> constants{{{"flops_per_second", &MachineModel::flops_per_second},
+                                              {"bytes_per_second", &MachineModel::bytes_per_second},
+                                              {"copied_bytes_per_second", &MachineModel::copied_bytes_per_second},
+                                              {"message_seconds", &MachineModel::message_seconds},
+                                              {"listed_element_seconds", &MachineModel::listed_element_seconds},
+                                              {"cache_bytes", &MachineModel::cache_bytes},
+                                              {"nonzero_column_seconds", &MachineModel::nonzero_column_seconds},
+                                              {"row_column_seconds", &MachineModel::row_column_seconds},
+                                              {"multiplication_seconds", &MachineModel::multiplication_seconds},
+                                              {"vector_multiplication_seconds", &MachineModel::vector_multiplication_seconds},
+                                              {"packed_element_seconds", &MachineModel::packed_element_seconds}}};
 
 /// What is written only where it is known; 0 stands for unknown.
 constexpr std::array<Constant, 2> optional_constants{

@@ -15,11 +15,14 @@ struct MachineModel {
     double bytes_per_second = 4e9;         ///< between ranks
     double copied_bytes_per_second = 6e9;  ///< local copies
     double message_seconds = 5e-6;
-    double listed_element_seconds = 5e-9;  ///< to copy one element along lists of offsets
-    double cache_bytes = 8 << 20;          ///< a rank's share of the last-level cache: the fast memory of explain()'s intensities
-    double nonzero_column_seconds = 1e-9;  ///< of MTTKRP in one mode, for a nonzero and a column
-    double row_column_seconds = 4e-9;      ///< to solve for a row of a factor, with its norm and Gram matrix, for each column
-    double planning_seconds = 0;           ///< to choose the plan of a product; 0: that costs nothing
+    double listed_element_seconds = 5e-9;            ///< to copy one element along lists of offsets
+    double cache_bytes = 8 << 20;                    ///< a rank's share of the last-level cache: the fast memory of explain()'s intensities
+    double nonzero_column_seconds = 1e-9;            ///< of MTTKRP in one mode, for a nonzero and a column
+    double row_column_seconds = 4e-9;                ///< to solve for a row of a factor, with its norm and Gram matrix, for each column
+    double multiplication_seconds = 4e-11;           ///< of one thread, in products of large matrices
+    double vector_multiplication_seconds = 1.2e-10;  ///< likewise, in loops over vectors
+    double packed_element_seconds = 1.2e-9;          ///< of one thread, to copy an element in another order
+    double planning_seconds = 0;                     ///< to choose the plan of a product; 0: that costs nothing
     Interconnect interconnect;
     /// Seconds of a local product. The cost of a multiplication grows with 1/m + 1/n + 1/k, that is with what is read and written.
     /// @param elements of both factors and the result  @param flops_per_product 2, or 8 of complex numbers
