@@ -14,7 +14,7 @@ struct DistributionRequest {
     std::string distribution = "auto", grid, policy, rows = "holders", partition_file;
     int columns = 10;
     std::uint64_t seed = 1;
-    partition::IterationCosts costs;  ///< the size of elements follows from the nonzeros
+    partition::IterationCosts costs{};  ///< the size of elements follows from the nonzeros
 };
 
 /// What a rank pays for on this machine. Beside the bare rate and latency of messages stand packing, waiting and overlap: rows that ranks
