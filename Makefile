@@ -17,7 +17,8 @@ LAYERS          ?= *
 library_sources := $(filter-out $(cli_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
-benches         := $(call programs,$(wildcard bench/*.cpp))
+bench_folders   := $(sort $(patsubst bench/%/,%,$(dir $(wildcard bench/*/*.cpp))))
+benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(BUILD)/bench/%)
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
 tests           := $(test_folders:%=$(BUILD)/test/%)
 planted         := $(BUILD)/planted_failure
@@ -30,7 +31,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 export MPI MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
 export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
 
-.PHONY: all lib arges tests examples bench format check check-built check-docs check-examples run-tests run-checked run-checked-built \
+.PHONY: all lib arges tests examples bench format check check-built check-docs check-examples check-scaling run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -47,6 +48,7 @@ INCLUDES := -Iinclude -Isrc
 COMPILE   = $(MPICXX) $(CXXFLAGS) $(MPI_CFLAGS) $(BLAS_CFLAGS) $(HDF5_CFLAGS) $(INCLUDES) -MMD -MP
 $(BUILD)/obj/test/%.o:     INCLUDES += -Itest
 $(BUILD)/obj/test/%.o:     CXXFLAGS += $(TEST_FLAGS)
+$(BUILD)/obj/bench/%.o:    INCLUDES += -Ibench
 $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user sees
 
 # What most files include is compiled once; examples see what a user sees.
@@ -62,7 +64,7 @@ $(BUILD)/precompiled/%.hpp:
 	@cp $< $@
 $(BUILD)/precompiled/%.hpp.gch: $(BUILD)/precompiled/%.hpp $(BUILD)/command.stamp
 	$(COMPILE) -x c++-header -c $< -o $@
-$(call objects,$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp)): $(BUILD)/precompiled/library.hpp.gch
+$(call objects,$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp bench/*/*.cpp)): $(BUILD)/precompiled/library.hpp.gch
 $(call objects,$(wildcard test/*/*.cpp)): $(BUILD)/precompiled/test.hpp.gch
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
@@ -91,8 +93,15 @@ endef
 
 $(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
 	$(link)
-$(examples) $(benches): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
+$(examples) $(call programs,$(wildcard bench/*.cpp)): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
 	$(link)
+
+# A folder of benchmarks is one program.
+define bench_objects
+$(BUILD)/bench/$(1): $(call objects,$(wildcard bench/$(1)/*.cpp)) $(LIBRARY)
+	$$(link)
+endef
+$(foreach folder,$(bench_folders),$(eval $(call bench_objects,$(folder))))
 
 # Tests: each folder's own files and test/support. test/cli also gets the program without its main.
 define test_objects
@@ -125,7 +134,7 @@ check:  ## build everything and run all tests and checks
 ifneq ($(OPT),checked)
 	+@$(MAKE) run-checked
 endif
-check-built: lib tests arges examples
+check-built: lib tests arges examples $(BUILD)/bench/scaling
 	@scripts/check_format.sh
 	@scripts/check_layers.sh
 	@scripts/check_includes.sh
@@ -134,11 +143,15 @@ check-built: lib tests arges examples
 	@scripts/check_docs.sh
 	@scripts/check_fragments.sh
 	@scripts/check_examples.sh
+	@scripts/check_scaling.sh
 	+@scripts/check_install.sh
 	@scripts/check_launcher.sh
 	@scripts/check_interruption.sh
 	@scripts/run_tests.sh
 	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} scripts/run_tests.sh
+
+check-scaling: $(BUILD)/bench/scaling $(arges) $(YIELD)  ## the scaling harness of bench/scaling, with small tensors
+	@scripts/check_scaling.sh
 
 check-examples: examples $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected anew
 	@scripts/check_examples.sh

@@ -1,6 +1,7 @@
 // Movements of composite nodes that are distributed by packed indices: seconds to prepare and to run them, and bytes of their lists for
 // each element that a rank writes, all of the slowest rank.
 //   mpiexec.mpich -n P build/fast/bench/movements [REPETITIONS]
+#include "layouts.hpp"
 #include "redistribute/movement_run.hpp"
 
 #include <algorithm>
@@ -11,24 +12,13 @@
 namespace {
 
 using namespace arges;
-
-/// A tree and how its first slot, or the last dimension of a tensor without symmetry, is distributed.
-struct Side {
-    const char* tree;
-    bool rows = false;
-};
-
-struct Case {
-    const char *name, *labels;
-    std::vector<std::int64_t> extents;
-    Side from, to;
-};
+using namespace bench;
 
 const char* const eightfold = "sym(sym(p,q),sym(r,s))";
 const char* const pairs = "sym(product(a,i),product(b,j))";
 const char* const triples = "sym(product(a,i),product(b,j),product(c,k))";
 
-std::vector<Case> cases() {
+std::vector<Relayout> cases() {
     const std::vector<std::int64_t> large(4, 94), small(4, 60), vo{220, 20, 220, 20}, vo_small{120, 30, 120, 30},
         vovovo{48, 8, 48, 8, 48, 8}, vovovo_small{20, 8, 20, 8, 20, 8};
     return {{"(pq|rs), packed to packed, other place first", "pqrs", large, {eightfold}, {eightfold}},
@@ -44,20 +34,7 @@ std::vector<Case> cases() {
             {"a vector, to its copies", "a", {std::int64_t(1) << 23}, {""}, {""}}};
 }
 
-/// On one of two grids of all ranks. Where both sides are packed, the target's places are turned, so that most elements move.
-Layout layout_of(const Case& c, const Side& side, std::int64_t ranks, bool target) {
-    const auto symmetry = Symmetry::parse(c.labels, side.tree);
-    std::vector<SlotMapping> mapping(symmetry.slots().size());
-    const bool copies = target && c.extents.size() == 1;
-    // Dense tensors over their last dimension; nodes over halves of the torus in turn.
-    auto& used = mapping.back();
-    const RankGrid grid{{ranks % 4 == 0 ? ranks / 2 : ranks, ranks % 4 == 0 ? 2 : 1}};
-    if (!copies) used.torus = target ? std::vector<int>{1, 0} : std::vector<int>{0, 1};
-    used.rows = side.rows;
-    return Layout(grid, c.extents, symmetry, mapping);
-}
-
-void measure(const Communicator& comm, const Case& c, int repetitions) {
+void measure(const Communicator& comm, const Relayout& c, int repetitions) {
     const auto spec = copy_between(layout_of(c, c.from, comm.size(), false), layout_of(c, c.to, comm.size(), true));
     const std::vector<double> from(static_cast<std::size_t>(spec.from.local_size(comm.rank())), 1);
     std::vector<double> to(static_cast<std::size_t>(spec.to.local_size(comm.rank())));

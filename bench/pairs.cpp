@@ -1,6 +1,7 @@
 // Key-value pairs: seconds to write and to read them, and memory beside the caller's arrays.
 // mpiexec.mpich -n P build/fast/bench/pairs [pairs per rank] [extent]
 #include "arges/arges.hpp"
+#include "key_value_pairs.hpp"
 
 #include <sys/resource.h>
 
@@ -8,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <random>
 #include <vector>
 
 namespace {
@@ -42,28 +42,18 @@ double peak_megabytes() {
 void measure(const World& world, std::int64_t count, std::int64_t extent, const char* symmetry, bool ascending) {
     Tensor<double> A(world, {extent, extent, extent}, "abc", symmetry);
     A.fill(1.0);  // its memory is there before
-    std::mt19937_64 random(static_cast<std::uint64_t>(world.rank()) + 1);
-    std::vector<std::int64_t> keys(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i)
-        keys[static_cast<std::size_t>(i)] =
-            ascending ? (world.rank() * count + i) % A.size() : static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(A.size()));
-    // One value for all keys that symmetry relates: a symmetric function of the index.
-    std::vector<double> values;
-    values.reserve(keys.size());
-    for (const auto key : keys) {
-        const auto a = key % extent, b = key / extent % extent, c = key / extent / extent;
-        values.push_back(static_cast<double>(a + b) + static_cast<double>(a * b) * static_cast<double>(c));
-    }
+    const auto pairs = bench::pairs_of(extent, count, world.rank(), ascending);
+    const auto& [keys, values] = pairs;
     const double before = largest(peak_megabytes());
     const double write = median_seconds([&] { A.write(keys, values); });
     const double after = largest(peak_megabytes());
     std::vector<double> back;
     const double read = median_seconds([&] { back = A.read(keys); });
     if (back != values) std::printf("rank %d: wrong values\n", static_cast<int>(world.rank()));
-    const auto pairs = static_cast<double>(count) * 1e-6;
+    const auto millions = static_cast<double>(count) * 1e-6;
     if (world.rank() == 0)
         std::printf("%-10s %-10s %9.3f %9.3f %9.1f %9.1f %10.2f\n", symmetry[0] == 0 ? "none" : symmetry,
-                    ascending ? "ascending" : "random", write, read, pairs / write, pairs / read,
+                    ascending ? "ascending" : "random", write, read, millions / write, millions / read,
                     (after - before) / (static_cast<double>(count) * 16 / 1048576));
 }
 

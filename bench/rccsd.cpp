@@ -5,6 +5,7 @@
 #include <arges/arges.hpp>
 
 #include "arges/chemistry/rccsd.hpp"
+#include "random_hamiltonian.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,19 +19,7 @@ namespace {
 using arges::Tensor;
 using arges::World;
 using namespace arges::chemistry;
-
-Fcidump random_hamiltonian(const World& world, std::int64_t occupied, std::int64_t virtuals) {
-    const std::int64_t n = occupied + virtuals;
-    Fcidump data;
-    data.header.orbitals = n;
-    data.header.electrons = 2 * occupied;
-    data.one_electron = Tensor<double>(world, {n, n}, "pq", "sym(p,q)", "h");
-    const double gap = static_cast<double>(n * n);
-    data.one_electron.fill([&](arges::Index x) { return x[0] != x[1] ? 0.0 : x[0] < occupied ? -gap : gap; });
-    data.two_electron = Tensor<double>(world, {n, n, n, n}, "pqrs", "sym(sym(p,q),sym(r,s))", "(pq|rs)");
-    data.two_electron.fill_random(1, -1e-2, 1e-2);
-    return data;
-}
+using namespace bench;
 
 /// The equations of chemistry/rccsd_equations.cpp as a code without packed tensors has them.
 class Unpacked {
@@ -156,9 +145,7 @@ void run(std::int64_t occupied, std::int64_t virtuals, int repetitions) {
     const auto data = random_hamiltonian(world, occupied, virtuals);
     const std::int64_t before = world.memory_in_use();
     auto packed = build_spatial_integrals(data, build_reference(data, "random numbers"), IntegralSet::coupled_cluster);
-    auto t = rmp2_amplitudes(packed);
-    t["T1"].fill_random(2, -1e-2, 1e-2);
-    t["T2"].fill_random(3, -1e-2, 1e-2);
+    const auto t = random_amplitudes(packed);
     TensorSet small, large;
     const std::int64_t middle = world.memory_in_use();
     const auto with = measure(
@@ -168,8 +155,7 @@ void run(std::int64_t occupied, std::int64_t virtuals, int repetitions) {
     const auto without = measure(
         world, repetitions, after - middle, [&] { return unpacked.residuals(); }, large);
 
-    const double o = static_cast<double>(occupied), v = static_cast<double>(virtuals);
-    const double ladders = o * o * v * v * (v * v + 2 * o * o), rings = o * o * o * v * v * v;
+    const double ladders = ladder_flops(occupied, virtuals), rings = ring_flops(occupied, virtuals);
     const double norm = large["T2"].norm();
     large.add(-1.0, small);
     const double difference = large["T1"].norm() + large["T2"].norm();

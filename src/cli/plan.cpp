@@ -52,8 +52,9 @@ PlanSummary make_plan(const PlanCommand& command) {
     summary.input = command.input;
     summary.input.sizes = parse_sizes(command.sizes);
     PlanOptions options;
-    options.machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
-    summary.input.topology = topology_of(command, options.machine);
+    const auto machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
+    summary.input.topology = topology_of(command, machine);
+    options.machine = among_ranks(machine, summary.input.topology.torus.ranks(), 1);
     auto spec = product_of(summary.input);
     options.grids = grids_for_products(summary.input.topology.torus);
     options.links = summary.input.topology.links;
@@ -71,6 +72,9 @@ PlanSummary make_plan(const PlanCommand& command) {
         in_place = next == spec ? in_place + 1 : 1;
         const std::int64_t expected = std::bit_floor(static_cast<unsigned>(in_place));
         if (next == spec && expected == options.expected_runs) continue;
+        if (next == spec &&
+            !options.machine.is_worth_planning(static_cast<double>(expected) * plan.seconds(spec.element_bytes, options)))
+            continue;
         spec = std::move(next);
         options.expected_runs = expected;
         watch.lap();

@@ -80,9 +80,9 @@ struct Row {
 /// Counts all distributions on a number of ranks.
 class DistributionTable {
 public:
-    DistributionTable(const SliceTable& table, const partition::IndexView& view, const StatsCommand& command)
+    DistributionTable(const SliceTable& table, const partition::IndexView& view, const StatsCommand& command, const MachineModel& machine)
         : table_(table), whole_(partition::whole_tensor(view, table)), view_(view), command_(command),
-          row_rule_(partition::parse_row_rule(command.rows)) {}
+          costs_(decompose::iteration_costs(machine)), row_rule_(partition::parse_row_rule(command.rows)) {}
 
     std::vector<Row> rows(std::int64_t ranks) {
         rows_.clear();
@@ -98,6 +98,7 @@ public:
         }
         partition::ChoiceOptions options;
         options.rows = row_rule_;
+        options.costs = costs_;
         const auto best = partition::choose_medium(partition::Team(), whole_, ranks, command_.rank, options).front().distribution;
         add_medium("medium, best", best.grid, to_string(best.layers));
         add("fine", count_distribution(table_, with_rule(partition::fine_random(table_.nonzeros, ranks))));
@@ -111,7 +112,7 @@ private:
         return fine;
     }
     void add(const std::string& name, DistributionCounts counts, const std::string& grid = "", const std::string& policy = "") {
-        const double seconds = iteration_seconds(counts, command_.rank);
+        const double seconds = iteration_seconds(counts, command_.rank, costs_);
         rows_.push_back({name, grid, policy, std::move(counts), seconds});
     }
     void add_medium(const std::string& name, const partition::Grid& grid, const std::string& policy) {
@@ -128,6 +129,7 @@ private:
     const partition::TensorPart whole_;
     const partition::IndexView& view_;
     const StatsCommand& command_;
+    partition::IterationCosts costs_;
     partition::RowRule row_rule_;
     std::vector<Row> rows_;
 };
@@ -206,8 +208,8 @@ Json row_json(const Row& row) {
 }
 
 /// The text that is printed; on rank 0, which has all indices.
-std::string report(const StatsCommand& command, const ReadReport& read, const std::vector<std::string>& warnings,
-                   const partition::IndexView& view) {
+std::string report(const StatsCommand& command, const MachineModel& machine, const ReadReport& read,
+                   const std::vector<std::string>& warnings, const partition::IndexView& view) {
     const SliceTable slices(view);
     std::vector<ModeStatistics> modes;
     double elements = 1;
@@ -216,7 +218,7 @@ std::string report(const StatsCommand& command, const ReadReport& read, const st
         elements *= static_cast<double>(mode.length);
     }
     const double density = elements > 0 ? static_cast<double>(slices.nonzeros) / elements : 0;
-    DistributionTable distributions(slices, view, command);
+    DistributionTable distributions(slices, view, command, machine);
     if (command.json) {
         Json object;
         object["nonzeros"] = slices.nonzeros;
@@ -289,7 +291,7 @@ void run(const StatsCommand& command, const Console& console) {
         if (comm.rank() != 0) return;
         partition::IndexView view{input.tensor.lengths(), {}};
         for (const auto& list : indices) view.indices.emplace_back(list);
-        text = report(command, input.report, warnings, view);
+        text = report(command, world.state()->machine(), input.report, warnings, view);
     });
     comm.broadcast(text, 0);
     console.out << text << std::flush;

@@ -69,6 +69,7 @@ PreparedTerm::PreparedTerm(WorldState& world, const Product& product, std::int64
     options_.expected_runs = expected_runs;
     plan_ = plan_product(product_, options_);
     set_names(plan_.steps, without_names(product_));
+    seconds_ = plan_.seconds(product_.element_bytes, options_);
     settled_ = arges::settled(plan_, product_);
     new_place_bytes_ = new_place_bytes(plan_, product_);
     for (auto& factor : settled_.factors) factor.layout = world.intern(factor.layout);
@@ -91,7 +92,6 @@ void PreparedTerm::note_dry_run(WorldState& world) {
         largest = std::max(largest, memory.workspace);
         list_bytes_ += memory.lists;
         passing_bytes_ = std::max(passing_bytes_, memory.passing);
-        seconds_ += step.seconds(product_.element_bytes, options_);
         if (const auto* const movement = std::get_if<PlannedMovement>(&step.work))
             world.note_seconds(preparing_seconds(movement->spec, options_.machine));
     }

@@ -60,7 +60,7 @@ public:
     /// Bytes that are needed for a while in addition, at most; of a dry run only: while lists are built, and for copies that the
     /// products of a rank make of parts of their operands.
     std::int64_t passing_bytes() const { return passing_bytes_; }
-    /// Modelled time of a run; of a dry run only.
+    /// Modelled time of a run.
     double seconds() const { return seconds_; }
     /// The plan as text, with the names of a product.
     std::string explain(const Product& names) const;

@@ -270,11 +270,12 @@ void Statement::compare_plans() const {
 
 /// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for
 /// many, it is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best
-/// between them.
+/// between them. Runs that take less time together than planning does keep the plan that there is.
 std::shared_ptr<PreparedTerm> Statement::planned(const PlannedTerm& term, std::int64_t free_bytes) const {
     const auto expected = term.expected_runs;
     auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
     if (before && before->working_bytes() > free_bytes) before = nullptr;
+    if (before && !world_.machine().is_worth_planning(static_cast<double>(expected) * before->seconds())) return before;
     if (before && !before->is_for_any_runs() && before->plans_like(PreparedTerm(world_, term.product, many_runs, free_bytes)))
         before->set_for_any_runs();
     if (before && before->is_for_any_runs()) return before;

@@ -51,6 +51,7 @@ void Statement::run() {
     }
     const auto snapshot_bytes = aliased_ ? output_.bytes.size() : 0;
     world_.note_working(working + snapshot_bytes, from_workspace, passing);
+    world_.note_planned_bytes(planned);
     world_.report() = {0, planned, working + snapshot_bytes, 0, 0};
     find_new_places();
     if (world_.dry()) {

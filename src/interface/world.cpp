@@ -74,7 +74,9 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
     if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping)))
         throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
     communicator_->broadcast(machine, 0);
-    machine_ = parse_machine_model(machine, "rank 0");
+    machine_ = among_ranks(parse_machine_model(machine, "rank 0"), size_, per_node);
+    local::set_contraction_costs(
+        {machine_.multiplication_seconds * 1e9, machine_.vector_multiplication_seconds * 1e9, machine_.packed_element_seconds * 1e9});
     take_topology(torus, per_node);
     local_ = {local::max_workspace_bytes, communicator_->maximum(omp_get_max_threads())};
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
@@ -84,7 +86,7 @@ WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) 
 WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     if (ranks < 1) throw InvalidArgument("World::dry_run: " + std::to_string(ranks) + " ranks; at least one is needed");
     if (block_mapping_option()) group_mapping = GroupMapping::blocks;
-    machine_ = stored_machine();
+    machine_ = among_ranks(stored_machine(), size_, 1);
     take_topology(torus, 1);
     local_ = {local::max_workspace_bytes, omp_get_max_threads()};
     memory_limit_ = memory_limit_option().value_or(available_node_memory());

@@ -78,10 +78,13 @@ public:
     /// What a rank takes at most at a time: memory_peak() with what passes, and the plans that are kept with the lists of their
     /// movements. For dry runs, where it is an upper bound of what the process takes.
     std::int64_t taken_peak() const { return taken_peak_ + kept_plan_bytes(); }
-    /// Adds to the modelled time of what has run in this world, if it is a dry run.
+    /// Adds to the modelled time of what has run in this world: of statements, and in a dry run of all that moves.
     void note_seconds(double seconds) { planned_seconds_ += seconds; }
-    /// Modelled time of the statements of a dry run, and of what else was noted.
+    /// Modelled time of what was noted.
     double planned_seconds() const { return planned_seconds_; }
+    /// Adds to the bytes that statements have promised to send from this rank.
+    void note_planned_bytes(std::int64_t bytes) { planned_bytes_ += bytes; }
+    std::int64_t planned_bytes() const { return planned_bytes_; }
     const MachineModel& machine() const { return machine_; }
     OperationReport& report() { return report_; }
     /// Where executed steps are noted (ARGES_TRACE); null: nowhere.
@@ -105,6 +108,7 @@ private:
     LocalProducts local_;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;
     double planned_seconds_ = 0;
+    std::int64_t planned_bytes_ = 0;
     std::map<std::string, Layout> layouts_;
     std::unordered_map<const void*, std::uint64_t> digests_;
     RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};

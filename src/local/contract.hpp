@@ -12,6 +12,17 @@ namespace arges::local {
 /// Copies of operands that contract() makes stay below this at any time.
 inline constexpr std::int64_t max_workspace_bytes = 32 << 20;
 
+/// Nanoseconds of one thread in double precision, by which contract() chooses its way. Only their ratios matter.
+struct ContractionCosts {
+    double matrix_product = 0.04;  ///< per multiplication of a product of large matrices
+    double vector_loop = 0.12;     ///< per multiplication of loops whose operands stay in the cache
+    double packed_element = 1.2;   ///< per element that is copied in another order first
+};
+
+/// Takes these costs in this process from now on. Local; the same on all ranks, which else round sums differently; no other thread
+/// contracts meanwhile.
+void set_contraction_costs(const ContractionCosts& costs);
+
 /// C = alpha * sum over k of A * B + beta * C; for beta = 0 what C held is not read.
 ///
 /// Example, a matrix product of column-major A (4 x 2) and B (2 x 3): m = {{4, 1, 0, 1}}, n = {{3,

@@ -11,16 +11,13 @@ namespace arges::local {
 namespace {
 
 // Estimated nanoseconds for double precision on one core; only their ratios matter.
-constexpr double call_cost = 30;         // of a BLAS routine
-constexpr double gemm_cost = 0.04;       // per multiplication of a large matrix product
-constexpr double small_edge = 1;         // an edge of this size doubles that cost
-constexpr double near_reading = 0.1;     // per element of an operand of a product
-constexpr double distant_reading = 0.6;  // likewise, where the operand is not in the cache
-constexpr double gemv_cost = 0.12;       // per multiplication
-constexpr double pack_cost = 1.2;        // per element
-constexpr double pack_call_cost = 400;   // per operand
-constexpr double vector_cost = 0.12;     // per multiplication
-constexpr double distant_cost = 0.40;    // the same with more than near_rows in use at once
+constexpr double call_cost = 30;             // of a BLAS routine
+constexpr double small_edge = 1;             // an edge of this size doubles the cost of a matrix product
+constexpr double near_reading = 0.1;         // per element of an operand of a product
+constexpr double distant_reading = 0.6;      // likewise, where the operand is not in the cache
+constexpr double gemv_cost = 0.12;           // per multiplication
+constexpr double pack_call_cost = 400;       // per operand
+constexpr double distant_factor = 10.0 / 3;  // of loops with more than near_rows in use at once
 constexpr std::int64_t near_rows = 128;
 constexpr double vector_end_cost = 1.0;    // per multiplication, divided by the length of the vector axis
 constexpr double vector_store_cost = 0.4;  // per multiplication, divided by the products that are summed
@@ -29,6 +26,8 @@ constexpr double missed_cost = 3;          // per element of a strided operand t
 constexpr double cached_elements = 1 << 15;
 constexpr double shared_cache_elements = 1 << 20;
 constexpr double streamed_elements = 1 << 12;  // of a dense matrix: the processor fetches the next
+
+ContractionCosts costs;
 
 /// One group of axes, split into those of the matrix product and those of the loops around it.
 struct Split {
@@ -51,8 +50,8 @@ std::vector<Split> splits(const std::vector<FoldAxis>& group, OperandStride firs
 double estimate(const GemmPlan& plan) {
     const auto m = static_cast<double>(entries(plan.m)), n = static_cast<double>(entries(plan.n)), k = static_cast<double>(entries(plan.k));
     const double calls = static_cast<double>(entries(plan.loops)) * static_cast<double>(entries(plan.k_loops));
-    const double per_product = m == 1 || n == 1 ? gemv_cost : gemm_cost * (1 + small_edge * (1 / m + 1 / n + 1 / k));
-    return calls * (call_cost + m * n * k * per_product) + pack_cost * static_cast<double>(packed_elements(plan));
+    const double per_product = m == 1 || n == 1 ? gemv_cost : costs.matrix_product * (1 + small_edge * (1 / m + 1 / n + 1 / k));
+    return calls * (call_cost + m * n * k * per_product) + costs.packed_element * static_cast<double>(packed_elements(plan));
 }
 
 /// Sizes of a contraction that the cost of every vector axis depends on.
@@ -74,7 +73,7 @@ double operand_cost(std::int64_t stride, double uses, std::int64_t elements, boo
     if (stride <= 1) return 0;
     const auto number = static_cast<double>(elements);
     const double strided = strided_cost * uses + (number > cached_elements ? missed_cost * number : 0);
-    const double packed = pack_cost * number + pack_call_cost;
+    const double packed = costs.packed_element * number + pack_call_cost;
     pack = packed < strided;
     return std::min(packed, strided);
 }
@@ -88,7 +87,7 @@ VectorPlan consider(const FoldAxis& axis, const Totals& totals, bool in_batch) {
     if (axis.stride_b != 0) plan.rows += totals.n * totals.k / (in_batch ? 1 : axis.size);
     const bool near = plan.sums || plan.rows <= near_rows;
     const double per_product =
-        (near ? vector_cost : distant_cost) + vector_end_cost / size + vector_store_cost / static_cast<double>(totals.k);
+        costs.vector_loop * (near ? 1 : distant_factor) + vector_end_cost / size + vector_store_cost / static_cast<double>(totals.k);
     plan.cost = products * per_product + operand_cost(axis.stride_a, products, totals.a, plan.pack_a) +
                 operand_cost(axis.stride_b, products, totals.b, plan.pack_b) +
                 operand_cost(axis.stride_c, static_cast<double>(totals.c), totals.c, plan.pack_c);
@@ -102,6 +101,8 @@ std::vector<FoldAxis> without(std::vector<FoldAxis> axes, const FoldAxis* left_o
 }
 
 }  // namespace
+
+void set_contraction_costs(const ContractionCosts& measured) { costs = measured; }
 
 bool is_matrix(std::span<const FoldAxis> rows, std::span<const FoldAxis> columns, OperandStride stride) {
     if (!is_chain(rows, stride) || !is_chain(columns, stride)) return false;

@@ -14,7 +14,7 @@ namespace arges {
 
 namespace {
 
-/// Between ranks of a node a byte takes so much of the time.
+/// Between ranks of a node a byte takes so much of the time, if nothing else is known.
 constexpr double on_node = 0.5;
 
 /// Lines are routed message by message up to this length; beyond, the busiest link follows from the middle of each factor.
@@ -84,8 +84,9 @@ std::vector<Priced> without_worse(std::vector<Priced> all) {
 void check_link_rates(const Torus& torus, const Interconnect& interconnect) {
     const auto rates = interconnect.link_bytes_per_second.size(), dimensions = torus.lengths().size();
     if (rates > 1 && dimensions > 0 && rates != dimensions)
-        throw InvalidArgument("link_bytes_per_second has " + std::to_string(rates) + " numbers for the torus " + torus.to_string() +
-                              ", but must have one, or one for each dimension; correct the machine file, or write it anew with arges calibrate");
+        throw InvalidArgument(
+            "link_bytes_per_second has " + std::to_string(rates) + " numbers for the torus " + torus.to_string() +
+            ", but must have one, or one for each dimension; correct the machine file, or write it anew with arges calibrate");
 }
 
 void ExchangedDimensions::add(std::span<const int> from, std::span<const int> to) {
@@ -113,7 +114,7 @@ void Links::add_line(std::int64_t length, double dearness) {
     lengths_.insert(lengths_.end(), lines_.back().factors.begin(), lines_.back().factors.end());
 }
 
-double Links::least_cost() const { return is_torus_ ? 1 : on_node; }
+double Links::least_cost() const { return is_torus_ ? 1 : std::min(1.0, lines_[0].dearness); }
 
 Links Links::of_torus(const Torus& torus, const Interconnect& interconnect, const RankRates& rates) {
     check_link_rates(torus, interconnect);
@@ -133,8 +134,10 @@ Links Links::of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Int
     links.is_torus_ = false;
     links.link_seconds_ = interconnect.link_seconds;
     links.message_seconds_ = rates.message_seconds;
+    if (interconnect.on_node_message_seconds > 0) links.on_node_message_seconds_ = interconnect.on_node_message_seconds;
     const auto shared = static_cast<double>(ranks_per_node) * rates.bytes_per_second;
-    links.add_line(ranks_per_node, on_node);
+    const double near = interconnect.on_node_bytes_per_second;
+    links.add_line(ranks_per_node, near > 0 ? rates.bytes_per_second / near : on_node);
     links.add_line(nodes, interconnect.node_bytes_per_second > 0 ? std::max(1.0, shared / interconnect.node_bytes_per_second) : 1);
     return links;
 }
@@ -282,7 +285,8 @@ Links::Way Links::direct(Dimensions among) const {
     Way way;
     if (among == 0) return way;
     way.cost = cost(among);
-    way.latency = (group(among) - 1) * message_seconds_;
+    const double near = is_torus_ ? 1 : group(among & lines_[0].all());  // ranks of a node
+    way.latency = (group(among) - near) * message_seconds_ + (near - 1) * on_node_message_seconds_.value_or(message_seconds_);
     for (const auto& line : lines_) way.latency += farthest(line, (among & line.all()) >> line.first) * link_seconds_;
     return way;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,8 @@ struct Interconnect {
     double link_seconds = 0;                    ///< latency of a link
     std::int64_t ranks_per_node = 0;            ///< 0: as detected
     double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
+    double on_node_bytes_per_second = 0;        ///< that a rank sends to ranks of its node; 0: twice of what it sends to others
+    double on_node_message_seconds = 0;         ///< of a message to a rank of the node; 0: as of one to others
     bool operator==(const Interconnect&) const = default;
 };
 
@@ -70,7 +73,7 @@ public:
 
     /// @throws InvalidArgument as check_link_rates() does
     static Links of_torus(const Torus& torus, const Interconnect& interconnect, const RankRates& rates);
-    /// Ranks of a node follow each other; between them a byte takes half of the time.
+    /// Ranks of a node follow each other; where nothing else is known a byte between them takes half of the time.
     static Links of_nodes(std::int64_t ranks_per_node, std::int64_t nodes, const Interconnect& interconnect, const RankRates& rates);
 
     /// @param among  dimensions of the unfolded torus
@@ -134,6 +137,7 @@ private:
     std::vector<std::int64_t> lengths_;  // unfolded
     bool is_torus_ = true;
     double link_seconds_ = 0, message_seconds_ = 0;
+    std::optional<double> on_node_message_seconds_;
     mutable std::unordered_map<Dimensions, Use> known_;
     mutable std::unordered_map<Dimensions, std::vector<Way>> gathers_, exchanges_;
 };

@@ -148,6 +148,21 @@ TEST_F(ChooseDistribution, ARunHasTheLoadsAndVolumesOfTheChoice) {
     }
 }
 
+/// The defaults of both are the same, and what is measured comes through.
+TEST(IterationCosts, FollowFromTheMachine) {
+    const IterationCosts defaults, same = decompose::iteration_costs(MachineModel());
+    EXPECT_DOUBLE_EQ(same.per_nonzero_column, defaults.per_nonzero_column);
+    EXPECT_DOUBLE_EQ(same.per_row_column, defaults.per_row_column);
+    EXPECT_DOUBLE_EQ(same.per_byte, defaults.per_byte);
+    EXPECT_DOUBLE_EQ(same.per_message, defaults.per_message);
+    MachineModel slow;
+    slow.bytes_per_second /= 10;
+    slow.nonzero_column_seconds = 3e-9;
+    const auto costs = decompose::iteration_costs(slow);
+    EXPECT_DOUBLE_EQ(costs.per_byte, 10 * defaults.per_byte);
+    EXPECT_EQ(costs.per_nonzero_column, 3e-9);
+}
+
 TEST_F(ChooseDistribution, KeepsWhatTheRequestGives) {
     const auto mine = part_of(skewed_tensor(6), comm_);
     for (const char* policy : {"nnz", "ordered-3", "max-min"}) {

@@ -1,14 +1,16 @@
 // Products of many tensors: order, fusion and grid are chosen by the planner, the result is that of the reference.
 #include "arges/arges.hpp"
 #include "interface/tensor_state.hpp"
+#include "support/program_run.hpp"
 #include "support/random_network.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <numeric>
 
 namespace arges::test {
 namespace {
@@ -95,6 +97,24 @@ TEST(Networks, MoveALastingTensorForTheSakeOfLaterRuns) {
     }
     EXPECT_EQ(R.gather(), wanted);
     EXPECT_LE(X.state()->moves, 8);
+}
+
+/// Where planning takes longer than all runs, the first plan stays, and nothing is moved for the sake of later ones.
+TEST(Networks, KeepTheirPlanWherePlanningDoesNotPay) {
+    const auto file = ::testing::TempDir() + "arges_slow_planning_" + std::to_string(World().rank()) + ".conf";
+    std::ofstream(file) << "planning_seconds = 1000\n";
+    const MachineFile setting(file);
+    const World world;
+    std::remove(file.c_str());
+    Tensor<double> X(world, {16, 16, 16, 16}, "X"), A(world, {16, 12}, "A"), B(world, {16, 12}, "B"), C(world, {16, 12}, "C");
+    Tensor<double> R(world, {16, 12, 12, 12}, "R");
+    for (auto* tensor : {&X, &A, &B, &C}) tensor->fill_random(3);
+    const auto product = X["ijkl"] * A["jb"] * B["kc"] * C["ld"];
+    R["ibcd"] = product;
+    const auto wanted = R.gather();
+    for (int run = 0; run < 40; ++run) R["ibcd"] = product;
+    EXPECT_EQ(R.gather(), wanted);
+    EXPECT_EQ(X.state()->moves, 0);
 }
 
 /// One tensor in several places of a product wants to lie in several ways; it can follow one of them.

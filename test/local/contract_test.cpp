@@ -1,5 +1,6 @@
 #include "local/contract.hpp"
 
+#include "local/contract_plan.hpp"
 #include "local/fold.hpp"
 #include "local/random_contraction.hpp"
 #include "support/reference_kernels.hpp"
@@ -84,6 +85,41 @@ TYPED_TEST(Contract, AgreesWithTheReferenceForLongAxes) {
         expect_like_reference<TypeParam>(random_case(shapes[seed % std::size(shapes)], random), random);
         if (this->HasFailure()) return;
     }
+}
+
+/// Sets the costs of contractions, and the default ones at the end.
+struct Costs {
+    explicit Costs(const ContractionCosts& costs) { set_contraction_costs(costs); }
+    ~Costs() { set_contraction_costs({}); }
+};
+
+/// A processor with another ratio of matrix products, loops and copies gets other plans, and the same results.
+TYPED_TEST(Contract, AgreesWithTheReferenceWhateverItCosts) {
+    for (const ContractionCosts& costs : {ContractionCosts{4, 0.12, 1.2}, ContractionCosts{0.04, 12, 1.2},
+                                          ContractionCosts{0.04, 0.12, 1e-3}, ContractionCosts{0.04, 0.12, 1e3}}) {
+        const Costs set(costs);
+        for (unsigned seed = 1; seed <= 100; ++seed) {
+            SCOPED_TRACE(seed);
+            Random random(seed);
+            const auto axes = [&] { return random.integer(0, 3); };
+            const auto largest = [&] { return random.integer(1, 6); };
+            const Shape shape = {axes(), axes(), axes(), axes() / 2, largest(), largest(), largest(), largest()};
+            expect_like_reference<TypeParam>(random_case(shape, random), random);
+            if (this->HasFailure()) return;
+        }
+    }
+}
+
+TEST(ContractionCosts, ArePaidByThePlans) {
+    const FoldedContraction f{{{64, 1, 0, 1}}, {{64, 0, 64, 64}}, {{64, 64, 1, 0}}};
+    const double matrices = plan_gemm(f).cost, loops = plan_vector(f).cost;
+    EXPECT_LT(matrices, loops);
+    const Costs set({4, 0.12, 1.2});
+    EXPECT_GT(plan_gemm(f).cost, 50 * matrices);
+    EXPECT_EQ(plan_vector(f).cost, loops);
+    set_contraction_costs({0.04, 0.012, 1.2});
+    EXPECT_EQ(plan_gemm(f).cost, matrices);
+    EXPECT_LT(plan_vector(f).cost, loops);
 }
 
 TYPED_TEST(Contract, ReducesLikeTheReference) {

@@ -31,6 +31,14 @@ MachineModel some_machine() {
     MachineModel machine;
     machine.flops_per_second = 1.25e11 / 3;
     machine.message_seconds = 1e-6;
+    machine.half_rate_edge = 31.25;
+    machine.planning_seconds = 2e-4;
+    machine.nonzero_column_seconds = 1.5e-9;
+    machine.row_column_seconds = 7e-9;
+    machine.vector_multiplication_seconds = 3e-10;
+    machine.interconnect.on_node_bytes_per_second = 6e9;
+    machine.interconnect.on_node_message_seconds = 3e-7;
+    machine.interconnect.node_bytes_per_second = 1.2e10;
     return machine;
 }
 
@@ -57,6 +65,35 @@ TEST(MachineModel, KnowsTheInterconnect) {
     EXPECT_EQ(interconnect.ranks_per_node, 4);
     EXPECT_EQ(interconnect.node_bytes_per_second, 1e10);
     EXPECT_EQ(parse_machine_model(to_text(machine), "a file"), machine);
+}
+
+/// Products that were timed the way the model says give its constants back, and the rate of a third size.
+TEST(MachineModel, KnowsHowFastProductsOfAnySizeAre) {
+    MachineModel machine;
+    EXPECT_EQ(machine.product_seconds(1e9, 3e6, 2), 2e9 / machine.flops_per_second) << "nothing is known of small ones";
+    machine.half_rate_edge = 60;
+    for (const double edge : {4.0, 60.0, 900.0}) {
+        const double products = edge * edge * edge, rate = machine.flops_per_second / (1 + 60 / edge);
+        EXPECT_NEAR(2 * products / machine.product_seconds(products, 3 * edge * edge, 2), rate, 1e-9 * rate);
+        EXPECT_NEAR(8 * products / machine.product_seconds(products, 3 * edge * edge, 8), rate, 1e-9 * rate);
+    }
+    const double square = machine.product_seconds(1e6, 3e4, 2), flat = machine.product_seconds(1e6, 2 * 500 * 4 + 500 * 500, 2);
+    EXPECT_GT(flat, square) << "as many multiplications, of a short summed index";
+}
+
+TEST(MachineModel, HasOtherConstantsWithinANode) {
+    auto machine = some_machine();
+    machine.interconnect.ranks_per_node = 4;
+    for (const std::int64_t ranks : {1, 2, 4}) {
+        const auto near = among_ranks(machine, ranks, 1);
+        EXPECT_EQ(near.bytes_per_second, 6e9);
+        EXPECT_EQ(near.message_seconds, 3e-7);
+    }
+    EXPECT_EQ(among_ranks(machine, 8, 8), machine) << "the file says how many are on a node";
+    machine.interconnect.ranks_per_node = 0;
+    EXPECT_EQ(among_ranks(machine, 8, 8).bytes_per_second, 6e9) << "as detected";
+    EXPECT_EQ(among_ranks(machine, 8, 1), machine);
+    EXPECT_EQ(among_ranks(MachineModel(), 8, 8), MachineModel()) << "nothing is known of distances";
 }
 
 TEST(MachineModel, TakesCommentsAndPartsOfTheConstants) {
@@ -87,6 +124,10 @@ TEST(MachineModel, SaysWhatIsWrongWithAFile) {
                                                         {"link_bytes_per_second = 1 fast", "positive"},
                                                         {"link_bytes_per_second =", "positive"},
                                                         {"link_seconds = 0", "positive"},
+                                                        {"half_rate_edge = -3", "positive"},
+                                                        {"planning_seconds = none", "positive"},
+                                                        {"on_node_bytes_per_second = 0", "positive"},
+                                                        {"on_node_message_seconds = 1us", "positive"},
                                                         {"ranks_per_node = 2.5", "whole"},
                                                         {"ranks_per_node = 1e30", "whole"},
                                                         {"ranks_per_node = 99999999999999999999", "whole"},

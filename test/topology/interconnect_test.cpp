@@ -125,6 +125,14 @@ TEST(Links, OfNodesAreSharedByTheirRanks) {
     EXPECT_NEAR(fast.cost(dimension(2) | dimension(3)), 1, 1e-9);
     EXPECT_NEAR(shared.cost(dimension(2) | dimension(3)), 4, 1e-9);
     EXPECT_LT(shared.cost_of_all(), 4) << "some of the bytes stay in the node";
+    EXPECT_NEAR(fast.cost(dimension(0) | dimension(1)), 0.5, 1e-9) << "where nothing else is known";
+    for (const double near : {5e8, 8e9}) {
+        interconnect.on_node_bytes_per_second = near;
+        const auto measured = Links::of_nodes(4, 4, interconnect, 1e9);
+        EXPECT_NEAR(measured.cost(dimension(0) | dimension(1)), 1e9 / near, 1e-9);
+        EXPECT_NEAR(measured.cost(dimension(2) | dimension(3)), 4, 1e-9);
+        for (Dimensions among = 1; among < 16; ++among) EXPECT_LE(measured.least_cost(), measured.cost(among)) << among;
+    }
 }
 
 TEST(Topology, IsGivenOrReadOrDetected) {

@@ -84,6 +84,7 @@ private:
     void choose_medium_grain() {
         partition::ChoiceOptions options;
         options.rows = chosen_.plan.row_rule;
+        options.costs = request_.costs;
         options.costs.bytes_per_element = sizeof(T);
         if (!request_.policy.empty()) options.layers = partition::parse_layer_rule(request_.policy);
         auto& plan = chosen_.plan;
@@ -221,6 +222,15 @@ std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, 
     std::vector<std::vector<std::int64_t>> result;
     for (const auto& indices : nonzeros.indices) result.push_back(gathered_on(comm, 0, indices));
     return result;
+}
+
+partition::IterationCosts iteration_costs(const MachineModel& machine) {
+    partition::IterationCosts costs;
+    costs.per_nonzero_column = machine.nonzero_column_seconds;
+    costs.per_row_column = machine.row_column_seconds;
+    costs.per_byte = 3.2 / machine.bytes_per_second;
+    costs.per_message = 0.4 * machine.message_seconds;
+    return costs;
 }
 
 template <class T>

@@ -7,7 +7,9 @@ DistributedTensor<T> distribute_tensor(SparseState<T>& source, bool gives_up, co
     const auto& comm = source.comm();
     const auto before = source.local().count();
     const auto lengths = source.local().lengths;
-    auto chosen = choose_distribution(comm, source.local(), request);
+    auto priced = request;
+    priced.costs = iteration_costs(source.world->machine());
+    auto chosen = choose_distribution(comm, source.local(), priced);
     sparse::Nonzeros<T> mine;
     comm.agree([&] {
         if (gives_up)

@@ -81,7 +81,7 @@ double pair_seconds(const PairShape& s, const Product& spec, const PlanOptions& 
     const double split_batch = std::max(1.0, std::min(s.batch, ranks));
     const double words = s.batch / split_batch * matmul_lower_bound_words(s.m, s.n, s.k, ranks / split_batch);
     const double excess = std::max(0.0, s.batch * s.m * s.n * bytes / ranks - static_cast<double>(options.memory_limit));
-    return products * (spec.complex ? 8 : 2) / ranks / machine.flops_per_second +
+    return machine.product_seconds(products / ranks, traffic / ranks, spec.flops_per_product()) +
            traffic * bytes / ranks / machine.copied_bytes_per_second + (words * bytes + excess_charge * excess) / machine.bytes_per_second;
 }
 

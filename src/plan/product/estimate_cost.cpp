@@ -181,9 +181,9 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
         messages = std::max(messages, 2 * sizes.words[o] / static_cast<double>(plan.parts(o)));
     }
     cost.working_bytes = saturated((working + messages) * bytes);
-    const double multiplying =
-        plan.rows ? row_seconds(plan, machine)
-                  : std::max(cost.flops / machine.flops_per_second, traffic * bytes / (2 * machine.copied_bytes_per_second));
+    const double multiplying = plan.rows ? row_seconds(plan, machine)
+                                         : std::max(machine.product_seconds(products, traffic, per_product),
+                                                    traffic * bytes / (2 * machine.copied_bytes_per_second));
     if (moves && sizes.ways.empty()) moving += runs * machine.message_seconds;
     cost.seconds = multiplying + moving + copied * bytes / machine.copied_bytes_per_second;
     return (working + messages) * bytes;

@@ -23,12 +23,32 @@ struct Constant {
     double MachineModel::*value;
 };
 
-constexpr std::array<Constant, 6> constants{{{"flops_per_second", &MachineModel::flops_per_second},
-                                             {"bytes_per_second", &MachineModel::bytes_per_second},
-                                             {"copied_bytes_per_second", &MachineModel::copied_bytes_per_second},
-                                             {"message_seconds", &MachineModel::message_seconds},
-                                             {"listed_element_seconds", &MachineModel::listed_element_seconds},
-                                             {"cache_bytes", &MachineModel::cache_bytes}}};
+constexpr std::array<Constant, 11> constants{{{"flops_per_second", &MachineModel::flops_per_second},
+                                              {"bytes_per_second", &MachineModel::bytes_per_second},
+                                              {"copied_bytes_per_second", &MachineModel::copied_bytes_per_second},
+                                              {"message_seconds", &MachineModel::message_seconds},
+                                              {"listed_element_seconds", &MachineModel::listed_element_seconds},
+                                              {"cache_bytes", &MachineModel::cache_bytes},
+                                              {"nonzero_column_seconds", &MachineModel::nonzero_column_seconds},
+                                              {"row_column_seconds", &MachineModel::row_column_seconds},
+                                              {"multiplication_seconds", &MachineModel::multiplication_seconds},
+                                              {"vector_multiplication_seconds", &MachineModel::vector_multiplication_seconds},
+                                              {"packed_element_seconds", &MachineModel::packed_element_seconds}}};
+
+/// What is written only where it is known; 0 stands for unknown.
+constexpr std::array<Constant, 2> optional_constants{
+    {{"half_rate_edge", &MachineModel::half_rate_edge}, {"planning_seconds", &MachineModel::planning_seconds}}};
+
+/// Likewise, of the interconnect.
+struct LinkConstant {
+    const char* name;
+    double Interconnect::*value;
+};
+
+constexpr std::array<LinkConstant, 4> link_constants{{{"link_seconds", &Interconnect::link_seconds},
+                                                      {"node_bytes_per_second", &Interconnect::node_bytes_per_second},
+                                                      {"on_node_bytes_per_second", &Interconnect::on_node_bytes_per_second},
+                                                      {"on_node_message_seconds", &Interconnect::on_node_message_seconds}}};
 
 constexpr const char* cure = "; correct it, or write the file anew with arges calibrate";
 
@@ -85,25 +105,36 @@ bool set_interconnect(Interconnect& interconnect, const Setting& line) {
         }
     } else if (line.name == "link_bytes_per_second") {
         interconnect.link_bytes_per_second = line.positives();
-    } else if (line.name == "link_seconds") {
-        interconnect.link_seconds = line.positive();
     } else if (line.name == "ranks_per_node") {
         interconnect.ranks_per_node = line.whole();
-    } else if (line.name == "node_bytes_per_second") {
-        interconnect.node_bytes_per_second = line.positive();
     } else {
+        for (const auto& constant : link_constants) {
+            if (line.name != constant.name) continue;
+            interconnect.*constant.value = line.positive();
+            return true;
+        }
         return false;
     }
     return true;
 }
 
+const Constant* constant_of(const std::string& name) {
+    for (const auto& constant : constants)
+        if (name == constant.name) return &constant;
+    for (const auto& constant : optional_constants)
+        if (name == constant.name) return &constant;
+    return nullptr;
+}
+
+std::string line_of(const char* name, double value) { return std::string(name) + " = " + digits_of(value) + "\n"; }
+
 }  // namespace
 
 std::string to_text(const MachineModel& machine) {
     std::string text = "# Constants of one rank, measured by arges calibrate.\n";
-    for (const auto& constant : constants) {
-        text += std::string(constant.name) + " = " + digits_of(machine.*constant.value) + "\n";
-    }
+    for (const auto& constant : constants) text += line_of(constant.name, machine.*constant.value);
+    for (const auto& constant : optional_constants)
+        if (machine.*constant.value > 0) text += line_of(constant.name, machine.*constant.value);
     const auto& interconnect = machine.interconnect;
     if (!interconnect.torus.lengths().empty()) text += "torus = " + interconnect.torus.to_string() + "\n";
     if (!interconnect.link_bytes_per_second.empty()) {
@@ -111,15 +142,24 @@ std::string to_text(const MachineModel& machine) {
         for (const double rate : interconnect.link_bytes_per_second) text += " " + digits_of(rate);
         text += "\n";
     }
-    if (interconnect.link_seconds > 0) text += "link_seconds = " + digits_of(interconnect.link_seconds) + "\n";
     if (interconnect.ranks_per_node > 0) text += "ranks_per_node = " + std::to_string(interconnect.ranks_per_node) + "\n";
-    if (interconnect.node_bytes_per_second > 0) text += "node_bytes_per_second = " + digits_of(interconnect.node_bytes_per_second) + "\n";
+    for (const auto& constant : link_constants)
+        if (interconnect.*constant.value > 0) text += line_of(constant.name, interconnect.*constant.value);
     return text;
 }
 
 MachineModel default_machine(int threads) {
     MachineModel machine;
     machine.flops_per_second *= threads;
+    return machine;
+}
+
+MachineModel among_ranks(MachineModel machine, std::int64_t ranks, std::int64_t ranks_per_node) {
+    auto& interconnect = machine.interconnect;
+    if (interconnect.ranks_per_node > 0) ranks_per_node = interconnect.ranks_per_node;
+    if (ranks > ranks_per_node) return machine;
+    if (interconnect.on_node_bytes_per_second > 0) machine.bytes_per_second = interconnect.on_node_bytes_per_second;
+    if (interconnect.on_node_message_seconds > 0) machine.message_seconds = interconnect.on_node_message_seconds;
     return machine;
 }
 
@@ -135,9 +175,7 @@ MachineModel parse_machine_model(const std::string& text, const std::string& fil
         const auto sign = line.find('=');
         if (sign == std::string::npos) throw InvalidArgument(where + "it is not of the form \"name = value\"" + cure);
         const auto name = without_blanks(line.substr(0, sign)), value = without_blanks(line.substr(sign + 1));
-        const Constant* known = nullptr;
-        for (const auto& constant : constants)
-            if (name == constant.name) known = &constant;
+        const Constant* const known = constant_of(name);
         if (!seen.insert(name).second) throw InvalidArgument(where + name + " is given twice" + cure);
         const Setting setting{name, value, where};
         if (known != nullptr)

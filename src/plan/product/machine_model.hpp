@@ -10,13 +10,27 @@ namespace arges {
 
 /// Rates that turn flops and bytes into seconds, of one rank. Plans depend on their ratios. `arges calibrate` measures them.
 struct MachineModel {
-    double flops_per_second = 2e10;
+    double flops_per_second = 2e10;        ///< of products of large matrices
+    double half_rate_edge = 0;             ///< of square matrices whose products reach half of that; 0: all sizes reach it
     double bytes_per_second = 4e9;         ///< between ranks
     double copied_bytes_per_second = 6e9;  ///< local copies
     double message_seconds = 5e-6;
-    double listed_element_seconds = 5e-9;  ///< to copy one element along lists of offsets
-    double cache_bytes = 8 << 20;          ///< a rank's share of the last-level cache: the fast memory of explain()'s intensities
+    double listed_element_seconds = 5e-9;            ///< to copy one element along lists of offsets
+    double cache_bytes = 8 << 20;                    ///< a rank's share of the last-level cache: the fast memory of explain()'s intensities
+    double nonzero_column_seconds = 1e-9;            ///< of MTTKRP in one mode, for a nonzero and a column
+    double row_column_seconds = 4e-9;                ///< to solve for a row of a factor, with its norm and Gram matrix, for each column
+    double multiplication_seconds = 4e-11;           ///< of one thread, in products of large matrices
+    double vector_multiplication_seconds = 1.2e-10;  ///< likewise, in loops over vectors
+    double packed_element_seconds = 1.2e-9;          ///< of one thread, to copy an element in another order
+    double planning_seconds = 0;                     ///< to choose the plan of a product; 0: that costs nothing
     Interconnect interconnect;
+    /// Seconds of a local product. The cost of a multiplication grows with 1/m + 1/n + 1/k, that is with what is read and written.
+    /// @param elements of both factors and the result  @param flops_per_product 2, or 8 of complex numbers
+    double product_seconds(double products, double elements, double flops_per_product) const {
+        return (products + half_rate_edge / 3 * elements) * flops_per_product / flops_per_second;
+    }
+    /// Is a plan worth choosing that makes runs faster which take so long with the plan that there is?
+    bool is_worth_planning(double seconds) const { return seconds >= planning_seconds; }
     bool operator==(const MachineModel&) const = default;
 };
 
@@ -25,6 +39,10 @@ std::string to_text(const MachineModel& machine);
 
 /// The constants where nothing was measured: a rank of several threads multiplies as many times faster. Pure.
 MachineModel default_machine(int threads = 1);
+
+/// The constants that hold among so many ranks: those of a node where all of them are on one. Pure.
+/// @param ranks_per_node as detected; what the interconnect says comes first
+MachineModel among_ranks(MachineModel machine, std::int64_t ranks, std::int64_t ranks_per_node);
 
 /// Reads such lines; blank lines and what follows a # do not count.
 /// @param file names the text in messages  @param machine has the constants that are not named
