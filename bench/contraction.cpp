@@ -1,5 +1,7 @@
 // Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain]
 // Prints  case=... n=... ranks=... first=<seconds of the first run> seconds=<best of the repetitions> gflops=<useful flops per second>
+// planned=<seconds that the last run's plan predicts> bytes=... messages=<sent by the busiest rank in the last run> bound=<lower bound of bytes>
+// flops=<useful ones>
 // and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
 #include <arges/arges.hpp>
 
@@ -35,6 +37,7 @@ struct Case {
     Operand c;
     std::vector<Operand> factors;
     bool accumulate = false, antisymmetrize = false;
+    bool starts_anew = false;  ///< each run takes new tensors, which lie as new tensors do
 };
 
 /// C[left right] (+)= factor * A[left middle] * B[middle right], each half of the labels one symmetric group.
@@ -129,6 +132,11 @@ Case make_case(const std::string& name, std::int64_t n) {
         c.flops = 2.0 * static_cast<double>(n) * static_cast<double>(8 * n) * 48;
         return c;
     }
+    if (name == "reverse2" || name == "reverse4") {  // nothing lies right, and neither tensor may stay where the other one is
+        auto c = network(name == "reverse2" ? "ji->ij" : "lkji->ijkl", dense(n, 1));
+        c.accumulate = c.starts_anew = true;
+        return c;
+    }
     if (name == "2mm" || name == "3mm") {
         auto c = network(name == "2mm" ? "ij,jk,kl->il" : "ij,jk,kl,lm->im", dense(n, 24));
         c.flops = 2.0 * std::pow(static_cast<double>(n), 3) * static_cast<double>(c.factors.size() - 1);
@@ -147,7 +155,7 @@ Case make_case(const std::string& name, std::int64_t n) {
         return c;
     }
     throw arges::InvalidArgument("unknown case " + name +
-                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard ttmc5 "
+                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard reverse2 reverse4 ttmc5 "
                                  "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");
 }
 
@@ -164,29 +172,48 @@ void count_bytes([[maybe_unused]] int level) {
 #endif
 }
 
+/// The tensors of a case and its right-hand side.
+struct Operands {
+    Tensor<double> output;
+    arges::Expression<double> right;
+};
+
+Operands operands(const World& world, const Case& c) {
+    arges::Expression<double> product(c.factor);
+    for (std::size_t f = 0; f < c.factors.size(); ++f) product = product * tensor(world, c.factors[f], f + 4)[c.factors[f].labels];
+    return {tensor(world, c.c, 3), c.antisymmetrize ? antisymmetrized(product) : product};
+}
+
+/// The number that follows the last of some words in a text that people read, as 1,024; 0 without them.
+double number_after(const std::string& text, const std::string& words) {
+    const auto found = text.rfind(words);
+    if (found == std::string::npos) return 0;
+    auto digits = text.substr(found + words.size(), 40);
+    std::erase(digits, ',');
+    return std::atof(digits.c_str());
+}
+
 void run(int argc, char** argv) {
     const std::string name = argc > 1 ? argv[1] : "mm";
     const std::int64_t n = argc > 2 ? std::atoll(argv[2]) : 512;
     const int repetitions = argc > 3 ? std::atoi(argv[3]) : 5;
     const World world;
     const auto c = make_case(name, n);
-    auto C = tensor(world, c.c, 3);
-    arges::Expression<double> product(c.factor);
-    for (std::size_t f = 0; f < c.factors.size(); ++f) product = product * tensor(world, c.factors[f], f + 4)[c.factors[f].labels];
-    const auto right = c.antisymmetrize ? antisymmetrized(product) : product;
+    auto now = operands(world, c);
     const double beta = c.accumulate ? 1 : 0;
     if (argc > 4 && std::string(argv[4]) == "--explain" && world.rank() == 0)
-        std::fputs(C[c.c.labels].explain(right, beta).c_str(), stdout);
+        std::fputs(now.output[c.c.labels].explain(now.right, beta).c_str(), stdout);
     count_bytes(0);
     double best = 1e300, first = 0;
     for (int r = -1; r < repetitions; ++r) {
+        if (c.starts_anew) now = operands(world, c);
         MPI_Barrier(world.communicator());
         if (r == repetitions - 1) {
             count_bytes(2);
             count_bytes(1);
         }
         const double start = MPI_Wtime();
-        C[c.c.labels].assign(right, beta);
+        now.output[c.c.labels].assign(now.right, beta);
         double seconds = MPI_Wtime() - start;
         count_bytes(0);
         MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, world.communicator());
@@ -195,9 +222,16 @@ void run(int argc, char** argv) {
         else
             best = std::min(best, seconds);
     }
-    if (world.rank() == 0)
-        std::printf("case=%s n=%lld ranks=%lld first=%.6f seconds=%.6f gflops=%.3f\n", name.c_str(), static_cast<long long>(n),
-                    static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9);
+    long long sent[] = {world.last_report().bytes_sent, world.last_report().messages_sent};
+    MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_LONG_LONG, MPI_MAX, world.communicator());
+    if (c.starts_anew) now = operands(world, c);
+    if (world.rank() != 0) return;
+    const auto plan = now.output[c.c.labels].explain(now.right, beta);
+    const auto bound = number_after(plan, "(largest of a step) ");
+    std::printf("case=%s n=%lld ranks=%lld first=%.7f seconds=%.7f gflops=%.3f planned=%.7f bytes=%lld messages=%lld bound=%.0f flops=%.4g\n",
+                name.c_str(), static_cast<long long>(n), static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9,
+                number_after(plan, "predicted seconds "), sent[0], sent[1],
+                bound > 0 ? bound : number_after(plan, "(memory-independent) "), c.flops);
 }
 
 }  // namespace
