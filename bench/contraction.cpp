@@ -1,8 +1,7 @@
 // Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain]
 // Prints  case=... n=... ranks=... first=<seconds of the first run> seconds=<best of the repetitions> gflops=<useful flops per second>
-// planned=<seconds that the last run's plan predicts> bytes=... messages=<sent by the busiest rank in the last run> bound=<lower bound of bytes>
-// flops=<useful ones>
-// and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
+// planned=<seconds that the last run's plan predicts> bytes=... messages=<sent by the busiest rank in the last run> bound=<lower bound of
+// bytes> flops=<useful ones> and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
 #include <arges/arges.hpp>
 
 #include <algorithm>
@@ -154,9 +153,10 @@ Case make_case(const std::string& name, std::int64_t n) {
         c.flops = 2 * std::pow(size, order) * static_cast<double>(rank) * (name == "ttmc5" ? 1 + r + r * r + r * r * r : 1);
         return c;
     }
-    throw arges::InvalidArgument("unknown case " + name +
-                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard reverse2 reverse4 ttmc5 "
-                                 "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");
+    throw arges::InvalidArgument(
+        "unknown case " + name +
+        "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard reverse2 reverse4 ttmc5 "
+        "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");
 }
 
 Tensor<double> tensor(const World& world, const Operand& o, std::uint64_t seed) {
@@ -228,10 +228,11 @@ void run(int argc, char** argv) {
     if (world.rank() != 0) return;
     const auto plan = now.output[c.c.labels].explain(now.right, beta);
     const auto bound = number_after(plan, "(largest of a step) ");
-    std::printf("case=%s n=%lld ranks=%lld first=%.7f seconds=%.7f gflops=%.3f planned=%.7f bytes=%lld messages=%lld bound=%.0f flops=%.4g\n",
-                name.c_str(), static_cast<long long>(n), static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9,
-                number_after(plan, "predicted seconds "), sent[0], sent[1],
-                bound > 0 ? bound : number_after(plan, "(memory-independent) "), c.flops);
+    std::printf(
+        "case=%s n=%lld ranks=%lld first=%.7f seconds=%.7f gflops=%.3f planned=%.7f bytes=%lld messages=%lld bound=%.0f flops=%.4g\n",
+        name.c_str(), static_cast<long long>(n), static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9,
+        number_after(plan, "predicted seconds "), sent[0], sent[1], bound > 0 ? bound : number_after(plan, "(memory-independent) "),
+        c.flops);
 }
 
 }  // namespace

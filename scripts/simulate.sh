@@ -11,6 +11,7 @@
 # WEAK      ranks for which the sizes are meant: other machines get sizes of as many flops on a rank, and efficiencies are printed
 # COMPUTES  yes: time between MPI calls counts as it is measured here; no (default): communication only, which repeats exactly; plans
 #           then take computation to be free
+# FACTORS   no: links give messages of any length their full rate; yes (default): short messages get less, as SimGrid measured on a cluster
 # RUNS      of each statement after the first; 8 by default
 # CSV       a file for the same figures, which are added
 set -euo pipefail
@@ -129,9 +130,11 @@ weak_size() {
 }
 
 simulate() { # PROGRAM
+    local network=()
+    [ "${FACTORS:-yes}" = yes ] || network=(--cfg=smpi/bw-factor:0:1.0 --cfg=smpi/lat-factor:0:1.0 --cfg=network/crosstraffic:no)
     ARGES_MACHINE="$build/$machine.conf" ARGES_COORDINATES="$coordinates" ARGES_RANK_ORDER="$rank_order" OMP_NUM_THREADS=1 \
         smpirun -np "$ranks" -platform "$build/$machine.xml" -hostfile "$build/$machine.hosts" \
-        --cfg=smpi/host-speed:40Gf --cfg=smpi/simulate-computation:"$computes" --log=root.thresh:critical \
+        --cfg=smpi/host-speed:40Gf --cfg=smpi/simulate-computation:"$computes" "${network[@]}" --log=root.thresh:critical \
         "$1" "$case" "$size" "${RUNS:-8}"
 }
 
@@ -184,6 +187,6 @@ awk -F , -v before="$rows_before" 'NR > before && $7 > 0 {
     print "\nmachine          as         geometric mean of ratios, predictions within 20 %"
     for (k = 1; k <= keys; ++k) {
         key = order[k]
-        printf "%s %.3f  %d of %d\n", key, ratios[key] > 0 ? exp(logs[key] / ratios[key]) : 0, near[key], predicted[key]
+        printf "%s %.3f  %d of %d\n", key, (ratios[key] > 0 ? exp(logs[key] / ratios[key]) : 0), near[key], predicted[key]
     }
 }' "$csv"
