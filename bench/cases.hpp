@@ -32,6 +32,7 @@ struct Case {
     Operand c;
     std::vector<Operand> factors;
     bool accumulate = false, antisymmetrize = false;
+    bool starts_anew = false;  ///< each run takes new tensors, which lie as new tensors do
 };
 
 /// C[left right] (+)= factor * A[left middle] * B[middle right], each half of the labels one symmetric group.
@@ -124,9 +125,6 @@ inline Case decomposition(const std::string& name, std::int64_t n, std::int64_t 
     return c;
 }
 
-/// Cyclops' model contractions, terms of coupled cluster and Deinsum's einsums; n is the extent of each label, or what the case makes of
-/// it.
-/// @throws InvalidArgument for an unknown name, with the known ones
 /// Cyclops' model contractions, terms of coupled cluster, and Deinsum's networks; n is the extent of every label that the case does not
 /// fix.
 /// @throws InvalidArgument for an unknown name, with the known ones
@@ -151,6 +149,11 @@ inline Case make_case(const std::string& name, std::int64_t n) {
         c.flops = 2.0 * static_cast<double>(n) * static_cast<double>(8 * n) * 48;
         return c;
     }
+    if (name == "reverse2" || name == "reverse4") {  // nothing lies right, and neither tensor may stay where the other one is
+        auto c = network(name == "reverse2" ? "ji->ij" : "lkji->ijkl", dense(n, 1));
+        c.accumulate = c.starts_anew = true;
+        return c;
+    }
     if (name == "2mm" || name == "3mm") {
         auto c = network(name == "2mm" ? "ij,jk,kl->il" : "ij,jk,kl,lm->im", dense(n, 24));
         c.flops = 2.0 * std::pow(static_cast<double>(n), 3) * static_cast<double>(c.factors.size() - 1);
@@ -158,7 +161,7 @@ inline Case make_case(const std::string& name, std::int64_t n) {
     }
     if (is_decomposition(name)) return decomposition(name, n, name == "ttmc5" ? std::min<std::int64_t>(24, n) : 24);
     throw arges::InvalidArgument("unknown case " + name +
-                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard ttmc5 "
+                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard reverse2 reverse4 ttmc5 "
                                  "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");
 }
 

@@ -1,6 +1,7 @@
 // Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain]
 // Prints  case=... n=... ranks=... first=<seconds of the first run> seconds=<best of the repetitions> gflops=<useful flops per second>
-// and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
+// planned=<seconds that the last run's plan predicts> bytes=... messages=<sent by the busiest rank in the last run> bound=<lower bound of
+// bytes> flops=<useful ones> and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
 #include <arges/arges.hpp>
 
 #include "statements.hpp"
@@ -22,27 +23,44 @@ void count_bytes([[maybe_unused]] int level) {
 #endif
 }
 
+/// The tensors of a case and its right-hand side.
+struct Operands {
+    arges::Tensor<double> output;
+    arges::Expression<double> right;
+};
+
+Operands operands(const World& world, const Case& c) { return {random_tensor(world, c.c, 3), right_of(world, c)}; }
+
+/// The number that follows the last of some words in a text that people read, as 1,024; 0 without them.
+double number_after(const std::string& text, const std::string& words) {
+    const auto found = text.rfind(words);
+    if (found == std::string::npos) return 0;
+    auto digits = text.substr(found + words.size(), 40);
+    std::erase(digits, ',');
+    return std::atof(digits.c_str());
+}
+
 void run(int argc, char** argv) {
     const std::string name = argc > 1 ? argv[1] : "mm";
     const std::int64_t n = argc > 2 ? std::atoll(argv[2]) : 512;
     const int repetitions = argc > 3 ? std::atoi(argv[3]) : 5;
     const World world;
     const auto c = make_case(name, n);
-    auto C = random_tensor(world, c.c, 3);
-    const auto right = right_of(world, c);
+    auto now = operands(world, c);
     const double beta = c.accumulate ? 1 : 0;
     if (argc > 4 && std::string(argv[4]) == "--explain" && world.rank() == 0)
-        std::fputs(C[c.c.labels].explain(right, beta).c_str(), stdout);
+        std::fputs(now.output[c.c.labels].explain(now.right, beta).c_str(), stdout);
     count_bytes(0);
     double best = 1e300, first = 0;
     for (int r = -1; r < repetitions; ++r) {
+        if (c.starts_anew) now = operands(world, c);
         MPI_Barrier(world.communicator());
         if (r == repetitions - 1) {
             count_bytes(2);
             count_bytes(1);
         }
         const double start = MPI_Wtime();
-        C[c.c.labels].assign(right, beta);
+        now.output[c.c.labels].assign(now.right, beta);
         double seconds = MPI_Wtime() - start;
         count_bytes(0);
         MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, world.communicator());
@@ -51,9 +69,17 @@ void run(int argc, char** argv) {
         else
             best = std::min(best, seconds);
     }
-    if (world.rank() == 0)
-        std::printf("case=%s n=%lld ranks=%lld first=%.6f seconds=%.6f gflops=%.3f\n", name.c_str(), static_cast<long long>(n),
-                    static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9);
+    long long sent[] = {world.last_report().bytes_sent, world.last_report().messages_sent};
+    MPI_Allreduce(MPI_IN_PLACE, sent, 2, MPI_LONG_LONG, MPI_MAX, world.communicator());
+    if (c.starts_anew) now = operands(world, c);
+    if (world.rank() != 0) return;
+    const auto plan = now.output[c.c.labels].explain(now.right, beta);
+    const auto bound = number_after(plan, "(largest of a step) ");
+    std::printf(
+        "case=%s n=%lld ranks=%lld first=%.7f seconds=%.7f gflops=%.3f planned=%.7f bytes=%lld messages=%lld bound=%.0f flops=%.4g\n",
+        name.c_str(), static_cast<long long>(n), static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9,
+        number_after(plan, "predicted seconds "), sent[0], sent[1], bound > 0 ? bound : number_after(plan, "(memory-independent) "),
+        c.flops);
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ struct Evaluations {
 /// The terms that are kept, the one used last at the end.
 std::vector<std::shared_ptr<PreparedTerm>> kept_terms(WorldState& state) {
     std::vector<std::shared_ptr<PreparedTerm>> result;
-    for (const auto& [key, term] : state.prepared()) result.push_back(term);
+    for (const auto& [key, term] : state.prepared())
+        if (term->is_ready()) result.push_back(term);  // others are kept to be compared with
     std::reverse(result.begin(), result.end());
     return result;
 }

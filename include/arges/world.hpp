@@ -24,6 +24,12 @@ struct OperationReport {
     double seconds = 0;                  ///< from the call to its end, planning and waiting for other ranks included
 };
 
+/// How the ranks of a World are numbered.
+enum class RankOrder : std::uint8_t {
+    given,      ///< as in the communicator, unless ARGES_COORDINATES or ARGES_RANK_ORDER says otherwise
+    by_machine  ///< by coordinates on the torus where ARGES_COORDINATES has them, else the ranks of a node follow each other
+};
+
 /// The ranks that tensors are spread over. A copy refers to the same world. Any communicator will do, several
 /// worlds may be used at once; MPI_Init is the caller's, and every world and tensor must be gone before MPI_Finalize.
 class World {
@@ -31,8 +37,10 @@ public:
     /// All ranks of `comm` (which is duplicated). Collective.
     /// @param comm  any intra-communicator
     /// @param torus shape of the machine; detected when empty: ranks of a node innermost, then prime factors
-    /// @throws InvalidArgument if MPI is not initialised or the torus does not hold the ranks of `comm`
-    explicit World(MPI_Comm comm = MPI_COMM_WORLD, const Torus& torus = {});
+    /// @param order numbers of the ranks: another order than that of `comm` changes rank() and communicator(), no result
+    /// @throws InvalidArgument if MPI is not initialised, if the torus does not hold the ranks of `comm`, or if the file of coordinates
+    /// does not fit
+    explicit World(MPI_Comm comm = MPI_COMM_WORLD, const Torus& torus = {}, RankOrder order = RankOrder::given);
     /// A world of `ranks` imaginary ranks for planning: no MPI, no data. Tensors on it have no storage;
     /// statements are planned and accounted for but not executed, scalars come out as zero. What needs data (files, sparse
     /// tensors, decompositions, linear algebra) is refused.
@@ -41,7 +49,7 @@ public:
 
     /// Number of ranks.
     std::int64_t size() const;
-    /// The calling rank (0 in a dry run).
+    /// The calling rank in communicator(), which may be another than in the communicator that was given, see RankOrder (0 in a dry run).
     std::int64_t rank() const;
     /// Shape of the torus.
     const Torus& torus() const;
@@ -51,7 +59,7 @@ public:
     bool takes_part() const { return state_ != nullptr; }
     /// True for a world made by dry_run().
     bool is_dry_run() const;
-    /// The duplicated communicator (MPI_COMM_NULL in a dry run).
+    /// The duplicated communicator, in the world's order (MPI_COMM_NULL in a dry run).
     MPI_Comm communicator() const;
 
     /// Limit in bytes on what tensors and operations hold on one rank. Default: the memory available to the

@@ -60,6 +60,15 @@ bool block_mapping_option() {
     throw InvalidArgument("ARGES_GROUP_MAPPING: \"" + *text + "\" is not known; use packed or blocks");
 }
 
+std::optional<std::string> coordinates_option() { return environment("ARGES_COORDINATES"); }
+
+bool machine_order_option() {
+    const auto text = environment("ARGES_RANK_ORDER");
+    if (!text || *text == "given") return false;
+    if (*text == "machine") return true;
+    throw InvalidArgument("ARGES_RANK_ORDER: \"" + *text + "\" is not known; use given or machine");
+}
+
 bool alone_option() {
     const auto text = environment("ARGES_ALONE");
     if (!text || *text == "0") return false;

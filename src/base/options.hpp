@@ -17,6 +17,12 @@ std::optional<std::int64_t> memory_limit_option();
 /// ARGES_GROUP_MAPPING=blocks puts symmetric groups on the torus in the block way.
 bool block_mapping_option();
 
+/// ARGES_COORDINATES: the file of the processes' coordinates on the machine.
+std::optional<std::string> coordinates_option();
+
+/// ARGES_RANK_ORDER=machine puts the ranks of each world in the order of the machine; given, the default, does not.
+bool machine_order_option();
+
 /// The file of measured machine constants: ARGES_MACHINE, else arges/machine.conf in the folder of settings ($XDG_CONFIG_HOME or
 /// ~/.config); empty if there is no such folder.
 std::string machine_file_option();

@@ -102,9 +102,7 @@ Communicator::Communicator(MPI_Comm comm) : handle_(std::make_shared<Handle>()) 
     MPI_Comm_size(handle_->comm, &size);
     rank_ = rank;
     size_ = size;
-    int processes = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &processes);
-    if (processes == 1) require_right_launcher();
+    if (process_count() == 1) require_right_launcher();
     if (size_ == 1) return;
     double seconds = 0;
     std::array<std::int64_t, 1> milliseconds{};
@@ -126,25 +124,29 @@ MPI_Comm Communicator::raw() const { return handle_->comm; }
 const Traffic& Communicator::traffic() const { return handle_->traffic; }
 void Communicator::set_message_limit(std::int64_t bytes) const { handle_->message_limit = std::min(bytes, largest_message); }
 
-std::int64_t Communicator::ranks_on_my_node() const {
+std::vector<std::int64_t> Communicator::nodes() const {
+    meet("nodes");
     MPI_Comm node = MPI_COMM_NULL;
     check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-    int size = 1;
-    MPI_Comm_size(node, &size);
+    std::int64_t first = rank_;
+    check(MPI_Bcast(&first, 1, MPI_INT64_T, 0, node), "MPI_Bcast");
     MPI_Comm_free(&node);
-    return size;
+    std::vector<std::int64_t> all(static_cast<std::size_t>(size_));
+    check(MPI_Allgather(&first, 1, MPI_INT64_T, all.data(), 1, MPI_INT64_T, raw()), "MPI_Allgather");
+    return all;
+}
+
+std::int64_t Communicator::ranks_on_my_node() const {
+    const auto all = nodes();
+    return std::count(all.begin(), all.end(), all[static_cast<std::size_t>(rank_)]);
 }
 
 std::int64_t Communicator::ranks_per_node() const {
-    MPI_Comm node = MPI_COMM_NULL;
-    check(MPI_Comm_split_type(raw(), MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &node), "MPI_Comm_split_type");
-    int size = 1, place = 0;
-    MPI_Comm_size(node, &size);
-    MPI_Comm_rank(node, &place);
-    MPI_Comm_free(&node);
-    const bool regular = rank_ % size == place;
-    const bool same = minimum(size) == maximum(size) && minimum(regular ? 1 : 0) == 1;
-    return same ? size : 1;
+    const auto all = nodes();
+    const auto count = std::count(all.begin(), all.end(), all.front());
+    for (std::int64_t r = 0; r < size_; ++r)
+        if (all[static_cast<std::size_t>(r)] != r / count * count) return 1;
+    return size_ % count == 0 ? count : 1;
 }
 
 PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::vector<Piece>& receives) const {
@@ -404,6 +406,12 @@ std::int64_t process_number() {
     int rank = 0;
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
     return rank;
+}
+
+std::int64_t process_count() {
+    int count = 1;
+    check(MPI_Comm_size(MPI_COMM_WORLD, &count), "MPI_Comm_size");
+    return count;
 }
 
 }  // namespace arges

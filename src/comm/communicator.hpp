@@ -47,6 +47,8 @@ public:
 
     /// Number of ranks on each node, if it is the same on all and node members are consecutive; else 1. Collective.
     std::int64_t ranks_per_node() const;
+    /// Of each rank, the first rank on its node. Collective.
+    std::vector<std::int64_t> nodes() const;
     /// Ranks that share this rank's node. Collective.
     std::int64_t ranks_on_my_node() const;
 
@@ -112,6 +114,8 @@ private:
 
 /// This process's number among all that MPI started together. Local.
 std::int64_t process_number();
+/// How many there are. Local.
+std::int64_t process_count();
 
 /// Reinterprets values as bytes and back, for the calls above.
 template <class T>

@@ -276,8 +276,14 @@ std::shared_ptr<PreparedTerm> Statement::planned(const PlannedTerm& term, std::i
     auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
     if (before && before->working_bytes() > free_bytes) before = nullptr;
     if (before && !world_.machine().is_worth_planning(static_cast<double>(expected) * before->seconds())) return before;
-    if (before && !before->is_for_any_runs() && before->plans_like(PreparedTerm(world_, term.product, many_runs, free_bytes)))
-        before->set_for_any_runs();
+    if (before && !before->is_for_any_runs()) {
+        auto many = kept_for(term, many_runs);
+        if (!many) many = std::make_shared<PreparedTerm>(world_, term.product, many_runs, free_bytes);
+        if (before->plans_like(*many))
+            before->set_for_any_runs();
+        else
+            world_.prepared().use(key_for(term.identity, many_runs)) = many;  // to compare with when runs have doubled
+    }
     if (before && before->is_for_any_runs()) return before;
     auto prepared = std::make_shared<PreparedTerm>(world_, term.product, expected, free_bytes);
     return before && before->plans_like(*prepared) ? before : prepared;

@@ -3,7 +3,9 @@
 #include "base/options.hpp"
 #include "base/trace.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/subset.hpp"
 #include "interface/prepared_term.hpp"
+#include "interface/world_order.hpp"
 #include "interface/world_state.hpp"
 #include "local/contract.hpp"
 #include "topology/unfold.hpp"
@@ -58,10 +60,12 @@ std::string fingerprint(const Layout& layout) {
 
 }  // namespace
 
-WorldState::WorldState(MPI_Comm comm, const Torus& torus) : communicator_(comm) {
+WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order) : communicator_(comm) {
     size_ = communicator_->size();
+    const CollectiveCall call(movement_communicator(), "World", given.lengths(), static_cast<std::uint64_t>(order));
+    const auto [torus, rank] = world_order(*communicator_, given, order);
+    if (rank) communicator_ = reordered(*communicator_, *rank);
     rank_ = communicator_->rank();
-    const CollectiveCall call(movement_communicator(), "World", torus.lengths());
     const auto per_node = communicator_->ranks_per_node();
     std::int64_t limit = 0;
     std::string machine;
@@ -169,7 +173,7 @@ std::int64_t WorldState::kept_plan_bytes() const {
     return kept;
 }
 
-World::World(MPI_Comm comm, const Torus& torus) : state_(std::make_shared<WorldState>(comm, torus)) {}
+World::World(MPI_Comm comm, const Torus& torus, RankOrder order) : state_(std::make_shared<WorldState>(comm, torus, order)) {}
 World::World(std::shared_ptr<WorldState> state) : state_(std::move(state)) {}
 World World::outside() { return World(std::shared_ptr<WorldState>()); }
 World World::dry_run(std::int64_t ranks, const Torus& torus) { return World(std::make_shared<WorldState>(ranks, torus)); }

@@ -25,7 +25,7 @@ class Trace;
 /// Communicator, torus, memory accounts, and what is kept between statements: layouts, plans, workspace.
 class WorldState {
 public:
-    WorldState(MPI_Comm comm, const Torus& torus);
+    WorldState(MPI_Comm comm, const Torus& torus, RankOrder order);
     WorldState(std::int64_t ranks, const Torus& torus);
 
     std::int64_t size() const { return size_; }

@@ -1,6 +1,7 @@
 #include "comm/communicator.hpp"
 
 #include "arges/error.hpp"
+#include "comm/subset.hpp"
 
 #include <gtest/gtest.h>
 
@@ -253,7 +254,18 @@ TEST_F(Comm, AgreesOnTheErrorOfTheLowestRank) {
 TEST_F(Comm, KnowsItsNodes) {
     EXPECT_GE(comm_.ranks_on_my_node(), 1);
     EXPECT_EQ(size_ % comm_.ranks_per_node(), 0);
+    const auto nodes = comm_.nodes();
+    ASSERT_EQ(static_cast<std::int64_t>(nodes.size()), size_);
+    for (const auto first : nodes) EXPECT_EQ(nodes[static_cast<std::size_t>(first)], first);
+    EXPECT_EQ(std::count(nodes.begin(), nodes.end(), nodes[static_cast<std::size_t>(rank_)]), comm_.ranks_on_my_node());
     EXPECT_THROW(Communicator(MPI_COMM_NULL), InvalidArgument);
+}
+
+TEST_F(Comm, IsPutInAnotherOrder) {
+    const auto backwards = reordered(comm_, size_ - 1 - rank_);
+    EXPECT_EQ(backwards.rank(), size_ - 1 - rank_);
+    EXPECT_EQ(backwards.size(), size_);
+    EXPECT_EQ(backwards.sum(rank_), comm_.sum(rank_));
 }
 
 TEST_F(Comm, IsApartFromTheCommunicatorThatItCameFrom) {
