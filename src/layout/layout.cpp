@@ -151,6 +151,10 @@ std::int64_t Layout::copies() const {
     return product;
 }
 
+bool Layout::has_padding() const {
+    return std::any_of(held_->slots.begin(), held_->slots.end(), [](const Slot& slot) { return slot.layout.is_blocks(); });
+}
+
 bool Layout::is_first_copy(std::int64_t rank) const {
     if (grid().is_idle(rank)) return false;
     for (int t = 0; t < grid().dimensions(); ++t)

@@ -85,6 +85,8 @@ public:
     std::int64_t local_size(std::int64_t rank) const;
     /// Largest local_size() over the ranks.
     std::int64_t max_local_size() const;
+    /// A slot is in blocks, so that a rank's array may have places beside those of elements.
+    bool has_padding() const;
     /// Strides of the slots in a rank's array.
     std::vector<std::int64_t> strides(std::int64_t rank) const;
     /// Ranks that hold the same elements (copies or parts): product of the unused torus dimensions.
