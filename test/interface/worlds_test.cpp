@@ -1,4 +1,5 @@
 // Several worlds at once, transfer between them, dry runs and memory accounts.
+#include "interface/wrong_uses.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <optional>
