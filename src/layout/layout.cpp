@@ -54,7 +54,7 @@ SlotLayout make_slot(const RankGrid& grid, const SymmetryNode& slot, const std::
     if (!mapping.is_blocks()) return SlotLayout::packed(slot, extents, product_of_lengths(grid, mapping.torus), mapping.begin, mapping.end);
     std::vector<std::int64_t> physical;
     for (const auto& list : mapping.torus_by_position) physical.push_back(product_of_lengths(grid, list));
-    return SlotLayout::blocks(slot, extents, physical, mapping.virtual_factor);
+    return SlotLayout::blocks(slot, extents, physical, mapping.virtual_factor, mapping.begin, mapping.end);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ struct SlotMapping {
     std::vector<int> torus;                           ///< packed way
     std::vector<std::vector<int>> torus_by_position;  ///< block way, if not empty
     std::vector<std::int64_t> virtual_factor;         ///< block way: by position
-    std::int64_t begin = 0, end = -1;                 ///< packed way: window of packed indices, see SlotLayout::packed
+    std::int64_t begin = 0, end = -1;                 ///< window of packed indices, or in the block way of local ones, see SlotLayout
     bool rows = false;                                ///< `torus` distributes the rows of a node over two children
 
     bool is_blocks() const { return !torus_by_position.empty(); }
