@@ -47,7 +47,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
         const auto& axis = plan_.axes[a];
         if (axis.needs_weights()) weighted_axes_.push_back(static_cast<int>(a));
-        auto& match = match_.emplace_back(plan_.operands.size(), -1);
+        auto& match = match_.emplace_back(plan_.operands.size());
         for (std::size_t o = 0; o <= result(); ++o)
             if (axis.in(o)) match[o] = moved_[o].match(axis.labels, axis.tree[o]->kind);
     }

@@ -110,9 +110,25 @@ private:
         result.owned = unpacked_elements(tensor.layout);
         result.is_lasting = tensor.is_lasting;
         if (!(tensor.layout.grid() == grid_)) return result;
-        for (int s = 0; s < tensor.layout.slots(); ++s)
-            if (const int t = target_of(axis_of_slot(plan_, o, s)); t >= 0) result.spread.emplace_back(t, tensor.layout.mapping(s).torus);
+        for (int s = 0; s < tensor.layout.slots(); ++s) {
+            const auto& mapping = tensor.layout.mapping(s);
+            const auto& dimensions = tensor.layout.slot_dimensions(s);
+            if (const int t = target_of(axis_of_slot(plan_, o, s)); t >= 0) result.spread.emplace_back(t, mapping.torus);
+            for (std::size_t i = 0; i < mapping.torus_by_position.size(); ++i)
+                if (const int t = target_of_label(tensor.labels[static_cast<std::size_t>(dimensions[i])]); t >= 0)
+                    result.spread.emplace_back(t, mapping.torus_by_position[i]);
+        }
         return result;
+    }
+
+    /// The target that is this label.
+    int target_of_label(int label) const {
+        for (std::size_t t = 0; t < targets_.size(); ++t) {
+            const auto& labels = plan_.axes[static_cast<std::size_t>(targets_[t].axis)].labels;
+            const bool is_one = labels.size() == 1 || in_blocks_[static_cast<std::size_t>(targets_[t].axis)];
+            if (is_one && labels[static_cast<std::size_t>(targets_[t].position)] == label) return static_cast<int>(t);
+        }
+        return no_target;
     }
 
     /// The target that is a whole axis.
