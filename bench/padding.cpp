@@ -1,11 +1,14 @@
 // Figure 4 of the Cyclops paper (Solomonik, Hammond, Demmel 2012) by dry run: how much of the work of the model
 // contraction is padding, and how many virtual blocks a rank holds, on 1 to 131,072 ranks. Planner only: no MPI, no data.
 //
-//     padding [--words N] [--svg FILE]
+//     padding [--words N] [--svg FILE | --compare RANKS]
+//
+// With --compare: bytes, padding and predicted seconds of both ways, and of the planner's choice, on 8, 64, ... to RANKS ranks, of the
+// model contraction and of two products that take a symmetric group apart.
 //
 // Model contraction in d dimensions, h = d/2: C[a1..ah k1..kh] = A[a1..ah i1..ih] * B[i1..ih k1..kh], the tensors
 // symmetric in each half. Weak scaling: n is the smallest extent with which a tensor has N or more packed elements per rank.
-#include "plan/product/product_plan.hpp"
+#include "plan/report/plan_report.hpp"
 #include "topology/unfold.hpp"
 
 #include <algorithm>
@@ -15,7 +18,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace arges;
@@ -141,10 +146,72 @@ void write_svg(const std::string& path, const std::vector<Row>& blocks, const st
     out << "</svg>\n";
 }
 
+/// A product of tensors that are given by labels and tree, the last one the result; every label has the extent n.
+Product product_of(const std::vector<std::pair<std::string, std::string>>& operands, std::int64_t n, std::int64_t ranks,
+                   GroupMapping mapping) {
+    const auto grid = unfold(Torus({ranks}));
+    const auto make = mapping == GroupMapping::blocks ? block_layout : default_layout;
+    Product spec;
+    std::string letters;
+    for (const auto& [labels, tree] : operands) {
+        OperandSpec operand;
+        for (const char letter : labels) {
+            if (letters.find(letter) == std::string::npos) letters += letter;
+            operand.labels.push_back(static_cast<int>(letters.find(letter)));
+        }
+        operand.layout = make(grid, std::vector<std::int64_t>(labels.size(), n), Symmetry::parse(labels, tree));
+        operand.name = std::string(1, static_cast<char>('A' + spec.factors.size()));
+        spec.factors.push_back(std::move(operand));
+    }
+    spec.output = std::move(spec.factors.back());
+    spec.factors.pop_back();
+    spec.label_extents.assign(letters.size(), n);
+    for (const char letter : letters) spec.label_names.emplace_back(1, letter);
+    spec.terms = {Movement{{}, {}, {}, {}, spec.label_extents, {}, {}, {}}.identity()};
+    return spec;
+}
+
+PlanReport report_of(const Product& spec, GroupMapping mapping) {
+    PlanOptions options;
+    options.group_mapping = mapping;
+    return plan_report(plan_product(spec, options), spec, options);
+}
+
+/// A line: each way with tensors that lie so, and the planner's choice with packed tensors.
+void compare(const std::string& name, std::int64_t ranks, const std::function<Product(GroupMapping)>& make) {
+    std::printf("%-8s %6lld", name.c_str(), static_cast<long long>(ranks));
+    for (const auto mapping : {GroupMapping::packed, GroupMapping::blocks}) {
+        const auto report = report_of(make(mapping), mapping);
+        const double useful = report.useful_flops / static_cast<double>(ranks);
+        std::printf(" | %9.3f %8.1f%% %8.1f%% %9.2e", static_cast<double>(report.bytes) * 1e-6, 100 * (report.flops / useful - 1),
+                    100 * report.tensor_padding, report.seconds);
+    }
+    std::printf(" | %9.2e\n", report_of(make(GroupMapping::packed), GroupMapping::best).seconds);
+    std::fflush(stdout);
+}
+
+void print_comparison(double words, std::int64_t most) {
+    std::printf("%-15s | %-39s | %-39s | %s\n%-8s %6s", "", "packed", "blocks (cyclops-2012)", "best", "case", "ranks");
+    for (int way = 0; way < 2; ++way) std::printf(" | %9s %9s %9s %9s", "MB moved", "products", "storage", "seconds");
+    std::printf(" | %9s\n", "seconds");
+    for (int d : dimensions)
+        for (std::int64_t p = 8; p <= most; p *= 8)
+            compare(std::to_string(d) + "D", p, [&](GroupMapping m) { return model_contraction(d, extent_for(d, p, words), p, m); });
+    for (std::int64_t p = 8; p <= most; p *= 8)
+        compare("ring", p, [&](GroupMapping m) {
+            return product_of({{"aeim", "antisym(a,e) antisym(i,m)"}, {"mbej", ""}, {"abij", ""}}, extent_for(4, p, words), p, m);
+        });
+    for (std::int64_t p = 8; p <= most; p *= 8)
+        compare("sym mm", p, [&](GroupMapping m) {
+            return product_of({{"ik", "sym(i,k)"}, {"kj", ""}, {"ij", ""}}, extent_for(2, p, words), p, m);
+        });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     double words = 1 << 18;  // 2 MiB of each tensor
+    std::int64_t most_compared = 0;
     std::string svg;
     bool understood = argc % 2 == 1;
     for (int i = 1; i + 1 < argc; i += 2) {
@@ -153,10 +220,13 @@ int main(int argc, char** argv) {
             words = std::atof(argv[i + 1]);
         else if (option == "--svg")
             svg = argv[i + 1];
+        else if (option == "--compare")
+            most_compared = std::atoll(argv[i + 1]);
         else
             understood = false;
     }
-    if (!understood || !(words >= 1)) return std::fputs("usage: padding [--words N] [--svg FILE]\n", stderr), 1;
+    if (!understood || !(words >= 1)) return std::fputs("usage: padding [--words N] [--svg FILE | --compare RANKS]\n", stderr), 1;
+    if (most_compared > 0) return print_comparison(words, most_compared), 0;
     std::printf("%-19s | %-33s | %-26s\n", "", "blocks (cyclops-2012)", "packed");
     std::printf("%3s %7s %7s | %9s %8s %-14s | %9s  %-14s\n", "d", "ranks", "n", "padding", "virtual", "grid a i k", "padding",
                 "grid a i k");

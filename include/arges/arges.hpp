@@ -8,6 +8,7 @@
 #include "arges/element_functions.hpp"
 #include "arges/error.hpp"
 #include "arges/expression.hpp"
+#include "arges/group_mapping.hpp"
 #include "arges/linalg.hpp"
 #include "arges/scalar.hpp"
 #include "arges/sparse_io.hpp"

@@ -2,6 +2,7 @@
 /// The ranks that tensors live on, arranged as a torus, with a memory limit.
 #pragma once
 
+#include "arges/group_mapping.hpp"
 #include "arges/torus.hpp"
 
 #include <mpi.h>
@@ -67,6 +68,11 @@ public:
     std::int64_t memory_limit() const;
     /// Sets the limit. Collective: the smallest value given counts.
     void set_memory_limit(std::int64_t bytes);
+    /// How symmetric groups are spread over the ranks. Default: GroupMapping::packed, or ARGES_GROUP_MAPPING.
+    GroupMapping group_mapping() const;
+    /// Sets it for tensors and statements to come; tensors stay where they are. Collective.
+    /// @throws InvalidArgument if the ranks give different values
+    void set_group_mapping(GroupMapping mapping);
     /// Bytes that tensors of this world hold on this rank now.
     std::int64_t memory_in_use() const;
     /// Largest value so far of tensors plus planned working memory on this rank, workspace that is kept for later statements

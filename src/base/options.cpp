@@ -53,11 +53,19 @@ std::optional<std::int64_t> memory_limit_option() {
     return parse_bytes(*text, "ARGES_MEMORY_LIMIT");
 }
 
-bool block_mapping_option() {
+std::string to_string(GroupMapping mapping) {
+    return mapping == GroupMapping::packed ? "packed" : mapping == GroupMapping::blocks ? "blocks" : "best";
+}
+
+GroupMapping parse_group_mapping(std::string_view text, const std::string& what) {
+    for (const auto mapping : {GroupMapping::packed, GroupMapping::blocks, GroupMapping::best})
+        if (text == to_string(mapping)) return mapping;
+    throw InvalidArgument(what + ": \"" + std::string(text) + "\" is not known; use packed, blocks or best");
+}
+
+GroupMapping group_mapping_option() {
     const auto text = environment("ARGES_GROUP_MAPPING");
-    if (!text || *text == "packed") return false;
-    if (*text == "blocks") return true;
-    throw InvalidArgument("ARGES_GROUP_MAPPING: \"" + *text + "\" is not known; use packed or blocks");
+    return text ? parse_group_mapping(*text, "ARGES_GROUP_MAPPING") : GroupMapping::packed;
 }
 
 std::optional<std::string> coordinates_option() { return environment("ARGES_COORDINATES"); }

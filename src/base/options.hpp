@@ -1,6 +1,8 @@
 /// Settings from the environment, all in one place; docs/options.md lists them.
 #pragma once
 
+#include "arges/group_mapping.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,8 +16,12 @@ std::int64_t parse_bytes(std::string_view text, const std::string& what);
 /// ARGES_MEMORY_LIMIT: bytes per rank.
 std::optional<std::int64_t> memory_limit_option();
 
-/// ARGES_GROUP_MAPPING=blocks puts symmetric groups on the torus in the block way.
-bool block_mapping_option();
+/// Reads packed, blocks or best. @throws InvalidArgument with the name of what it is for
+GroupMapping parse_group_mapping(std::string_view text, const std::string& what);
+std::string to_string(GroupMapping mapping);
+
+/// ARGES_GROUP_MAPPING: how symmetric groups are spread; by default packed.
+GroupMapping group_mapping_option();
 
 /// ARGES_COORDINATES: the file of the processes' coordinates on the machine.
 std::optional<std::string> coordinates_option();

@@ -185,6 +185,7 @@ CcResult plan(const World& world, const IntegralFile& file, const std::string& p
         if (comm.rank() != 0) return;  // all would find the same
         World dry = World::dry_run(result.ranks, ranks > 0 ? Torus() : world.torus());
         dry.set_memory_limit(world.memory_limit());
+        dry.set_group_mapping(world.group_mapping());
         forecast(dry, file, path, options, result);
     });
     comm.broadcast(&result.forecast_memory_bytes, sizeof result.forecast_memory_bytes, 0);

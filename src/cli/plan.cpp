@@ -25,6 +25,7 @@ struct PlanCommand {
     std::int64_t ranks = 0;
     std::string torus;
     std::string memory;
+    std::string group_mapping;
     int run = 1;
     bool json = false;
 };
@@ -55,6 +56,7 @@ PlanSummary make_plan(const PlanCommand& command) {
     const auto machine = read_machine_model(machine_file_option()).value_or(MachineModel{});
     summary.input.topology = topology_of(command, machine);
     options.machine = among_ranks(machine, summary.input.topology.torus.ranks(), 1);
+    summary.input.group_mapping = options.group_mapping = group_mapping_of(command.group_mapping);
     auto spec = product_of(summary.input);
     options.grids = grids_for_products(summary.input.topology.torus);
     options.links = summary.input.topology.links;
@@ -106,6 +108,7 @@ Action declare_plan(CLI::App& app) {
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", command->memory, "memory limit of a rank, e.g. 2G; without it none")
         ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
+    declare_group_mapping(app, command->group_mapping);
     app.add_option("--type", command->input.type, "of the elements: double, float or complex")
         ->check(CLI::IsMember({"double", "float", "complex"}))
         ->capture_default_str();

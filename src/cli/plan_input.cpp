@@ -114,7 +114,8 @@ Product product_of(const PlanInput& input) {
         const auto tree = symmetries.find(operand.name);
         const auto symmetry = tree == symmetries.end() ? Symmetry::none(static_cast<int>(operand.labels.size()))
                                                        : Symmetry::parse(text.operands[o], tree->second);
-        operand.layout = spread_layout(grids, extents_of(spec, operand), symmetry);
+        operand.layout = input.group_mapping == GroupMapping::blocks ? block_layout(grids.front(), extents_of(spec, operand), symmetry)
+                                                                     : spread_layout(grids, extents_of(spec, operand), symmetry);
         spec.factors.push_back(operand);
     }
     spec.output.name = "R";

@@ -1,6 +1,7 @@
 /// From the words of `arges plan` to a product that can be planned.
 #pragma once
 
+#include "arges/group_mapping.hpp"
 #include "plan/product/product.hpp"
 #include "topology/interconnect.hpp"
 
@@ -18,6 +19,7 @@ struct PlanInput {
     std::string type = "double";          ///< double, float or complex
     std::vector<std::string> symmetries;  ///< "B: antisym(i,j)" for the second operand
     Topology topology;
+    GroupMapping group_mapping = GroupMapping::packed;
 };
 
 /// Reads "i=100,j=20".

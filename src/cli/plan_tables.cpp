@@ -1,5 +1,6 @@
 #include "cli/plan_tables.hpp"
 
+#include "base/options.hpp"
 #include "base/saturate.hpp"
 #include "base/text.hpp"
 #include "cli/table.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -28,7 +30,7 @@ std::string intensity_text(const StepBounds& bounds) {
 std::string grid_text(const StepReport& step) {
     std::string text;
     for (const auto& part : step.grid)
-        if (part.ranks > 1) text += (text.empty() ? "" : " ") + part.label + "=" + std::to_string(part.ranks);
+        if (part.ranks > 1 || part.in_blocks) text += (text.empty() ? "" : " ") + to_string(part);
     if (!step.rows_of.empty()) text = "rows of " + step.rows_of;
     if (step.working_ranks < step.ranks) text += fmt::format("{}{} ranks idle", text.empty() ? "" : "; ", step.ranks - step.working_ranks);
     if (step.repetition > 1) text += fmt::format("{}{} ranks do the same work", text.empty() ? "" : "; ", step.repetition);
@@ -75,6 +77,8 @@ std::string links_table(const PlanReport& report) {
 std::string step_lines(std::size_t number, const StepReport& step) {
     auto text = fmt::format("step {}: {}\n", number, step.statement);
     if (const auto grid = grid_text(step); !grid.empty()) text += "  grid: " + grid + "\n";
+    if (std::any_of(step.grid.begin(), step.grid.end(), [](const auto& part) { return part.in_blocks; }))
+        text += "  padding of blocks: " + percent(step.padding) + " more products than useful ones\n";
     std::string parts;
     for (const auto& window : step.windows) parts += fmt::format(" {}/{}", window.label, window.count);
     if (!parts.empty()) text += "  in ranges, for lack of memory:" + parts + "\n";
@@ -91,9 +95,12 @@ std::string head_lines(const PlanSummary& summary) {
     const auto& report = summary.report;
     std::string sizes;
     for (const auto& [label, size] : summary.input.sizes) sizes += fmt::format(" {}={}", label, size);
-    auto text = fmt::format("{} with{} of {} on {} ranks ({})\n", summary.input.einsum, sizes, summary.input.type, report.ranks,
-                            summary.input.topology.torus.to_string());
-    text += fmt::format("memory per rank: tensors {}, working memory and intermediates {}", format_bytes(report.tensor_bytes),
+    const auto mapping = summary.input.group_mapping;
+    auto text = fmt::format("{} with{} of {} on {} ranks ({}){}\n", summary.input.einsum, sizes, summary.input.type, report.ranks,
+                            summary.input.topology.torus.to_string(),
+                            mapping == GroupMapping::packed ? "" : ", groups " + to_string(mapping));
+    text += fmt::format("memory per rank: tensors {}{}, working memory and intermediates {}", format_bytes(report.tensor_bytes),
+                        mapping == GroupMapping::packed ? "" : " (" + percent(report.tensor_padding) + " padding)",
                         format_bytes(report.peak_bytes));
     text += summary.memory_limit ? ", limit " + format_bytes(*summary.memory_limit) : ", no limit";
     return text + "\n\n";
@@ -141,6 +148,9 @@ Json step_json(const StepReport& step) {
     object["statement"] = step.statement;
     object["kind"] = to_string(step.kind);
     object["grid"] = parts_json(step.grid);
+    for (const auto& part : step.grid)
+        if (part.in_blocks) object["virtual_blocks"][part.label] = part.virtual_blocks;
+    object["padding"] = step.padding;
     object["working_ranks"] = step.working_ranks;
     object["repetition"] = step.repetition;
     if (!step.rows_of.empty()) object["rows_of"] = step.rows_of;
@@ -189,6 +199,7 @@ std::string plan_json(const PlanSummary& summary) {
     object["einsum"] = summary.input.einsum;
     for (const auto& [label, size] : summary.input.sizes) object["sizes"][std::string(1, label)] = size;
     object["type"] = summary.input.type;
+    object["group_mapping"] = to_string(summary.input.group_mapping);
     object["ranks"] = report.ranks;
     object["torus"] = summary.input.topology.torus.to_string();
     object["memory_limit_bytes"] = summary.memory_limit ? Json(*summary.memory_limit) : Json();
@@ -200,6 +211,7 @@ std::string plan_json(const PlanSummary& summary) {
     object["flops"] = report.flops;
     object["useful_flops"] = report.useful_flops;
     object["tensor_bytes"] = report.tensor_bytes;
+    object["tensor_padding"] = report.tensor_padding;
     object["peak_working_bytes"] = report.peak_bytes;
     object["seconds"] = report.seconds;
     object["planning_seconds"] = summary.planning_seconds;

@@ -49,11 +49,24 @@ void WorldOptions::declare(CLI::App& app) {
         ->check(accepted_by([](const std::string& text) { Torus::parse(text); }, "SHAPE"));
     app.add_option("--memory", memory_, "memory limit of a rank, e.g. 2G")
         ->check(accepted_by([](const std::string& text) { parse_bytes(text, "--memory"); }, "SIZE"));
+    declare_group_mapping(app, group_mapping_);
+}
+
+void declare_group_mapping(CLI::App& app, std::string& text) {
+    app.add_option("--group-mapping", text,
+                   "how symmetric groups are spread: packed, blocks (of virtual grids), or best (for each product); as "
+                   "ARGES_GROUP_MAPPING, else packed")
+        ->check(accepted_by([](const std::string& given) { parse_group_mapping(given, "--group-mapping"); }, "MAPPING"));
+}
+
+GroupMapping group_mapping_of(const std::string& text) {
+    return text.empty() ? group_mapping_option() : parse_group_mapping(text, "--group-mapping");
 }
 
 World WorldOptions::make_world() const {
     World world = torus_.empty() ? World() : World(World().communicator(), Torus::parse(torus_));
     if (!memory_.empty()) world.set_memory_limit(parse_bytes(memory_, "--memory"));
+    if (!group_mapping_.empty()) world.set_group_mapping(group_mapping_of(group_mapping_));
     return world;
 }
 

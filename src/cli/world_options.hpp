@@ -13,7 +13,7 @@
 
 namespace arges::cli {
 
-/// --torus and --memory.
+/// --torus, --memory and --group-mapping.
 class WorldOptions {
 public:
     /// Adds the options; the object must live as long as the parsed values are needed.
@@ -24,7 +24,14 @@ public:
 private:
     std::string torus_;
     std::string memory_;
+    std::string group_mapping_;
 };
+
+/// Adds --group-mapping.
+void declare_group_mapping(CLI::App& app, std::string& text);
+
+/// What --group-mapping says, or ARGES_GROUP_MAPPING where it is left out.
+GroupMapping group_mapping_of(const std::string& text);
 
 /// "21.3 MB"; a unit is a power of 1024 here, too.
 std::string format_bytes(std::int64_t bytes);

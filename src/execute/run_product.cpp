@@ -6,6 +6,7 @@
 #include "base/math.hpp"
 #include "base/saturate.hpp"
 #include "layout/orbit_sizes.hpp"
+#include "plan/movement/volume.hpp"
 
 #include <omp.h>
 
@@ -62,12 +63,13 @@ std::vector<std::int64_t> ProductRun::most_in_window() const {
         };
         for (std::int64_t range = 0; range < count; ++range) result[a] = std::max(result[a], until(range + 1) - until(range));
     }
-    if (!plan_.rows)  // an axis that is spread by rows or in blocks is not cut
+    if (!plan_.rows)  // an axis that is spread by rows is not cut, one in blocks by its local indices
         for (std::size_t o = 0; o < plan_.result() && !is_idle(); ++o)
             for (std::size_t s = 0; s < plan_.operands[o].axes.size(); ++s)
                 if (const auto& slot = plan_.operands[o].layout.slot(static_cast<int>(s)); slot.is_blocks() || slot.is_rows())
                     result[static_cast<std::size_t>(plan_.operands[o].axes[s])] =
-                        slot.local_size(plan_.operands[o].layout.coordinate(rank_, static_cast<int>(s)));
+                        ceil_div(slot.local_size(plan_.operands[o].layout.coordinate(rank_, static_cast<int>(s))),
+                                 plan_.windows_of(plan_.operands[o].axes[s]));
     return result;
 }
 
@@ -85,8 +87,13 @@ std::int64_t ProductRun::workspace_bytes() const {
         const auto& operand = plan_.operands[o];
         if (operand.in_place) continue;
         arrays += bytes(cut_by_[o] ? most_elements(operand.axes, length) : operand.layout.local_size(rank_));
-        const auto needed = bytes(volume_[o].sent / plan_.repetitions(o)) + bytes(volume_[o].received / plan_.repetitions(o));
-        messages = std::max(messages, cut_by_[o] ? ceil_div(needed, plan_.parts(o)) + 128 : needed);
+        const auto needed = [&](const Volume& volume) { return bytes(volume.sent) + bytes(volume.received); };
+        const auto whole = needed({volume_[o].sent / plan_.repetitions(o), volume_[o].received / plan_.repetitions(o)});
+        if (plan_.has_uneven_parts(o))
+            plan_.for_each_part(
+                o, [&](const auto& range) { messages = std::max(messages, needed(movement_volume(plan_.movement(o, range), rank_))); });
+        else
+            messages = std::max(messages, cut_by_[o] ? ceil_div(whole, plan_.parts(o)) + 128 : whole);
     }
     std::vector<std::int64_t> buffers(static_cast<std::size_t>(plan_.buffers), 0);
     for (const auto& step : plan_.chain)
@@ -110,9 +117,9 @@ ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) cons
     Block block{operand.axes, layout.local_sizes(rank_), (operand.in_place ? operand.layout : layout).strides(rank_), 0};
     if (!operand.in_place || is_idle()) return block;
     for (int s = 0; s < layout.slots(); ++s)
-        if (const auto& slot = layout.slot(s); !slot.is_blocks() && !slot.is_rows())
-            block.offset +=
-                count_residues(slot.begin(), layout.coordinate(rank_, s), slot.grid_length()) * block.strides[static_cast<std::size_t>(s)];
+        if (const auto& slot = layout.slot(s); !slot.is_rows())
+            block.offset += (slot.is_blocks() ? slot.begin() : count_residues(slot.begin(), layout.coordinate(rank_, s), slot.grid_length())) *
+                            block.strides[static_cast<std::size_t>(s)];
     return block;
 }
 

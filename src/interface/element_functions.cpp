@@ -227,9 +227,7 @@ private:
     /// Puts the results where they belong; padding stays zero.
     void commit(const Buffer<std::byte>& results, bool accumulate) {
         const auto bytes = kernels_.size;
-        bool padded = false;
-        for (int s = 0; s < output_.shape().slots(); ++s) padded = padded || output_.shape().slot(s).is_blocks();
-        if (!padded) {
+        if (!output_.shape().has_padding()) {
             kernels_.transfer_listed({.count = output_.count()}, results.data(), output_.bytes.data(), nullptr, {.accumulate = accumulate});
             return;
         }

@@ -53,7 +53,8 @@ std::vector<std::uint64_t> numbers_of(const Product& product) {
     for (const auto& factor : product.factors) add(factor);
     add(product.output);
     auto flags = static_cast<std::uint64_t>(product.projection);
-    for (const bool flag : {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.output_is_free})
+    for (const bool flag : {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.may_pad,
+                            product.output_is_free})
         flags = flags << 1U | (flag ? 1U : 0U);
     numbers.push_back(flags);
     numbers.push_back(static_cast<std::uint64_t>(product.element_bytes));
@@ -109,7 +110,8 @@ void Statement::check_types(const Term& term) const {
         if (!kernels_.has_sum)
             for (const auto& label : factor.labels.names())
                 if (left.count(label) == 0) refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
-        if (!named || factor.tensor->world->group_mapping != GroupMapping::blocks || factor.tensor->shape().symmetry().trivial()) continue;
+        if (!named || factor.tensor->shape().symmetry().trivial()) continue;
+        if (factor.tensor->world->group_mapping() != GroupMapping::blocks && !factor.tensor->shape().has_padding()) continue;
         throw Unsupported(factor.tensor->title() +
                           ": symmetric groups in blocks have padding, which is zero in sums of numbers only; use the packed way");
     }
@@ -159,6 +161,7 @@ Product Statement::product_of(const Term& term) const {
     product.is_real = number(coefficient).imag() == 0;
     product.complex = kernels_.is_complex;
     product.is_field = kernels_.is_field;
+    product.may_pad = &kernels_ == output_.kernels;
     product.element_bytes = kernels_.size;
     const auto& names = left_.labels.names();
     const bool whole = std::set<std::string>(names.begin(), names.end()).size() == names.size();

@@ -62,7 +62,7 @@ Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry&
 
 Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, const Symmetry& symmetry) {
     const auto& grid = extents.empty() ? world.grid() : world.tensor_grid;  // every rank has each number
-    if (world.group_mapping == GroupMapping::blocks) return world.intern(block_layout(grid, extents, symmetry));
+    if (world.group_mapping() == GroupMapping::blocks) return world.intern(block_layout(grid, extents, symmetry));
     return world.intern(grid == world.grid() ? spread_layout(world.grids(), extents, symmetry) : default_layout(grid, extents, symmetry));
 }
 

@@ -63,9 +63,7 @@ void AnyTensor::fill_with(const void* value) {
     if (kernels.as_number(value).imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
         throw InvalidArgument(state.title() + ": a constant that is not real is not hermitian; fill by a function");
     if (state.world->dry()) return;
-    bool padded = false;
-    for (int s = 0; s < state.shape().slots(); ++s) padded = padded || state.shape().slot(s).is_blocks();
-    if (!padded) return kernels.fill(state.bytes.data(), state.count(), value);
+    if (!state.shape().has_padding()) return kernels.fill(state.bytes.data(), state.count(), value);
     ChangedHostElements elements(state);
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
         copy_element(element_at(elements.data(), offset, kernels.size), value, kernels.size);

@@ -70,12 +70,12 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order) : com
     std::int64_t limit = 0;
     std::string machine;
     agree([&] {
-        if (block_mapping_option()) group_mapping = GroupMapping::blocks;
+        group_mapping_ = group_mapping_option();
         if (rank_ == 0) machine = to_text(stored_machine());
         limit = memory_limit_option().value_or(0);
         trace_ = Trace::from_option(rank_, process_number());
     });
-    if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping)))
+    if (!communicator_->all_equal(static_cast<std::uint64_t>(group_mapping_)))
         throw InvalidArgument("ARGES_GROUP_MAPPING differs between ranks; set it to the same on every rank, or on none");
     communicator_->broadcast(machine, 0);
     machine_ = among_ranks(parse_machine_model(machine, "rank 0"), size_, per_node);
@@ -89,7 +89,7 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order) : com
 
 WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     if (ranks < 1) throw InvalidArgument("World::dry_run: " + std::to_string(ranks) + " ranks; at least one is needed");
-    if (block_mapping_option()) group_mapping = GroupMapping::blocks;
+    group_mapping_ = group_mapping_option();
     machine_ = among_ranks(stored_machine(), size_, 1);
     take_topology(torus, 1);
     local_ = {local::max_workspace_bytes, omp_get_max_threads()};
@@ -129,7 +129,7 @@ void WorldState::require_free(std::int64_t bytes, const std::string& what) const
 PlanOptions WorldState::plan_options() const {
     PlanOptions options;
     options.memory_limit = free_bytes();
-    options.group_mapping = group_mapping;
+    options.group_mapping = group_mapping_;
     options.links = links_;
     options.grids = grids_;
     options.machine = machine_;
@@ -142,6 +142,12 @@ void WorldState::set_memory_limit(std::int64_t bytes) {
     prepared_.clear();
     workspace_.clear();
     kept_workspace_ = 0;
+}
+
+void WorldState::set_group_mapping(GroupMapping mapping) {
+    if (mapping == group_mapping_) return;
+    group_mapping_ = mapping;
+    prepared_.clear();
 }
 
 void WorldState::make_room(std::int64_t bytes) {
@@ -210,6 +216,14 @@ void World::set_memory_limit(std::int64_t bytes) {
         if (bytes < 0) throw InvalidArgument("memory limit: " + std::to_string(bytes) + " bytes; it must not be negative");
     });
     state.set_memory_limit(bytes);
+}
+
+GroupMapping World::group_mapping() const { return present(state_).group_mapping(); }
+
+void World::set_group_mapping(GroupMapping mapping) {
+    auto& state = present(state_);
+    const CollectiveCall call(state.movement_communicator(), "World::set_group_mapping", static_cast<int>(mapping));
+    state.set_group_mapping(mapping);
 }
 
 }  // namespace arges

@@ -61,6 +61,9 @@ public:
     /// The least free_bytes() of a rank, for decisions that all ranks must make alike. Collective.
     std::int64_t least_free_bytes() const { return movement_communicator() ? communicator().minimum(free_bytes()) : free_bytes(); }
     void set_memory_limit(std::int64_t bytes);
+    /// How symmetric groups are spread by new tensors and by plans.
+    GroupMapping group_mapping() const { return group_mapping_; }
+    void set_group_mapping(GroupMapping mapping);
     std::int64_t memory_in_use() const { return in_use_; }
     /// What operations may take on this rank beside its tensors, in bytes.
     std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
@@ -90,8 +93,10 @@ public:
     /// Where executed steps are noted (ARGES_TRACE); null: nowhere.
     Trace* trace() const { return trace_.get(); }
 
-    /// How symmetric groups are spread by new tensors and by plans.
-    GroupMapping group_mapping = GroupMapping::packed;
+private:
+    GroupMapping group_mapping_ = GroupMapping::packed;
+
+public:
     /// Where new tensors lie: grid(), all ranks.
     RankGrid tensor_grid;
 

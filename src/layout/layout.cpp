@@ -54,7 +54,7 @@ SlotLayout make_slot(const RankGrid& grid, const SymmetryNode& slot, const std::
     if (!mapping.is_blocks()) return SlotLayout::packed(slot, extents, product_of_lengths(grid, mapping.torus), mapping.begin, mapping.end);
     std::vector<std::int64_t> physical;
     for (const auto& list : mapping.torus_by_position) physical.push_back(product_of_lengths(grid, list));
-    return SlotLayout::blocks(slot, extents, physical, mapping.virtual_factor);
+    return SlotLayout::blocks(slot, extents, physical, mapping.virtual_factor, mapping.begin, mapping.end);
 }
 
 }  // namespace
@@ -149,6 +149,10 @@ std::int64_t Layout::copies() const {
     for (int t = 0; t < grid().dimensions(); ++t)
         if (slot_of_torus(t) < 0) product *= grid().lengths[static_cast<std::size_t>(t)];
     return product;
+}
+
+bool Layout::has_padding() const {
+    return std::any_of(held_->slots.begin(), held_->slots.end(), [](const Slot& slot) { return slot.layout.is_blocks(); });
 }
 
 bool Layout::is_first_copy(std::int64_t rank) const {

@@ -37,7 +37,7 @@ struct SlotMapping {
     std::vector<int> torus;                           ///< packed way
     std::vector<std::vector<int>> torus_by_position;  ///< block way, if not empty
     std::vector<std::int64_t> virtual_factor;         ///< block way: by position
-    std::int64_t begin = 0, end = -1;                 ///< packed way: window of packed indices, see SlotLayout::packed
+    std::int64_t begin = 0, end = -1;                 ///< window of packed indices, or in the block way of local ones, see SlotLayout
     bool rows = false;                                ///< `torus` distributes the rows of a node over two children
 
     bool is_blocks() const { return !torus_by_position.empty(); }
@@ -85,6 +85,8 @@ public:
     std::int64_t local_size(std::int64_t rank) const;
     /// Largest local_size() over the ranks.
     std::int64_t max_local_size() const;
+    /// A slot is in blocks, so that a rank's array may have places beside those of elements.
+    bool has_padding() const;
     /// Strides of the slots in a rank's array.
     std::vector<std::int64_t> strides(std::int64_t rank) const;
     /// Ranks that hold the same elements (copies or parts): product of the unused torus dimensions.

@@ -73,7 +73,7 @@ SlotLayout SlotLayout::rows(const SymmetryNode& slot, std::span<const std::int64
 }
 
 SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::vector<std::int64_t> physical,
-                              std::vector<std::int64_t> virtual_factor) {
+                              std::vector<std::int64_t> virtual_factor, std::int64_t begin, std::int64_t end) {
     const auto by_pos = extents_by_position(slot, extents);
     std::vector<std::int64_t> phase, local;
     bool cut = false;
@@ -86,7 +86,7 @@ SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int
     if (!cut || slot.kind == NodeKind::leaf) {
         std::int64_t grid_length = 1;
         for (auto p : physical) grid_length *= p;
-        return packed(slot, extents, grid_length);
+        return packed(slot, extents, grid_length, begin, end);
     }
     SlotLayout result(slot, by_pos, local, true);
     result.blocks_ = true;
@@ -96,12 +96,13 @@ SlotLayout SlotLayout::blocks(const SymmetryNode& slot, std::span<const std::int
     }
     result.physical_ = std::move(physical);
     result.virtual_ = std::move(virtual_factor);
-    result.end_ = result.node_.size();
+    result.begin_ = begin;
+    result.end_ = end < 0 ? result.virtual_blocks_ * result.node_.size() : end;
     return result;
 }
 
 std::int64_t SlotLayout::local_size(std::int64_t coordinate) const {
-    if (blocks_) return virtual_blocks_ * node_.size();
+    if (blocks_) return size();
     if (rows_) return row_start(coordinate, count_residues(node_.children()[0].size(), coordinate, grid_length_));
     const auto first = begin_ + ((coordinate - begin_) % grid_length_ + grid_length_) % grid_length_;
     return first < end_ ? ceil_div(end_ - first, grid_length_) : 0;
@@ -151,7 +152,8 @@ SlotLocation SlotLayout::locate(std::int64_t* x) const {
         block = block * virtual_[d] + residue[d] / physical_[d];
         x[d] = local[d] * physical_[d] * virtual_[d] + residue[d];
     }
-    at.index = block * node_.size() + c.index;
+    at.index = block * node_.size() + c.index - begin_;
+    at.outside = at.index < 0 || at.index >= size();
     return at;
 }
 

@@ -6,6 +6,7 @@
 #include "base/math.hpp"
 #include "symmetry/packed_node.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -41,10 +42,12 @@ public:
                              std::int64_t begin = 0, std::int64_t end = -1);
     /// Row way over `grid_length` coordinates; `slot` has two children.
     static SlotLayout rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t grid_length);
-    /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves).
+    /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves). Only local indices in [begin, end),
+    /// counted through the blocks of a coordinate with their padding, are held (end < 0: all): the same elements of all tensors with
+    /// such a slot.
     /// @throws InvalidArgument if dimensions that the slot permutes differ in phase
     static SlotLayout blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::vector<std::int64_t> physical,
-                             std::vector<std::int64_t> virtual_factor);
+                             std::vector<std::int64_t> virtual_factor, std::int64_t begin = 0, std::int64_t end = -1);
 
     std::int64_t grid_length() const { return grid_length_; }
     int width() const { return width_; }
@@ -58,8 +61,10 @@ public:
     std::int64_t row_start(std::int64_t coordinate, std::int64_t t) const {
         return t * (coordinate + (node_.strict() ? 0 : 1)) + grid_length_ * (t * (t - 1) / 2);
     }
-    /// Number of packed indices of the slot in the window.
+    /// Number of packed indices of the slot in the window; in the block way, of local indices.
     std::int64_t size() const { return end_ - begin_; }
+    /// A window leaves out some of them.
+    bool is_cut() const { return size() < (blocks_ ? virtual_blocks_ : 1) * node_.size(); }
     /// Virtual blocks per coordinate (1 in the packed way).
     std::int64_t virtual_blocks() const { return virtual_blocks_; }
     const std::vector<std::int64_t>& physical() const { return physical_; }
@@ -178,14 +183,16 @@ template <class F>
 void SlotLayout::for_each_in_blocks(std::int64_t coordinate, F&& f) const {
     std::array<std::int64_t, max_slot_order> residue{}, local{}, x{};
     const auto w = static_cast<std::size_t>(width_);
-    for (std::int64_t v = 0; v < virtual_blocks_; ++v) {
+    const auto block_size = node_.size();
+    for (std::int64_t v = begin_ / std::max<std::int64_t>(1, block_size); v * block_size < end_; ++v) {
         auto rest_coordinate = coordinate, rest_virtual = v;
         for (std::size_t d = 0; d < w; ++d) {
             residue[d] = rest_coordinate % physical_[d] + physical_[d] * (rest_virtual % virtual_[d]);
             rest_coordinate /= physical_[d];
             rest_virtual /= virtual_[d];
         }
-        for (std::int64_t packed_index = 0; packed_index < node_.size(); ++packed_index) {
+        const auto last = std::min(block_size, end_ - v * block_size);
+        for (auto packed_index = std::max<std::int64_t>(0, begin_ - v * block_size); packed_index < last; ++packed_index) {
             node_.unpack(packed_index, local.data());
             bool inside = true;
             for (std::size_t d = 0; d < w; ++d) {
@@ -193,7 +200,7 @@ void SlotLayout::for_each_in_blocks(std::int64_t coordinate, F&& f) const {
                 inside = inside && x[d] < extents_[d];
             }
             if (inside && node_.owns(local.data(), residue.data()))
-                f(v * node_.size() + packed_index, static_cast<const std::int64_t*>(x.data()));
+                f(v * block_size + packed_index - begin_, static_cast<const std::int64_t*>(x.data()));
         }
     }
 }

@@ -1,4 +1,4 @@
-/// Folding and unfolding of a torus. Pure.
+/// Unfolding of a torus to prime dimensions, and grids for products. Pure.
 #pragma once
 
 #include "arges/torus.hpp"
@@ -13,7 +13,7 @@ namespace arges {
 std::vector<std::int64_t> prime_factors(std::int64_t n);
 
 /// Each torus dimension split into prime factors, in order, so that ranks keep their neighbours: 4x3 gives {2, 2, 3}. Every
-/// folding of the torus is a choice of consecutive unfolded dimensions.
+/// folding of the torus joins unfolded dimensions that follow each other, as an axis does that is given several of them.
 RankGrid unfold(const Torus& torus);
 
 /// Grids on which a product may run: the unfolded torus, then at most three of somewhat fewer ranks (at least nine tenths, or all but

@@ -59,6 +59,35 @@ TEST(Plan, TakesTypesAndSymmetries) {
     EXPECT_LT(packed["tensor_bytes"], dense["tensor_bytes"]);
 }
 
+/// Packed and in blocks, and the faster of the two; the environment says what is meant without the option.
+TEST(Plan, SpreadsGroupsAsItIsTold) {
+    const auto run = [](const char* mapping, bool json) {
+        std::vector<const char*> words{"plan", "abef,efij->abij", "--sizes", "a=21,b=21,e=21,f=21,i=9,j=9", "--ranks", "16",
+                                       "--symmetry", "A: sym(a,b) sym(e,f)", "--symmetry", "B: sym(e,f) sym(i,j)"};
+        if (mapping != nullptr) words.insert(words.end(), {"--group-mapping", mapping});
+        if (json) words.push_back("--json");
+        const auto outcome = run_program(words);
+        EXPECT_EQ(outcome.code, exit_success) << outcome.err;
+        return outcome.out;
+    };
+    const auto plan = [&](const char* mapping) { return nlohmann::json::parse(run(mapping, true)); };
+    const auto packed = plan(nullptr), blocks = plan("blocks"), best = plan("best");
+    EXPECT_EQ(packed["group_mapping"], "packed");
+    EXPECT_FALSE(packed["steps"][0].contains("virtual_blocks"));
+    EXPECT_EQ(blocks["group_mapping"], "blocks");
+    ASSERT_TRUE(blocks["steps"][0].contains("virtual_blocks")) << blocks;
+    EXPECT_GT(blocks["steps"][0]["padding"].get<double>(), packed["steps"][0]["padding"].get<double>());
+    EXPECT_GT(blocks["tensor_padding"].get<double>(), packed["tensor_padding"].get<double>());
+    EXPECT_GT(blocks["flops"].get<double>(), packed["flops"].get<double>());
+    EXPECT_LE(best["seconds"].get<double>(), packed["seconds"].get<double>());
+    EXPECT_NE(run("blocks", false).find("more products than useful ones"), std::string::npos);
+    EXPECT_NE(run("blocks", false).find("groups blocks"), std::string::npos);
+    ASSERT_EQ(setenv("ARGES_GROUP_MAPPING", "blocks", 1), 0);
+    EXPECT_EQ(plan(nullptr)["steps"], blocks["steps"]);
+    EXPECT_EQ(plan("packed")["steps"], packed["steps"]) << "the option counts";
+    ASSERT_EQ(unsetenv("ARGES_GROUP_MAPPING"), 0);
+}
+
 /// A million ranks, and a prime number of them.
 TEST(Plan, WorksForHugeMachines) {
     for (const char* ranks : {"1000000", "999983"}) {
@@ -84,6 +113,7 @@ TEST(Plan, AnswersWrongInputWithOneLine) {
         {{"plan", "ij,jk->ik", "--sizes", sizes, "--torus", "4by4"}, exit_usage, "--torus"},
         {{"plan", "ij,jk->ik", "--sizes", sizes, "--memory", "2Q"}, exit_usage, "2Q"},
         {{"plan", "ij,jk->ik", "--sizes", sizes, "--type", "quad"}, exit_usage, "--type"},
+        {{"plan", "ij,jk->ik", "--sizes", sizes, "--group-mapping", "cyclic"}, exit_usage, "use packed, blocks or best"},
         {{"plan", "ij,jk->ik", "--sizes", sizes, "--torus", "4x4", "--ranks", "15"}, exit_error, "16 ranks"},
         {{"plan", "ij,jk->ik", "--sizes", "i=10,j=10"}, exit_error, "label 'k' has no size"},
         {{"plan", "ij,jk->ik", "--sizes", "i=10,j=10,k=10,z=10"}, exit_error, "no label 'z'"},

@@ -69,6 +69,7 @@ TEST(Program, answers_a_wrong_command_line_with_one_line) {
         {{"cc", water, "--tolerance", "nan"}, exit_usage, "positive"},
         {{"cc", water, "--torus", "2 by 2"}, exit_usage, "--torus"},
         {{"cc", water, "--memory", "2Q"}, exit_usage, "2Q"},
+        {{"cc", water, "--group-mapping", "cyclic"}, exit_usage, "use packed, blocks or best"},
         {{"cc", water, "--torus", "1000x1000"}, exit_error, "torus"},
         {{"cc", "no_such.fcidump"}, exit_error, "no_such.fcidump: there is no such file"},
         {{"cc", "examples"}, exit_error, "directory"},
@@ -81,6 +82,14 @@ TEST(Program, answers_a_wrong_command_line_with_one_line) {
         EXPECT_TRUE(outcome.err.starts_with("arges: error: ")) << outcome.err;
         EXPECT_EQ(outcome.err.find('\n'), outcome.err.size() - 1) << outcome.err;
         EXPECT_NE(outcome.err.find(line.message), std::string::npos) << outcome.err;
+    }
+}
+
+TEST(Program, takes_groups_in_any_mapping) {
+    for (const char* mapping : {"packed", "blocks", "best"}) {
+        const Outcome outcome = run({"cc", water, "--group-mapping", mapping, "--json"});
+        ASSERT_EQ(outcome.code, exit_success) << outcome.err;
+        EXPECT_NEAR(nlohmann::json::parse(outcome.out)["ccsd"].get<double>(), -0.0706800883767624, 1e-8) << mapping;
     }
 }
 

@@ -358,7 +358,7 @@ TEST(ElementFunctions, OnDenseOperandsOfSeveralTypes) {
 TEST(ElementFunctions, OnPackedStorageKeepTheSymmetry) {
     const World world;
     for (const auto mapping : {GroupMapping::packed, GroupMapping::blocks}) {
-        world.state()->group_mapping = mapping;
+        world.state()->set_group_mapping(mapping);
         Tensor<double> T(world, {6, 6, 3}, "abi", "antisym(a,b)", "T"), D(world, {6, 6, 3}, "abi", "sym(a,b)", "D"), e(world, {6});
         T.fill_random(1);
         D.fill_random(2, 1.0, 2.0);
@@ -381,7 +381,7 @@ TEST(ElementFunctions, OnPackedStorageKeepTheSymmetry) {
         for (std::size_t k = 0; k < h.size(); ++k) EXPECT_NEAR(std::abs(H.gather()[k] - h[k] * h[k]), 0, 1e-15);
         EXPECT_THROW(update(H["ij"], [](std::complex<double>& z) { z *= std::complex<double>(0, 1); }), InvalidArgument);
     }
-    world.state()->group_mapping = GroupMapping::packed;
+    world.state()->set_group_mapping(GroupMapping::packed);
 }
 
 TEST(ElementFunctions, WrongUses) {

@@ -16,7 +16,7 @@ void check_pair_product(std::uint64_t seed) {
     std::mt19937_64 random(seed);
     auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
     const World world;
-    world.state()->group_mapping = seed % 3 == 0 ? GroupMapping::blocks : GroupMapping::packed;
+    world.state()->set_group_mapping(seed % 3 == 0 ? GroupMapping::blocks : GroupMapping::packed);
     const std::int64_t v = pick(0, 4), w = pick(1, 4), o = seed % 4 == 0 ? 12 : pick(1, 3);
     auto tree = [&](bool flipped, bool swapped) {
         // dims: 0 1 the first pair, 2 3 the second

@@ -1,4 +1,5 @@
 // Several worlds at once, transfer between them, dry runs and memory accounts.
+#include "interface/wrong_uses.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <optional>
@@ -27,7 +28,7 @@ private:
 /// From one set of ranks to another and back, the two ends in different mappings.
 void check_transfer(const World& world, const World& from, const World& to, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    if (to.takes_part()) to.state()->group_mapping = GroupMapping::blocks;
+    if (to.takes_part()) to.state()->set_group_mapping(GroupMapping::blocks);
     int number = 0;
     for (const auto& shape : shapes_for(true)) {
         if (number++ % 3 != static_cast<int>(seed % 3)) continue;
@@ -45,7 +46,7 @@ void check_transfer(const World& world, const World& from, const World& to, std:
         const auto back = transfer(world, there, from);
         if (from.takes_part()) expect_equal(back, dense);
     }
-    if (to.takes_part()) to.state()->group_mapping = GroupMapping::packed;
+    if (to.takes_part()) to.state()->set_group_mapping(GroupMapping::packed);
 }
 
 TEST(Transfer, MovesBetweenAllRanksAndOne) {
@@ -101,6 +102,50 @@ TEST(Worlds, KeepAnAccountOfMemory) {
     EXPECT_EQ(world.memory_limit(), 1000);
     EXPECT_THROW(Tensor<double>(world, {64, 64}), OutOfMemory);
     EXPECT_EQ(world.memory_in_use(), 0);
+}
+
+TEST(Worlds, SpreadGroupsAsTheyAreTold) {
+    World world;
+    EXPECT_EQ(world.group_mapping(), GroupMapping::packed);
+    const auto product_of = [&] {
+        Tensor<double> A(world, {9, 9, 4}, "abi", "antisym(a,b)", "A"), B(world, {9, 9, 5}, "abj", "antisym(a,b)", "B"), C(world, {4, 5});
+        A.fill([](Index x) { return static_cast<double>((x[0] - x[1]) * (1 + x[2])); });
+        B.fill([](Index x) { return static_cast<double>((x[0] - x[1]) * (2 + x[2])); });
+        C["ij"] = A["abi"] * B["abj"];
+        C["ij"] += A["abi"] * B["abj"];
+        return C.gather();
+    };
+    const auto packed = product_of();
+    for (const auto mapping : {GroupMapping::blocks, GroupMapping::best}) {
+        world.set_group_mapping(mapping);
+        EXPECT_EQ(world.group_mapping(), mapping);
+        EXPECT_EQ(World(world).group_mapping(), mapping) << "a copy is the same world";
+        EXPECT_EQ(product_of(), packed);
+    }
+    if (world.size() > 1) {
+        EXPECT_THROW(world.set_group_mapping(world.rank() == 0 ? GroupMapping::packed : GroupMapping::blocks), InvalidArgument);
+        EXPECT_EQ(world.group_mapping(), GroupMapping::best);
+    }
+    const Environment set("ARGES_GROUP_MAPPING", "best");
+    EXPECT_EQ(World().group_mapping(), GroupMapping::best);
+    EXPECT_EQ(World::dry_run(4).group_mapping(), GroupMapping::best);
+}
+
+/// A tensor that was made in blocks is found there, and plans that are kept are not those of another choice.
+TEST(Worlds, ChangeTheirMindAboutGroups) {
+    World world;
+    world.set_group_mapping(GroupMapping::blocks);
+    Tensor<double> S(world, {8, 8}, "ab", "sym(a,b)", "S");
+    S.fill_random(1);
+    const auto s = S.gather();
+    for (const auto mapping : {GroupMapping::best, GroupMapping::packed, GroupMapping::blocks}) {
+        world.set_group_mapping(mapping);
+        Tensor<double> R(world, {8, 8}, "ab", "sym(a,b)", "R");
+        R["ab"] = S["ab"];
+        R["ab"] += S["ab"];
+        const auto r = R.gather();
+        for (std::size_t k = 0; k < s.size(); ++k) EXPECT_EQ(r[k], 2 * s[k]);
+    }
 }
 
 TEST(Worlds, TakeAnyTorusOfTheirSize) {

@@ -30,7 +30,7 @@ std::vector<std::byte> local_bytes(const Tensor<T>& tensor) {
     return {here.data(), here.data() + tensor.state()->bytes.size()};
 }
 
-bool in_blocks(const World& world) { return world.state()->group_mapping == GroupMapping::blocks; }
+bool in_blocks(const World& world) { return world.state()->group_mapping() == GroupMapping::blocks; }
 
 /// Values whose bits are compared: also negative zeros, infinities, and NaNs with a payload.
 template <class T>

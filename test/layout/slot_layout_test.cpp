@@ -175,6 +175,59 @@ TEST(SlotLayout, CutsThePackedIndexIntoWindows) {
     }
 }
 
+/// The same in blocks: each coordinate has the same range of local indices, with their padding.
+TEST(SlotLayout, CutsBlocksIntoWindows) {
+    std::mt19937_64 random(2);
+    int cut = 0;
+    for (const auto& c : slot_cases()) {
+        SCOPED_TRACE(c.text);
+        std::vector<std::vector<int>> torus(c.extents.size());
+        RankGrid grid;
+        for (auto& list : torus)
+            if (random() % 2 == 0) {
+                list.push_back(grid.dimensions());
+                grid.lengths.push_back(2);
+            }
+        const auto mapping = block_mapping(grid, c.node, torus);
+        if (!mapping.is_blocks()) continue;
+        std::vector<std::int64_t> physical;
+        for (const auto& list : torus) physical.push_back(list.empty() ? 1 : 2);
+        const auto make = [&](std::int64_t begin, std::int64_t end) {
+            return SlotLayout::blocks(c.node, c.extents, physical, mapping.virtual_factor, begin, end);
+        };
+        const auto whole = make(0, -1);
+        EXPECT_FALSE(whole.is_cut());
+        if (!whole.is_blocks()) continue;
+        for (std::int64_t coordinate = 0; coordinate < whole.grid_length(); ++coordinate) {
+            std::map<Tuple, std::int64_t> expected, found;
+            whole.for_each(coordinate, [&](std::int64_t i, const std::int64_t* x) { expected[Tuple(x, x + c.extents.size())] = i; });
+            for (std::int64_t part = 0; part < 3; ++part) {
+                const auto begin = whole.size() * part / 3, end = whole.size() * (part + 1) / 3;
+                const auto window = make(begin, end);
+                EXPECT_EQ(window.is_cut(), end - begin < whole.size());
+                EXPECT_EQ(window.local_size(coordinate), end - begin);
+                window.for_each(coordinate, [&](std::int64_t i, const std::int64_t* x) {
+                    const Tuple tuple(x, x + c.extents.size());
+                    EXPECT_TRUE(found.emplace(tuple, begin + i).second);
+                    auto stored = tuple;
+                    const auto at = window.locate(stored.data());
+                    EXPECT_EQ(stored, tuple);
+                    EXPECT_FALSE(at.outside);
+                    EXPECT_EQ(at.coordinate, coordinate);
+                    EXPECT_EQ(at.index, i);
+                });
+                for (const auto& [tuple, i] : expected) {
+                    auto stored = tuple;
+                    EXPECT_EQ(window.locate(stored.data()).outside, i < begin || i >= end);
+                }
+            }
+            EXPECT_EQ(found, expected);
+            ++cut;
+        }
+    }
+    EXPECT_GT(cut, 20);
+}
+
 /// DESIGN.md section 3 and the header: antisym(a,b), extent 5, phase 2, a on two coordinates, b virtual.
 TEST(SlotLayout, HoldsTheBlocksOfTheExample) {
     const Tuple extents{5, 5};

@@ -66,7 +66,7 @@ TEST(PlanOnGrid, FindsTheBestOfAllMappings) {
 TEST(RankedGrids, OfLargeSpacesAreABeam) {
     const auto spec = pairwise_product(contraction_cases(40, 10, 5)["t3t2"], unfold(Torus({4096})));
     const auto unmapped = unmapped_plan(spec, {{0, 1}});
-    const auto targets = grid_targets(unmapped, GroupMapping::packed);
+    const auto targets = grid_targets(unmapped, AxesInBlocks(unmapped.axes.size(), false));
     const auto& grid = spec.output.layout.grid();
     const auto found = ranked_grids(unmapped, targets, grid, {}, 100);
     ASSERT_GE(found.size(), 100U);

@@ -35,11 +35,11 @@ void with_all_mappings(const World& world, F&& f) {
     for (auto mapping : {GroupMapping::packed, GroupMapping::blocks}) {
         if (mapping == GroupMapping::blocks && world.size() == 1) break;
         SCOPED_TRACE(mapping == GroupMapping::packed ? "packed groups" : "groups in blocks");
-        world.state()->group_mapping = mapping;
+        world.state()->set_group_mapping(mapping);
         world.state()->prepared().clear();
         f();
     }
-    world.state()->group_mapping = GroupMapping::packed;
+    world.state()->set_group_mapping(GroupMapping::packed);
 }
 
 /// Calls f(generator) for `count` seeds; ARGES_FUZZ_SEED=s replays one of them.
@@ -85,7 +85,7 @@ void for_each_shape(const World& world, std::uint64_t seed, F&& f) {
         std::mt19937_64 random(seed);
         std::uint64_t number = seed;
         for (const auto& shape : shapes_for(is_complex<T>)) {
-            if (shape.tree.empty() && world.state()->group_mapping == GroupMapping::blocks) continue;
+            if (shape.tree.empty() && world.state()->group_mapping() == GroupMapping::blocks) continue;
             if (++number % thinning(world) != 0) continue;
             SCOPED_TRACE(shape.text());
             const auto dense = random_dense(shape.extents, shape.symmetry(), is_complex<T>, random);

@@ -12,12 +12,6 @@ namespace arges::io {
 
 namespace {
 
-bool has_blocks(const Layout& layout) {
-    for (int s = 0; s < layout.slots(); ++s)
-        if (layout.slot(s).is_blocks()) return true;
-    return false;
-}
-
 /// The same tensor with its groups distributed by packed index. Zeros. Collective.
 std::unique_ptr<TensorState> without_blocks(const TensorState& tensor) {
     const auto& shape = tensor.shape();
@@ -240,7 +234,7 @@ void Rounds<T>::scatter(T* local) {
 
 template <class T>
 void SlabExchange::store(const TensorState& tensor, const std::function<void(const Slab<const T>&)>& take) const {
-    if (has_blocks(tensor.shape())) {
+    if (tensor.shape().has_padding()) {
         const auto packed = without_blocks(tensor);
         move_elements(*tensor.world, *tensor.kernels, tensor.shape(), tensor.bytes.data(), packed->shape(), packed->bytes.data());
         store<T>(*packed, take);
@@ -256,7 +250,7 @@ void SlabExchange::store(const TensorState& tensor, const std::function<void(con
 
 template <class T>
 void SlabExchange::load(TensorState& tensor, const std::function<void(const Slab<T>&)>& give) const {
-    if (has_blocks(tensor.shape())) {
+    if (tensor.shape().has_padding()) {
         const auto packed = without_blocks(tensor);
         load<T>(*packed, give);
         move_elements(*tensor.world, *tensor.kernels, packed->shape(), packed->bytes.data(), tensor.shape(), tensor.bytes.data());

@@ -39,7 +39,7 @@ bool occur_once(const MovementComponent& component, const Layout& layout, const 
     return found == component.labels;  // which ascend
 }
 
-bool has_window(const SlotUse& use) { return !use.layout->is_blocks() && use.layout->size() != use.layout->node().size(); }
+bool has_window(const SlotUse& use) { return use.layout->is_cut(); }
 
 std::int64_t combined_grid_length(const Layout& layout, const std::vector<int>& slots) {
     std::int64_t length = 1;

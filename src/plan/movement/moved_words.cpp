@@ -75,19 +75,44 @@ std::int64_t CountedRanks::grid_length(const std::vector<int>& torus) const {
 }
 
 MovedWords::MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks)
-    : present_(tensor.layout), ranks_(ranks), one_rank_(grid.ranks() == 1), one_grid_(tensor.layout.grid() == grid),
+    : present_(tensor.layout), tensor_labels_(tensor.labels), ranks_(ranks), one_rank_(grid.ranks() == 1), one_grid_(tensor.layout.grid() == grid),
       present_ranks_(tensor.layout.grid().ranks()) {
     for (int s = 0; s < present_.slots(); ++s) labels_.push_back(distinct(slot_labels(present_, tensor.labels, s)));
 }
 
-int MovedWords::match(std::vector<int> labels, NodeKind tree) const {
+SlotMatch MovedWords::match(std::vector<int> labels, NodeKind tree) const {
     labels = distinct(std::move(labels));
-    for (int m = 0; m < present_.slots(); ++m)
-        if (labels_[static_cast<std::size_t>(m)] == labels && kind_of(present_, m) == tree) return m;
-    return -1;
+    for (int m = 0; m < present_.slots(); ++m) {
+        if (labels_[static_cast<std::size_t>(m)] == labels && kind_of(present_, m) == tree) return {m, -1};
+        const auto& slot = present_.slot(m);
+        if (labels.size() != 1 || !slot.is_blocks() || !one_grid_ || slot.width() != std::ssize(labels_[static_cast<std::size_t>(m)])) continue;
+        const auto in_slot = slot_labels(present_, tensor_labels_, m);
+        const auto found = std::find(in_slot.begin(), in_slot.end(), labels[0]);
+        if (found != in_slot.end()) return {m, static_cast<int>(found - in_slot.begin())};
+    }
+    return {};
 }
 
-SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
+/// Of a group in blocks, elements that symmetry relates to each stored one, about: a rank stores so much less than the box that it is in.
+double MovedWords::images(int slot) const {
+    double box = 1 / static_cast<double>(present_.slot(slot).grid_length());
+    for (const int d : present_.slot_dimensions(slot)) box *= static_cast<double>(present_.extents()[static_cast<std::size_t>(d)]);
+    return std::max(1.0, box / static_cast<double>(std::max<std::int64_t>(1, present_.slot(slot).max_local_size())));
+}
+
+/// Values of a label that a rank has in the tensor, of those in its working copy.
+std::vector<double> MovedWords::present_of_label(const SlotMatch& match, const WantedSlot& slot) const {
+    const auto& there = present_.mapping(match.slot).torus_by_position[static_cast<std::size_t>(match.position)];
+    const auto torus = slot.mapping.all();
+    const auto length = ranks_.grid_length(torus), other = ranks_.grid_length(there);
+    std::vector<double> result;
+    for (std::size_t r = 0; r < ranks_.count(); ++r)
+        result.push_back(
+            static_cast<double>(count_common(slot.size, ranks_.coordinate(r, torus), length, ranks_.coordinate(r, there), other)));
+    return result;
+}
+
+SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) const {
     SlotShare result;
     result.match = match;
     const auto torus = slot.mapping.all();
@@ -99,8 +124,12 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
         result.wanted.push_back(static_cast<double>(slot.layout != nullptr ? slot.layout->local_size(coordinate[r])
                                                                            : all_have + (coordinate[r] < longer ? 1 : 0)));
     }
-    if (match < 0 || (one_grid_ && slot.mapping == present_.mapping(match))) return result;
-    const auto& other = present_.slot(match);
+    if (match.position >= 0) {
+        result.present = present_of_label(match, slot);
+        return result;
+    }
+    if (match.slot < 0 || (one_grid_ && slot.mapping == present_.mapping(match.slot))) return result;
+    const auto& other = present_.slot(match.slot);
     const bool estimated =
         other.is_blocks() || other.is_rows() || (slot.layout != nullptr && (slot.layout->is_blocks() || slot.layout->is_rows()));
     result.present.reserve(ranks_.count());
@@ -112,7 +141,7 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
             result.present.push_back(result.wanted[r] / static_cast<double>(other.grid_length()));
         else
             result.present.push_back(
-                static_cast<double>(count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match), other.grid_length())));
+                static_cast<double>(count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match.slot), other.grid_length())));
     }
     return result;
 }
@@ -120,16 +149,26 @@ SlotShare MovedWords::share(int match, const WantedSlot& slot) const {
 double MovedWords::count(std::span<const SlotShare* const> slots) const {
     double words = 0;
     if (one_rank_) return words;
-    double cut = 1;  // coordinates along the tensor's slots that match none
-    for (int m = 0; m < present_.slots(); ++m)
-        if (present_.slot(m).grid_length() > 1 &&
-            std::none_of(slots.begin(), slots.end(), [m](const auto* slot) { return slot->match == m; }))
+    double cut = 1;  // coordinates along the tensor's slots that match none, images of elements of those that are taken apart
+    std::vector<bool> is_apart(static_cast<std::size_t>(present_.slots()), false);
+    for (int m = 0; m < present_.slots(); ++m) {
+        const auto of_slot = [m](bool apart) {
+            return [m, apart](const SlotShare* slot) { return slot->match.slot == m && (slot->match.position >= 0) == apart; };
+        };
+        const auto apart = std::count_if(slots.begin(), slots.end(), of_slot(true));
+        const bool matched = std::any_of(slots.begin(), slots.end(), of_slot(false));
+        is_apart[static_cast<std::size_t>(m)] = apart == present_.slot(m).width();
+        if (is_apart[static_cast<std::size_t>(m)])
+            cut *= images(m);
+        else if (!matched)
             cut *= static_cast<double>(present_.slot(m).grid_length());
+    }
     for (std::size_t r = 0; r < ranks_.count(); ++r) {
         double wanted = 1, present = 1;
         for (const auto* slot : slots) {
             wanted *= slot->wanted[r];
-            present *= slot->owned()[r];
+            const bool counts = slot->match.position < 0 || is_apart[static_cast<std::size_t>(slot->match.slot)];
+            present *= counts ? slot->owned()[r] : slot->wanted[r];
         }
         words = std::max(words, ranks_.rank(r) >= present_ranks_ ? wanted : wanted - present / cut);
     }

@@ -9,9 +9,15 @@
 
 namespace arges {
 
+/// What a slot of a working layout is in a tensor.
+struct SlotMatch {
+    int slot = -1;      ///< of the tensor; -1: none
+    int position = -1;  ///< of the one label in a group in blocks that is taken apart; -1: the slots are over the same labels
+};
+
 /// What ranks have of one slot of a working layout. Slots that are put on the torus alike share it.
 struct SlotShare {
-    int match = -1;              ///< slot of the tensor over the same labels; -1: none
+    SlotMatch match;
     std::vector<double> wanted;  ///< by counted rank: elements
     /// Those of them that the rank has in the tensor already, about; exact for slots that match. Empty: all.
     std::vector<double> present;
@@ -48,17 +54,21 @@ public:
     /// @param grid of the working layouts; it and `ranks` of it must outlive this
     MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks);
 
-    /// The slot of the tensor over these labels with such a node; -1: none.
-    int match(std::vector<int> labels, NodeKind tree) const;
+    /// The slot of the tensor over these labels with such a node, or the place of a single label in a group in blocks.
+    SlotMatch match(std::vector<int> labels, NodeKind tree) const;
     /// @param match see match()
-    SlotShare share(int match, const WantedSlot& slot) const;
+    SlotShare share(const SlotMatch& match, const WantedSlot& slot) const;
     /// Elements for a working layout of these slots.
     double count(std::span<const SlotShare* const> slots) const;
     /// What ranks lack that have `owned` slots of the `wanted` ones, of which `cut` ranks have a share each.
     double count_lacking(std::span<const SlotShare* const> wanted, std::span<const SlotShare* const> owned, double cut) const;
 
 private:
+    double images(int slot) const;
+    std::vector<double> present_of_label(const SlotMatch& match, const WantedSlot& slot) const;
+
     const Layout present_;
+    const std::vector<int> tensor_labels_;
     const CountedRanks& ranks_;
     std::vector<std::vector<int>> labels_;  // of the tensor's slots, ascending
     bool one_rank_, one_grid_;

@@ -30,9 +30,13 @@ struct Found {
 
 class PlanSearch {
 public:
-    PlanSearch(const ProductPlan& unmapped, const RankGrid& grid, const PlanOptions& options)
-        : unmapped_(unmapped), options_(options), grid_(grid), targets_(grid_targets(unmapped, options.group_mapping)),
-          torus_(longest_first(grid)) {}
+    PlanSearch(const ProductPlan& unmapped, const AxesInBlocks& in_blocks, const RankGrid& grid, const PlanOptions& options)
+        : unmapped_(unmapped), in_blocks_(in_blocks), options_(options), grid_(grid), targets_(grid_targets(unmapped, in_blocks)),
+          torus_(longest_first(grid)) {
+        // What is scattered from a working copy is packed.
+        for (std::size_t a = 0; a < in_blocks.size(); ++a)
+            if (in_blocks[a] && !unmapped.axes[a].is_contracted()) unmapped_.spec.output_is_free = false;
+    }
 
     /// Replaces a plan by a better one: a faster one that fits into the memory limit, or a smaller one as long as none fits.
     void improve(std::optional<Found>& best) const {
@@ -86,8 +90,7 @@ private:
             if (i < 0 || targets_[static_cast<std::size_t>(i)].axis != static_cast<int>(a)) continue;
             torus[static_cast<std::size_t>(targets_[static_cast<std::size_t>(i)].position)].push_back(t);
         }
-        const bool one_target = options_.group_mapping == GroupMapping::packed || axis.labels.size() == 1;
-        if (!one_target) return block_mapping(grid_, with_positions(axis.node(), axis.labels), std::move(torus));
+        if (in_blocks_[a]) return block_mapping(grid_, with_positions(axis.node(), axis.labels), std::move(torus));
         SlotMapping mapping;
         mapping.torus = std::move(torus[0]);
         follow_a_tensor(a, mapping);
@@ -123,7 +126,8 @@ private:
         }
     }
 
-    const ProductPlan& unmapped_;
+    ProductPlan unmapped_;
+    AxesInBlocks in_blocks_;
     const PlanOptions& options_;
     const RankGrid& grid_;
     std::vector<GridTarget> targets_;
@@ -134,7 +138,8 @@ private:
 
 double quick_seconds(const Product& spec, const PairOrder& order, const PlanOptions& options) {
     const auto unmapped = unmapped_plan(spec, order);
-    return ranked_grids(unmapped, grid_targets(unmapped, options.group_mapping), options.whole_grid(spec.output.layout), options, 1)
+    const auto in_blocks = choices_of_blocks(unmapped, options.group_mapping).front();
+    return ranked_grids(unmapped, grid_targets(unmapped, in_blocks), options.whole_grid(spec.output.layout), options, 1)
         .front()
         .seconds;
 }
@@ -157,8 +162,10 @@ ProductPlan plan_on_grid(const Product& spec, const PairOrder& order, const Plan
         const auto bytes = workspace_bound(*rows, options);
         best = Found{*std::move(rows), seconds, bytes};
     }
-    PlanSearch(unmapped, options.whole_grid(spec.output.layout), options).improve(best);
-    for (std::size_t g = 1; g < options.grids.size(); ++g) PlanSearch(unmapped, options.grids[g], options).improve(best);
+    for (const auto& in_blocks : choices_of_blocks(unmapped, options.group_mapping)) {
+        PlanSearch(unmapped, in_blocks, options.whole_grid(spec.output.layout), options).improve(best);
+        for (std::size_t g = 1; g < options.grids.size(); ++g) PlanSearch(unmapped, in_blocks, options.grids[g], options).improve(best);
+    }
     return std::move(best->plan);
 }
 

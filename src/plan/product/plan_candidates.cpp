@@ -47,7 +47,7 @@ PlanCandidates::PlanCandidates(const ProductPlan& unmapped, const RankGrid& grid
     for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
         const auto& axis = plan_.axes[a];
         if (axis.needs_weights()) weighted_axes_.push_back(static_cast<int>(a));
-        auto& match = match_.emplace_back(plan_.operands.size(), -1);
+        auto& match = match_.emplace_back(plan_.operands.size());
         for (std::size_t o = 0; o <= result(); ++o)
             if (axis.in(o)) match[o] = moved_[o].match(axis.labels, axis.tree[o]->kind);
     }
@@ -281,8 +281,10 @@ bool PlanCandidates::cut_once() {
     for (const bool contracted : {true, false})
         for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
             const auto& mapping = plan_.mapping[a];
-            if (plan_.axes[a].is_contracted() != contracted || mapping.rows || mapping.is_blocks()) continue;
-            const auto most = ceil_div(plan_.axes[a].size, plan_.grid_lengths[a]), now = plan_.windows_of(static_cast<int>(a));
+            if (plan_.axes[a].is_contracted() != contracted || mapping.rows) continue;
+            const auto most = mapping.is_blocks() ? static_cast<std::int64_t>(sizes_.length[a])  // local indices
+                                                  : ceil_div(plan_.axes[a].size, plan_.grid_lengths[a]);
+            const auto now = plan_.windows_of(static_cast<int>(a));
             if (now >= most) continue;
             const Window window{static_cast<int>(a), std::min(most, 2 * now)};
             const auto known =

@@ -1,6 +1,7 @@
 /// What the planner may do.
 #pragma once
 
+#include "arges/group_mapping.hpp"
 #include "layout/layout.hpp"
 #include "plan/product/machine_model.hpp"
 #include "topology/interconnect.hpp"
@@ -10,12 +11,6 @@
 #include <vector>
 
 namespace arges {
-
-/// How symmetric groups that survive a contraction are put on the torus.
-enum class GroupMapping : std::uint8_t {
-    packed,  ///< the packed index of the group is cyclic: no padding
-    blocks   ///< each dimension is cyclic, virtual blocks make up equal phases (cyclops-2012)
-};
 
 /// What products on a rank take beside the arrays of a plan.
 struct LocalProducts {
@@ -28,7 +23,7 @@ struct LocalProducts {
 struct PlanOptions {
     static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
     std::int64_t memory_limit = unlimited;  ///< bytes per rank for working memory
-    GroupMapping group_mapping = GroupMapping::packed;
+    GroupMapping group_mapping = GroupMapping::packed;  ///< of symmetric groups that survive a product
     std::shared_ptr<const Links> links;  ///< between the ranks of the grid of all ranks; null: every rank is equally far from every other
     MachineModel machine;
     /// Grids on which a product may run: first the one of all ranks, then those that leave some ranks idle. Empty: that of the output.

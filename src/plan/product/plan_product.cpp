@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace arges {
@@ -284,6 +285,27 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
     return "";
 }
 
+/// The fastest of the plans with all groups packed, all in blocks, and each as is best for its step with packed intermediates.
+/// @throws OutOfMemory
+PlannedProduct plan_of_best_mapping(const Product& spec, PlanOptions options) {
+    const auto whole = options;
+    options.group_mapping = GroupMapping::packed;
+    const auto has_group = [](const OperandSpec& operand) { return operand.layout.slots() < operand.layout.order(); };
+    if (!spec.may_pad || std::none_of(spec.factors.begin(), spec.factors.end(), has_group)) return ProductPlanner(spec, options).plan();
+    BestProduct best(spec, whole);
+    std::optional<OutOfMemory> refusal;
+    for (const auto mapping : {GroupMapping::packed, GroupMapping::best, GroupMapping::blocks}) {
+        options.group_mapping = mapping;
+        try {
+            best.consider(ProductPlanner(spec, options).plan());
+        } catch (const OutOfMemory& error) {
+            if (!refusal) refusal = error;
+        }
+    }
+    if (!best.plan()) throw *refusal;
+    return best.take();
+}
+
 }  // namespace
 
 double PlannedStep::seconds(std::int64_t element_bytes, const PlanOptions& options) const {
@@ -346,7 +368,7 @@ std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
 
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options) {
     try {
-        return ProductPlanner(spec, options).plan();
+        return options.group_mapping == GroupMapping::best ? plan_of_best_mapping(spec, options) : ProductPlanner(spec, options).plan();
     } catch (const OutOfMemory& error) {
         throw OutOfMemory(error.what() + ranks_advice(spec, options));
     }

@@ -35,6 +35,7 @@ struct Product {
     bool output_is_free = false;               ///< the output may take any layout: all of it is replaced
     bool complex = false;
     bool is_field = true;             ///< elements have halves and negatives: parts of operands may be formed
+    bool may_pad = true;              ///< what the tensors call zero adds nothing to sums over their padding
     bool coefficient_inside = false;  ///< terms conjugate and the coefficient is complex: it must be applied before the movement
     std::int64_t element_bytes = 8;
 
@@ -52,6 +53,7 @@ inline Product product_over_labels_of(const Product& product, std::vector<Operan
     part.terms = {identity_term(product.label_extents.size())};
     part.complex = product.complex;
     part.is_field = product.is_field;
+    part.may_pad = product.may_pad;
     part.element_bytes = product.element_bytes;
     return part;
 }

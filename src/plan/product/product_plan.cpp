@@ -143,6 +143,26 @@ std::int64_t ProductPlan::repetitions(std::size_t o) const {
     return product;
 }
 
+bool ProductPlan::has_uneven_parts(std::size_t o) const {
+    return std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
+        const auto a = static_cast<std::size_t>(window.axis);
+        return axes[a].in(o) && mapping[a].is_blocks();
+    });
+}
+
+void ProductPlan::for_each_part(std::size_t o, const std::function<void(const std::vector<std::int64_t>&)>& f) const {
+    std::vector<std::int64_t> range(windows.size(), 0);
+    for (std::int64_t part = 0, count = parts(o); part < count; ++part) {
+        auto rest = part;
+        for (std::size_t w = 0; w < windows.size(); ++w) {
+            if (!axes[static_cast<std::size_t>(windows[w].axis)].in(o)) continue;
+            range[w] = rest % windows[w].count;
+            rest /= windows[w].count;
+        }
+        f(range);
+    }
+}
+
 Layout ProductPlan::window_layout(std::size_t o, const std::vector<std::int64_t>& range) const {
     const auto& working = operands[o];
     if (!window_that_cuts(o)) return working.layout;

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct LocalProduct {
     bool operator==(const LocalProduct&) const = default;
 };
 
-/// An axis of which a range is worked on at a time: a panel, if it is summed (one level of recursive SUMMA), else a slice.
+/// An axis of which a range is worked on at a time: a panel, if it is summed (one level of recursive SUMMA), else a slice. Of a group in
+/// blocks, it is a range of the local indices of each rank, which are the same elements in all operands.
 struct Window {
     int axis = 0;
     std::int64_t count = 1;  ///< ranges
@@ -103,6 +105,10 @@ struct ProductPlan {
     std::int64_t parts(std::size_t o) const;
     /// How often each of them moves.
     std::int64_t repetitions(std::size_t o) const;
+    /// Do the windows cut it along a group in blocks, so that its parts are not alike?
+    bool has_uneven_parts(std::size_t o) const;
+    /// Calls f(range) for each of its parts, with a range of each window; those that do not cut it stay at their beginning.
+    void for_each_part(std::size_t o, const std::function<void(const std::vector<std::int64_t>&)>& f) const;
     /// The working layout of an operand cut to one range of each window (`range` by window).
     Layout window_layout(std::size_t o, const std::vector<std::int64_t>& range) const;
     /// The movement of an input into its working layout (without windows), or of the result into the output.

@@ -89,7 +89,7 @@ ProductNode ProductSteps::intermediate(const std::vector<std::size_t>& members, 
     spec.output.layout = new_layout(extents, raw_symmetry(axes_of(spec), spec.output.labels));
     const int id = next_id_++;
     if (!is_forecast_) {
-        spec.output_is_free = options_.group_mapping == GroupMapping::packed && places_ == Places::may_change;
+        spec.output_is_free = options_.group_mapping != GroupMapping::blocks && places_ == Places::may_change;
         auto plan = planned(spec, order);
         spec.output.layout = plan.spec.output.layout;
         for (std::size_t i = 0; i < inputs.size(); ++i) suit_consumer(inputs[i].id, i, plan);

@@ -18,7 +18,9 @@ class GridSearch {
 public:
     GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options)
         : plan_(unmapped), targets_(targets), options_(options), grid_(grid),
-          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), beam_(is_whole_ ? widest_beam : narrow_beam) {
+          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), beam_(is_whole_ ? widest_beam : narrow_beam), in_blocks_(unmapped.axes.size(), false) {
+        for (const auto& target : targets)
+            if (target.position > 0) in_blocks_[static_cast<std::size_t>(target.axis)] = true;
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
         for (const auto& step : plan_.chain) spaces_.push_back(plan_.iteration_axes(step));
     }
@@ -108,9 +110,25 @@ private:
         result.owned = unpacked_elements(tensor.layout);
         result.is_lasting = tensor.is_lasting;
         if (!(tensor.layout.grid() == grid_)) return result;
-        for (int s = 0; s < tensor.layout.slots(); ++s)
-            if (const int t = target_of(axis_of_slot(plan_, o, s)); t >= 0) result.spread.emplace_back(t, tensor.layout.mapping(s).torus);
+        for (int s = 0; s < tensor.layout.slots(); ++s) {
+            const auto& mapping = tensor.layout.mapping(s);
+            const auto& dimensions = tensor.layout.slot_dimensions(s);
+            if (const int t = target_of(axis_of_slot(plan_, o, s)); t >= 0) result.spread.emplace_back(t, mapping.torus);
+            for (std::size_t i = 0; i < mapping.torus_by_position.size(); ++i)
+                if (const int t = target_of_label(tensor.labels[static_cast<std::size_t>(dimensions[i])]); t >= 0)
+                    result.spread.emplace_back(t, mapping.torus_by_position[i]);
+        }
         return result;
+    }
+
+    /// The target that is this label.
+    int target_of_label(int label) const {
+        for (std::size_t t = 0; t < targets_.size(); ++t) {
+            const auto& labels = plan_.axes[static_cast<std::size_t>(targets_[t].axis)].labels;
+            const bool is_one = labels.size() == 1 || in_blocks_[static_cast<std::size_t>(targets_[t].axis)];
+            if (is_one && labels[static_cast<std::size_t>(targets_[t].position)] == label) return static_cast<int>(t);
+        }
+        return no_target;
     }
 
     /// The target that is a whole axis.
@@ -130,8 +148,7 @@ private:
         for (std::size_t t = 0; t < targets_.size(); ++t) along[static_cast<std::size_t>(targets_[t].axis)] *= grid_lengths[t];
         std::vector<double> result;
         for (std::size_t a = 0; a < along.size(); ++a) {
-            const bool blocks = options_.group_mapping == GroupMapping::blocks && plan_.axes[a].labels.size() > 1;
-            result.push_back(blocks ? length_in_blocks(a, target_of) : static_cast<double>(ceil_div(plan_.axes[a].size, along[a])));
+            result.push_back(in_blocks_[a] ? length_in_blocks(a, target_of) : static_cast<double>(ceil_div(plan_.axes[a].size, along[a])));
         }
         return result;
     }
@@ -284,6 +301,7 @@ private:
     const RankGrid& grid_;
     bool is_whole_;     // all ranks take part
     std::size_t beam_;  // states that are kept
+    AxesInBlocks in_blocks_;
     std::vector<Operand> operands_;
     std::vector<std::vector<int>> spaces_;  // axes of each local product
     std::vector<std::vector<State>> levels_;
@@ -292,11 +310,34 @@ private:
 
 }  // namespace
 
-std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, GroupMapping mapping) {
+std::vector<AxesInBlocks> choices_of_blocks(const ProductPlan& unmapped, GroupMapping mapping) {
+    constexpr std::size_t most_groups = 3;  // all choices of so many are compared
+    const AxesInBlocks none(unmapped.axes.size(), false);
+    auto all = none;
+    std::vector<std::size_t> groups;
+    for (std::size_t a = 0; a < none.size(); ++a) {
+        all[a] = unmapped.axes[a].labels.size() > 1;
+        if (all[a]) groups.push_back(a);
+    }
+    if (mapping == GroupMapping::packed || groups.empty() || (mapping == GroupMapping::best && !unmapped.spec.may_pad)) return {none};
+    if (mapping == GroupMapping::blocks) return {all};
+    std::vector<AxesInBlocks> result{none};
+    for (const auto a : groups) {
+        const auto before = groups.size() <= most_groups ? result : std::vector<AxesInBlocks>{none};
+        for (auto choice : before) {
+            choice[a] = true;
+            result.push_back(std::move(choice));
+        }
+    }
+    if (groups.size() > most_groups) result.push_back(std::move(all));
+    return result;
+}
+
+std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, const AxesInBlocks& in_blocks) {
     std::vector<GridTarget> result;
     for (std::size_t a = 0; a < unmapped.axes.size(); ++a) {
         const auto& axis = unmapped.axes[a];
-        if (mapping == GroupMapping::packed || axis.labels.size() == 1) {
+        if (!in_blocks[a]) {
             result.push_back({static_cast<int>(a), 0, axis.size});
             continue;
         }

@@ -7,14 +7,21 @@
 
 namespace arges {
 
-/// What a torus dimension can be given to: an axis, or with virtual blocks (GroupMapping::blocks) one label of it.
+/// By axis: is it a group of labels that is put on the torus in blocks (GroupMapping::blocks)?
+using AxesInBlocks = std::vector<bool>;
+
+/// The choices of axes in blocks that are compared; where GroupMapping::best leaves the choice all of them if the groups are few, else
+/// none, each alone, and all.
+std::vector<AxesInBlocks> choices_of_blocks(const ProductPlan& unmapped, GroupMapping mapping);
+
+/// What a torus dimension can be given to: an axis, or one label of an axis in blocks.
 struct GridTarget {
     int axis = 0;
     int position = 0;         ///< of the label in the axis
     std::int64_t extent = 1;  ///< most ranks along it
 };
 
-std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, GroupMapping mapping);
+std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, const AxesInBlocks& in_blocks);
 
 /// An assignment of torus dimensions to targets.
 struct RankedGrid {

@@ -23,11 +23,11 @@ constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 /// The movements of a step.
 class Movements {
 public:
-    /// @param parts  into which the movement is cut; its lists are kept if it is whole
-    void add(const MovementBound& bound, std::int64_t parts) {
-        (parts == 1 ? kept_ : passing_) += bound.list_bytes;
-        building_ = std::max(building_, bound.building_bytes);
-        messages_ = std::max(messages_, ceil_div(bound.buffers, parts));
+    /// A movement as a whole, whose lists are kept.
+    void add(const MovementBound& bound) { add(bound, true, bound.buffers); }
+    /// That of an operand, which windows may cut into parts.
+    void add(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
+        add(bound, plan.parts(o) == 1, part_messages(bound, plan, o));
     }
     /// Elements of the largest messages that are there together.
     std::int64_t messages() const { return messages_; }
@@ -36,6 +36,25 @@ public:
     }
 
 private:
+    void add(const MovementBound& bound, bool is_kept, std::int64_t messages) {
+        (is_kept ? kept_ : passing_) += bound.list_bytes;
+        building_ = std::max(building_, bound.building_bytes);
+        messages_ = std::max(messages_, messages);
+    }
+
+    /// Elements that a rank sends and receives for a part at most, where parts are not alike and few by looking at each.
+    static std::int64_t part_messages(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
+        constexpr std::int64_t most_counted = 64;
+        const auto whole = bound.buffers;
+        if (!plan.has_uneven_parts(o)) return ceil_div(whole, plan.parts(o));
+        if (plan.parts(o) > most_counted) return whole;
+        std::int64_t most = 0;
+        plan.for_each_part(o, [&](const auto& range) {
+            most = std::max(most, movement_bound(plan.movement(o, range)).buffers);
+        });
+        return std::min(most, whole);
+    }
+
     std::int64_t kept_ = 0, passing_ = 0, building_ = 0, messages_ = 0;
 };
 
@@ -108,17 +127,17 @@ StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
     const auto summed = summed_indices(plan);
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (o < plan.result()) copies.add(plan.operands[o], summed, plan.spec.element_bytes);
-        if (!plan.operands[o].in_place) movements.add(movement_bound(plan.movement(o)), plan.parts(o));
+        if (!plan.operands[o].in_place) movements.add(movement_bound(plan.movement(o)), plan, o);
     }
     const auto workspace = workspace_of(plan, movements.messages(), local);
     for (std::size_t i = 0; i < plan.stay.size(); ++i)
-        if (plan.stay[i]) movements.add(movement_bound(plan.movement(i)), 1);  // the way there has the same labels
+        if (plan.stay[i]) movements.add(movement_bound(plan.movement(i)));  // the way there has the same labels
     return movements.memory(workspace, copies.bytes(local.most_copied));
 }
 
 StepMemory memory_of(const Movement& movement, std::int64_t element_bytes) {
     Movements movements;
-    movements.add(movement_bound(movement), 1);
+    movements.add(movement_bound(movement));
     return movements.memory(movements.messages() * element_bytes, 0);
 }
 
@@ -151,7 +170,7 @@ WorkspaceOfCuts::WorkspaceOfCuts(const ProductPlan& plan, const LocalProducts& l
 std::int64_t WorkspaceOfCuts::operator()(const ProductPlan& plan) const {
     Movements movements;
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
-        if (!plan.operands[o].in_place) movements.add(bounds_[o], plan.parts(o));
+        if (!plan.operands[o].in_place) movements.add(bounds_[o], plan, o);
     return movements.memory(workspace_of(plan, movements.messages(), local_), 0).workspace;
 }
 

@@ -18,9 +18,8 @@ std::string grid_text(const StepReport& step) {
     const bool fused = step.kind == StepKind::fused;
     std::string text = (fused ? "  fused on one grid of " : "  grid on ") + std::to_string(step.working_ranks) + " ranks:";
     for (const auto& part : step.grid) {
-        if (fused && part.ranks == 1) continue;
-        text += " " + part.label + "=" + std::to_string(part.ranks);
-        if (part.virtual_blocks > 1) text += "(x" + std::to_string(part.virtual_blocks) + " virtual)";
+        if (fused && part.ranks == 1 && !part.in_blocks) continue;
+        text += " " + to_string(part);
     }
     if (step.working_ranks < step.ranks)
         text += "; " + std::to_string(step.ranks - step.working_ranks) + " of " + std::to_string(step.ranks) + " ranks are idle";

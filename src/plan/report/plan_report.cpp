@@ -76,6 +76,18 @@ std::string reason_for_parts(const std::vector<PlannedStep>& steps, const std::m
     return "";
 }
 
+double tensor_padding(const Product& spec) {
+    double stored = 0, share = 0;
+    const auto add = [&](const Layout& layout) {
+        const auto ranks = static_cast<double>(layout.grid().ranks()) / static_cast<double>(layout.copies());
+        stored += static_cast<double>(layout.max_local_size());
+        share += static_cast<double>(layout.packed_size()) / ranks;
+    };
+    add(spec.output.layout);
+    for (const auto& factor : spec.factors) add(factor.layout);
+    return share > 0 ? stored / share - 1 : 0;
+}
+
 /// Builds the report of a step and keeps its counts.
 class StepReporter {
 public:
@@ -131,13 +143,15 @@ private:
     void add_grid(const ProductPlan& plan, const std::vector<std::string>& labels) {
         std::int64_t used = 1;
         for (std::size_t a = 0; a < labels.size(); ++a) {
-            GridPart part{labels[a], plan.grid_lengths[a], 1};
+            GridPart part{labels[a], plan.grid_lengths[a]};
             for (auto v : plan.mapping[a].virtual_factor) part.virtual_blocks *= v;
+            part.in_blocks = plan.mapping[a].is_blocks() && (part.ranks > 1 || part.virtual_blocks > 1);
             report_.grid.push_back(part);
             used *= part.ranks;
         }
         report_.working_ranks = plan.grid.ranks();
         report_.repetition = report_.working_ranks / used;
+        if (plan.cost.useful_flops > 0) report_.padding = plan.cost.flops * static_cast<double>(used) / plan.cost.useful_flops - 1;
     }
 
     /// The labels of a node of the chain.
@@ -225,6 +239,12 @@ StepReporter report_step(const PlannedStep& step, const std::map<int, std::strin
 
 }  // namespace
 
+std::string to_string(const GridPart& part) {
+    auto text = part.label + "=" + std::to_string(part.ranks);
+    if (!part.in_blocks) return text;
+    return text + " (" + std::to_string(part.virtual_blocks) + (part.virtual_blocks == 1 ? " block)" : " virtual blocks)");
+}
+
 StepKind kind_of(const ProductPlan& plan) {
     return plan.rows ? StepKind::rows : plan.chain.size() > 1 ? StepKind::fused : StepKind::pairwise;
 }
@@ -268,6 +288,7 @@ PlanReport plan_report(const PlannedProduct& plan, const Product& spec, const Pl
     report.peak_bytes = saturated_sum(held, largest);
     report.tensor_bytes = bytes_of(spec.output.layout);
     for (const auto& factor : spec.factors) report.tensor_bytes = saturated_sum(report.tensor_bytes, bytes_of(factor.layout));
+    report.tensor_padding = tensor_padding(spec);
     report.at_once = step_bounds(bounded_step(spec), options);
     return report;
 }

@@ -27,8 +27,12 @@ StepKind kind_of(const ProductPlan& plan);
 struct GridPart {
     std::string label;
     std::int64_t ranks = 1;
-    std::int64_t virtual_blocks = 1;
+    bool in_blocks = false;           ///< a group whose dimensions are spread each by itself, else by its packed index
+    std::int64_t virtual_blocks = 1;  ///< on a rank
 };
+
+/// "(ab)=4", or "(ab)=4 (2 virtual blocks)".
+std::string to_string(const GridPart& part);
 
 /// An axis that is worked on in ranges.
 struct WindowReport {
@@ -75,6 +79,7 @@ struct StepReport {
     StepBounds bounds;               ///< of `bytes`
     double flops = 0;                ///< of the busiest rank
     double useful_flops = 0;         ///< over all ranks
+    double padding = 0;              ///< of products: so many more than useful ones are done, as a share; repetition does not count
     std::int64_t working_bytes = 0;
     double seconds = 0;  ///< predicted
 };
@@ -90,6 +95,7 @@ struct PlanReport {
     double flops = 0, useful_flops = 0;
     double seconds = 0;
     std::int64_t tensor_bytes = 0;  ///< factors and output on the busiest rank
+    double tensor_padding = 0;      ///< so many more than they would take if each rank had its share of the packed elements, as a share
     std::int64_t peak_bytes = 0;    ///< intermediates and working memory on the busiest rank
 };
 
