@@ -5,6 +5,7 @@
 #include "decompose/distribution/slice_counts.hpp"
 #include "partition/choose.hpp"
 #include "partition/sample_counts.hpp"
+#include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>
@@ -145,6 +146,46 @@ TEST_F(ChooseDistribution, ARunHasTheLoadsAndVolumesOfTheChoice) {
         std::int64_t moved = 0;
         for (const auto& rows : d.rows) moved += 2 * (rows.rows_shared() + rows.rows_needed());
         EXPECT_EQ(comm_.maximum(moved), expected.volume_rows_max) << "seed " << seed;
+    }
+}
+
+/// Nonzeros of the slices of each rank in a mode.
+std::vector<std::int64_t> loads(const Nonzeros<double>& whole, const decompose::SliceOwners& owners, std::size_t mode, std::int64_t ranks) {
+    std::vector<std::int64_t> result(static_cast<std::size_t>(ranks), 0);
+    for (auto slice : whole.indices[mode]) {
+        const auto place = std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) - owners.slices.begin();
+        ++result[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(place)])];
+    }
+    return result;
+}
+
+/// CP-ALS waits for the slowest rank in each mode, CP-OPT once for all of them.
+TEST_F(ChooseDistribution, CoarseHypergraphsBalanceWhatIsWaitedFor) {
+    std::map<std::vector<std::int64_t>, double> values;
+    std::uint64_t state = 3;
+    const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>((state = splitmix(state)) % n); };
+    for (int x = 0; x < 6000; ++x) values[{below(400), below(300), below(200)}] = 1;
+    Nonzeros<double> whole{{400, 300, 200}, std::vector<std::vector<std::int64_t>>(3), {}};
+    for (const auto& [indices, value] : values) {
+        for (std::size_t m = 0; m < 3; ++m) whole.indices[m].push_back(indices[m]);
+        whole.values.push_back(value);
+    }
+    const auto mean = static_cast<double>(whole.count()) / static_cast<double>(comm_.size());
+    const auto mine = part_of(whole, comm_);
+    for (const auto weights : {CoarseWeights::by_mode, CoarseWeights::summed}) {
+        decompose::DistributionRequest request;
+        request.distribution = "coarse-hypergraph";
+        request.coarse_weights = weights;
+        const auto owners = decompose::choose_distribution(comm_, mine, request).plan.owners;
+        std::vector<std::int64_t> sums(static_cast<std::size_t>(comm_.size()), 0);
+        for (std::size_t m = 0; m < 3; ++m) {
+            const auto of_mode = loads(whole, owners[m], m, comm_.size());
+            for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += of_mode[p];
+            if (weights == CoarseWeights::by_mode) {
+                EXPECT_LT(static_cast<double>(max_mean(of_mode).max), 1.15 * mean) << "mode " << m;
+            }
+        }
+        EXPECT_LT(static_cast<double>(max_mean(sums).max), 3 * 1.06 * mean) << (weights == CoarseWeights::summed ? "summed" : "by mode");
     }
 }
 

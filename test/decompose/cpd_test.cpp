@@ -3,6 +3,7 @@
 
 #include "arges/error.hpp"
 #include "arges/tucker.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "interface/sparse_state.hpp"
 #include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
@@ -109,6 +110,32 @@ TEST(CpDecompose, MovesWhatTheDryRunCounts) {
         options.grid = options.policy = "";
         options.distribution = "coarse";
         compare(partition::count_distribution(table, partition::coarse_blocks(table, world.size())));
+    }
+}
+
+/// CP-OPT has hypergraph weights of its own, and the same fit with all of them.
+TEST(CpDecompose, BalancesSlicesAsTheAlgorithmNeedsIt) {
+    const World world;
+    for (std::uint64_t seed : {3U, 5U, 8U}) {
+        const auto X = tensor_of<double>(world, random_sparse(seed));
+        auto options = small();
+        for (const auto algorithm : {CpAlgorithm::als, CpAlgorithm::opt}) {
+            options.algorithm = algorithm;
+            options.distribution = "fine";
+            const auto wanted = cp_decompose(X, options).fit;
+            options.distribution = "coarse-hypergraph";
+            const auto result = cp_decompose(X, options);
+            EXPECT_NEAR(result.fit, wanted, 1e-6);
+            decompose::DistributionRequest request;
+            request.distribution = options.distribution;
+            if (algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
+            const auto& comm = X.state()->comm();
+            const auto plan = decompose::choose_distribution(comm, X.state()->local(), request).plan;
+            std::int64_t moved = 0;
+            for (const auto& rows : decompose::distribute(comm, X.state()->local(), plan).rows)
+                moved += rows.rows_shared() + rows.rows_needed();
+            EXPECT_EQ(result.volume_rows_max, comm.maximum(moved));
+        }
     }
 }
 

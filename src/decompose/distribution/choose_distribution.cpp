@@ -151,7 +151,7 @@ private:
             if (comm_.rank() != 0) return;
             const auto view = view_of(nonzeros_.lengths, indices);
             auto rows = partition::nonempty_rows(view);
-            auto coarse = partition::coarse_by_hypergraph(view, rows, comm_.size(), request_.seed);
+            auto coarse = partition::coarse_by_hypergraph(view, rows, comm_.size(), request_.coarse_weights, request_.seed);
             for (std::size_t m = 0; m < owners.size(); ++m) owners[m] = {std::move(rows.rows[m]), std::move(coarse.owner[m])};
         });
         for (auto& mode : owners) {

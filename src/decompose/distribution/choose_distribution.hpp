@@ -2,6 +2,7 @@
 #pragma once
 
 #include "decompose/distribution/distribute.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
 
 #include <string>
 
@@ -12,6 +13,8 @@ struct DistributionRequest {
     std::string distribution = "auto", grid, policy, rows = "holders", partition_file;
     int columns = 10;
     std::uint64_t seed = 1;
+    /// What coarse-grain hypergraph partitions balance: CP-ALS waits after each mode, CP-OPT after all of them.
+    partition::CoarseWeights coarse_weights = partition::CoarseWeights::by_mode;
 };
 
 /// A plan, and what it is called.
