@@ -314,7 +314,7 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
     app.add_option("--policy", cp.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
         ->check(policy);
     app.add_option("--rows", cp.rows, "owners of rows: holders, even or claim")->check(rows)->capture_default_str();
-    app.add_option("--partition", cp.partition_file, "fine: file with the rank of each nonzero, from 0, one a line");
+    app.add_option("--partition", cp.partition_file, "file with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
     app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
         ->check(format)
         ->capture_default_str();

@@ -38,11 +38,7 @@ template <class T>
 ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request);
 
 /// Memory of choose_distribution() beside the nonzeros, an upper bound; what it holds at the end is the plan. Pure.
-/// @param distribution as in DistributionRequest
-MemoryTally choice_memory(const SparseShare& share, const std::string& distribution);
-
-/// All ranks' indices, on rank 0, by mode; elsewhere nothing. Collective.
-template <class T>
-std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
+/// @param distribution as in DistributionRequest @param from_file with a partition file
+MemoryTally choice_memory(const SparseShare& share, const std::string& distribution, bool from_file);
 
 }  // namespace arges::decompose
