@@ -31,7 +31,8 @@ TEST(CpdProgram, PrintsOneObject) {
     EXPECT_EQ(object["nonzeros"], 201089);
     EXPECT_EQ(object["lambda"].size(), 4U);
     for (const char* key : {"seconds_per_iteration", "distribution", "grid", "volume_rows_max", "nonzeros_max", "peak_memory_bytes",
-                            "converged", "policy", "rows", "format", "memory_bytes_max", "read_seconds", "setup_seconds"})
+                            "converged", "policy", "rows", "format", "memory_bytes_max", "read_seconds", "setup_seconds", "mttkrp_seconds",
+                            "solve_seconds", "norm_seconds", "gram_seconds", "communication_seconds"})
         EXPECT_TRUE(object.contains(key)) << key;
 }
 
@@ -99,7 +100,7 @@ TEST(CpdProgram, ShowsItsIterations) {
     const World world;
     const auto outcome = run_program({"cpd", yago, "--rank", "2", "--iterations", "2", "--tolerance", "0"});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    for (const char* text : {"201,089 nonzeros", "iteration", "mttkrp", "after 2 iterations", "distribution", "rows moved per iteration"})
+    for (const char* text : {"201,089 nonzeros", "iteration", "mttkrp   solve    norm    gram    comm", "after 2 iterations", "distribution", "rows moved per iteration"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 

@@ -65,6 +65,8 @@ private:
                         watch_.lap(),
                         spent.mttkrp - before_.mttkrp,
                         spent.solve - before_.solve,
+                        spent.norm - before_.norm,
+                        spent.gram - before_.gram,
                         spent.communication - before_.communication,
                         tensor_.step()};
         before_ = spent;
@@ -75,6 +77,8 @@ private:
         total.seconds += now.seconds;
         total.mttkrp_seconds += now.mttkrp_seconds;
         total.solve_seconds += now.solve_seconds;
+        total.norm_seconds += now.norm_seconds;
+        total.gram_seconds += now.gram_seconds;
         total.communication_seconds += now.communication_seconds;
         result.iterations = number;
         result.seconds_per_iteration = total.seconds / number;

@@ -15,7 +15,7 @@ struct CpState;
 
 /// Seconds that a rank has spent.
 struct Seconds {
-    double mttkrp = 0, solve = 0, communication = 0;
+    double mttkrp = 0, solve = 0, norm = 0, gram = 0, communication = 0;
 };
 
 /// A tensor that is distributed over the ranks. All calls are collective unless marked local.

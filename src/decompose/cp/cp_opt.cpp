@@ -63,15 +63,18 @@ public:
             const auto owned = factors_.owned(m);
             const auto& product = products_[static_cast<std::size_t>(m)];
             const auto others = factors_.gram_product(m);
+            tensor_.seconds().gram += watch.lap();
             if (m == 0) inner = dot(owned.data, product.data, owned.rows * owned.columns);
             g = subtract_product(owned, product, others, g);
             for (int c = 0; c < owned.columns; ++c)
                 squares += factors_.gram(m)[static_cast<std::size_t>(c) * static_cast<std::size_t>(owned.columns + 1)];
+            tensor_.seconds().solve += watch.lap();
         }
-        tensor_.seconds().solve += watch.lap();
         tensor_.comm().sum(&inner, 1);
+        tensor_.seconds().communication += watch.lap();
         const auto whole = factors_.gram_product(-1);
         const double model = std::accumulate(whole.begin(), whole.end(), 0.0);
+        tensor_.seconds().gram += watch.lap();
         inner_ = inner;
         model_ = model;
         return (tensor_.norm_squared() + model) / 2 - inner + regularization_ / 2 * squares;
@@ -95,8 +98,11 @@ public:
             at += size;
             tensor_.start_expand(m, factors_.matrix(m));
             Gram gram;
+            Stopwatch watch;
             tensor_.comm().agree([&] { gram = gram_of<T>(rows); });
+            tensor_.seconds().gram += watch.lap();
             sum_over_ranks(tensor_.comm(), gram);
+            tensor_.seconds().communication += watch.lap();
             factors_.set_gram(m, std::move(gram));
             tensor_.finish_expand(m);
         }

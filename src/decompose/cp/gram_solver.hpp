@@ -39,6 +39,7 @@ private:
 struct RowSums {
     Gram gram;         ///< of the rows
     double inner = 0;  ///< sum of the rows before and after, multiplied element by element
+    double gram_share = 0;  ///< of the time of the threads, for the Gram matrix
 };
 
 /// Solves rows in place and sums their Gram matrix and their inner product with what they were; in blocks that stay in cache,
