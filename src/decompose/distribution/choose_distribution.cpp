@@ -8,7 +8,7 @@
 #include "decompose/distribution/given_parts.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"
-#include "partition/choose.hpp"
+#include "partition/choice_plan.hpp"
 #include "partition/hypergraph/hypergraph_distributions.hpp"
 
 #include <algorithm>
@@ -19,6 +19,9 @@
 namespace arges::decompose {
 
 namespace {
+
+/// The most that the choice may take, of what ten iterations are expected to take.
+constexpr double share_of_iterations = 0.05;
 
 /// Chooses for one kind of distribution.
 template <class T>
@@ -77,28 +80,28 @@ private:
         partition::ChoiceOptions options;
         options.rows = chosen_.plan.row_rule;
         options.costs.bytes_per_element = sizeof(T);
-        if (!request_.policy.empty()) options.layers = partition::parse_layer_rule(request_.policy);
+        if (!request_.policy.empty()) options.rules = {partition::parse_layer_rule(request_.policy)};
         auto& plan = chosen_.plan;
         plan.grain = Grain::medium;
         if (comm_.size() == 1) {  // one layer in each mode by any policy
             plan.grid.assign(nonzeros_.lengths.size(), 1);
             for (auto length : nonzeros_.lengths) plan.boundaries.push_back({0, length});
-            name_choice(options.layers.value_or(partition::LayerRule{}));
+            name_choice(options.rules.empty() ? partition::LayerRule{} : options.rules.front());
             return;
         }
         const RankTeam team(comm_);
-        const auto tensor = count_slices(comm_, nonzeros_);
-        options.grid = wanted_grid(team, tensor);
-        if (options.grid && options.layers) {
-            plan.grid = *options.grid;
-            plan.boundaries = cut(team, tensor, *options.layers, plan.grid);
-        } else {
-            auto best = partition::choose_medium(team, tensor, comm_.size(), request_.columns, options).front();
-            plan.grid = best.distribution.grid;
-            plan.boundaries = std::move(best.boundaries);
-            options.layers = best.distribution.layers;
-        }
-        name_choice(*options.layers);
+        const auto view = view_of(nonzeros_);
+        if (const auto grid = wanted_grid(team, view)) options.grids = {*grid};
+        partition::MediumGrain best{{}, {}};
+        if (options.grids.size() == 1 && options.rules.size() == 1)
+            best = {options.grids.front(), options.rules.front()};
+        else if (request_.grid == "best")
+            best = partition::choose_medium(team, counted_tensor(team, view), comm_.size(), request_.columns, options).front().distribution;
+        else
+            best = partition::choose_within(team, view, comm_.size(), request_.columns, options, share_of_iterations).distribution;
+        plan.grid = best.grid;
+        plan.boundaries = cut_grid(team, view, best.grid, best.layers);
+        name_choice(best.layers);
     }
 
     void name_choice(const partition::LayerRule& layers) {
@@ -107,21 +110,16 @@ private:
     }
 
     /// The grid that the request names or describes.
-    std::optional<partition::Grid> wanted_grid(const partition::Team& team, const partition::TensorPart& tensor) const {
+    std::optional<partition::Grid> wanted_grid(const partition::Team& team, const partition::IndexView& view) const {
         if (request_.grid == "greedy") return partition::greedy_grid(comm_.size(), nonzeros_.lengths);
-        if (request_.grid == "predicted")
+        if (request_.grid == "predicted") {
+            const auto tensor = counted_tensor(team, view);
             return partition::predicted_grid(comm_.size(), nonzeros_.lengths, [&](int mode, std::int64_t layers) {
                 return partition::count_layers(team, tensor, static_cast<std::size_t>(mode), layers);
             });
+        }
         if (has_given_grid()) return partition::parse_grid(request_.grid, nonzeros_.order());
         return std::nullopt;
-    }
-
-    static std::vector<partition::Boundaries> cut(const partition::Team& team, const partition::TensorPart& tensor,
-                                                  const partition::LayerRule& rule, const partition::Grid& grid) {
-        std::vector<partition::LayerCut> cuts;
-        for (std::size_t m = 0; m < grid.size(); ++m) cuts.push_back({m, grid[m], rule});
-        return cut_modes(team, tensor, cuts);
     }
 
     void choose_coarse() {
@@ -133,8 +131,7 @@ private:
         else if (!request_.partition_file.empty())
             plan.owners = slices_from_file(comm_, nonzeros_, request_.partition_file);
         else
-            plan.boundaries =
-                cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {}, partition::Grid(nonzeros_.lengths.size(), comm_.size()));
+            plan.boundaries = cut_grid(RankTeam(comm_), view_of(nonzeros_), partition::Grid(nonzeros_.lengths.size(), comm_.size()), {});
     }
 
     void choose_fine() {
