@@ -152,8 +152,9 @@ Action declare_convert(CLI::App& app) {
     app.add_option("IN", command->input,
                    "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
-    app.add_option("OUT", command->output,
-                   "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO); hypergraph: .hgr (hMETIS)")
+    app.add_option(
+           "OUT", command->output,
+           "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO); hypergraph: .hgr (hMETIS)")
         ->required()
         ->check(accepted_by(check_output_name, "FILE"));
     app.add_option("--output-base", command->output_base, "what the text that is written calls the first index: one or zero")
@@ -162,8 +163,9 @@ Action declare_convert(CLI::App& app) {
     auto* const compact =
         app.add_flag("--compact", command->compact, "remove empty slices, and write the indices that were kept to mode_N.map");
     app.add_option("--maps", command->maps, "folder for the maps; without it that of OUT")->needs(compact);
-    app.add_option("--model", command->model,
-                   "hypergraph: fine (a vertex for each nonzero), coarse (for each nonempty slice) or coarse-opt (weights for cpd --algorithm opt)")
+    app.add_option(
+           "--model", command->model,
+           "hypergraph: fine (a vertex for each nonzero), coarse (for each nonempty slice) or coarse-opt (weights for cpd --algorithm opt)")
         ->check(CLI::IsMember({"fine", "coarse", "coarse-opt"}))
         ->capture_default_str();
     app.add_flag("--json", command->json, "print one JSON object instead of tables");

@@ -19,8 +19,8 @@ struct HypergraphConversion {
 /// Whether a file is one of a hypergraph by its name, which then ends in .hgr.
 bool is_hypergraph_name(const std::string& path);
 
-/// Writes the hypergraph of a sparse tensor in hMETIS form, and prints what was done: a table, or one JSON object. Rank 0 holds all indices.
-/// The file appears under its name when it is complete. Collective.
+/// Writes the hypergraph of a sparse tensor in hMETIS form, and prints what was done: a table, or one JSON object. Rank 0 holds all
+/// indices. The file appears under its name when it is complete. Collective.
 /// @throws OutOfMemory on every rank if rank 0 has no room for that; InvalidArgument as read_sparse(), or if the file cannot be written
 void convert_to_hypergraph(const World& world, const HypergraphConversion& conversion, bool json, std::ostream& out);
 

@@ -70,8 +70,8 @@ void print_iteration(std::ostream& out, const CpIteration& now) {
                            "solve", "norm", "gram", "comm");
     const char* const step = now.step == CpStep::exact ? "" : now.step == CpStep::pairs ? "  pairs made, perturbed" : "  perturbed";
     auto share = [&](double seconds) { return fmt::format("{:.0f} %", now.seconds > 0 ? 100 * seconds / now.seconds : 0); };
-    out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7} {:>7} {:>7}{}\n", now.number, now.fit, now.change, now.seconds,
-                       share(now.mttkrp_seconds), share(now.solve_seconds), share(now.norm_seconds), share(now.gram_seconds),
+    out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7} {:>7} {:>7}{}\n", now.number, now.fit, now.change,
+                       now.seconds, share(now.mttkrp_seconds), share(now.solve_seconds), share(now.norm_seconds), share(now.gram_seconds),
                        share(now.communication_seconds), step)
         << std::flush;
 }
@@ -317,7 +317,8 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
     app.add_option("--policy", cp.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
         ->check(policy);
     app.add_option("--rows", cp.rows, "owners of rows: holders, even or claim")->check(rows)->capture_default_str();
-    app.add_option("--partition", cp.partition_file, "file with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
+    app.add_option("--partition", cp.partition_file,
+                   "file with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
     app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
         ->check(format)
         ->capture_default_str();

@@ -104,7 +104,8 @@ TEST(Convert, writes_hypergraphs_for_other_partitioners) {
 TEST(Convert, answers_a_wrong_command_with_one_line) {
     const World world;
     const TemporaryFolder folder(world);
-    const auto twice = folder.write("x.tns", "1 1 4\n1 1 5\n"), out = folder / "x.atns", integrals = folder / "x.h5", graph = folder / "x.hgr";
+    const auto twice = folder.write("x.tns", "1 1 4\n1 1 5\n"), out = folder / "x.atns", integrals = folder / "x.h5",
+               graph = folder / "x.hgr";
     check_wrong_lines({
         {{"convert"}, cli::exit_usage, "IN"},
         {{"convert", yago}, cli::exit_usage, "OUT"},

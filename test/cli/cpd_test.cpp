@@ -100,7 +100,8 @@ TEST(CpdProgram, ShowsItsIterations) {
     const World world;
     const auto outcome = run_program({"cpd", yago, "--rank", "2", "--iterations", "2", "--tolerance", "0"});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    for (const char* text : {"201,089 nonzeros", "iteration", "mttkrp   solve    norm    gram    comm", "after 2 iterations", "distribution", "rows moved per iteration"})
+    for (const char* text : {"201,089 nonzeros", "iteration", "mttkrp   solve    norm    gram    comm", "after 2 iterations",
+                             "distribution", "rows moved per iteration"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 
