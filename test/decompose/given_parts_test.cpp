@@ -33,7 +33,7 @@ protected:
     }
 
     World world_;
-    const Communicator& comm_ = world_.communicator();
+    Communicator comm_{world_.communicator()};
     TemporaryFolder folder_{world_};
 };
 
