@@ -31,7 +31,7 @@ struct CpOptions {
     std::uint64_t seed = 1;                    ///< of the start; the same start on any number of ranks and in any distribution
     double regularization = 0;                 ///< adds this times the sum of the squares of all factors to the squared residual
     std::string distribution = "auto";         ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
-    std::string grid;                          ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: best
+    std::string grid;                          ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: chosen in little time
     std::string policy;                        ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
     std::string rows = "holders";              ///< owners of rows: even, claim, holders
     std::string format = "auto";               ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
