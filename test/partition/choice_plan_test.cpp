@@ -50,7 +50,11 @@ TEST(ChoicePlan, LooksAtWhatTheIterationsPayFor) {
 
 /// Grids with more layers than slices come last.
 TEST(ChoicePlan, PrefersGridsThatFit) {
-    EXPECT_EQ(to_string(plan_choice({3, 5000, 2}, 100, 4, 16, {}, 0).grids.front()), "1x4x1");
+    for (const std::int64_t all : {4, 6, 9, 10}) {
+        const std::vector<std::int64_t> lengths{3, 5000, 2};
+        const auto grid = plan_choice(lengths, 100, all, 16, {}, 0).grids.front();
+        for (std::size_t n = 0; n < 3; ++n) EXPECT_LE(grid[n], lengths[n]) << to_string(grid);
+    }
     EXPECT_EQ(ranks(plan_choice({1, 1}, 0, 4, 16, {}, 0).grids.front()), 4);
     ChoiceOptions options;
     options.grids = {{2, 2, 1}};
