@@ -1,10 +1,9 @@
 // Cuts and times of the hypergraph partitioner, beside random parts and contiguous blocks.
 //
-//     hypergraph [--model fine|coarse] [--parts 4,16,64] [--imbalance 0.03] [--cycles 1] [--direct VERTICES] [--seed 1]
-//                [--write FOLDER] FILE...
+//     hypergraph [--model fine|coarse|coarse-opt] [--parts 4,16,64] [--imbalance 0.03] [--cycles 1] [--direct VERTICES] [--seed 1]
+//                FILE...
 //
-// FILE: a tensor (.tns, 1-based) or a hypergraph in hMETIS form (.hgr). --write puts the hypergraphs in hMETIS form into a
-// folder, for other partitioners.
+// FILE: a tensor (.tns, 1-based) or a hypergraph in hMETIS form (.hgr), which arges convert writes.
 #include "arges/error.hpp"
 #include "partition/hypergraph/hmetis.hpp"
 #include "partition/hypergraph/hypergraph_models.hpp"
@@ -28,10 +27,9 @@ namespace {
 
 /// What the command line says.
 struct Settings {
-    bool coarse = false;
+    std::string model = "fine";
     std::vector<std::int64_t> parts{4, 16, 64};
     PartitionOptions options;
-    std::string folder;
     std::vector<std::string> files;
 };
 
@@ -48,7 +46,7 @@ Settings parse(int argc, char** argv) {
         }
         const std::string value = ++i < argc ? argv[i] : "";
         if (argument == "--model")
-            settings.coarse = value == "coarse";
+            settings.model = value;
         else if (argument == "--imbalance")
             settings.options.imbalance = std::strtod(value.c_str(), nullptr);
         else if (argument == "--cycles")
@@ -57,8 +55,6 @@ Settings parse(int argc, char** argv) {
             settings.options.direct = std::atoll(value.c_str());
         else if (argument == "--seed")
             settings.options.seed = std::strtoull(value.c_str(), nullptr, 10);
-        else if (argument == "--write")
-            settings.folder = value;
         else if (argument == "--parts") {
             settings.parts.clear();
             std::istringstream list(value);
@@ -91,7 +87,7 @@ std::vector<std::vector<std::int64_t>> read_indices(const std::string& file) {
     return indices;
 }
 
-Hypergraph read(const std::string& file, bool coarse) {
+Hypergraph read(const std::string& file, const std::string& model) {
     if (file.ends_with(".hgr")) {
         std::ifstream in(file);
         return read_hmetis(in, file);
@@ -103,11 +99,12 @@ Hypergraph read(const std::string& file, bool coarse) {
         tensor.lengths.push_back(*std::max_element(mode.begin(), mode.end()) + 1);
     }
     const auto rows = nonempty_rows(tensor);
-    return coarse ? coarse_grain_hypergraph(tensor, rows) : fine_grain_hypergraph(tensor, rows);
+    if (model == "fine") return fine_grain_hypergraph(tensor, rows);
+    return coarse_grain_hypergraph(tensor, rows, model == "coarse" ? CoarseWeights::by_mode : CoarseWeights::summed);
 }
 
 void measure(const std::string& name, const Settings& settings, const Hypergraph& hypergraph) {
-    std::printf("%s, %s: %lld vertices, %lld nets, %lld pins\n", name.c_str(), settings.coarse ? "coarse" : "fine",
+    std::printf("%s, %s: %lld vertices, %lld nets, %lld pins\n", name.c_str(), settings.model.c_str(),
                 static_cast<long long>(hypergraph.vertices()), static_cast<long long>(hypergraph.nets()),
                 static_cast<long long>(hypergraph.pin_count()));
     std::printf("%6s %12s %12s %12s %10s %10s %9s\n", "parts", "random", "blocks", "multilevel", "imbalance", "of blocks", "seconds");
@@ -134,13 +131,9 @@ int main(int argc, char** argv) {
         const auto settings = parse(argc, argv);
         for (const auto& file : settings.files) {
             const auto start = seconds();
-            const auto hypergraph = read(file, settings.coarse);
+            const auto hypergraph = read(file, settings.model);
             const auto name = file.substr(file.find_last_of('/') + 1);
             std::printf("read and built in %.2f s: ", seconds() - start);
-            if (!settings.folder.empty()) {
-                std::ofstream out(settings.folder + "/" + name + (settings.coarse ? ".coarse.hgr" : ".fine.hgr"));
-                write_hmetis(out, hypergraph);
-            }
             measure(name, settings, hypergraph);
         }
     } catch (const arges::Error& error) {

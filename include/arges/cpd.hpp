@@ -31,11 +31,12 @@ struct CpOptions {
     std::uint64_t seed = 1;                    ///< of the start; the same start on any number of ranks and in any distribution
     double regularization = 0;                 ///< adds this times the sum of the squares of all factors to the squared residual
     std::string distribution = "auto";         ///< auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine, fine-hypergraph
-    std::string grid;                          ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: best
+    std::string grid;                          ///< medium: as 4x2x1; "greedy", "predicted", "best"; empty: chosen in little time
     std::string policy;                        ///< medium: nnz, set, ordered-1, ordered-2, max-min; empty: chosen
     std::string rows = "holders";              ///< owners of rows: even, claim, holders
     std::string format = "auto";               ///< of the nonzeros on a rank: coo, csf-one, csf-two, csf-all, hicoo, linear
-    std::string partition_file;                ///< fine: a file with the rank of each nonzero, one a line
+    /// A file with a rank, from 0, on each line. fine: of each nonzero; coarse: of each nonempty slice, ascending, mode after mode.
+    std::string partition_file;
     bool pairwise_perturbation =
         false;  ///< als and nonnegative, dense: approximate products while factors change little; see cp_decompose()
     double perturbation_threshold =
@@ -71,7 +72,9 @@ struct CpIteration {
     double change = 0;                 ///< of the fit
     double seconds = 0;                ///< of this rank
     double mttkrp_seconds = 0;         ///< of this rank, in the products with nonzeros
-    double solve_seconds = 0;          ///< of this rank, in solves, norms and Gram matrices
+    double solve_seconds = 0;          ///< of this rank, in solves for rows; opt: in the gradient
+    double norm_seconds = 0;           ///< of this rank, in norms of columns and their scaling; opt: none
+    double gram_seconds = 0;           ///< of this rank, in Gram matrices and their products element by element
     double communication_seconds = 0;  ///< of this rank, waiting for others included
     CpStep step = CpStep::exact;       ///< how products were found; the last iteration is always exact
 };

@@ -1,8 +1,9 @@
-// arges convert IN OUT: a sparse tensor, or the integrals of a molecule, in another form.
+// arges convert IN OUT: a sparse tensor, or the integrals of a molecule, in another form; the hypergraph of a sparse tensor.
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
 #include "base/text.hpp"
 #include "chemistry/integral_file.hpp"
+#include "cli/convert_hypergraph.hpp"
 #include "cli/convert_integrals.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
@@ -27,6 +28,7 @@ struct ConvertCommand {
     std::string input, output;
     std::string output_base = "one";
     std::string maps;
+    std::string model = "fine";
     bool compact = false;
     bool json = false;
     SparseFileOptions input_options{};
@@ -119,18 +121,27 @@ void run(const ConvertCommand& command, const Console& console) {
     command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
 }
 
+void run_hypergraph(const ConvertCommand& command, const CLI::App& app, const Console& console) {
+    refuse_options(app, {"--output-base", "--compact", "--maps", "--type"},
+                   command.output + " is a file of a hypergraph by its name, and this is for tensors");
+    const World world = command.world.make_world();
+    command.input_options.is_single(world, command.input);
+    convert_to_hypergraph(world, {command.input, command.output, command.model, command.input_options.read_options()}, command.json,
+                          console.out);
+}
+
 void check_output_name(const std::string& path) {
-    if (chemistry::is_integral_name(path)) return;
+    if (chemistry::is_integral_name(path) || is_hypergraph_name(path)) return;
     try {
         check_sparse_name(path);
     } catch (const InvalidArgument& error) {
-        throw InvalidArgument(std::string(error.what()) + "; for integrals .fcidump (text) or .h5 (TREXIO)");
+        throw InvalidArgument(std::string(error.what()) + "; for integrals .fcidump (text) or .h5 (TREXIO), for a hypergraph .hgr");
     }
 }
 
 /// The options that integrals have no use for.
 void refuse_sparse_options(const CLI::App& app, const std::string& output) {
-    refuse_options(app, {"--output-base", "--compact", "--maps", "--base", "--lengths", "--duplicates", "--type"},
+    refuse_options(app, {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type"},
                    output + " is a file of integrals by its name, and this is for sparse tensors");
 }
 
@@ -141,8 +152,9 @@ Action declare_convert(CLI::App& app) {
     app.add_option("IN", command->input,
                    "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
-    app.add_option("OUT", command->output,
-                   "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO)")
+    app.add_option(
+           "OUT", command->output,
+           "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO); hypergraph: .hgr (hMETIS)")
         ->required()
         ->check(accepted_by(check_output_name, "FILE"));
     app.add_option("--output-base", command->output_base, "what the text that is written calls the first index: one or zero")
@@ -151,11 +163,20 @@ Action declare_convert(CLI::App& app) {
     auto* const compact =
         app.add_flag("--compact", command->compact, "remove empty slices, and write the indices that were kept to mode_N.map");
     app.add_option("--maps", command->maps, "folder for the maps; without it that of OUT")->needs(compact);
+    app.add_option(
+           "--model", command->model,
+           "hypergraph: fine (a vertex for each nonzero), coarse (for each nonempty slice) or coarse-opt (weights for cpd --algorithm opt)")
+        ->check(CLI::IsMember({"fine", "coarse", "coarse-opt"}))
+        ->capture_default_str();
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input_options.declare(app);
     command->world.declare(app);
     return [command, &app](const Console& console) {
-        if (!chemistry::is_integral_name(command->output)) return run(*command, console);
+        if (is_hypergraph_name(command->output)) return run_hypergraph(*command, app, console);
+        if (!chemistry::is_integral_name(command->output)) {
+            refuse_options(app, {"--model"}, command->output + " is a file of a tensor by its name, and this is for hypergraphs (.hgr)");
+            return run(*command, console);
+        }
         refuse_sparse_options(app, command->output);
         convert_integrals(command->world.make_world(), command->input, command->output, command->json, console.out);
     };

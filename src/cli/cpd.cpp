@@ -66,12 +66,13 @@ struct Preparation {
 
 void print_iteration(std::ostream& out, const CpIteration& now) {
     if (now.number == 1)
-        out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp", "solve",
-                           "comm");
+        out << fmt::format("{:>9} {:>12} {:>11} {:>10} {:>8} {:>7} {:>7} {:>7} {:>7}\n", "iteration", "fit", "change", "seconds", "mttkrp",
+                           "solve", "norm", "gram", "comm");
     const char* const step = now.step == CpStep::exact ? "" : now.step == CpStep::pairs ? "  pairs made, perturbed" : "  perturbed";
     auto share = [&](double seconds) { return fmt::format("{:.0f} %", now.seconds > 0 ? 100 * seconds / now.seconds : 0); };
-    out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7}{}\n", now.number, now.fit, now.change, now.seconds,
-                       share(now.mttkrp_seconds), share(now.solve_seconds), share(now.communication_seconds), step)
+    out << fmt::format("{:>9} {:>12.8f} {:>11.2e} {:>10.4f} {:>8} {:>7} {:>7} {:>7} {:>7}{}\n", now.number, now.fit, now.change,
+                       now.seconds, share(now.mttkrp_seconds), share(now.solve_seconds), share(now.norm_seconds), share(now.gram_seconds),
+                       share(now.communication_seconds), step)
         << std::flush;
 }
 
@@ -148,6 +149,8 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     object["seconds_per_iteration"] = result.seconds_per_iteration;
     object["mttkrp_seconds"] = result.total.mttkrp_seconds;
     object["solve_seconds"] = result.total.solve_seconds;
+    object["norm_seconds"] = result.total.norm_seconds;
+    object["gram_seconds"] = result.total.gram_seconds;
     object["communication_seconds"] = result.total.communication_seconds;
     object["read_seconds"] = before.read_seconds;
     object["setup_seconds"] = result.setup_seconds;
@@ -314,7 +317,8 @@ void declare_distribution(CLI::App& app, CpOptions& cp) {
     app.add_option("--policy", cp.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
         ->check(policy);
     app.add_option("--rows", cp.rows, "owners of rows: holders, even or claim")->check(rows)->capture_default_str();
-    app.add_option("--partition", cp.partition_file, "fine: file with the rank of each nonzero, from 0, one a line");
+    app.add_option("--partition", cp.partition_file,
+                   "file with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
     app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
         ->check(format)
         ->capture_default_str();

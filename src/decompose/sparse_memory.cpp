@@ -16,8 +16,9 @@ namespace arges::decompose {
 namespace {
 
 /// Choosing a distribution and dealing out.
-MemoryTally dealing_memory(const SparseShare& share, const std::string& distribution) {
-    const auto choice = choice_memory(share, distribution);
+template <class Options>
+MemoryTally dealing_memory(const SparseShare& share, const Options& options) {
+    const auto choice = choice_memory(share, options.distribution, !options.partition_file.empty());
     MemoryTally tally;
     tally.pass(share.source_bytes() + choice.peak());
     tally.hold(choice.held());
@@ -30,7 +31,7 @@ MemoryTally dealing_memory(const SparseShare& share, const std::string& distribu
 template <class T>
 MemoryTally cp_memory(const SparseShare& share, const CpOptions& options, int threads) {
     const auto format = sparse::parse_format(options.format);
-    auto tally = dealing_memory(share, options.distribution);
+    auto tally = dealing_memory(share, options);
     tally.add(SparseOperator<T>::memory(share, format, threads));
     tally.add(
         factors_memory({share.rows, share.owned}, options, sizeof(T), threads, SparseOperator<T>::nonzeros_memory(share, format, threads)));
@@ -41,7 +42,7 @@ template <class T>
 MemoryTally tucker_memory(const SparseShare& share, const TuckerOptions& options, int threads) {
     constexpr std::int64_t element = sizeof(T), number = sizeof(std::int64_t);
     const auto core = std::accumulate(options.ranks.begin(), options.ranks.end(), std::int64_t{1}, std::multiplies<>());
-    auto tally = dealing_memory(share, options.distribution);
+    auto tally = dealing_memory(share, options);
     std::int64_t sets = 0;
     for (auto count : share.nonzeros) sets += count * share.local_bytes();
     for (int m = 0; m < share.order(); ++m) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <set>
 #include <span>
@@ -17,9 +18,6 @@
 namespace arges::partition {
 
 namespace {
-
-const std::vector<LayerRule> policies{
-    {LayerPolicy::nonzeros, 1}, {LayerPolicy::set, 1}, {LayerPolicy::ordered, 1}, {LayerPolicy::ordered, 2}, {LayerPolicy::max_min, 1}};
 
 /// Nonzeros for each mode in the largest sample.
 std::int64_t largest_sample(std::int64_t nonzeros, std::int64_t smallest) {
@@ -66,6 +64,7 @@ public:
         find_candidates();
         const auto sizes = sample_sizes();
         TensorSample sample(team_, tensor_, sizes);
+        if (tensor_.share < 1) estimate_slices(sample, sizes.back());
         for (std::size_t stage = 0; stage < sizes.size(); ++stage) {
             if (sizes.size() > 1) sample.look_at(sizes[stage]);
             const auto count = stage == 0 ? candidates_.size() : kept(stage + least_stage(sizes));
@@ -79,8 +78,7 @@ public:
         std::vector<MediumChoice> result;
         for (const auto& c : candidates_) {
             const bool counted = c.stage == static_cast<int>(sizes.size()) && sizes.back().is_everything();
-            result.push_back({{c.grid(), c.rule, options_.rows, options_.excess}, {}, c.seconds, c.volume, counted});
-            for (const auto& finder : c.layers.finders) result.back().boundaries.push_back(finder->boundaries());
+            result.push_back({{c.grid(), c.rule, options_.rows, options_.excess}, c.seconds, c.volume, counted});
         }
         return result;
     }
@@ -94,8 +92,7 @@ private:
     static std::size_t least_stage(const std::vector<SampleSize>& sizes) { return 3 - sizes.size(); }
 
     std::vector<Grid> possible_grids() const {
-        if (options_.grid) return {*options_.grid};
-        const auto grids = all_grids(ranks_, tensor_.order());
+        const auto grids = options_.grids.empty() ? all_grids(ranks_, tensor_.order()) : options_.grids;
         std::vector<Grid> result;
         for (const auto& grid : grids) {
             bool possible = true;
@@ -108,7 +105,7 @@ private:
     /// Every grid with every policy that gives it other layers.
     void find_candidates() {
         const auto grids = possible_grids();
-        const auto rules = options_.layers ? std::vector{*options_.layers} : policies;
+        const auto& rules = options_.rules.empty() ? all_policies() : options_.rules;
         std::set<LayerCut> needed;
         for (const auto& grid : grids)
             for (std::size_t n = 0; n < grid.size(); ++n)
@@ -131,6 +128,11 @@ private:
     /// One, two or three samples, ascending, as are needed to find the best candidates.
     std::vector<SampleSize> sample_sizes() const {
         const auto small = std::max(options_.sample, 4 * ranks_);
+        if (options_.largest > 0) {
+            const auto largest = std::max(options_.largest, small);
+            if (candidates_.size() <= kept(2)) return {sample_of(largest)};
+            return {sample_of(small), sample_of(largest)};
+        }
         const double order = tensor_.order(), all = static_cast<double>(candidates_.size());
         std::vector<SampleSize> sizes;
         if (all * order * 2 * static_cast<double>(totals_.nonzeros) > options_.look_ups) {
@@ -156,6 +158,13 @@ private:
             size.slices[m] = std::min(1.0, std::max(static_cast<double>(nonzeros) / static_cast<double>(light_[m]),
                                                     least_slices / static_cast<double>(totals_.slices[m])));
         return size;
+    }
+
+    /// Nonempty slices from those of a sample, where not all were counted.
+    void estimate_slices(const TensorSample& sample, const SampleSize& size) {
+        auto sampled = sample.slices();
+        team_.sum(sampled);
+        for (std::size_t m = 0; m < sampled.size(); ++m) totals_.slices[m] = std::llround(static_cast<double>(sampled[m]) / size.slices[m]);
     }
 
     /// Puts the candidates that are worth a better prediction first: half of them those with the least time, half those with
@@ -277,8 +286,9 @@ std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tens
     if (ranks < 1 || columns < 1)
         throw InvalidArgument("a distribution over " + std::to_string(ranks) + " ranks for " + std::to_string(columns) +
                               " columns cannot be chosen; there must be at least one of each");
-    if (options.grid && partition::ranks(*options.grid) != ranks)
-        throw InvalidArgument("the grid " + to_string(*options.grid) + " is not one of " + std::to_string(ranks) + " ranks");
+    for (const auto& grid : options.grids)
+        if (partition::ranks(grid) != ranks)
+            throw InvalidArgument("the grid " + to_string(grid) + " is not one of " + std::to_string(ranks) + " ranks");
     return Chooser(team, tensor, ranks, columns, options).choose();
 }
 

@@ -6,7 +6,6 @@
 #include "partition/tensor_part.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace arges::partition {
@@ -30,20 +29,20 @@ double iteration_seconds(const DistributionCounts& counts, int columns, const It
 struct ChoiceOptions {
     IterationCosts costs;
     RowRule rows = RowRule::holders;
-    double excess = 0.1;              ///< as in assign_rows()
-    std::optional<Grid> grid;         ///< the only one, of as many ranks; else all
-    std::optional<LayerRule> layers;  ///< the only policy; else nnz, set, ordered-1, ordered-2 and max-min
-    double near = 1.05;               ///< distributions are equally fast within this factor of the predicted time
-    double look_ups = 4e6;            ///< of indices that counting all candidates in full may take; samples rank them where it takes more
-    std::int64_t sample = 1 << 12;    ///< nonzeros for each mode in the smallest sample; the largest has 16 to 256 times as many
+    double excess = 0.1;            ///< as in assign_rows()
+    std::vector<Grid> grids;        ///< those to choose from, of as many ranks; none: all
+    std::vector<LayerRule> rules;   ///< those to choose from; none: all_policies()
+    double near = 1.05;             ///< distributions are equally fast within this factor of the predicted time
+    double look_ups = 4e6;          ///< of indices that counting all candidates in full may take; samples rank them where it takes more
+    std::int64_t sample = 1 << 12;  ///< nonzeros for each mode in the smallest sample; the largest has 16 to 256 times as many
+    std::int64_t largest = 0;       ///< nonzeros for each mode in the largest of two samples; 0: as look_ups and sample tell
 };
 
 struct MediumChoice {
     MediumGrain distribution;
-    std::vector<Boundaries> boundaries;  ///< by mode
-    double seconds = 0;                  ///< of an iteration
-    std::int64_t volume_rows_max = 0;    ///< rows that the busiest rank sends and receives in an iteration
-    bool counted = false;                ///< from all nonzeros; else estimated from a sample
+    double seconds = 0;                ///< of an iteration; 0: not known
+    std::int64_t volume_rows_max = 0;  ///< rows that the busiest rank sends and receives in an iteration
+    bool counted = false;              ///< from all nonzeros; else estimated from a sample
 };
 
 /// All grids, each with all policies in all modes, from the best to the worst: of those whose predicted times are within `near`
@@ -57,6 +56,7 @@ struct MediumChoice {
 /// slice); each rank of the team looks at the nonzeros of some of these slices, and one rank puts together what all found for a
 /// candidate. No rank gets more than its share of a sample. Grids with more layers than slices with nonzeros are left out
 /// unless all have some; of policies that give a grid the same layers the first is kept.
+/// @param tensor with slices that were counted from all nonzeros, or from a share of them: then layers and loads are those of the share
 /// @param ranks for which a distribution is wanted; the team may have another number
 /// @throws InvalidArgument for less than one rank or column, and for a grid of another number of ranks
 std::vector<MediumChoice> choose_medium(const Team& team, const TensorPart& tensor, std::int64_t ranks, int columns,

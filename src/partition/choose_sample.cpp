@@ -1,43 +1,15 @@
 // Samples of slices and nonzeros by hashes of their indices, the same wherever the nonzeros lie; of heavy slices a bounded number.
 #include "partition/choose_sample.hpp"
 
-#include "base/splitmix.hpp"
+#include "partition/sample_hash.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <numeric>
 
 namespace arges::partition {
 
 namespace {
-
-std::uint64_t hash_of(std::int64_t slice) { return splitmix(static_cast<std::uint64_t>(slice) + 1); }
-
-/// Adds the hash of an index to that of the nonzero's indices in the modes before.
-std::uint64_t combined(std::uint64_t hash, std::uint64_t index_hash) { return std::rotl(hash, 23) ^ index_hash; }
-
-/// The hash of a nonzero.
-std::uint64_t hash_of(std::span<const std::int64_t> indices) {
-    std::uint64_t hash = 0;
-    for (auto index : indices) hash = combined(hash, hash_of(index));
-    return splitmix(hash);
-}
-
-/// The same for consecutive nonzeros from `begin` on, and the hashes of their indices.
-void hash_nonzeros(const IndexView& view, std::size_t begin, std::span<std::uint64_t> hashes,
-                   std::vector<std::vector<std::uint64_t>>& by_mode) {
-    std::fill(hashes.begin(), hashes.end(), 0);
-    for (std::size_t m = 0; m < by_mode.size(); ++m)
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-            by_mode[m][i] = hash_of(view.indices[m][begin + i]);
-            hashes[i] = combined(hashes[i], by_mode[m][i]);
-        }
-    for (auto& hash : hashes) hash = splitmix(hash);
-}
-
-/// Whether a hash belongs to a sample of some fraction of all.
-bool is_sampled(std::uint64_t hash, double fraction) { return unit_interval(hash) < fraction; }
 
 /// What each rank does not send of slices that have more nonzeros than a sample takes.
 class HeavySlices {
@@ -219,6 +191,12 @@ void TensorSample::look_at(const SampleSize& size) {
         used_.hashes.push_back(listed_.hashes[i]);
         for (std::size_t n = 0; n < modes_.size(); ++n) used_.indices[n].push_back(listed_.indices[n][i]);
     }
+}
+
+std::vector<std::int64_t> TensorSample::slices() const {
+    std::vector<std::int64_t> result;
+    for (const auto& mode : modes_) result.push_back(static_cast<std::int64_t>(mode.rows.size()));
+    return result;
 }
 
 Team::Numbers TensorSample::share(const GridLayers& layers) const {

@@ -40,6 +40,8 @@ public:
 
     /// Makes share() look at a sample of one of the sizes. Local.
     void look_at(const SampleSize& size);
+    /// Slices of the largest sample on this rank, by mode. Local.
+    std::vector<std::int64_t> slices() const;
     /// What this rank adds to the counts of a distribution: loads by rank, and the holders of each sampled slice. Local.
     Team::Numbers share(const GridLayers& layers) const;
 

@@ -103,6 +103,12 @@ LayerRule parse_layer_rule(const std::string& text) {
                           "of at least 1, such as ordered-2");
 }
 
+const std::vector<LayerRule>& all_policies() {
+    static const std::vector<LayerRule> policies{
+        {LayerPolicy::nonzeros, 1}, {LayerPolicy::set, 1}, {LayerPolicy::ordered, 1}, {LayerPolicy::ordered, 2}, {LayerPolicy::max_min, 1}};
+    return policies;
+}
+
 Boundaries equal_layers(std::int64_t length, std::int64_t layers) {
     check_layers(length, layers);
     Boundaries boundaries;

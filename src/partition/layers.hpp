@@ -31,6 +31,8 @@ struct LayerRule {
 std::string to_string(const LayerRule& rule);
 /// @throws InvalidArgument for a name that to_string() does not give; the message lists those that there are
 LayerRule parse_layer_rule(const std::string& text);
+/// nnz, set, ordered-1, ordered-2 and max-min.
+const std::vector<LayerRule>& all_policies();
 
 /// floor(l * length / layers); some layers are empty where there are more layers than slices.
 Boundaries equal_layers(std::int64_t length, std::int64_t layers);

@@ -11,7 +11,7 @@ namespace arges::partition {
 enum class RowRule : std::uint8_t {
     even,    ///< consecutive rows in equal numbers (irregularity-aware-cpd-2023, section 2.3), held by the owner or not
     claim,   ///< SPLATT's greedy claims
-    holders  ///< to a rank that has nonzeros of the row, balanced: HyperTensor's rule with a cap
+    holders  ///< to a rank that has nonzeros of the row, balanced: as HyperTensor does, but in the other order, and with a cap
 };
 std::string to_string(RowRule rule);
 /// @throws InvalidArgument for a name that to_string() does not give; the message lists those that there are
@@ -37,7 +37,8 @@ struct RowOwners {
 ///   next rank in turn must claim, held rows first, then any. Exactly SPLATT's for layers without empty rows.
 /// - holders: rows of one holder go to it, the others by increasing number of holders to the holder with the fewest rows. A
 ///   rank takes no more than ceil((1 + excess) * rows / ranks); rows whose holders are all full go to the rank with the fewest
-///   rows, at the cost of sending one row more. Ties go to the lower rank, and the lowest rows come first.
+///   rows, at the cost of sending one row more. Ties go to the lower rank, and the lowest rows come first. HyperTensor
+///   (hypertensor-sc15, section 3.2) visits rows by decreasing number of holders; docs/distributions.md compares.
 ///
 /// Takes O(h log ranks) steps for h rows held by all ranks together.
 /// @param excess of `holders`, at least 0; infinity for no cap

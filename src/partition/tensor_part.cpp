@@ -2,13 +2,37 @@
 // of SPLATT's chains pass from rank to rank.
 #include "partition/tensor_part.hpp"
 
+#include "partition/sample_hash.hpp"
+#include "partition/value_counts.hpp"
+
 #include <algorithm>
+#include <cmath>
 
 namespace arges::partition {
 
 namespace {
 
 bool is_chain(const LayerCut& cut) { return cut.rule.policy == LayerPolicy::nonzeros; }
+
+/// The indices of this rank's nonzeros whose hash is small, by mode.
+std::vector<std::vector<std::int64_t>> sampled_indices(const Team& team, const IndexView& view, double share) {
+    std::vector<std::vector<std::int64_t>> result(view.indices.size());
+    constexpr std::size_t block = 1024;  // hashes in cache
+    team.agree([&] {
+        std::vector<std::vector<std::uint64_t>> by_mode(view.indices.size(), std::vector<std::uint64_t>(block));
+        std::vector<std::uint64_t> hashes(block);
+        const auto count = static_cast<std::size_t>(view.count());
+        for (std::size_t begin = 0; begin < count; begin += block) {
+            const auto size = std::min(block, count - begin);
+            hash_nonzeros(view, begin, std::span(hashes).first(size), by_mode);
+            for (std::size_t i = 0; i < size; ++i) {
+                if (!is_sampled(hashes[i], share)) continue;
+                for (std::size_t m = 0; m < result.size(); ++m) result[m].push_back(view.indices[m][begin + i]);
+            }
+        }
+    });
+    return result;
+}
 
 /// Appends this rank's nonzeros in each of `layers` equal layers.
 void append_layer_counts(Team::Numbers& counts, const TensorPart& tensor, std::size_t mode, std::int64_t layers) {
@@ -66,6 +90,24 @@ std::size_t SlicePart::owner(std::int64_t slice) const {
     return static_cast<std::size_t>(std::upper_bound(bounds.begin(), bounds.end(), slice) - bounds.begin());
 }
 
+SlicePart Team::count(std::span<const std::int64_t> indices) const {
+    auto known = counted(indices);
+    SlicePart result{std::move(known.values), {0}, {}};
+    for (auto count : known.counts) result.start.push_back(result.start.back() + count);
+    return result;
+}
+
+TensorPart counted_tensor(const Team& team, const IndexView& view, double share) {
+    TensorPart result{view, {}, share};
+    const auto some = share < 1 ? sampled_indices(team, view, share) : std::vector<std::vector<std::int64_t>>();
+    for (std::size_t m = 0; m < view.indices.size(); ++m) {
+        auto& mode = result.modes.emplace_back(team.count(share < 1 ? some[m] : view.indices[m]));
+        if (share < 1)
+            for (auto& start : mode.start) start = std::llround(static_cast<double>(start) / share);
+    }
+    return result;
+}
+
 TensorPart whole_tensor(const IndexView& view, const SliceTable& table) {
     TensorPart result{view, {}};
     for (const auto& mode : table.modes) result.modes.push_back({mode.slices, mode.start, {}});
@@ -94,6 +136,16 @@ std::vector<Boundaries> cut_modes(const Team& team, const TensorPart& tensor, co
         count += cut.layers;
     }
     return result;
+}
+
+std::vector<Boundaries> cut_grid(const Team& team, const IndexView& view, const Grid& grid, const LayerRule& rule) {
+    TensorPart tensor{view, std::vector<SlicePart>(grid.size())};
+    std::vector<LayerCut> cuts;
+    for (std::size_t m = 0; m < grid.size(); ++m) {
+        if (grid[m] > 1 && rule.policy != LayerPolicy::set) tensor.modes[m] = team.count(view.indices[m]);
+        cuts.push_back({m, grid[m], rule});
+    }
+    return cut_modes(team, tensor, cuts);
 }
 
 }  // namespace arges::partition

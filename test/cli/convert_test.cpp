@@ -65,10 +65,47 @@ TEST(Convert, goes_from_integrals_in_text_to_trexio_and_back) {
     }
 }
 
+/// Hypergraphs in hMETIS form, and partitions of them, which cpd takes.
+TEST(Convert, writes_hypergraphs_for_other_partitioners) {
+    const World world;
+    const TemporaryFolder folder(world);
+    const auto text = folder.write("x.tns", "1 1 4 1.5\n2 3 4 -2\n2 1 4 1\n"), graph = folder / "x.hgr", parts = folder / "x.part";
+    const auto written = [&](std::vector<const char*> more) {
+        std::vector<const char*> words{"convert", text.c_str(), graph.c_str(), "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto outcome = run_program(words);
+        EXPECT_EQ(outcome.code, cli::exit_success) << outcome.err;
+        const auto object = nlohmann::json::parse(outcome.out);
+        EXPECT_EQ(object["nets"], 5);
+        EXPECT_EQ(object["bytes_written"], TemporaryFolder::read(graph).size());
+        return TemporaryFolder::read(graph);
+    };
+    EXPECT_EQ(written({}), "5 3\n1\n2 3\n1 3\n2\n1 2 3\n");
+    EXPECT_EQ(written({"--model", "coarse"}), "5 5 10 3\n1 3 5\n2 4 5 3\n3 1 5 2\n4 2 5\n5 1 3 2 4\n"
+                                              "1 0 0\n2 0 0\n0 2 0\n0 1 0\n0 0 3\n");
+    EXPECT_EQ(written({"--model", "coarse-opt"}), "5 5 10\n1 3 5\n2 4 5 3\n3 1 5 2\n4 2 5\n5 1 3 2 4\n1\n2\n2\n1\n3\n");
+    const auto table = run_program({"convert", text.c_str(), graph.c_str(), "--model", "coarse"});
+    EXPECT_NE(table.out.find("5 nonempty slices, ascending, mode after mode"), std::string::npos) << table.out;
+
+    const auto fit_with = [&](std::vector<const char*> more) {
+        std::vector<const char*> words{"cpd", text.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto outcome = run_program(words);
+        EXPECT_EQ(outcome.code, cli::exit_success) << outcome.err;
+        return nlohmann::json::parse(outcome.out)["fit"].get<double>();
+    };
+    const auto last = std::to_string(world.size() - 1) + "\n";
+    folder.write("x.part", "0\n" + last + "0\n" + last + "0\n");
+    EXPECT_NEAR(fit_with({"--distribution", "coarse", "--partition", parts.c_str()}), fit_with({}), 1e-9);
+    folder.write("x.part", last + "0\n" + last);
+    EXPECT_NEAR(fit_with({"--distribution", "fine", "--partition", parts.c_str()}), fit_with({}), 1e-9);
+}
+
 TEST(Convert, answers_a_wrong_command_with_one_line) {
     const World world;
     const TemporaryFolder folder(world);
-    const auto twice = folder.write("x.tns", "1 1 4\n1 1 5\n"), out = folder / "x.atns", integrals = folder / "x.h5";
+    const auto twice = folder.write("x.tns", "1 1 4\n1 1 5\n"), out = folder / "x.atns", integrals = folder / "x.h5",
+               graph = folder / "x.hgr";
     check_wrong_lines({
         {{"convert"}, cli::exit_usage, "IN"},
         {{"convert", yago}, cli::exit_usage, "OUT"},
@@ -84,10 +121,16 @@ TEST(Convert, answers_a_wrong_command_with_one_line) {
         {{"convert", yago, "x.bin"}, cli::exit_usage, "for integrals .fcidump (text) or .h5 (TREXIO)"},
         {{"convert", twice.c_str(), integrals.c_str()}, cli::exit_error, "an FCIDUMP file begins with &FCI"},
         {{"convert", "examples/data/h2o_sto3g.fcidump", integrals.c_str(), "--compact"}, cli::exit_usage, "and this is for sparse tensors"},
+        {{"convert", yago, graph.c_str(), "--model", "medium"}, cli::exit_usage, "medium"},
+        {{"convert", yago, graph.c_str(), "--compact"}, cli::exit_usage, "is a file of a hypergraph by its name"},
+        {{"convert", yago, out.c_str(), "--model", "coarse"}, cli::exit_usage, "this is for hypergraphs (.hgr)"},
+        {{"convert", twice.c_str(), "/none/x.hgr"}, cli::exit_error, "/none/x.hgr: cannot be made"},
+        {{"convert", yago, graph.c_str(), "--memory", "60M"}, cli::exit_error, "raise --memory"},
         {{"convert", "examples/data/h2o_sto3g.fcidump", "/none/x.h5"}, cli::exit_error, "/none/x.h5: cannot be made"},
     });
     EXPECT_FALSE(std::filesystem::exists(out));
     EXPECT_FALSE(std::filesystem::exists(integrals));
+    EXPECT_FALSE(std::filesystem::exists(graph));
 }
 
 }  // namespace

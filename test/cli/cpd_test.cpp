@@ -31,7 +31,8 @@ TEST(CpdProgram, PrintsOneObject) {
     EXPECT_EQ(object["nonzeros"], 201089);
     EXPECT_EQ(object["lambda"].size(), 4U);
     for (const char* key : {"seconds_per_iteration", "distribution", "grid", "volume_rows_max", "nonzeros_max", "peak_memory_bytes",
-                            "converged", "policy", "rows", "format", "memory_bytes_max", "read_seconds", "setup_seconds"})
+                            "converged", "policy", "rows", "format", "memory_bytes_max", "read_seconds", "setup_seconds", "mttkrp_seconds",
+                            "solve_seconds", "norm_seconds", "gram_seconds", "communication_seconds"})
         EXPECT_TRUE(object.contains(key)) << key;
 }
 
@@ -99,7 +100,8 @@ TEST(CpdProgram, ShowsItsIterations) {
     const World world;
     const auto outcome = run_program({"cpd", yago, "--rank", "2", "--iterations", "2", "--tolerance", "0"});
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    for (const char* text : {"201,089 nonzeros", "iteration", "mttkrp", "after 2 iterations", "distribution", "rows moved per iteration"})
+    for (const char* text : {"201,089 nonzeros", "iteration", "mttkrp   solve    norm    gram    comm", "after 2 iterations",
+                             "distribution", "rows moved per iteration"})
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text;
 }
 
@@ -145,6 +147,7 @@ TEST(CpdProgram, RefusesWrongLinesAndFiles) {
         {{"cpd", one.c_str(), "--distribution", "fine", "--partition", parts.c_str(), "--json"}, 1, "parts.txt"},
         {{"cpd", one.c_str(), "--distribution", "fine", "--partition", letters.c_str(), "--json"}, 1, "line 2"},
         {{"cpd", one.c_str(), "--partition", parts.c_str(), "--json"}, 1, "fine"},
+        {{"cpd", one.c_str(), "--distribution", "coarse", "--partition", parts.c_str(), "--json"}, 1, "6 nonempty slices"},
         {{"cpd", yago, "--rank", "1", "--start", yago_start.c_str(), "--json"}, 1, "start"},
         {{"cpd", one.c_str(), "--start", missing.c_str(), "--json"}, 1, "none.tns"},
         {{"cpd", one.c_str(), "--rank", "2", "--start", mixed.c_str(), "--json"}, 1, "the folder mixes files of two decompositions"},

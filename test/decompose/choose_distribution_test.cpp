@@ -3,8 +3,9 @@
 
 #include "base/splitmix.hpp"
 #include "decompose/distribution/slice_counts.hpp"
-#include "partition/choose.hpp"
+#include "partition/choice_plan.hpp"
 #include "partition/sample_counts.hpp"
+#include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
 
 #include <gtest/gtest.h>
@@ -16,9 +17,8 @@ namespace {
 
 using namespace partition;
 using decompose::RankTeam;
+using decompose::view_of;
 using sparse::Nonzeros;
-
-IndexView view_of(const Nonzeros<double>& whole) { return {whole.lengths, {whole.indices.begin(), whole.indices.end()}}; }
 
 /// 3 modes of 700, 5000 and 31 slices, crowded at low indices, with slices that most samples find heavy; about 12,000 nonzeros.
 Nonzeros<double> skewed_tensor(std::uint64_t seed) {
@@ -69,12 +69,11 @@ protected:
     void expect_same_choice(const Nonzeros<double>& whole, std::int64_t ranks, const ChoiceOptions& options) const {
         const auto mine = part_of(whole, comm_);
         const auto expected = choose_medium(view_of(whole), ranks, 16, options);
-        const auto found = choose_medium(RankTeam(comm_), decompose::count_slices(comm_, mine), ranks, 16, options);
+        const auto found = choose_medium(RankTeam(comm_), partition::counted_tensor(RankTeam(comm_), view_of(mine)), ranks, 16, options);
         ASSERT_EQ(found.size(), expected.size());
         for (std::size_t i = 0; i < found.size(); ++i) {
             EXPECT_EQ(to_string(found[i].distribution.grid), to_string(expected[i].distribution.grid));
             EXPECT_EQ(to_string(found[i].distribution.layers), to_string(expected[i].distribution.layers));
-            EXPECT_EQ(found[i].boundaries, expected[i].boundaries);
             EXPECT_EQ(found[i].seconds, expected[i].seconds);
             EXPECT_EQ(found[i].volume_rows_max, expected[i].volume_rows_max);
             EXPECT_EQ(found[i].counted, expected[i].counted);
@@ -99,7 +98,7 @@ TEST_F(ChooseDistribution, EstimatesAreThoseOfOneRank) {
         const std::vector<double> few(table.modes.size(), 0.1), more(table.modes.size(), 0.5), all(table.modes.size(), 1);
         const std::vector<SampleSize> sizes{{few, 0.2, 30}, {more, 0.4, 30}, {all, 1, SampleSize::no_limit}};
         const auto whole_part = whole_tensor(view_of(whole), table);
-        const auto part = decompose::count_slices(comm_, mine);
+        const auto part = counted_tensor(RankTeam(comm_), view_of(mine));
         for (std::size_t last = 0; last < sizes.size(); ++last)
             for (std::size_t s = 0; s <= last; s += 1 + last / 2) {
                 SCOPED_TRACE("seed " + std::to_string(seed) + " sizes " + std::to_string(s) + " of " + std::to_string(last));
@@ -129,22 +128,81 @@ TEST_F(ChooseDistribution, DoesNotDependOnWhoHasTheNonzeros) {
     expect_same_choice(skewed_tensor(4), 48, small);
 }
 
+/// A bounded choice by all ranks is that of one rank, whatever it may cost, and is one of those that the costly choice ranks.
+TEST_F(ChooseDistribution, WithinABudgetDoesNotDependOnWhoHasTheNonzeros) {
+    for (std::uint64_t seed = 0; seed < 8; ++seed)
+        for (const double share : {0.0, 0.05, 2.0, 50.0, 1e9}) {
+            SCOPED_TRACE("seed " + std::to_string(seed) + " share " + std::to_string(share));
+            const auto whole = seed < 4 ? random_sparse(seed) : skewed_tensor(seed);
+            const auto mine = part_of(whole, comm_);
+            const auto ranks = seed % 2 == 0 ? comm_.size() : 12;
+            const auto expected = choose_within(Team(), view_of(whole), ranks, 16, {}, share);
+            const auto found = choose_within(RankTeam(comm_), view_of(mine), ranks, 16, {}, share);
+            EXPECT_EQ(to_string(found.distribution.grid), to_string(expected.distribution.grid));
+            EXPECT_EQ(to_string(found.distribution.layers), to_string(expected.distribution.layers));
+            EXPECT_EQ(found.seconds, expected.seconds);
+            EXPECT_EQ(found.volume_rows_max, expected.volume_rows_max);
+        }
+}
+
 TEST_F(ChooseDistribution, ARunHasTheLoadsAndVolumesOfTheChoice) {
     for (std::uint64_t seed = 0; seed < 5; ++seed) {
         const auto whole = seed == 0 ? skewed_tensor(5) : random_sparse(seed);
         if (whole.count() == 0) continue;
         const auto mine = part_of(whole, comm_);
-        const auto expected = choose_medium(view_of(whole), comm_.size(), 10, ChoiceOptions{}).front();
+        const auto expected = choose_within(Team(), view_of(whole), comm_.size(), 10, {}, 0.05).distribution;
         const auto chosen = decompose::choose_distribution(comm_, mine, {});
         if (comm_.size() > 1) {
-            EXPECT_EQ(chosen.grid, to_string(expected.distribution.grid)) << "seed " << seed;
-            EXPECT_EQ(chosen.policy, to_string(expected.distribution.layers)) << "seed " << seed;
+            EXPECT_EQ(chosen.grid, to_string(expected.grid)) << "seed " << seed;
+            EXPECT_EQ(chosen.policy, to_string(expected.layers)) << "seed " << seed;
         }
         EXPECT_GE(chosen.seconds, 0);
         const auto d = decompose::distribute(comm_, mine, chosen.plan);
         std::int64_t moved = 0;
         for (const auto& rows : d.rows) moved += 2 * (rows.rows_shared() + rows.rows_needed());
-        EXPECT_EQ(comm_.maximum(moved), expected.volume_rows_max) << "seed " << seed;
+        const MediumGrain taken{parse_grid(chosen.grid, whole.order()), parse_layer_rule(chosen.policy)};
+        const auto volume = total_volume(count_distribution(SliceTable(view_of(whole)), taken));
+        EXPECT_EQ(comm_.maximum(moved), max_mean(volume).max) << "seed " << seed;
+    }
+}
+
+/// Nonzeros of the slices of each rank in a mode.
+std::vector<std::int64_t> loads(const Nonzeros<double>& whole, const decompose::SliceOwners& owners, std::size_t mode, std::int64_t ranks) {
+    std::vector<std::int64_t> result(static_cast<std::size_t>(ranks), 0);
+    for (auto slice : whole.indices[mode]) {
+        const auto place = std::lower_bound(owners.slices.begin(), owners.slices.end(), slice) - owners.slices.begin();
+        ++result[static_cast<std::size_t>(owners.owner[static_cast<std::size_t>(place)])];
+    }
+    return result;
+}
+
+/// CP-ALS waits for the slowest rank in each mode, CP-OPT once for all of them.
+TEST_F(ChooseDistribution, CoarseHypergraphsBalanceWhatIsWaitedFor) {
+    std::map<std::vector<std::int64_t>, double> values;
+    std::uint64_t state = 3;
+    const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>((state = splitmix(state)) % n); };
+    for (int x = 0; x < 6000; ++x) values[{below(400), below(300), below(200)}] = 1;
+    Nonzeros<double> whole{{400, 300, 200}, std::vector<std::vector<std::int64_t>>(3), {}};
+    for (const auto& [indices, value] : values) {
+        for (std::size_t m = 0; m < 3; ++m) whole.indices[m].push_back(indices[m]);
+        whole.values.push_back(value);
+    }
+    const auto mean = static_cast<double>(whole.count()) / static_cast<double>(comm_.size());
+    const auto mine = part_of(whole, comm_);
+    for (const auto weights : {CoarseWeights::by_mode, CoarseWeights::summed}) {
+        decompose::DistributionRequest request;
+        request.distribution = "coarse-hypergraph";
+        request.coarse_weights = weights;
+        const auto owners = decompose::choose_distribution(comm_, mine, request).plan.owners;
+        std::vector<std::int64_t> sums(static_cast<std::size_t>(comm_.size()), 0);
+        for (std::size_t m = 0; m < 3; ++m) {
+            const auto of_mode = loads(whole, owners[m], m, comm_.size());
+            for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += of_mode[p];
+            if (weights == CoarseWeights::by_mode) {
+                EXPECT_LT(static_cast<double>(max_mean(of_mode).max), 1.15 * mean) << "mode " << m;
+            }
+        }
+        EXPECT_LT(static_cast<double>(max_mean(sums).max), 3 * 1.06 * mean) << (weights == CoarseWeights::summed ? "summed" : "by mode");
     }
 }
 

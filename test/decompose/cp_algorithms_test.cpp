@@ -107,7 +107,7 @@ protected:
         std::vector<partition::LayerCut> cuts;
         for (std::size_t m = 0; m < mine.lengths.size(); ++m)
             cuts.push_back({m, result.grain == Grain::coarse ? comm_.size() : result.grid[m], {}});
-        result.boundaries = partition::cut_modes(RankTeam(comm_), count_slices(comm_, mine), cuts);
+        result.boundaries = partition::cut_modes(RankTeam(comm_), counted_tensor(RankTeam(comm_), decompose::view_of(mine)), cuts);
         for (std::int64_t x = 0; x < mine.count(); ++x)
             result.parts.push_back(static_cast<std::int32_t>((x * 7 + comm_.rank()) % comm_.size()));
         return result;

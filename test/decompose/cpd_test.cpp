@@ -3,6 +3,7 @@
 
 #include "arges/error.hpp"
 #include "arges/tucker.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "interface/sparse_state.hpp"
 #include "partition/statistics.hpp"
 #include "support/sparse_tensors.hpp"
@@ -112,6 +113,32 @@ TEST(CpDecompose, MovesWhatTheDryRunCounts) {
     }
 }
 
+/// CP-OPT has hypergraph weights of its own, and the same fit with all of them.
+TEST(CpDecompose, BalancesSlicesAsTheAlgorithmNeedsIt) {
+    const World world;
+    for (std::uint64_t seed : {3U, 5U, 8U}) {
+        const auto X = tensor_of<double>(world, random_sparse(seed));
+        auto options = small();
+        for (const auto algorithm : {CpAlgorithm::als, CpAlgorithm::opt}) {
+            options.algorithm = algorithm;
+            options.distribution = "fine";
+            const auto wanted = cp_decompose(X, options).fit;
+            options.distribution = "coarse-hypergraph";
+            const auto result = cp_decompose(X, options);
+            EXPECT_NEAR(result.fit, wanted, 1e-6);
+            decompose::DistributionRequest request;
+            request.distribution = options.distribution;
+            if (algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
+            const auto& comm = X.state()->comm();
+            const auto plan = decompose::choose_distribution(comm, X.state()->local(), request).plan;
+            std::int64_t moved = 0;
+            for (const auto& rows : decompose::distribute(comm, X.state()->local(), plan).rows)
+                moved += rows.rows_shared() + rows.rows_needed();
+            EXPECT_EQ(result.volume_rows_max, comm.maximum(moved));
+        }
+    }
+}
+
 TEST(CpDecompose, WorksInSinglePrecision) {
     const World world;
     const auto whole = random_sparse(5);
@@ -147,7 +174,7 @@ TEST(CpDecompose, ReportsItsIterations) {
     const auto result = cp_decompose(X, options, [&](const CpIteration& now, const auto& model) {
         EXPECT_EQ(now.number, static_cast<int>(fits.size()) + 1);
         fits.push_back(now.fit);
-        EXPECT_GE(now.seconds, now.mttkrp_seconds);
+        EXPECT_GE(now.seconds, now.mttkrp_seconds + now.solve_seconds + now.norm_seconds + now.gram_seconds + now.communication_seconds);
         if (now.number == 2) {
             EXPECT_EQ(model().rank(), 3);
         }
@@ -157,6 +184,8 @@ TEST(CpDecompose, ReportsItsIterations) {
     EXPECT_EQ(result.stop_reason, StopReason::tolerance);
     EXPECT_EQ(fits, result.fits);
     EXPECT_EQ(fits.back(), result.fit);
+    for (auto seconds : {result.total.mttkrp_seconds, result.total.solve_seconds, result.total.norm_seconds, result.total.gram_seconds})
+        EXPECT_GT(seconds, 0);
     EXPECT_LE(std::abs(fits.back() - fits[fits.size() - 2]), 1e-3 * result.fit);
     EXPECT_EQ(result.nonzeros_max * world.size() >= X.nonzeros(), true);
     if (world.size() == 1) {

@@ -35,7 +35,8 @@ protected:
         for (std::size_t m = 0; m < mine.lengths.size(); ++m)
             cuts.push_back(plan.grain == Grain::coarse ? partition::LayerCut{m, comm_.size(), rules[0]}
                                                        : partition::LayerCut{m, plan.grid[m], rule});
-        plan.boundaries = partition::cut_modes(decompose::RankTeam(comm_), decompose::count_slices(comm_, mine), cuts);
+        plan.boundaries =
+            partition::cut_modes(decompose::RankTeam(comm_), counted_tensor(decompose::RankTeam(comm_), decompose::view_of(mine)), cuts);
         std::mt19937_64 own(seed + static_cast<std::uint64_t>(comm_.rank()));
         for (std::int64_t x = 0; x < mine.count(); ++x)
             plan.parts.push_back(static_cast<std::int32_t>(own() % static_cast<std::uint64_t>(comm_.size())));
@@ -134,7 +135,8 @@ TEST_F(Distribution, CutsTheSameLayersOnAnyNumberOfRanks) {
             for (std::int64_t layers : {1, 2, 3, 7, 50})
                 for (const char* rule : {"nnz", "set", "ordered-1", "ordered-2", "max-min"})
                     cuts.push_back({m, layers, partition::parse_layer_rule(rule)});
-        const auto boundaries = partition::cut_modes(decompose::RankTeam(comm_), decompose::count_slices(comm_, mine), cuts);
+        const auto boundaries =
+            partition::cut_modes(decompose::RankTeam(comm_), counted_tensor(decompose::RankTeam(comm_), decompose::view_of(mine)), cuts);
         ASSERT_EQ(boundaries.size(), cuts.size());
         for (std::size_t i = 0; i < cuts.size(); ++i)
             EXPECT_EQ(boundaries[i], partition::cut_mode(table.modes[cuts[i].mode], cuts[i].rule, cuts[i].layers))

@@ -160,6 +160,7 @@ void expect_row_sums(double tolerance) {
                 const RowMatrix<T> view{rows.data(), static_cast<std::int64_t>(count), static_cast<int>(columns),
                                         static_cast<std::int64_t>(columns)};
                 const auto sums = decompose::solve_rows(solver, view);
+                EXPECT_TRUE(sums.gram_share >= 0 && sums.gram_share < 1) << sums.gram_share;
                 EXPECT_NEAR(sums.inner, inner, tolerance * (1 + std::abs(inner)));
                 for (std::size_t i = 0; i < gram.size(); ++i) ASSERT_NEAR(sums.gram[i], gram[i], tolerance * (1 + largest(gram)));
                 EXPECT_EQ(decompose::gram_of<T>(view), sums.gram) << "of the solved rows";

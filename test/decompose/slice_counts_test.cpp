@@ -56,7 +56,7 @@ TEST_F(SliceCounting, CountsTheSlicesOfAllRanks) {
         SCOPED_TRACE(seed);
         const auto whole = random_tensor(seed);
         const auto mine = part_of(whole, seed, comm_);
-        const auto part = decompose::count_slices(comm_, mine);
+        const auto part = counted_tensor(decompose::RankTeam(comm_), decompose::view_of(mine));
         EXPECT_EQ(part.view.lengths, whole.lengths);
         for (std::size_t m = 0; m < whole.lengths.size(); ++m) {
             std::map<std::int64_t, std::int64_t> counts;
@@ -87,7 +87,7 @@ TEST_F(SliceCounting, CutsLayersAsOneRankWithAllIndices) {
         SCOPED_TRACE(seed);
         const auto whole = random_tensor(seed);
         const auto mine = part_of(whole, seed, comm_);
-        const auto part = decompose::count_slices(comm_, mine);
+        const auto part = counted_tensor(decompose::RankTeam(comm_), decompose::view_of(mine));
         std::vector<partition::LayerCut> cuts;
         std::vector<partition::Boundaries> expected;
         for (std::size_t m = 0; m < whole.lengths.size(); ++m) {
@@ -112,6 +112,20 @@ TEST_F(SliceCounting, CutsLayersAsOneRankWithAllIndices) {
         }
         EXPECT_EQ(partition::cut_modes(team_, part, cuts), expected);
     }
+}
+
+/// The boundaries of a grid, for which only the modes that it cuts are counted.
+TEST_F(SliceCounting, CutsTheModesOfAGrid) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+        for (const auto* policy : {"nnz", "set", "ordered-1", "max-min"}) {
+            const auto whole = random_tensor(seed);
+            const auto mine = part_of(whole, seed, comm_);
+            const partition::Grid grid{1, 4, 3};
+            const auto rule = partition::parse_layer_rule(policy);
+            const auto found = partition::cut_grid(team_, decompose::view_of(mine), grid, rule);
+            EXPECT_EQ(found, cut_modes(team_, counted_tensor(team_, decompose::view_of(mine)), {{0, 1, rule}, {1, 4, rule}, {2, 3, rule}}))
+                << "seed " << seed << " " << policy;
+        }
 }
 
 /// What ranks tell each other.

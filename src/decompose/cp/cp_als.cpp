@@ -40,18 +40,21 @@ public:
     double iterate() {
         double inner = 0, model = 0;
         for (int m = 0; m < tensor_.order(); ++m) {
+            Stopwatch watch;
             auto others = state_.factors.gram_product(m);
             const auto product = others;
             if (regularization_ > 0) add_to_diagonal(others, tensor_.columns(), regularization_);
+            tensor_.seconds().gram += watch.lap();
             auto sums = improve(m, others);
             tensor_.start_expand(m, state_.factors.matrix(m));
-            Stopwatch watch;
+            watch.lap();
             sum_over_ranks(tensor_.comm(), sums);
             tensor_.seconds().communication += watch.lap();
             inner = sums.inner;
             auto whole = sums.gram;
             multiply_into(whole, product);
             model = total(whole);
+            tensor_.seconds().gram += watch.lap();
             tensor_.finish_expand(m);
             normalize(m, std::move(sums.gram));
         }
@@ -64,17 +67,17 @@ protected:
 
     /// Columns of length 1; the lengths become the weights.
     void normalize(int mode, Gram gram) {
+        Stopwatch watch;
         const auto n = static_cast<std::size_t>(tensor_.columns());
         std::vector<double> scale(n);
         for (std::size_t c = 0; c < n; ++c) {
             state_.lambda[c] = std::sqrt(at_least_zero(gram[c * (n + 1)]));
             scale[c] = state_.lambda[c] > 0 ? 1 / state_.lambda[c] : 0;
         }
-        Stopwatch watch;
         scale_gram(gram, scale);
         scale_columns(state_.factors.matrix(mode), scale);
         state_.factors.set_gram(mode, std::move(gram));
-        tensor_.seconds().solve += watch.lap();
+        tensor_.seconds().norm += watch.lap();
     }
 
     CpOperator<T>& tensor_;
@@ -95,7 +98,9 @@ private:
         const GramSolver solver(others, this->tensor_.columns(), std::numeric_limits<T>::epsilon());
         RowSums sums;
         this->tensor_.comm().agree([&] { sums = solve_rows(solver, factors.owned(mode)); });
-        this->tensor_.seconds().solve += watch.lap();
+        const double spent = watch.lap();
+        this->tensor_.seconds().solve += spent * (1 - sums.gram_share);
+        this->tensor_.seconds().gram += spent * sums.gram_share;
         return sums;
     }
 };
@@ -125,8 +130,9 @@ private:
         for (std::int64_t i = 0; i < owned.rows; ++i)
             inner_[static_cast<std::size_t>(i)] = improve_row(owned.row(i), product.row(i), others, columns);
         RowSums sums{{}, std::accumulate(inner_.begin(), inner_.end(), 0.0)};
-        this->tensor_.comm().agree([&] { sums.gram = gram_of<T>(owned); });
         this->tensor_.seconds().solve += watch.lap();
+        this->tensor_.comm().agree([&] { sums.gram = gram_of<T>(owned); });
+        this->tensor_.seconds().gram += watch.lap();
         return sums;
     }
 

@@ -65,6 +65,8 @@ private:
                         watch_.lap(),
                         spent.mttkrp - before_.mttkrp,
                         spent.solve - before_.solve,
+                        spent.norm - before_.norm,
+                        spent.gram - before_.gram,
                         spent.communication - before_.communication,
                         tensor_.step()};
         before_ = spent;
@@ -75,6 +77,8 @@ private:
         total.seconds += now.seconds;
         total.mttkrp_seconds += now.mttkrp_seconds;
         total.solve_seconds += now.solve_seconds;
+        total.norm_seconds += now.norm_seconds;
+        total.gram_seconds += now.gram_seconds;
         total.communication_seconds += now.communication_seconds;
         result.iterations = number;
         result.seconds_per_iteration = total.seconds / number;
@@ -184,18 +188,19 @@ MemoryTally factors_memory(const FactorRows& rows, const CpOptions& options, std
                            std::int64_t dropped) {
     const std::int64_t columns = options.rank, gram = columns * columns * static_cast<std::int64_t>(sizeof(double));
     const auto order = static_cast<std::int64_t>(rows.all.size());
-    std::int64_t owned = 0, most = 0;
+    std::int64_t owned = 0, all = 0, most = 0;
     MemoryTally tally;
     for (std::size_t m = 0; m < rows.all.size(); ++m) {
         tally.hold(array_memory(rows.all[m] * columns * element_bytes));
         owned += rows.owned[m] * columns;
+        all += rows.all[m] * columns;
         most = std::max(most, rows.all[m]);
     }
     tally.hold(gram * order);
     tally.pass(gram * (threads + 12));  // sums of threads, and what solvers copy
     if (options.algorithm == CpAlgorithm::nonnegative) tally.pass(gram * (threads + 12) + nonnegative_memory(most, columns, element_bytes));
     if (options.algorithm == CpAlgorithm::opt)
-        tally.pass(gram * (threads + 12) + opt_memory(owned, most * columns, element_bytes, options.max_iterations));
+        tally.pass(gram * (threads + 12) + opt_memory(owned, all, element_bytes, options.max_iterations));
     tally.hold(-dropped);
     for (std::size_t m = 0; m < rows.all.size(); ++m) {
         tally.hold(rows.owned[m] * (static_cast<std::int64_t>(sizeof(std::int64_t)) + columns * element_bytes));

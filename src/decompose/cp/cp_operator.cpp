@@ -15,6 +15,22 @@ void CpOperator<T>::mttkrp(int mode, std::span<const sparse::RowMatrix<const T>>
     Stopwatch watch;
     comm_.agree([&] { multiply(mode, factors, out); });
     seconds_.mttkrp += watch.lap();
+    finish_product(mode, out);
+}
+
+template <class T>
+void CpOperator<T>::mttkrp_all(std::span<const sparse::RowMatrix<const T>> factors, std::span<const sparse::RowMatrix<T>> out) {
+    Stopwatch watch;
+    comm_.agree([&] {
+        for (int m = 0; m < order(); ++m) multiply(m, factors, out[static_cast<std::size_t>(m)]);
+    });
+    seconds_.mttkrp += watch.lap();
+    for (int m = 0; m < order(); ++m) finish_product(m, out[static_cast<std::size_t>(m)]);
+}
+
+template <class T>
+void CpOperator<T>::finish_product(int mode, sparse::RowMatrix<T> out) {
+    Stopwatch watch;
     if (folds_) exchange_[static_cast<std::size_t>(mode)]->fold(out);
     seconds_.communication += watch.lap();
     correct(mode, {out.data, rows(mode).owned, out.columns, out.stride});

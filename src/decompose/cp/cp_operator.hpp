@@ -15,7 +15,7 @@ struct CpState;
 
 /// Seconds that a rank has spent.
 struct Seconds {
-    double mttkrp = 0, solve = 0, communication = 0;
+    double mttkrp = 0, solve = 0, norm = 0, gram = 0, communication = 0;
 };
 
 /// A tensor that is distributed over the ranks. All calls are collective unless marked local.
@@ -44,6 +44,9 @@ public:
     /// scratch.
     /// @param factors by mode, rows(m).count() x columns(), rows of other owners included
     void mttkrp(int mode, std::span<const sparse::RowMatrix<const T>> factors, sparse::RowMatrix<T> out);
+    /// The same for all modes, with the same factors: ranks wait for each other once, when all have multiplied.
+    /// @param out by mode
+    void mttkrp_all(std::span<const sparse::RowMatrix<const T>> factors, std::span<const sparse::RowMatrix<T>> out);
     /// Brings the rows of other owners up to date; between start and finish the matrix must stay as it is. A factor that has
     /// new values is announced by this call; until the next mttkrp() its columns may be scaled.
     void start_expand(int mode, sparse::RowMatrix<T> factor);
@@ -66,6 +69,9 @@ protected:
     double norm_squared_ = 0;
 
 private:
+    /// From what multiply() has left on each rank to the rows of their owners.
+    void finish_product(int mode, sparse::RowMatrix<T> out);
+
     bool folds_ = true;
     std::vector<std::unique_ptr<RowExchange<T>>> exchange_;
     Seconds seconds_;

@@ -28,9 +28,15 @@ class Objective {
 public:
     Objective(CpOperator<T>& tensor, Factors<T>& factors, double regularization)
         : tensor_(tensor), factors_(factors), regularization_(regularization) {
-        std::int64_t most = 0;
-        for (int m = 0; m < tensor.order(); ++m) most = std::max(most, tensor.rows(m).count());
-        tensor.comm().agree([&] { product_ = Buffer<T>(most * tensor.columns()); });
+        std::int64_t rows = 0;
+        for (int m = 0; m < tensor.order(); ++m) rows += tensor.rows(m).count();
+        const int columns = tensor.columns();
+        tensor.comm().agree([&] { data_ = Buffer<T>(rows * columns); });
+        auto* next = data_.data();
+        for (int m = 0; m < tensor.order(); ++m) {
+            products_.push_back({next, tensor.rows(m).count(), columns, columns});
+            next += tensor.rows(m).count() * columns;
+        }
     }
 
     Vector<T> point() {
@@ -51,12 +57,13 @@ public:
         gradient.resize(x.size());
         auto* g = gradient.data();
         double inner = 0, squares = 0;
+        tensor_.mttkrp_all(factors_.views(), products_);
+        Stopwatch watch;
         for (int m = 0; m < tensor_.order(); ++m) {
             const auto owned = factors_.owned(m);
-            const sparse::RowMatrix<T> product{product_.data(), factors_.matrix(m).rows, owned.columns, owned.columns};
-            tensor_.mttkrp(m, factors_.views(), product);
-            Stopwatch watch;
+            const auto& product = products_[static_cast<std::size_t>(m)];
             const auto others = factors_.gram_product(m);
+            tensor_.seconds().gram += watch.lap();
             if (m == 0) inner = dot(owned.data, product.data, owned.rows * owned.columns);
             g = subtract_product(owned, product, others, g);
             for (int c = 0; c < owned.columns; ++c)
@@ -64,8 +71,10 @@ public:
             tensor_.seconds().solve += watch.lap();
         }
         tensor_.comm().sum(&inner, 1);
+        tensor_.seconds().communication += watch.lap();
         const auto whole = factors_.gram_product(-1);
         const double model = std::accumulate(whole.begin(), whole.end(), 0.0);
+        tensor_.seconds().gram += watch.lap();
         inner_ = inner;
         model_ = model;
         return (tensor_.norm_squared() + model) / 2 - inner + regularization_ / 2 * squares;
@@ -89,8 +98,11 @@ public:
             at += size;
             tensor_.start_expand(m, factors_.matrix(m));
             Gram gram;
+            Stopwatch watch;
             tensor_.comm().agree([&] { gram = gram_of<T>(rows); });
+            tensor_.seconds().gram += watch.lap();
             sum_over_ranks(tensor_.comm(), gram);
+            tensor_.seconds().communication += watch.lap();
             factors_.set_gram(m, std::move(gram));
             tensor_.finish_expand(m);
         }
@@ -121,7 +133,8 @@ private:
     CpOperator<T>& tensor_;
     Factors<T>& factors_;
     double regularization_;
-    Buffer<T> product_;
+    Buffer<T> data_;
+    std::vector<sparse::RowMatrix<T>> products_;  // of all modes, since all factors change at once
     double inner_ = 0, model_ = 0;
 };
 
@@ -256,11 +269,11 @@ void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& o
     normalize(tensor, state);
 }
 
-std::int64_t opt_memory(std::int64_t owned, std::int64_t largest, std::int64_t element_bytes, int max_iterations) {
+std::int64_t opt_memory(std::int64_t owned, std::int64_t products, std::int64_t element_bytes, int max_iterations) {
     // Point, gradient, what they were before the step, and the direction and the origin of the search, or the step and the change.
     constexpr std::int64_t vectors = 6;
     const auto remembered = std::min<std::int64_t>(static_cast<std::int64_t>(remembered_steps), max_iterations - 1);
-    return (vectors + 2 * remembered) * owned * element_bytes + array_memory(largest * element_bytes);
+    return (vectors + 2 * remembered) * owned * element_bytes + array_memory(products * element_bytes);
 }
 
 #define ARGES_INSTANTIATE(T) template void run_opt(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);

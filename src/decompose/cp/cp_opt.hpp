@@ -13,7 +13,7 @@ template <class T>
 void run_opt(CpOperator<T>& tensor, CpState<T>& state, const IterationOptions& options, const AfterIteration& after);
 
 /// Memory of run_opt() for factors of these sizes, an upper bound; steps are remembered as long as it goes on. Pure.
-/// @param owned elements of all factors that the rank owns @param largest elements of its largest factor
-std::int64_t opt_memory(std::int64_t owned, std::int64_t largest, std::int64_t element_bytes, int max_iterations);
+/// @param owned elements of all factors that the rank owns @param products elements of all factors that it has
+std::int64_t opt_memory(std::int64_t owned, std::int64_t products, std::int64_t element_bytes, int max_iterations);
 
 }  // namespace arges::decompose

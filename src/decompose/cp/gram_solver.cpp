@@ -5,12 +5,14 @@
 #include "arges/error.hpp"
 #include "base/first_error.hpp"
 #include "base/math.hpp"
+#include "base/stopwatch.hpp"
 #include "linalg/small_matrices.hpp"
 #include "local/blas.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <type_traits>
 
@@ -154,7 +156,9 @@ void GramSolver::solve(sparse::RowMatrix<T> rows) const {
 
 template <class T>
 RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows) {
-    return over_blocks(rows, [&](sparse::RowMatrix<T> block, RowSums& sums, std::vector<T>& scratch) {
+    std::atomic<double> solving{0}, all{0};
+    auto result = over_blocks(rows, [&](sparse::RowMatrix<T> block, RowSums& sums, std::vector<T>& scratch) {
+        const Stopwatch watch;
         const auto size = block.rows * block.columns;
         std::vector<T> before(block.data, block.data + size);
         solver.solve(block);
@@ -162,8 +166,12 @@ RowSums solve_rows(const GramSolver& solver, sparse::RowMatrix<T> rows) {
         for (std::int64_t i = 0; i < size; ++i)
             inner += static_cast<double>(before[static_cast<std::size_t>(i)]) * static_cast<double>(block.data[i]);
         sums.inner += inner;
+        solving += watch.seconds();
         add_gram<T>(block, sums.gram, scratch);
+        all += watch.seconds();
     });
+    if (all > 0) result.gram_share = 1 - solving / all;
+    return result;
 }
 
 template <class T>

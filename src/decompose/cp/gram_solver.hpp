@@ -37,8 +37,9 @@ private:
 
 /// Sums over rows that belong together with a solved factor matrix.
 struct RowSums {
-    Gram gram;         ///< of the rows
-    double inner = 0;  ///< sum of the rows before and after, multiplied element by element
+    Gram gram;              ///< of the rows
+    double inner = 0;       ///< sum of the rows before and after, multiplied element by element
+    double gram_share = 0;  ///< of the time of the threads, for the Gram matrix
 };
 
 /// Solves rows in place and sums their Gram matrix and their inner product with what they were; in blocks that stay in cache,

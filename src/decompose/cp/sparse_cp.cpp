@@ -54,9 +54,10 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
         if (start) decompose::check_cp_start(tensor.lengths(), options.rank, start->lengths(), start->rank());
     });
     Stopwatch watch;
+    const auto weights = options.algorithm == CpAlgorithm::opt ? partition::CoarseWeights::summed : partition::CoarseWeights::by_mode;
     auto distributed = decompose::distribute_tensor(
         source, gives_up,
-        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed});
+        {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed, weights});
     const auto& chosen = distributed.chosen;
     const auto& share = distributed.share;
     const auto forecast = comm.maximum(decompose::cp_memory<T>(share, options, omp_get_max_threads()).peak());

@@ -5,16 +5,14 @@
 #include "arges/error.hpp"
 #include "base/splitmix.hpp"
 #include "base/stopwatch.hpp"
-#include "comm/values.hpp"
+#include "decompose/distribution/given_parts.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"
-#include "partition/choose.hpp"
-#include "partition/hypergraph/hmetis.hpp"
+#include "partition/choice_plan.hpp"
 #include "partition/hypergraph/hypergraph_distributions.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <limits>
 #include <optional>
 
@@ -22,11 +20,8 @@ namespace arges::decompose {
 
 namespace {
 
-partition::IndexView view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::vector<std::int64_t>>& indices) {
-    partition::IndexView view{lengths, {}};
-    for (const auto& list : indices) view.indices.emplace_back(list);
-    return view;
-}
+/// The most that the choice may take, of what ten iterations are expected to take.
+constexpr double share_of_iterations = 0.05;
 
 /// Chooses for one kind of distribution.
 template <class T>
@@ -61,8 +56,8 @@ private:
         const bool medium = request_.distribution == "auto" || request_.distribution == "medium";
         if (!medium && !(request_.grid.empty() && request_.policy.empty()))
             throw InvalidArgument("a grid and a policy are for the medium distribution, not for " + request_.distribution);
-        if (!request_.partition_file.empty() && request_.distribution != "fine")
-            throw InvalidArgument("a partition file is for the fine distribution, not for " + request_.distribution);
+        if (!request_.partition_file.empty() && request_.distribution != "fine" && request_.distribution != "coarse")
+            throw InvalidArgument("a partition file is for the distributions fine and coarse, not for " + request_.distribution);
         if (request_.distribution.ends_with("-hypergraph") && count_ > std::numeric_limits<std::uint32_t>::max())
             throw Unsupported("the distribution " + request_.distribution +
                               " is found by one rank, for less than 2^32 nonzeros, but the tensor has " + std::to_string(count_) +
@@ -86,28 +81,28 @@ private:
         options.rows = chosen_.plan.row_rule;
         options.costs = request_.costs;
         options.costs.bytes_per_element = sizeof(T);
-        if (!request_.policy.empty()) options.layers = partition::parse_layer_rule(request_.policy);
+        if (!request_.policy.empty()) options.rules = {partition::parse_layer_rule(request_.policy)};
         auto& plan = chosen_.plan;
         plan.grain = Grain::medium;
         if (comm_.size() == 1) {  // one layer in each mode by any policy
             plan.grid.assign(nonzeros_.lengths.size(), 1);
             for (auto length : nonzeros_.lengths) plan.boundaries.push_back({0, length});
-            name_choice(options.layers.value_or(partition::LayerRule{}));
+            name_choice(options.rules.empty() ? partition::LayerRule{} : options.rules.front());
             return;
         }
         const RankTeam team(comm_);
-        const auto tensor = count_slices(comm_, nonzeros_);
-        options.grid = wanted_grid(team, tensor);
-        if (options.grid && options.layers) {
-            plan.grid = *options.grid;
-            plan.boundaries = cut(team, tensor, *options.layers, plan.grid);
-        } else {
-            auto best = partition::choose_medium(team, tensor, comm_.size(), request_.columns, options).front();
-            plan.grid = best.distribution.grid;
-            plan.boundaries = std::move(best.boundaries);
-            options.layers = best.distribution.layers;
-        }
-        name_choice(*options.layers);
+        const auto view = view_of(nonzeros_);
+        if (const auto grid = wanted_grid(team, view)) options.grids = {*grid};
+        partition::MediumGrain best{{}, {}};
+        if (options.grids.size() == 1 && options.rules.size() == 1)
+            best = {options.grids.front(), options.rules.front()};
+        else if (request_.grid == "best")
+            best = partition::choose_medium(team, counted_tensor(team, view), comm_.size(), request_.columns, options).front().distribution;
+        else
+            best = partition::choose_within(team, view, comm_.size(), request_.columns, options, share_of_iterations).distribution;
+        plan.grid = best.grid;
+        plan.boundaries = cut_grid(team, view, best.grid, best.layers);
+        name_choice(best.layers);
     }
 
     void name_choice(const partition::LayerRule& layers) {
@@ -116,21 +111,16 @@ private:
     }
 
     /// The grid that the request names or describes.
-    std::optional<partition::Grid> wanted_grid(const partition::Team& team, const partition::TensorPart& tensor) const {
+    std::optional<partition::Grid> wanted_grid(const partition::Team& team, const partition::IndexView& view) const {
         if (request_.grid == "greedy") return partition::greedy_grid(comm_.size(), nonzeros_.lengths);
-        if (request_.grid == "predicted")
+        if (request_.grid == "predicted") {
+            const auto tensor = counted_tensor(team, view);
             return partition::predicted_grid(comm_.size(), nonzeros_.lengths, [&](int mode, std::int64_t layers) {
                 return partition::count_layers(team, tensor, static_cast<std::size_t>(mode), layers);
             });
+        }
         if (has_given_grid()) return partition::parse_grid(request_.grid, nonzeros_.order());
         return std::nullopt;
-    }
-
-    static std::vector<partition::Boundaries> cut(const partition::Team& team, const partition::TensorPart& tensor,
-                                                  const partition::LayerRule& rule, const partition::Grid& grid) {
-        std::vector<partition::LayerCut> cuts;
-        for (std::size_t m = 0; m < grid.size(); ++m) cuts.push_back({m, grid[m], rule});
-        return cut_modes(team, tensor, cuts);
     }
 
     void choose_coarse() {
@@ -138,33 +128,19 @@ private:
         plan.grain = Grain::coarse;
         plan.rows_everywhere = request_.distribution == "coarse-allgather";
         if (request_.distribution == "coarse-hypergraph")
-            find_slice_owners();
+            plan.owners = slices_by_hypergraph(comm_, nonzeros_, request_.coarse_weights, request_.seed);
+        else if (!request_.partition_file.empty())
+            plan.owners = slices_from_file(comm_, nonzeros_, request_.partition_file);
         else
-            plan.boundaries =
-                cut(RankTeam(comm_), count_slices(comm_, nonzeros_), {}, partition::Grid(nonzeros_.lengths.size(), comm_.size()));
-    }
-
-    void find_slice_owners() {
-        const auto indices = gather_indices(comm_, nonzeros_);
-        auto& owners = chosen_.plan.owners;
-        owners.resize(nonzeros_.lengths.size());
-        comm_.agree([&] {
-            if (comm_.rank() != 0) return;
-            const auto view = view_of(nonzeros_.lengths, indices);
-            auto rows = partition::nonempty_rows(view);
-            auto coarse = partition::coarse_by_hypergraph(view, rows, comm_.size(), request_.seed);
-            for (std::size_t m = 0; m < owners.size(); ++m) owners[m] = {std::move(rows.rows[m]), std::move(coarse.owner[m])};
-        });
-        for (auto& mode : owners) {
-            comm_.broadcast(mode.slices, 0);
-            comm_.broadcast(mode.owner, 0);
-        }
+            plan.boundaries = cut_grid(RankTeam(comm_), view_of(nonzeros_), partition::Grid(nonzeros_.lengths.size(), comm_.size()), {});
     }
 
     void choose_fine() {
         chosen_.plan.grain = Grain::fine;
-        if (request_.distribution == "fine-hypergraph" || !request_.partition_file.empty())
-            parts_from_rank_0();
+        if (request_.distribution == "fine-hypergraph")
+            chosen_.plan.parts = nonzeros_by_hypergraph(comm_, nonzeros_, request_.seed);
+        else if (!request_.partition_file.empty())
+            chosen_.plan.parts = nonzeros_from_file(comm_, nonzeros_, request_.partition_file);
         else
             random_parts();
     }
@@ -180,34 +156,6 @@ private:
         });
     }
 
-    void parts_from_rank_0() {
-        const bool from_file = !request_.partition_file.empty();
-        const auto indices = from_file ? std::vector<std::vector<std::int64_t>>() : gather_indices(comm_, nonzeros_);
-        std::vector<std::int32_t> parts;
-        comm_.agree([&] {
-            if (comm_.rank() != 0) return;
-            if (from_file) {
-                std::ifstream file(request_.partition_file);
-                if (!file) throw InvalidArgument(request_.partition_file + " cannot be read; give the name of a partition file");
-                parts = partition::read_partition(file, request_.partition_file, count_, comm_.size());
-            } else {
-                const auto view = view_of(nonzeros_.lengths, indices);
-                parts = partition::fine_by_hypergraph(view, partition::nonempty_rows(view), comm_.size(), request_.seed).part;
-            }
-        });
-        // Rank r's nonzeros follow those of the ranks before.
-        const auto counts = gathered(comm_, std::vector<std::int64_t>{nonzeros_.count()});
-        std::vector<std::vector<std::int32_t>> outgoing(static_cast<std::size_t>(comm_.size()));
-        comm_.agree([&] {
-            auto at = parts.begin();
-            for (std::size_t r = 0; r < outgoing.size() && comm_.rank() == 0; ++r) {
-                outgoing[r].assign(at, at + counts[r]);
-                at += counts[r];
-            }
-        });
-        chosen_.plan.parts = std::move(exchanged(comm_, std::move(outgoing))[0]);
-    }
-
     const Communicator& comm_;
     const sparse::Nonzeros<T>& nonzeros_;
     const DistributionRequest& request_;
@@ -216,13 +164,6 @@ private:
 };
 
 }  // namespace
-
-template <class T>
-std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
-    std::vector<std::vector<std::int64_t>> result;
-    for (const auto& indices : nonzeros.indices) result.push_back(gathered_on(comm, 0, indices));
-    return result;
-}
 
 partition::IterationCosts iteration_costs(const MachineModel& machine) {
     partition::IterationCosts costs;
@@ -238,11 +179,14 @@ ChosenDistribution choose_distribution(const Communicator& comm, const sparse::N
     return Chooser<T>(comm, nonzeros, request).choose();
 }
 
-MemoryTally choice_memory(const SparseShare& share, const std::string& distribution) {
+MemoryTally choice_memory(const SparseShare& share, const std::string& distribution, bool from_file) {
     constexpr std::int64_t number = sizeof(std::int64_t), rank = sizeof(std::int32_t);
     const auto order = static_cast<std::int64_t>(share.order());
     MemoryTally tally;
-    if (distribution.starts_with("fine")) tally.hold(rank * share.before);
+    if (distribution.starts_with("fine")) {
+        tally.hold(rank * share.before);
+        if (from_file) tally.pass(3 * rank * share.before * share.ranks);  // as they are read, which grows, and as messages
+    }
     if (distribution.ends_with("-hypergraph")) {
         const auto all = share.before * share.ranks;
         tally.pass(all * order * (number + partition::hypergraph_bytes) + 2 * number * all);
@@ -265,11 +209,16 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
         tally.pass((6 * least + 3 * more) * order * (order + 1) * number);
     }
     tally.hold(-lists);
+    if (from_file) {
+        std::int64_t slices = 0;
+        for (auto length : share.lengths) slices += std::min(share.before * share.ranks, length);
+        tally.pass((2 * number + 3 * rank) * slices);
+        tally.hold((number + rank) * slices);
+    }
     return tally;
 }
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
-    template std::vector<std::vector<std::int64_t>> gather_indices(const Communicator&, const sparse::Nonzeros<T>&);                       \
     template ChosenDistribution choose_distribution(const Communicator&, const sparse::Nonzeros<T>&, const DistributionRequest&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

@@ -3,6 +3,7 @@
 
 #include "decompose/distribution/distribute.hpp"
 #include "partition/choose.hpp"
+#include "partition/hypergraph/hypergraph_models.hpp"
 #include "plan/product/machine_model.hpp"
 
 #include <string>
@@ -14,6 +15,8 @@ struct DistributionRequest {
     std::string distribution = "auto", grid, policy, rows = "holders", partition_file;
     int columns = 10;
     std::uint64_t seed = 1;
+    /// What coarse-grain hypergraph partitions balance: CP-ALS waits after each mode, CP-OPT after all of them.
+    partition::CoarseWeights coarse_weights = partition::CoarseWeights::by_mode;
     partition::IterationCosts costs{};  ///< the size of elements follows from the nonzeros
 };
 
@@ -30,8 +33,9 @@ struct ChosenDistribution {
 
 /// Reads the request and fills in what it leaves open.
 ///
-/// "auto" and a medium-grain distribution without grid or policy take the best of partition::choose_medium() among those that
-/// agree with what is given; all ranks work on it, each with its share. The hypergraph distributions are partitioned by rank 0
+/// "auto" and a medium-grain distribution without grid or policy take what partition::choose_within() finds for a twentieth of ten
+/// iterations, among those that agree with what is given; the grid "best" takes the first of partition::choose_medium(), whatever that
+/// costs. All ranks work on it, each with its share. The hypergraph distributions are partitioned by rank 0
 /// alone, which gathers all indices: it needs about 100 bytes of memory per nonzero and mode, and minutes for ten million
 /// nonzeros. Collective.
 /// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and
@@ -42,11 +46,7 @@ template <class T>
 ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request);
 
 /// Memory of choose_distribution() beside the nonzeros, an upper bound; what it holds at the end is the plan. Pure.
-/// @param distribution as in DistributionRequest
-MemoryTally choice_memory(const SparseShare& share, const std::string& distribution);
-
-/// All ranks' indices, on rank 0, by mode; elsewhere nothing. Collective.
-template <class T>
-std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
+/// @param distribution as in DistributionRequest @param from_file with a partition file
+MemoryTally choice_memory(const SparseShare& share, const std::string& distribution, bool from_file);
 
 }  // namespace arges::decompose

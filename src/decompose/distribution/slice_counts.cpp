@@ -19,6 +19,16 @@ std::vector<partition::Team::Numbers> RankTeam::all_to_all(std::vector<Numbers> 
     return exchanged(comm_, std::move(to_rank));
 }
 
+partition::SlicePart RankTeam::count(std::span<const std::int64_t> indices) const {
+    auto list = nonempty_slices(comm_, indices);
+    partition::SlicePart result{std::move(list.mine), {0}, std::move(list.bounds)};
+    comm_.agree([&] {
+        result.start.reserve(result.slices.size() + 1);
+        for (auto count : list.counts) result.start.push_back(result.start.back() + count);
+    });
+    return result;
+}
+
 partition::Team::Numbers RankTeam::pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const {
     constexpr std::int64_t failed = -1;  // in place of the size, behind a rank whose step has thrown
     FirstError error;
@@ -36,24 +46,5 @@ partition::Team::Numbers RankTeam::pass_along(Numbers state, const std::function
     comm_.broadcast(state, comm_.size() - 1);
     return state;
 }
-
-template <class T>
-partition::TensorPart count_slices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
-    partition::TensorPart result{{nonzeros.lengths, {}}, {}};
-    for (const auto& indices : nonzeros.indices) {
-        result.view.indices.emplace_back(indices);
-        auto list = nonempty_slices(comm, indices);
-        auto& mode = result.modes.emplace_back();
-        mode.slices = std::move(list.mine);
-        mode.bounds = std::move(list.bounds);
-        comm.agree([&] {
-            for (auto count : list.counts) mode.start.push_back(mode.start.back() + count);
-        });
-    }
-    return result;
-}
-
-template partition::TensorPart count_slices(const Communicator&, const sparse::Nonzeros<float>&);
-template partition::TensorPart count_slices(const Communicator&, const sparse::Nonzeros<double>&);
 
 }  // namespace arges::decompose

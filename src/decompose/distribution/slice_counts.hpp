@@ -18,15 +18,17 @@ public:
     void agree(const std::function<void()>& work) const override { comm_.agree(work); }
     Numbers all_gather(const Numbers& mine) const override { return gathered(comm_, mine); }
     std::vector<Numbers> all_to_all(std::vector<Numbers> to_rank) const override;
+    partition::SlicePart count(std::span<const std::int64_t> indices) const override;
     Numbers pass_along(Numbers state, const std::function<Numbers(const Numbers&)>& step) const override;
 
 private:
     const Communicator& comm_;
 };
 
-/// This rank's nonzeros, and its part of the nonempty slices with the nonzeros that all ranks have of them. No array is longer
-/// than the number of slices with nonzeros of this rank or in its part. Looks at `nonzeros` as long as it lives. Collective.
+/// A rank's nonzeros as distributions see them. Looks at `nonzeros` as long as it lives. Local.
 template <class T>
-partition::TensorPart count_slices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
+partition::IndexView view_of(const sparse::Nonzeros<T>& nonzeros) {
+    return {nonzeros.lengths, {nonzeros.indices.begin(), nonzeros.indices.end()}};
+}
 
 }  // namespace arges::decompose

@@ -174,8 +174,8 @@ void write_partition(std::ostream& out, const VertexParts& parts) {
     for (auto part : parts) out << part << '\n';
 }
 
-VertexParts read_partition(std::istream& in, const std::string& name, std::int64_t vertices, std::int64_t parts) {
-    const auto expected = std::to_string(vertices) + " vertices";
+VertexParts read_partition(std::istream& in, const std::string& name, std::int64_t vertices, std::int64_t parts, const std::string& what) {
+    const auto expected = std::to_string(vertices) + " " + what;
     Lines lines(in, name,
                 "; a partition file has one line for each of the " + expected + ", with a part from 0 to " + std::to_string(parts - 1) +
                     " and nothing else");
@@ -187,7 +187,7 @@ VertexParts read_partition(std::istream& in, const std::string& name, std::int64
         lines.end("one number");
     }
     if (static_cast<std::int64_t>(result.size()) < vertices)
-        lines.fail_at_end("the partition is of " + std::to_string(result.size()) + " vertices only");
+        lines.fail_at_end("the partition is of " + std::to_string(result.size()) + " " + what + " only");
     return result;
 }
 

@@ -24,8 +24,9 @@ Hypergraph read_hmetis(std::istream& in, const std::string& name);
 void write_partition(std::ostream& out, const VertexParts& parts);
 
 /// Reads the parts of `vertices` vertices, one 0-based number below `parts` per line, without comments and empty lines.
-/// @param name of the file, for messages
+/// @param name of the file @param what the vertices are: both for messages
 /// @throws InvalidArgument with the line number and the cure
-VertexParts read_partition(std::istream& in, const std::string& name, std::int64_t vertices, std::int64_t parts);
+VertexParts read_partition(std::istream& in, const std::string& name, std::int64_t vertices, std::int64_t parts,
+                           const std::string& what = "vertices");
 
 }  // namespace arges::partition

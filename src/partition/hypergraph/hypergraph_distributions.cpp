@@ -14,8 +14,9 @@ std::vector<std::int32_t> parts_of(const Hypergraph& hypergraph, std::int64_t ra
 
 }  // namespace
 
-CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, std::uint64_t seed) {
-    const auto parts = parts_of(coarse_grain_hypergraph(tensor, rows), ranks, seed);
+CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, CoarseWeights weights,
+                                 std::uint64_t seed) {
+    const auto parts = parts_of(coarse_grain_hypergraph(tensor, rows, weights), ranks, seed);
     CoarseGrain result{ranks, {}};
     for (std::size_t m = 0; m < rows.rows.size(); ++m)
         result.owner.emplace_back(parts.begin() + rows.first[m], parts.begin() + rows.first[m + 1]);

@@ -13,9 +13,10 @@ namespace arges::partition {
 inline constexpr std::int64_t hypergraph_bytes = 200;
 
 /// Nonempty slices by a partition of the coarse-grain hypergraph (hypertensor-sc15, section 3.1), with 5 % imbalance.
-/// @param rows nonempty_rows() of the tensor
+/// @param rows    nonempty_rows() of the tensor
+/// @param weights what is balanced: nonzeros of each mode, or of all modes together
 CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks,
-                                 std::uint64_t seed = PartitionOptions{}.seed);
+                                 CoarseWeights weights = CoarseWeights::by_mode, std::uint64_t seed = PartitionOptions{}.seed);
 
 /// Nonzeros by a partition of the fine-grain hypergraph (hypertensor-sc15, section 3.2), with 5 % imbalance.
 /// @param rows nonempty_rows() of the tensor

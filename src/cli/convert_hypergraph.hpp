@@ -1,0 +1,27 @@
+/// arges convert from a sparse tensor to a hypergraph, for other partitioners.
+#pragma once
+
+#include "arges/sparse_io.hpp"
+#include "arges/world.hpp"
+
+#include <ostream>
+#include <string>
+
+namespace arges::cli {
+
+/// What to write, and how to read.
+struct HypergraphConversion {
+    std::string input, output;
+    std::string model = "fine";  ///< fine, coarse, or coarse-opt: one of the models of partition/hypergraph_models
+    SparseReadOptions options{};
+};
+
+/// Whether a file is one of a hypergraph by its name, which then ends in .hgr.
+bool is_hypergraph_name(const std::string& path);
+
+/// Writes the hypergraph of a sparse tensor in hMETIS form, and prints what was done: a table, or one JSON object. Rank 0 holds all
+/// indices. The file appears under its name when it is complete. Collective.
+/// @throws OutOfMemory on every rank if rank 0 has no room for that; InvalidArgument as read_sparse(), or if the file cannot be written
+void convert_to_hypergraph(const World& world, const HypergraphConversion& conversion, bool json, std::ostream& out);
+
+}  // namespace arges::cli

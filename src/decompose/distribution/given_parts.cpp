@@ -1,0 +1,127 @@
+// Parts of slices and nonzeros that one rank finds for all: by partitions of the coarse- and fine-grain hypergraphs (hypertensor-sc15,
+// section 3), or from the file of another partitioner.
+#include "decompose/distribution/given_parts.hpp"
+
+#include "arges/error.hpp"
+#include "comm/values.hpp"
+#include "interface/sparse_tensor_slices.hpp"
+#include "partition/hypergraph/hmetis.hpp"
+#include "partition/hypergraph/hypergraph_distributions.hpp"
+
+#include <fstream>
+
+namespace arges::decompose {
+
+namespace {
+
+partition::IndexView view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::vector<std::int64_t>>& indices) {
+    partition::IndexView view{lengths, {}};
+    for (const auto& list : indices) view.indices.emplace_back(list);
+    return view;
+}
+
+/// @param what is partitioned, for messages
+std::vector<std::int32_t> read_parts(const std::string& path, const std::string& what, std::int64_t count, std::int64_t ranks) {
+    std::ifstream file(path);
+    if (!file) throw InvalidArgument(path + " cannot be read; give the name of a partition file");
+    return partition::read_partition(file, path, count, ranks, what);
+}
+
+/// Gives each rank its part of what rank 0 has: rank r's nonzeros follow those of the ranks before.
+std::vector<std::int32_t> dealt(const Communicator& comm, const std::vector<std::int32_t>& parts, std::int64_t mine) {
+    const auto counts = gathered(comm, std::vector<std::int64_t>{mine});
+    std::vector<std::vector<std::int32_t>> outgoing(static_cast<std::size_t>(comm.size()));
+    comm.agree([&] {
+        auto at = parts.begin();
+        for (std::size_t r = 0; r < outgoing.size() && comm.rank() == 0; ++r) {
+            outgoing[r].assign(at, at + counts[r]);
+            at += counts[r];
+        }
+    });
+    return std::move(exchanged(comm, std::move(outgoing))[0]);
+}
+
+}  // namespace
+
+template <class T>
+std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
+    std::vector<std::vector<std::int64_t>> result;
+    for (const auto& indices : nonzeros.indices) result.push_back(gathered_on(comm, 0, indices));
+    return result;
+}
+
+template <class T>
+std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
+                                              partition::CoarseWeights weights, std::uint64_t seed) {
+    const auto indices = gather_indices(comm, nonzeros);
+    std::vector<SliceOwners> owners(nonzeros.lengths.size());
+    comm.agree([&] {
+        if (comm.rank() != 0) return;
+        const auto view = view_of(nonzeros.lengths, indices);
+        auto rows = partition::nonempty_rows(view);
+        auto coarse = partition::coarse_by_hypergraph(view, rows, comm.size(), weights, seed);
+        for (std::size_t m = 0; m < owners.size(); ++m) owners[m] = {std::move(rows.rows[m]), std::move(coarse.owner[m])};
+    });
+    for (auto& mode : owners) {
+        comm.broadcast(mode.slices, 0);
+        comm.broadcast(mode.owner, 0);
+    }
+    return owners;
+}
+
+template <class T>
+std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path) {
+    std::vector<SliceOwners> owners(nonzeros.lengths.size());
+    std::int64_t count = 0;
+    for (std::size_t m = 0; m < owners.size(); ++m) {
+        owners[m].slices = gathered(comm, nonempty_slices(comm, nonzeros.indices[m]).mine);
+        count += static_cast<std::int64_t>(owners[m].slices.size());
+    }
+    std::vector<std::int32_t> parts;
+    comm.agree([&] {
+        if (comm.rank() == 0) parts = read_parts(path, "nonempty slices of all modes", count, comm.size());
+    });
+    comm.broadcast(parts, 0);
+    comm.agree([&] {
+        auto at = parts.begin();
+        for (auto& mode : owners) {
+            mode.owner.assign(at, at + static_cast<std::ptrdiff_t>(mode.slices.size()));
+            at += static_cast<std::ptrdiff_t>(mode.slices.size());
+        }
+    });
+    return owners;
+}
+
+template <class T>
+std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, std::uint64_t seed) {
+    const auto indices = gather_indices(comm, nonzeros);
+    std::vector<std::int32_t> parts;
+    comm.agree([&] {
+        if (comm.rank() != 0) return;
+        const auto view = view_of(nonzeros.lengths, indices);
+        parts = partition::fine_by_hypergraph(view, partition::nonempty_rows(view), comm.size(), seed).part;
+    });
+    return dealt(comm, parts, nonzeros.count());
+}
+
+template <class T>
+std::vector<std::int32_t> nonzeros_from_file(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path) {
+    const auto count = comm.sum(nonzeros.count());
+    std::vector<std::int32_t> parts;
+    comm.agree([&] {
+        if (comm.rank() == 0) parts = read_parts(path, "nonzeros", count, comm.size());
+    });
+    return dealt(comm, parts, nonzeros.count());
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template std::vector<std::vector<std::int64_t>> gather_indices(const Communicator&, const sparse::Nonzeros<T>&);                       \
+    template std::vector<SliceOwners> slices_by_hypergraph(const Communicator&, const sparse::Nonzeros<T>&, partition::CoarseWeights,      \
+                                                           std::uint64_t);                                                                 \
+    template std::vector<SliceOwners> slices_from_file(const Communicator&, const sparse::Nonzeros<T>&, const std::string&);               \
+    template std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator&, const sparse::Nonzeros<T>&, std::uint64_t);             \
+    template std::vector<std::int32_t> nonzeros_from_file(const Communicator&, const sparse::Nonzeros<T>&, const std::string&);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::decompose

@@ -1,0 +1,42 @@
+/// Hashes of slices and nonzeros, by which samples are picked wherever the nonzeros lie.
+#pragma once
+
+#include "base/splitmix.hpp"
+#include "partition/index_view.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace arges::partition {
+
+inline std::uint64_t hash_of(std::int64_t slice) { return splitmix(static_cast<std::uint64_t>(slice) + 1); }
+
+/// Adds the hash of an index to that of the nonzero's indices in the modes before.
+inline std::uint64_t combined(std::uint64_t hash, std::uint64_t index_hash) { return std::rotl(hash, 23) ^ index_hash; }
+
+/// The hash of a nonzero.
+inline std::uint64_t hash_of(std::span<const std::int64_t> indices) {
+    std::uint64_t hash = 0;
+    for (auto index : indices) hash = combined(hash, hash_of(index));
+    return splitmix(hash);
+}
+
+/// The same for consecutive nonzeros from `begin` on, and the hashes of their indices.
+inline void hash_nonzeros(const IndexView& view, std::size_t begin, std::span<std::uint64_t> hashes,
+                          std::vector<std::vector<std::uint64_t>>& by_mode) {
+    std::fill(hashes.begin(), hashes.end(), 0);
+    for (std::size_t m = 0; m < by_mode.size(); ++m)
+        for (std::size_t i = 0; i < hashes.size(); ++i) {
+            by_mode[m][i] = hash_of(view.indices[m][begin + i]);
+            hashes[i] = combined(hashes[i], by_mode[m][i]);
+        }
+    for (auto& hash : hashes) hash = splitmix(hash);
+}
+
+/// Whether a hash belongs to a sample of some fraction of all.
+inline bool is_sampled(std::uint64_t hash, double fraction) { return unit_interval(hash) < fraction; }
+
+}  // namespace arges::partition
