@@ -144,9 +144,16 @@ private:
     /// Packs a part of B for one tile: the columns of the first product, then those of the next
     /// one.
     T* pack_columns(std::span<const std::int64_t> k, std::span<const std::int64_t> n, T* to) const {
-        for (std::size_t j = 0; j < n.size(); ++j)
-            for (std::size_t p = 0; p < k.size(); ++p) to[p * n.size() + j] = x_.b[k[p] + n[j]];
-        return to + k.size() * n.size();
+        constexpr std::size_t edge = block_edge<T>;
+        for (std::size_t p = 0; p < k.size();) {
+            const bool block = n.size() % edge == 0 && p + edge <= k.size() && are_neighbours(k.data() + p, edge);
+            for (std::size_t j = 0; block && j < n.size(); j += edge)
+                transpose_block(x_.b + k[p], n.data() + j, to + j, static_cast<std::int64_t>(n.size()));
+            for (std::size_t j = 0; !block && j < n.size(); ++j) to[j] = x_.b[k[p] + n[j]];
+            p += block ? edge : 1;
+            to += (block ? edge : 1) * n.size();
+        }
+        return to;
     }
 
     /// Lists the rows of the panel that begins at `row`; none from `last` on.
