@@ -14,7 +14,7 @@
 
 namespace arges {
 
-ProductRun::ProductRun(ProductPlan plan, const Communicator* comm)
+ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t tile_bytes)
     : plan_(std::move(plan)), comm_(comm), rank_(comm != nullptr ? comm->rank() : 0) {
     for (std::size_t o = 0; o < plan_.operands.size(); ++o) {
         cut_by_.push_back(plan_.window_that_cuts(o));
@@ -33,6 +33,7 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm)
         movement.to_labels = plan_.spec.factors[o].labels;
         stay_.back() = std::make_unique<MovementRun>(comm, movement, rank_);
     }
+    if (!is_idle() && !plan_.rows) chain_.emplace(plan_, most_in_window(), tile_bytes);
 }
 
 Volume ProductRun::volume() const {
@@ -95,13 +96,7 @@ std::int64_t ProductRun::workspace_bytes() const {
         else
             messages = std::max(messages, cut_by_[o] ? ceil_div(whole, plan_.parts(o)) + 128 : whole);
     }
-    std::vector<std::int64_t> buffers(static_cast<std::size_t>(plan_.buffers), 0);
-    for (const auto& step : plan_.chain)
-        if (step.buffer >= 0) {
-            auto& size = buffers[static_cast<std::size_t>(step.buffer)];
-            size = std::max(size, bytes(most_elements(step.axes, length)));
-        }
-    for (const auto size : buffers) arrays += size;
+    if (chain_) arrays += chain_->workspace_bytes();
     if (plan_.rows) arrays += bytes(row_copies(row_product()) * plan_.operands.back().layout.local_size(rank_));
     return arrays + messages;
 }
@@ -121,26 +116,6 @@ ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) cons
             block.offset += (slot.is_blocks() ? slot.begin() : count_residues(slot.begin(), layout.coordinate(rank_, s), slot.grid_length())) *
                             block.strides[static_cast<std::size_t>(s)];
     return block;
-}
-
-ProductRun::Block ProductRun::dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const {
-    Block block{axes, {}, {}, 0};
-    std::int64_t stride = 1;
-    for (int a : axes) {
-        block.sizes.push_back(length[static_cast<std::size_t>(a)]);
-        block.strides.push_back(stride);
-        stride *= block.sizes.back();
-    }
-    return block;
-}
-
-/// By axis: the indices that the rank has in the window.
-std::vector<std::int64_t> ProductRun::lengths(const std::vector<Piece>& pieces) const {
-    std::vector<std::int64_t> result(plan_.axes.size(), 0);
-    for (std::size_t o = 0; o < plan_.result(); ++o)
-        for (std::size_t i = 0; i < pieces[o].block.axes.size(); ++i)
-            result[static_cast<std::size_t>(pieces[o].block.axes[i])] = pieces[o].block.sizes[i];
-    return result;
 }
 
 /// Brings an input, or its part in the window, to where the products find it.
@@ -260,52 +235,11 @@ void ProductRun::run_windows(Call& call, std::size_t level) const {
 
 /// The products of one window.
 void ProductRun::multiply_chain(Call& call) const {
-    const Workspace::Scope scope(call.workspace);
     const auto result = plan_.result();
-    const auto length = lengths(call.pieces);
-    const auto size = call.kernels.size;
     const bool direct = plan_.operands[result].in_place;
     const auto end = direct || !cut_by_[result] ? plan_.windows.size() : *cut_by_[result];  // of the windows that add to one array
     const void* const beta = !is_first(call, end) ? nullptr : direct ? call.beta : call.kernels.zero;
-    std::vector<std::int64_t> elements(static_cast<std::size_t>(plan_.buffers), 0);
-    for (const auto& step : plan_.chain)
-        if (step.buffer >= 0) {
-            auto& most = elements[static_cast<std::size_t>(step.buffer)];
-            most = std::max(most, most_elements(step.axes, length));
-        }
-    std::vector<std::byte*> buffers;
-    for (const auto count : elements) buffers.push_back(call.workspace.take(count, size, call.kernels.space));
-    std::vector<Piece> made;
-    made.reserve(plan_.chain.size());
-    const auto piece = [&](int node) -> const Piece& {
-        const auto n = static_cast<std::size_t>(node);
-        return n < result ? call.pieces[n] : made[n - result];
-    };
-    for (const auto& step : plan_.chain) {
-        const bool last = step.buffer < 0;
-        made.push_back(last ? call.pieces[result] : Piece{dense_block(step.axes, length), buffers[static_cast<std::size_t>(step.buffer)]});
-        multiply(call.kernels, piece(step.first), step.second == LocalProduct::no_second ? nullptr : &piece(step.second),
-                 last ? call.alpha : nullptr, last ? beta : call.kernels.zero, made.back());
-    }
-}
-
-void ProductRun::multiply(const ElementKernels& kernels, const Piece& a, const Piece* b, const void* alpha, const void* beta,
-                          const Piece& c) const {
-    const auto stride = [](const Block& block, int axis) -> std::int64_t {
-        const auto it = std::find(block.axes.begin(), block.axes.end(), axis);
-        return it == block.axes.end() ? -1 : block.strides[static_cast<std::size_t>(it - block.axes.begin())];
-    };
-    local::FoldedContraction fold;
-    const auto add = [&](int axis, std::int64_t size) {
-        const auto in_a = stride(a.block, axis), in_b = b != nullptr ? stride(b->block, axis) : -1, in_c = stride(c.block, axis);
-        auto& axes = in_c < 0 ? fold.k : in_a >= 0 && in_b >= 0 ? fold.batch : in_a >= 0 ? fold.m : fold.n;
-        axes.push_back({size, std::max<std::int64_t>(in_a, 0), std::max<std::int64_t>(in_b, 0), std::max<std::int64_t>(in_c, 0)});
-    };
-    for (std::size_t i = 0; i < a.block.axes.size(); ++i) add(a.block.axes[i], a.block.sizes[i]);
-    if (b == nullptr) return kernels.reduce(fold, alpha, a.array, beta, c.array);
-    for (std::size_t i = 0; i < b->block.axes.size(); ++i)
-        if (stride(a.block, b->block.axes[i]) < 0) add(b->block.axes[i], b->block.sizes[i]);
-    kernels.contract(fold, alpha, a.array, b->array, beta, c.array);
+    chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
 }
 
 local::RowProduct ProductRun::row_product() const {

@@ -5,6 +5,7 @@
 #include "base/first_error.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
+#include "execute/local_chain.hpp"
 #include "local/row_products.hpp"
 #include "plan/product/product_plan.hpp"
 #include "redistribute/movement_run.hpp"
@@ -19,8 +20,10 @@ namespace arges {
 /// operand.
 class ProductRun {
 public:
-    /// Local. @param comm null for one rank
-    ProductRun(ProductPlan plan, const Communicator* comm);
+    /// Local.
+    /// @param comm        null for one rank
+    /// @param tile_bytes  of results between local products that stay in the cache
+    ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t tile_bytes = LocalChain::cached_bytes);
 
     /// C = alpha * (projection of the product) + beta * C. Collective, as MovementRun::run(): what fails on a rank is thrown there
     /// when all messages are delivered.
@@ -38,17 +41,8 @@ public:
     Volume volume() const;
 
 private:
-    /// Where the axes of an operand of a local product are, and how many of their indices.
-    struct Block {
-        std::vector<int> axes;
-        std::vector<std::int64_t> sizes, strides;
-        std::int64_t offset = 0;  ///< elements before the window
-    };
-    /// A block with its elements.
-    struct Piece {
-        Block block;
-        std::byte* array = nullptr;
-    };
+    using Block = LocalBlock;
+    using Piece = LocalPiece;
     /// One call of run().
     struct Call {
         const ElementKernels& kernels;
@@ -64,8 +58,6 @@ private:
     /// True if the plan leaves this rank without work: it only sends what it owns and receives what it shall own.
     bool is_idle() const { return plan_.grid.is_idle(rank_); }
     Block block_of(std::size_t o, const Layout& layout) const;
-    Block dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const;
-    std::vector<std::int64_t> lengths(const std::vector<Piece>& pieces) const;
     std::int64_t most_elements(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const;
     std::vector<std::int64_t> most_in_window() const;
     void bring_in(Call& call, std::size_t o) const;
@@ -76,7 +68,6 @@ private:
     bool is_first(const Call& call, std::size_t end) const;
     void apply_weights(const ElementKernels& kernels, std::size_t o, const Layout& layout, Piece& piece) const;
     void multiply_chain(Call& call) const;
-    void multiply(const ElementKernels& kernels, const Piece& a, const Piece* b, const void* alpha, const void* beta, const Piece& c) const;
     void multiply_by_rows(Call& call) const;
     local::RowProduct row_product() const;
     std::int64_t row_copies(const local::RowProduct& product) const;
@@ -89,6 +80,7 @@ private:
     std::vector<Block> whole_;                             // of operands that are not cut
     std::vector<Volume> volume_;                           // by operand
     std::vector<std::unique_ptr<MovementRun>> movements_;  // likewise; null: nothing moves, or part by part
+    std::optional<LocalChain> chain_;                      // where there are products, and not by rows
     std::vector<std::unique_ptr<MovementRun>> stay_;       // from the copies to where the inputs will lie; on this rank only
 };
 

@@ -24,8 +24,8 @@ constexpr double vector_store_cost = 0.4;  // per multiplication, divided by the
 constexpr double strided_cost = 0.5;       // per multiplication and strided operand
 constexpr double missed_cost = 3;          // per element of a strided operand that is not in the cache
 constexpr double cached_elements = 1 << 15;
-constexpr double shared_cache_elements = 1 << 20;
-constexpr double streamed_elements = 1 << 12;  // of a dense matrix: the processor fetches the next
+constexpr double own_cache_elements = 1 << 18;  // of a core
+constexpr double streamed_elements = 1 << 12;   // of a dense matrix: the processor fetches the next
 
 ContractionCosts costs;
 
@@ -148,7 +148,7 @@ double reading_cost(const GemmPlan& plan) {
          {std::pair{join({plan.m, plan.k}), &FoldAxis::stride_a}, std::pair{join({plan.k, plan.n}), &FoldAxis::stride_b}}) {
         const auto size = static_cast<double>(entries(matrix));
         const bool streamed = size < streamed_elements && is_chain(sorted_by(matrix, stride), stride);
-        const bool cached = streamed || size * static_cast<double>(elements(loops, stride)) < shared_cache_elements;
+        const bool cached = streamed || size * static_cast<double>(elements(loops, stride)) < own_cache_elements;
         time += size * static_cast<double>(entries(loops)) * (cached ? near_reading : distant_reading);
     }
     return time;

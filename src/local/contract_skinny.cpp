@@ -17,9 +17,9 @@
 namespace arges::local {
 namespace {
 
-constexpr std::int64_t panel_bytes = 192 << 10;       // of A, which stay in a core's cache
+constexpr std::int64_t panel_bytes = 448 << 10;       // of A, which stay in a core's cache
 constexpr std::int64_t chunk_bytes = 128 << 10;       // of B, likewise
-constexpr std::int64_t largest_depth = 512;           // products that a tile sums at once
+constexpr std::int64_t largest_depth = 128;           // products that a tile sums at once, from the nearest cache
 constexpr std::int64_t largest_panel = 32;            // tiles
 constexpr std::int64_t threading_products = 1 << 17;  // below, one thread is faster
 
@@ -94,7 +94,7 @@ public:
     Worker(const SkinnyPlan& plan, const Shape<T>& shape)
         : plan_(&plan), shape_(shape), packed_a_(shape.block * tile_rows<T>), packed_b_(shape.chunk * shape.n) {
         list_places(plan.n, 0, shape.n, {.b = &n_b_, .c = &n_c_});
-        for (Places* places : {&k_a_, &k_b_, &steps_}) places->reserve(static_cast<std::size_t>(shape.chunk + 2 * shape.block));
+        for (Places* places : {&k_a_, &k_b_, &steps_}) places->reserve(static_cast<std::size_t>(shape.chunk + shape.block));
         for (Panel* panel : {&now_, &next_}) panel->reserve(shape.panel + 1);
     }
 
@@ -121,8 +121,8 @@ private:
         depth_ = std::min(shape_.chunk, shape_.k - first);
         list_places(plan_->k, first, std::min(depth_ + shape_.block, shape_.k - first), {.a = &k_a_, .b = &k_b_});
         steps_ = k_a_;
-        if (k_a_.size() > 1 && k_a_[1] == k_a_[0] + 1 && !plan_->m.empty()) spread_steps(plan_->m.front().stride_a);
-        steps_.resize(steps_.size() + static_cast<std::size_t>(shape_.block), steps_.back());
+        k_is_fast_ = k_a_.size() > 1 && k_a_[1] == k_a_[0] + 1;
+        if (k_is_fast_ && !plan_->m.empty()) spread_steps(plan_->m.front().stride_a);
         T* to = packed_b_.data();
         for (std::int64_t p = 0; p < depth_; p += shape_.block)
             for (std::int64_t tile = 0; tile < shape_.column_tiles; ++tile)
@@ -144,9 +144,16 @@ private:
     /// Packs a part of B for one tile: the columns of the first product, then those of the next
     /// one.
     T* pack_columns(std::span<const std::int64_t> k, std::span<const std::int64_t> n, T* to) const {
-        for (std::size_t j = 0; j < n.size(); ++j)
-            for (std::size_t p = 0; p < k.size(); ++p) to[p * n.size() + j] = x_.b[k[p] + n[j]];
-        return to + k.size() * n.size();
+        constexpr std::size_t edge = block_edge<T>;
+        for (std::size_t p = 0; p < k.size();) {
+            const bool block = n.size() % edge == 0 && p + edge <= k.size() && are_neighbours(k.data() + p, edge);
+            for (std::size_t j = 0; block && j < n.size(); j += edge)
+                transpose_block(x_.b + k[p], n.data() + j, to + j, static_cast<std::int64_t>(n.size()));
+            for (std::size_t j = 0; !block && j < n.size(); ++j) to[j] = x_.b[k[p] + n[j]];
+            p += block ? edge : 1;
+            to += (block ? edge : 1) * n.size();
+        }
+        return to;
     }
 
     /// Lists the rows of the panel that begins at `row`; none from `last` on.
@@ -167,8 +174,16 @@ private:
         for (std::int64_t p = 0; p < depth_; p += shape_.block) {
             const bool last = p + shape_.block >= depth_;
             const std::int64_t next = last ? next_depth : p + shape_.block;
-            multiply_block(p, {x_.a, (last ? next_ : now_).cache_lines, steps_.data() + next}, first_chunk && p == 0 ? x_.beta : T(1));
+            multiply_block(p, lines((last ? next_ : now_).cache_lines, next), first_chunk && p == 0 ? x_.beta : T(1));
         }
+    }
+
+    /// Cache lines of some rows that the block of products at `first` of the lists reads.
+    Prefetch<T> lines(const Places& rows, std::int64_t first) const {
+        const std::int64_t end = first < depth_ ? depth_ : static_cast<std::int64_t>(k_a_.size());
+        const std::span<const std::int64_t> steps(steps_.data() + first, static_cast<std::size_t>(std::min(shape_.block, end - first)));
+        if (k_is_fast_) return {x_.a, steps, rows};
+        return {x_.a, rows, steps};
     }
 
     /// Likewise for the block of products that begins at p. Each tile fetches its share of the
@@ -196,7 +211,8 @@ private:
     Buffer<T> packed_a_, packed_b_;
     Places n_b_, n_c_;          ///< the columns
     std::int64_t depth_ = 0;    ///< products of the chunk
-    Places k_a_, k_b_, steps_;  ///< where they are, and where to prefetch during each
+    Places k_a_, k_b_, steps_;  ///< where they are, and where their cache lines are prefetched
+    bool k_is_fast_ = false;    ///< A is contiguous along them
     Panel now_, next_;
 };
 

@@ -35,18 +35,47 @@ inline constexpr int tile_rows = tile_vectors* vector_lanes<T>;
 template <class T>
 inline constexpr int line_elements = 64 / static_cast<int>(sizeof(T));
 
-/// Cache lines that will be needed soon: those at from + rows[i] + steps[p] for all i and p.
+/// Cache lines that will be needed soon: those at from + inner[i] + outer[j] for all i and j, as they
+/// follow each other in memory where inner is the faster one there.
 template <class T>
 struct Prefetch {
     const T* from = nullptr;
-    std::span<const std::int64_t> rows;
-    const std::int64_t* steps = nullptr;  ///< one for each product of a tile
+    std::span<const std::int64_t> inner, outer;
+    std::int64_t first = 0, last = 0;  ///< which of them, i fastest
 
     /// The share of one of several tiles.
     Prefetch share(std::int64_t tile, std::int64_t tiles) const {
-        const auto begin = [&](std::int64_t i) { return rows.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(tiles); };
-        return {from, rows.subspan(begin(tile), begin(tile + 1) - begin(tile)), steps};
+        const auto lines = static_cast<std::int64_t>(inner.size() * outer.size());
+        return {from, inner, outer, lines * tile / tiles, lines * (tile + 1) / tiles};
     }
+};
+
+/// Fetches a tile's share of cache lines, some during each of its products.
+template <class T>
+class LineFetcher {
+public:
+    LineFetcher(const Prefetch<T>& lines, std::int64_t products)
+        : lines_(lines), left_(lines.last - lines.first), each_((left_ + products - 1) / products) {
+        if (left_ == 0) return;
+        const auto length = static_cast<std::int64_t>(lines.inner.size());
+        i_ = lines.first % length;
+        j_ = lines.first / length;
+    }
+
+    void fetch() {
+        const std::int64_t count = std::min(each_, left_);
+        left_ -= count;
+        for (std::int64_t n = 0; n < count; ++n) {
+            __builtin_prefetch(lines_.from + lines_.inner[static_cast<std::size_t>(i_)] + lines_.outer[static_cast<std::size_t>(j_)], 0, 2);
+            if (++i_ < static_cast<std::int64_t>(lines_.inner.size())) continue;
+            i_ = 0;
+            ++j_;
+        }
+    }
+
+private:
+    Prefetch<T> lines_;
+    std::int64_t left_, each_, i_ = 0, j_ = 0;
 };
 
 /// Packed parts of A and B for one tile: tile_rows entries of A and `columns` of B for each of the
@@ -69,9 +98,10 @@ void multiply_tile(const TileInput<T>& x, T* tile) {
     for (int i = 0; i < columns * tile_vectors; ++i) sum[i / tile_vectors][i % tile_vectors] = Vector{};
     const InMemory* a = reinterpret_cast<const InMemory*>(x.a);
     const T* b = x.b;
+    LineFetcher<T> next(x.next, x.k);
     for (std::int64_t p = 0; p < x.k; ++p, a += tile_vectors, b += columns) {
         const Vector row[tile_vectors] = {a[0], a[1], a[2]};
-        for (const std::int64_t next : x.next.rows) __builtin_prefetch(x.next.from + next + x.next.steps[p], 0, 2);
+        next.fetch();
 #pragma GCC unroll 8
         for (int j = 0; j < columns; ++j)
 #pragma GCC unroll 3

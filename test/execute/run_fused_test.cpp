@@ -1,5 +1,5 @@
-// Products of several factors on the best grid and on any other, whole and in windows: the result, and that the bytes sent are those of the
-// plan.
+// Products of several factors on the best grid and on any other, whole, in windows and tile by tile: the result, and that the bytes sent
+// are those of the plan.
 #include "execute/run_product.hpp"
 
 #include "plan/report/explain.hpp"
@@ -47,7 +47,8 @@ class FusedProducts : public testing::Test {
 protected:
     void check(const ProductPlan& plan, const RandomNetwork& network, std::mt19937_64& random) {
         SCOPED_TRACE(explain(plan));
-        ProductRun run(plan, comm_.size() > 1 ? &comm_ : nullptr);
+        const auto tile_bytes = random() % 2 == 0 ? LocalChain::cached_bytes : std::int64_t{8} << (random() % 6);
+        ProductRun run(plan, comm_.size() > 1 ? &comm_ : nullptr, tile_bytes);
         auto local = [&](const Layout& layout, const Dense& dense) {
             std::vector<double> result;
             for (const auto& v : local_array(layout, dense, comm_.rank())) result.push_back(v.real());
