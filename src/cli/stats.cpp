@@ -10,6 +10,7 @@
 #include "cli/subcommand.hpp"
 #include "cli/table.hpp"
 #include "cli/world_options.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/given_parts.hpp"
 #include "interface/sparse_state.hpp"
 #include "partition/choose.hpp"
