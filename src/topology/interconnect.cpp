@@ -323,7 +323,8 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
     }
     if (halving.stages.size() > 1) result.push_back(halving);
     // Neighbours are `lowest` links apart, with as many groups between them; a gap is longer where a dimension between is not used.
-    const auto step = 2 * message_seconds_ + static_cast<double>(lowest) * link_seconds_;
+    // In a step a rank waits for what its neighbours have just received, so that latency counts twice.
+    const auto step = 2 * (message_seconds_ + static_cast<double>(lowest) * link_seconds_);
     const auto others = static_cast<double>(ranks - 1), groups = static_cast<double>(lowest);
     if (is_top && lowest * ranks == length)
         result.push_back({{{along, RelayWay::ring}},
