@@ -96,9 +96,9 @@ std::string head_lines(const PlanSummary& summary) {
     std::string sizes;
     for (const auto& [label, size] : summary.input.sizes) sizes += fmt::format(" {}={}", label, size);
     const auto mapping = summary.input.group_mapping;
-    auto text = fmt::format("{} with{} of {} on {} ranks ({}){}\n", summary.input.einsum, sizes, summary.input.type, report.ranks,
-                            summary.input.topology.torus.to_string(),
-                            mapping == GroupMapping::packed ? "" : ", groups " + to_string(mapping));
+    auto text =
+        fmt::format("{} with{} of {} on {} ranks ({}){}\n", summary.input.einsum, sizes, summary.input.type, report.ranks,
+                    summary.input.topology.torus.to_string(), mapping == GroupMapping::packed ? "" : ", groups " + to_string(mapping));
     text += fmt::format("memory per rank: tensors {}{}, working memory and intermediates {}", format_bytes(report.tensor_bytes),
                         mapping == GroupMapping::packed ? "" : " (" + percent(report.tensor_padding) + " padding)",
                         format_bytes(report.peak_bytes));

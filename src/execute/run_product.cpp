@@ -113,8 +113,9 @@ ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) cons
     if (!operand.in_place || is_idle()) return block;
     for (int s = 0; s < layout.slots(); ++s)
         if (const auto& slot = layout.slot(s); !slot.is_rows())
-            block.offset += (slot.is_blocks() ? slot.begin() : count_residues(slot.begin(), layout.coordinate(rank_, s), slot.grid_length())) *
-                            block.strides[static_cast<std::size_t>(s)];
+            block.offset +=
+                (slot.is_blocks() ? slot.begin() : count_residues(slot.begin(), layout.coordinate(rank_, s), slot.grid_length())) *
+                block.strides[static_cast<std::size_t>(s)];
     return block;
 }
 

@@ -53,8 +53,8 @@ std::vector<std::uint64_t> numbers_of(const Product& product) {
     for (const auto& factor : product.factors) add(factor);
     add(product.output);
     auto flags = static_cast<std::uint64_t>(product.projection);
-    for (const bool flag : {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.may_pad,
-                            product.output_is_free})
+    for (const bool flag :
+         {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.may_pad, product.output_is_free})
         flags = flags << 1U | (flag ? 1U : 0U);
     numbers.push_back(flags);
     numbers.push_back(static_cast<std::uint64_t>(product.element_bytes));

@@ -93,10 +93,6 @@ public:
     /// Where executed steps are noted (ARGES_TRACE); null: nowhere.
     Trace* trace() const { return trace_.get(); }
 
-private:
-    GroupMapping group_mapping_ = GroupMapping::packed;
-
-public:
     /// Where new tensors lie: grid(), all ranks.
     RankGrid tensor_grid;
 
@@ -111,6 +107,7 @@ private:
     std::shared_ptr<const Links> links_;
     MachineModel machine_;
     LocalProducts local_;
+    GroupMapping group_mapping_ = GroupMapping::packed;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;
     double planned_seconds_ = 0;
     std::int64_t planned_bytes_ = 0;

@@ -42,8 +42,8 @@ public:
                              std::int64_t begin = 0, std::int64_t end = -1);
     /// Row way over `grid_length` coordinates; `slot` has two children.
     static SlotLayout rows(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::int64_t grid_length);
-    /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves). Only local indices in [begin, end),
-    /// counted through the blocks of a coordinate with their padding, are held (end < 0: all): the same elements of all tensors with
+    /// Block way: physical and virtual part of each dimension's phase, by position (order of the leaves). Only local indices in [begin,
+    /// end), counted through the blocks of a coordinate with their padding, are held (end < 0: all): the same elements of all tensors with
     /// such a slot.
     /// @throws InvalidArgument if dimensions that the slot permutes differ in phase
     static SlotLayout blocks(const SymmetryNode& slot, std::span<const std::int64_t> extents, std::vector<std::int64_t> physical,

@@ -62,7 +62,7 @@ TEST(Plan, TakesTypesAndSymmetries) {
 /// Packed and in blocks, and the faster of the two; the environment says what is meant without the option.
 TEST(Plan, SpreadsGroupsAsItIsTold) {
     const auto run = [](const char* mapping, bool json) {
-        std::vector<const char*> words{"plan", "abef,efij->abij", "--sizes", "a=21,b=21,e=21,f=21,i=9,j=9", "--ranks", "16",
+        std::vector<const char*> words{"plan",       "abef,efij->abij",      "--sizes",    "a=21,b=21,e=21,f=21,i=9,j=9", "--ranks", "16",
                                        "--symmetry", "A: sym(a,b) sym(e,f)", "--symmetry", "B: sym(e,f) sym(i,j)"};
         if (mapping != nullptr) words.insert(words.end(), {"--group-mapping", mapping});
         if (json) words.push_back("--json");

@@ -127,8 +127,7 @@ TEST_F(Contractions, GiveTheDenseResultAndMoveWhatThePlanSays) {
 /// Windows of any axes that can be cut, in any order.
 void cut_at_random(ProductPlan& plan, std::mt19937_64& random) {
     for (std::size_t a = 0; a < plan.axes.size(); ++a)
-        if (random() % 2 == 0)
-            plan.windows.push_back({static_cast<int>(a), 2 + static_cast<std::int64_t>(random() % 2)});
+        if (random() % 2 == 0) plan.windows.push_back({static_cast<int>(a), 2 + static_cast<std::int64_t>(random() % 2)});
     std::shuffle(plan.windows.begin(), plan.windows.end(), random);
     plan.stay.assign(plan.result(), std::nullopt);
 }

@@ -75,8 +75,8 @@ std::int64_t CountedRanks::grid_length(const std::vector<int>& torus) const {
 }
 
 MovedWords::MovedWords(const OperandSpec& tensor, const RankGrid& grid, const CountedRanks& ranks)
-    : present_(tensor.layout), tensor_labels_(tensor.labels), ranks_(ranks), one_rank_(grid.ranks() == 1), one_grid_(tensor.layout.grid() == grid),
-      present_ranks_(tensor.layout.grid().ranks()) {
+    : present_(tensor.layout), tensor_labels_(tensor.labels), ranks_(ranks), one_rank_(grid.ranks() == 1),
+      one_grid_(tensor.layout.grid() == grid), present_ranks_(tensor.layout.grid().ranks()) {
     for (int s = 0; s < present_.slots(); ++s) labels_.push_back(distinct(slot_labels(present_, tensor.labels, s)));
 }
 
@@ -85,7 +85,8 @@ SlotMatch MovedWords::match(std::vector<int> labels, NodeKind tree) const {
     for (int m = 0; m < present_.slots(); ++m) {
         if (labels_[static_cast<std::size_t>(m)] == labels && kind_of(present_, m) == tree) return {m, -1};
         const auto& slot = present_.slot(m);
-        if (labels.size() != 1 || !slot.is_blocks() || !one_grid_ || slot.width() != std::ssize(labels_[static_cast<std::size_t>(m)])) continue;
+        if (labels.size() != 1 || !slot.is_blocks() || !one_grid_ || slot.width() != std::ssize(labels_[static_cast<std::size_t>(m)]))
+            continue;
         const auto in_slot = slot_labels(present_, tensor_labels_, m);
         const auto found = std::find(in_slot.begin(), in_slot.end(), labels[0]);
         if (found != in_slot.end()) return {m, static_cast<int>(found - in_slot.begin())};
@@ -140,8 +141,8 @@ SlotShare MovedWords::share(const SlotMatch& match, const WantedSlot& slot) cons
         else if (estimated)
             result.present.push_back(result.wanted[r] / static_cast<double>(other.grid_length()));
         else
-            result.present.push_back(
-                static_cast<double>(count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match.slot), other.grid_length())));
+            result.present.push_back(static_cast<double>(
+                count_common(slot.size, coordinate[r], length, present_.coordinate(rank, match.slot), other.grid_length())));
     }
     return result;
 }

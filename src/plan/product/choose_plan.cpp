@@ -139,9 +139,7 @@ private:
 double quick_seconds(const Product& spec, const PairOrder& order, const PlanOptions& options) {
     const auto unmapped = unmapped_plan(spec, order);
     const auto in_blocks = choices_of_blocks(unmapped, options.group_mapping).front();
-    return ranked_grids(unmapped, grid_targets(unmapped, in_blocks), options.whole_grid(spec.output.layout), options, 1)
-        .front()
-        .seconds;
+    return ranked_grids(unmapped, grid_targets(unmapped, in_blocks), options.whole_grid(spec.output.layout), options, 1).front().seconds;
 }
 
 ProductPlan plan_with_mapping(const Product& spec, const PairOrder& order, const RankGrid& grid, const std::vector<SlotMapping>& mapping,

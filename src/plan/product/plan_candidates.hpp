@@ -67,7 +67,7 @@ private:
     std::vector<double> owned_;      // elements that a rank has of an operand, unpacked
     std::optional<FoldOrder> fold_;  // of a product of two factors or a sum of one
     CountedRanks ranks_;
-    std::vector<MovedWords> moved_;        // by operand
+    std::vector<MovedWords> moved_;              // by operand
     std::vector<std::vector<SlotMatch>> match_;  // by axis and operand, see MovedWords::match()
     std::vector<int> weighted_axes_;
     bool may_bound_words_ = true;  // no slot is spread by rows, of which the ranks that are counted may have few, or in blocks

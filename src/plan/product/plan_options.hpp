@@ -22,7 +22,7 @@ struct LocalProducts {
 /// What the planner may do.
 struct PlanOptions {
     static constexpr std::int64_t unlimited = std::int64_t{1} << 62;
-    std::int64_t memory_limit = unlimited;  ///< bytes per rank for working memory
+    std::int64_t memory_limit = unlimited;              ///< bytes per rank for working memory
     GroupMapping group_mapping = GroupMapping::packed;  ///< of symmetric groups that survive a product
     std::shared_ptr<const Links> links;  ///< between the ranks of the grid of all ranks; null: every rank is equally far from every other
     MachineModel machine;

@@ -18,7 +18,8 @@ class GridSearch {
 public:
     GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options)
         : plan_(unmapped), targets_(targets), options_(options), grid_(grid),
-          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), beam_(is_whole_ ? widest_beam : narrow_beam), in_blocks_(unmapped.axes.size(), false) {
+          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), beam_(is_whole_ ? widest_beam : narrow_beam),
+          in_blocks_(unmapped.axes.size(), false) {
         for (const auto& target : targets)
             if (target.position > 0) in_blocks_[static_cast<std::size_t>(target.axis)] = true;
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
