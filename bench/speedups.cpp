@@ -33,11 +33,11 @@ struct Settings {
 /// A grid with a policy, and what is known of it.
 struct Case {
     partition::MediumGrain distribution;
-    double predicted = 0;          ///< seconds of an iteration
-    std::int64_t rows = 0;         ///< that the busiest rank sends and receives in an iteration
-    std::vector<double> measured;  ///< seconds of the median iteration, by run
-    std::int64_t bytes = 0;        ///< that the busiest rank sends in an iteration
-    std::string name() const { return to_string(distribution.grid) + " " + to_string(distribution.layers); }
+    double predicted = 0;            ///< seconds of an iteration
+    std::int64_t rows = 0;           ///< that the busiest rank sends and receives in an iteration
+    std::vector<double> measured{};  ///< seconds of the median iteration, by run
+    std::int64_t bytes = 0;          ///< that the busiest rank sends in an iteration
+    std::string name() const { return partition::to_string(distribution.grid) + " " + to_string(distribution.layers); }
 };
 
 double median(std::vector<double> values) {
@@ -108,7 +108,7 @@ std::vector<Case> cases_of(const World& world, const arges::SparseTensor<double>
 /// Decomposes once with a distribution. Collective.
 void run(const World& world, const arges::SparseTensor<double>& tensor, arges::CpOptions options, Case& now) {
     const auto& comm = world.state()->communicator();
-    options.grid = to_string(now.distribution.grid);
+    options.grid = partition::to_string(now.distribution.grid);
     options.policy = to_string(now.distribution.layers);
     std::vector<double> seconds;
     std::int64_t first = 0, last = 0;

@@ -88,7 +88,7 @@ TEST(Convert, writes_hypergraphs_for_other_partitioners) {
     EXPECT_NE(table.out.find("5 nonempty slices, ascending, mode after mode"), std::string::npos) << table.out;
 
     const auto fit_with = [&](std::vector<const char*> more) {
-        std::vector<const char*> words{"cpd", text.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--json"};
+        std::vector<const char*> words{"cpd", text.c_str(), "--rank", "1", "--iterations", "3", "--tolerance", "0", "--json"};
         words.insert(words.end(), more.begin(), more.end());
         const auto outcome = run_program(words);
         EXPECT_EQ(outcome.code, cli::exit_success) << outcome.err;
