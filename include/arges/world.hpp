@@ -22,6 +22,7 @@ struct OperationReport {
     std::int64_t bytes_planned = 0;      ///< what the plan promised for this rank
     std::int64_t peak_memory_bytes = 0;  ///< planned peak of working memory on a rank
     std::int64_t messages_sent = 0;      ///< to other ranks
+    double exposed_seconds = 0;          ///< that messages kept the rank: not hidden behind its products
     double seconds = 0;                  ///< from the call to its end, planning and waiting for other ranks included
 };
 

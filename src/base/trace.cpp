@@ -71,7 +71,7 @@ std::string digits(double value) {
 std::string to_line(const StepRecord& r) {
     auto cost = [](double seconds, std::int64_t bytes) { return digits(seconds) + " s " + std::to_string(bytes) + " B"; };
     return "arges: " + r.statement + "  " + r.kind + (r.grid.empty() ? "" : "  " + r.grid) + "  planned " +
-           cost(r.planned_seconds, r.planned_bytes) + "  measured " + cost(r.seconds, r.bytes) + "\n";
+           cost(r.planned_seconds, r.planned_bytes) + "  measured " + cost(r.seconds, r.bytes) + "  exposed " + digits(r.exposed_seconds) + " s\n";
 }
 
 std::string to_event(const StepRecord& r, std::int64_t process) {
@@ -79,6 +79,7 @@ std::string to_event(const StepRecord& r, std::int64_t process) {
     const Json arguments{{"kind", r.kind},
                          {"grid", r.grid},
                          {"planned_seconds", r.planned_seconds},
+                         {"exposed_seconds", r.exposed_seconds},
                          {"planned_bytes", r.planned_bytes},
                          {"bytes_sent", r.bytes}};
     const Json event{{"name", r.statement}, {"ph", "X"}, {"ts", r.start_microseconds}, {"dur", r.seconds * 1e6},

@@ -139,7 +139,8 @@ Json operand_json(const OperandReport& operand) {
         object["links"] = {{"busiest_bytes", whole(operand.links->busiest)},
                            {"mean_bytes", whole(operand.links->mean)},
                            {"hops", operand.links->hops},
-                           {"messages", operand.links->messages}};
+                           {"messages", operand.links->messages},
+                           {"stages", operand.links->stages}};
     return object;
 }
 
@@ -154,6 +155,7 @@ Json step_json(const StepReport& step) {
     object["working_ranks"] = step.working_ranks;
     object["repetition"] = step.repetition;
     if (!step.rows_of.empty()) object["rows_of"] = step.rows_of;
+    if (step.streams) object["streams"] = true;
     for (const auto& window : step.windows) object["windows"][window.label] = window.count;
     if (!step.chain.empty()) object["chain"] = step.chain;
     object["operands"] = Json::array();

@@ -149,7 +149,25 @@ std::int64_t Communicator::ranks_per_node() const {
     return size_ % count == 0 ? count : 1;
 }
 
-PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::vector<Piece>& receives) const {
+namespace {
+
+/// Adds the time from its construction to its end.
+class ExchangeTime {
+public:
+    explicit ExchangeTime(Traffic& traffic) : traffic_(traffic), begin_(MPI_Wtime()) {}
+    ~ExchangeTime() { traffic_.seconds += MPI_Wtime() - begin_; }
+    ExchangeTime(const ExchangeTime&) = delete;
+    ExchangeTime& operator=(const ExchangeTime&) = delete;
+
+private:
+    Traffic& traffic_;
+    double begin_;
+};
+
+}  // namespace
+
+PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::vector<Piece>& receives, int channel) const {
+    const ExchangeTime time(handle_->traffic);
     PendingExchange pending;
     auto& requests = pending.requests;
     auto in_chunks = [&](const Piece& piece, auto&& post) {
@@ -162,11 +180,11 @@ PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::
     };
     for (const auto& piece : receives)
         in_chunks(piece, [&](std::byte* data, int bytes, int peer, MPI_Request* request) {
-            check(MPI_Irecv(data, bytes, MPI_BYTE, peer, exchange_tag, raw(), request), "MPI_Irecv");
+            check(MPI_Irecv(data, bytes, MPI_BYTE, peer, exchange_tag + channel, raw(), request), "MPI_Irecv");
         });
     for (const auto& piece : sends) {
         in_chunks(piece, [&](std::byte* data, int bytes, int peer, MPI_Request* request) {
-            check(MPI_Isend(data, bytes, MPI_BYTE, peer, exchange_tag, raw(), request), "MPI_Isend");
+            check(MPI_Isend(data, bytes, MPI_BYTE, peer, exchange_tag + channel, raw(), request), "MPI_Isend");
         });
         handle_->traffic.bytes_sent += piece.bytes;
         handle_->traffic.messages_sent += piece.bytes > 0 ? 1 : 0;
@@ -174,7 +192,15 @@ PendingExchange Communicator::start(const std::vector<Piece>& sends, const std::
     return pending;
 }
 
+bool Communicator::is_done(PendingExchange& pending) const {
+    const ExchangeTime time(handle_->traffic);
+    int done = 1;
+    check(MPI_Testall(static_cast<int>(pending.requests.size()), pending.requests.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    return done != 0;
+}
+
 void Communicator::finish(PendingExchange& pending) const {
+    const ExchangeTime time(handle_->traffic);
     auto& requests = pending.requests;
     const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");

@@ -18,6 +18,7 @@ namespace arges {
 struct Traffic {
     std::int64_t bytes_sent = 0;
     std::int64_t messages_sent = 0;
+    double seconds = 0;  ///< that exchanges kept this rank: what of their time was not hidden behind work between start() and finish()
 };
 
 /// One contiguous piece of memory to send to or receive from a rank.
@@ -54,7 +55,10 @@ public:
 
     /// Starts a point-to-point exchange of pieces; messages over the limit are split. Counted as traffic. The pieces'
     /// memory must stay as it is until finish().
-    PendingExchange start(const std::vector<Piece>& sends, const std::vector<Piece>& receives) const;
+    /// @param channel  from 0: exchanges that are under way together, and whose order may differ between ranks, take different ones
+    PendingExchange start(const std::vector<Piece>& sends, const std::vector<Piece>& receives, int channel = 0) const;
+    /// True if an exchange has ended; lets messages go on. finish() is still to be called. Local.
+    bool is_done(PendingExchange& pending) const;
     /// Waits for a started exchange.
     void finish(PendingExchange& pending) const;
     /// start() and finish().

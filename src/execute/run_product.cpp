@@ -7,6 +7,7 @@
 #include "base/saturate.hpp"
 #include "layout/orbit_sizes.hpp"
 #include "plan/movement/volume.hpp"
+#include "plan/product/step_memory.hpp"
 
 #include <omp.h>
 
@@ -21,9 +22,12 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t 
         whole_.push_back(cut_by_[o] ? Block{} : block_of(o, plan_.operands[o].layout));
         movements_.push_back(plan_.operands[o].in_place ? nullptr : std::make_unique<MovementRun>(comm, plan_.movement(o), rank_));
         volume_.push_back(movements_[o] ? movements_[o]->volume() : Volume{});
+        message_elements_.push_back(movements_[o] ? movements_[o]->workspace_elements() : 0);
+        const bool keeps = movements_[o] && cut_by_[o] && kept_list_bytes(plan_, o) > 0;
+        kept_.emplace_back(keeps ? static_cast<std::size_t>(plan_.parts(o)) : 0);
         volume_[o].sent *= plan_.repetitions(o);
         volume_[o].received *= plan_.repetitions(o);
-        if (cut_by_[o]) movements_[o].reset();  // the lists of parts are built as they come
+        if (cut_by_[o]) movements_[o].reset();
         stay_.emplace_back();
         if (o >= plan_.stay.size() || !plan_.stay[o]) continue;
         auto movement = plan_.movement(o);
@@ -50,6 +54,8 @@ std::int64_t ProductRun::list_bytes() const {
     for (const auto* runs : {&movements_, &stay_})
         for (const auto& run : *runs)
             if (run) sum += run->list_bytes();
+    for (std::size_t o = 0; o < kept_.size(); ++o)
+        if (!kept_[o].empty()) sum += kept_list_bytes(plan_, o);
     return sum;
 }
 
@@ -88,13 +94,17 @@ std::int64_t ProductRun::workspace_bytes() const {
         const auto& operand = plan_.operands[o];
         if (operand.in_place) continue;
         arrays += bytes(cut_by_[o] ? most_elements(operand.axes, length) : operand.layout.local_size(rank_));
-        const auto needed = [&](const Volume& volume) { return bytes(volume.sent) + bytes(volume.received); };
-        const auto whole = needed({volume_[o].sent / plan_.repetitions(o), volume_[o].received / plan_.repetitions(o)});
-        if (plan_.has_uneven_parts(o))
-            plan_.for_each_part(
-                o, [&](const auto& range) { messages = std::max(messages, needed(movement_volume(plan_.movement(o, range), rank_))); });
-        else
-            messages = std::max(messages, cut_by_[o] ? ceil_div(whole, plan_.parts(o)) + 128 : whole);
+        std::int64_t own = bytes(message_elements_[o]);
+        if (plan_.has_uneven_parts(o)) {
+            own = 0;
+            plan_.for_each_part(o, [&](const auto& range) {
+                const auto volume = movement_volume(plan_.movement(o, range), rank_);
+                own = std::max(own, bytes(volume.sent) + bytes(volume.received));
+            });
+        } else if (cut_by_[o]) {
+            own = ceil_div(own, plan_.parts(o)) + 128;
+        }
+        messages = plan_.streams ? messages + own : std::max(messages, own);
     }
     if (chain_) arrays += chain_->workspace_bytes();
     if (plan_.rows) arrays += bytes(row_copies(row_product()) * plan_.operands.back().layout.local_size(rank_));
@@ -119,31 +129,79 @@ ProductRun::Block ProductRun::block_of(std::size_t o, const Layout& layout) cons
     return block;
 }
 
-/// Brings an input, or its part in the window, to where the products find it.
+/// Brings a whole input to where the products find it.
 void ProductRun::bring_in(Call& call, std::size_t o) const {
     auto& piece = call.pieces[o];
     const auto& operand = plan_.operands[o];
-    const auto layout = plan_.window_layout(o, call.range);
-    piece.block = cut_by_[o] ? block_of(o, layout) : whole_[o];
+    piece.block = whole_[o];
     const auto size = call.kernels.size;
     if (operand.in_place) {
         piece.array = const_cast<std::byte*>(static_cast<const std::byte*>(element_at(call.inputs[o], piece.block.offset, size)));
         return;
     }
-    piece.array = call.workspace.take(layout.local_size(rank_), size, call.kernels.space);
-    move(call, o, call.inputs[o], piece.array, call.kernels.zero, plan_.spec.factors[o].conjugated);
-    if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(call.kernels, o, layout, piece); });
+    piece.array = call.workspace.take(operand.layout.local_size(rank_), size, call.kernels.space);
+    call.error.run([&] {
+        movements_[o]->run(call.kernels, call.inputs[o], piece.array, nullptr, call.kernels.zero, plan_.spec.factors[o].conjugated,
+                           call.workspace);
+    });
+    if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(call.kernels, o, operand.layout, piece); });
 }
 
-/// The movement of an operand, or of its part in the window.
-void ProductRun::move(Call& call, std::size_t o, const void* from, void* to, const void* beta, bool conjugated) const {
-    call.error.run([&] {
-        std::optional<MovementRun> part;
-        if (!movements_[o])
-            agree(comm_,
-                  [&] { part.emplace(comm_, plan_.movement(o, call.range), rank_); });  // every rank throws if one cannot make its lists
-        (movements_[o] ? *movements_[o] : *part).run(call.kernels, from, to, nullptr, beta, conjugated, call.workspace);
-    });
+/// The movement of a part of an operand. Every rank throws if one cannot make its lists. @param made  holds one that is not kept
+const MovementRun& ProductRun::part_of(std::size_t o, const std::vector<std::int64_t>& range, std::unique_ptr<MovementRun>& made) {
+    std::size_t part = 0, stride = 1;
+    for (std::size_t w = 0; w < plan_.windows.size(); ++w) {
+        if (!plan_.axes[static_cast<std::size_t>(plan_.windows[w].axis)].in(o)) continue;
+        part += static_cast<std::size_t>(range[w]) * stride;
+        stride *= static_cast<std::size_t>(plan_.windows[w].count);
+    }
+    auto& run = kept_[o].empty() ? made : kept_[o][part];
+    if (!run || kept_[o].empty()) agree(comm_, [&] { run = std::make_unique<MovementRun>(comm_, plan_.movement(o, range), rank_); });
+    return *run;
+}
+
+/// Begins to move the parts of inputs that belong to a range of each window. @param changed  windows before this one are at another range
+void ProductRun::start_inputs(Call& call, const std::vector<std::int64_t>& range, std::size_t changed) {
+    call.mark = call.workspace.mark();
+    for (std::size_t o = 0; o < plan_.result(); ++o) {
+        if (!arrives(o, changed) || plan_.operands[o].in_place) continue;
+        call.parts[o] = nullptr;
+        call.error.run([&] {
+            call.parts[o] = &part_of(o, range, call.made[o]);
+            call.flights[o] = std::make_unique<MovementRun::Flight>();
+            call.flights[o]->channel = static_cast<int>(o) + 1;
+            call.parts[o]->start(*call.flights[o], call.kernels, call.inputs[o], call.workspace);
+        });
+    }
+}
+
+/// Takes what has arrived for the range of the call.
+void ProductRun::finish_inputs(Call& call, std::size_t changed) {
+    const auto size = call.kernels.size;
+    for (std::size_t o = 0; o < plan_.result(); ++o) {
+        if (!arrives(o, changed)) continue;
+        auto& piece = call.pieces[o];
+        const auto layout = plan_.window_layout(o, call.range);
+        piece.block = block_of(o, layout);
+        piece.array = call.arrays[o];
+        if (plan_.operands[o].in_place) {
+            piece.array = const_cast<std::byte*>(static_cast<const std::byte*>(element_at(call.inputs[o], piece.block.offset, size)));
+            continue;
+        }
+        if (call.flights[o] == nullptr) continue;
+        call.error.run([&] {
+            call.parts[o]->finish(*call.flights[o], call.kernels, call.inputs[o], piece.array, nullptr, call.kernels.zero,
+                                  plan_.spec.factors[o].conjugated);
+        });
+        call.flights[o].reset();
+        if (plan_.is_weighted(o) && !call.error.any()) call.error.run([&] { apply_weights(call.kernels, o, layout, piece); });
+    }
+    call.workspace.release(call.mark);
+}
+
+void ProductRun::let_messages_go_on(Call& call) const {
+    for (std::size_t o = 0; o < plan_.result(); ++o)
+        if (call.flights[o] != nullptr) call.parts[o]->advance(*call.flights[o], call.kernels);
 }
 
 /// Multiplies the working copy by the orbit size of each element of summed symmetric axes.
@@ -161,10 +219,10 @@ void ProductRun::take_result(Call& call) const {
     const auto o = plan_.result();
     auto& piece = call.pieces[o];
     const auto& operand = plan_.operands[o];
-    const auto layout = plan_.window_layout(o, call.range);
-    piece.block = cut_by_[o] ? block_of(o, layout) : whole_[o];
+    piece.block = cut_by_[o] ? block_of(o, plan_.window_layout(o, call.range)) : whole_[o];
     piece.array = operand.in_place ? static_cast<std::byte*>(element_at(call.c, piece.block.offset, call.kernels.size))
-                                   : call.workspace.take(layout.local_size(rank_), call.kernels.size, call.kernels.space);
+                  : cut_by_[o]     ? call.arrays[o]
+                                   : call.workspace.take(operand.layout.local_size(rank_), call.kernels.size, call.kernels.space);
 }
 
 /// Are the windows before `end` that do not cut the result at their beginning?
@@ -174,14 +232,18 @@ bool ProductRun::is_first(const Call& call, std::size_t end) const {
     return true;
 }
 
-void ProductRun::move_out(Call& call) const {
+void ProductRun::move_out(Call& call) {
     const auto o = plan_.result();
     if (plan_.operands[o].in_place) return;
     // The first movement scales all of the output.
     const bool first = std::all_of(call.range.begin() + static_cast<std::ptrdiff_t>(cut_by_[o].value_or(0)), call.range.end(),
                                    [](auto range) { return range == 0; });
     const void* const beta = first ? call.beta : nullptr;
-    move(call, o, call.pieces[o].array, call.c, beta, false);
+    call.error.run([&] {
+        std::unique_ptr<MovementRun> made;
+        const auto& movement = movements_[o] ? *movements_[o] : part_of(o, call.range, made);
+        movement.run(call.kernels, call.pieces[o].array, call.c, nullptr, beta, false, call.workspace);
+    });
 }
 
 void ProductRun::run(const ElementKernels& kernels, const std::vector<const void*>& inputs, void* c, const void* alpha, const void* beta,
@@ -203,6 +265,14 @@ void ProductRun::run(const ElementKernels& kernels, const std::vector<const void
               std::vector<Piece>(plan_.operands.size()),
               {}};
     const auto result = plan_.result();
+    const auto length = most_in_window();
+    for (std::size_t o = 0; o <= result; ++o)
+        call.arrays.push_back(cut_by_[o] && !plan_.operands[o].in_place
+                                  ? workspace.take(most_elements(plan_.operands[o].axes, length), kernels.size, kernels.space)
+                                  : nullptr);
+    call.flights.resize(result);
+    call.parts.resize(result);
+    call.made.resize(result);
     if (!cut_by_[result]) take_result(call);
     for (std::size_t o = 0; o < result; ++o) {
         if (cut_by_[o]) continue;
@@ -210,28 +280,44 @@ void ProductRun::run(const ElementKernels& kernels, const std::vector<const void
         if (o < stay.size() && stay[o] != nullptr && stay_[o])
             call.error.run([&] { stay_[o]->run(kernels, call.pieces[o].array, stay[o], nullptr, kernels.zero, false, workspace); });
     }
-    run_windows(call, plan_.windows.size());
+    run_windows(call);
     if (!cut_by_[result]) move_out(call);
     call.error.rethrow();
 }
 
-/// Runs through the windows that are faster than `level`, the slowest first; the others are chosen.
-void ProductRun::run_windows(Call& call, std::size_t level) const {
-    if (level == 0) {
-        if (!call.error.any() && !is_idle()) call.error.run([&] { plan_.rows ? multiply_by_rows(call) : multiply_chain(call); });
-        return;
+/// The next range of each window, the first window fastest. @return the number of windows that are at another one; 0 at the end
+std::size_t ProductRun::next_range(std::vector<std::int64_t>& range) const {
+    for (std::size_t w = 0; w < range.size(); ++w) {
+        if (++range[w] < plan_.windows[w].count) return w + 1;
+        range[w] = 0;
     }
-    const auto w = level - 1;
+    return 0;
+}
+
+/// Runs through the windows. Where the plan streams, the inputs of a window are under way while those of the one before are multiplied.
+void ProductRun::run_windows(Call& call) {
+    if (plan_.windows.empty()) return multiply(call);
     const auto result = plan_.result();
-    for (call.range[w] = 0; call.range[w] < plan_.windows[w].count; ++call.range[w]) {
-        const Workspace::Scope scope(call.workspace);
-        if (cut_by_[result] == w) take_result(call);
-        for (std::size_t o = 0; o < result; ++o)
-            if (cut_by_[o] == w) bring_in(call, o);
-        run_windows(call, w);
-        if (cut_by_[result] == w) move_out(call);
+    auto changed = plan_.windows.size();
+    start_inputs(call, call.range, changed);
+    for (;;) {
+        finish_inputs(call, changed);
+        if (arrives(result, changed)) take_result(call);
+        auto next = call.range;
+        const auto moved = next_range(next);
+        if (plan_.streams && moved > 0) start_inputs(call, next, moved);
+        multiply(call);
+        if (cut_by_[result] && (moved == 0 || arrives(result, moved))) move_out(call);
+        if (moved == 0) break;
+        if (!plan_.streams) start_inputs(call, next, moved);
+        call.range = std::move(next);
+        changed = moved;
     }
-    call.range[w] = 0;
+    std::fill(call.range.begin(), call.range.end(), 0);
+}
+
+void ProductRun::multiply(Call& call) const {
+    if (!call.error.any() && !is_idle()) call.error.run([&] { plan_.rows ? multiply_by_rows(call) : multiply_chain(call); });
 }
 
 /// The products of one window.
@@ -240,7 +326,42 @@ void ProductRun::multiply_chain(Call& call) const {
     const bool direct = plan_.operands[result].in_place;
     const auto end = direct || !cut_by_[result] ? plan_.windows.size() : *cut_by_[result];  // of the windows that add to one array
     const void* const beta = !is_first(call, end) ? nullptr : direct ? call.beta : call.kernels.zero;
-    chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
+    if (plan_.streams && plan_.chain.size() == 1 && plan_.chain.front().second != LocalProduct::no_second)
+        multiply_in_slices(call, beta);
+    else
+        chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
+}
+
+/// Multiplies slice by slice of the longest free axis, and lets messages go on between them.
+void ProductRun::multiply_in_slices(Call& call, const void* beta) const {
+    constexpr double most_products = 2e7;
+    constexpr std::int64_t least_length = 64;
+    const auto& block = call.pieces.back().block;
+    if (block.axes.empty()) return chain_->run(call.kernels, call.pieces, call.alpha, beta, call.workspace);
+    const auto longest = std::max_element(block.sizes.begin(), block.sizes.end()) - block.sizes.begin();
+    const int axis = block.axes[static_cast<std::size_t>(longest)];
+    const auto length = block.sizes[static_cast<std::size_t>(longest)];
+    double products = 1;
+    for (const int a : plan_.iteration_axes(plan_.chain.front()))
+        for (std::size_t o = 0; o < call.pieces.size(); ++o)
+            if (const auto& own = call.pieces[o].block; std::count(own.axes.begin(), own.axes.end(), a) > 0) {
+                products *= static_cast<double>(own.sizes[static_cast<std::size_t>(std::find(own.axes.begin(), own.axes.end(), a) - own.axes.begin())]);
+                break;
+            }
+    const auto slices = std::clamp<std::int64_t>(static_cast<std::int64_t>(products / most_products), 1,
+                                                 std::max<std::int64_t>(1, length / least_length));
+    for (std::int64_t i = 0; i < slices; ++i) {
+        auto pieces = call.pieces;
+        const auto begin = part_begin(length, i, slices), end = part_begin(length, i + 1, slices);
+        for (auto& piece : pieces)
+            for (std::size_t s = 0; s < piece.block.axes.size(); ++s) {
+                if (piece.block.axes[s] != axis) continue;
+                piece.block.sizes[s] = end - begin;
+                piece.array = static_cast<std::byte*>(element_at(static_cast<void*>(piece.array), begin * piece.block.strides[s], call.kernels.size));
+            }
+        chain_->run(call.kernels, pieces, call.alpha, beta, call.workspace);
+        let_messages_go_on(call);
+    }
 }
 
 local::RowProduct ProductRun::row_product() const {

@@ -16,8 +16,8 @@
 
 namespace arges {
 
-/// A plan made ready to run on one rank, again and again: its movements' lists are built once, or part by part where windows cut an
-/// operand.
+/// A plan made ready to run on one rank, again and again: its movements' lists are built once, those of the parts into which windows cut an
+/// operand when they are met first, unless they are very many.
 class ProductRun {
 public:
     /// Local.
@@ -53,6 +53,12 @@ private:
         std::vector<std::int64_t> range;  // of each window
         std::vector<Piece> pieces;        // of the operands
         FirstError error;
+        std::vector<std::byte*> arrays{};  // of operands that windows cut, for their largest part
+        /// Of inputs that are under way.
+        std::vector<std::unique_ptr<MovementRun::Flight>> flights{};
+        std::vector<const MovementRun*> parts{};
+        std::vector<std::unique_ptr<MovementRun>> made{};  // that are not kept
+        Workspace::Mark mark{};                            // before their messages
     };
 
     /// True if the plan leaves this rank without work: it only sends what it owns and receives what it shall own.
@@ -61,13 +67,20 @@ private:
     std::int64_t most_elements(const std::vector<int>& axes, const std::vector<std::int64_t>& length) const;
     std::vector<std::int64_t> most_in_window() const;
     void bring_in(Call& call, std::size_t o) const;
-    void move(Call& call, std::size_t o, const void* from, void* to, const void* beta, bool conjugated) const;
-    void run_windows(Call& call, std::size_t level) const;
+    const MovementRun& part_of(std::size_t o, const std::vector<std::int64_t>& range, std::unique_ptr<MovementRun>& made);
+    std::size_t next_range(std::vector<std::int64_t>& range) const;
+    bool arrives(std::size_t o, std::size_t changed) const { return cut_by_[o] && *cut_by_[o] < changed; }
+    void start_inputs(Call& call, const std::vector<std::int64_t>& range, std::size_t changed);
+    void finish_inputs(Call& call, std::size_t changed);
+    void let_messages_go_on(Call& call) const;
+    void run_windows(Call& call);
     void take_result(Call& call) const;
-    void move_out(Call& call) const;
+    void move_out(Call& call);
     bool is_first(const Call& call, std::size_t end) const;
     void apply_weights(const ElementKernels& kernels, std::size_t o, const Layout& layout, Piece& piece) const;
+    void multiply(Call& call) const;
     void multiply_chain(Call& call) const;
+    void multiply_in_slices(Call& call, const void* beta) const;
     void multiply_by_rows(Call& call) const;
     local::RowProduct row_product() const;
     std::int64_t row_copies(const local::RowProduct& product) const;
@@ -79,7 +92,9 @@ private:
     std::vector<std::optional<std::size_t>> cut_by_;       // by operand: the fastest window that cuts it
     std::vector<Block> whole_;                             // of operands that are not cut
     std::vector<Volume> volume_;                           // by operand
+    std::vector<std::int64_t> message_elements_;           // likewise, that there is room for
     std::vector<std::unique_ptr<MovementRun>> movements_;  // likewise; null: nothing moves, or part by part
+    std::vector<std::vector<std::unique_ptr<MovementRun>>> kept_;  // likewise, of parts, as they have come; empty: none are kept
     std::optional<LocalChain> chain_;                      // where there are products, and not by rows
     std::vector<std::unique_ptr<MovementRun>> stay_;       // from the copies to where the inputs will lie; on this rank only
 };

@@ -52,7 +52,7 @@ void Statement::run() {
     const auto snapshot_bytes = aliased_ ? output_.bytes.size() : 0;
     world_.note_working(working + snapshot_bytes, from_workspace, passing);
     world_.note_planned_bytes(planned);
-    world_.report() = {0, planned, working + snapshot_bytes, 0, 0};
+    world_.report() = {0, planned, working + snapshot_bytes, 0, 0, 0};
     find_new_places();
     if (world_.dry()) {
         move_to_new_places();
@@ -80,6 +80,7 @@ void Statement::run() {
     const auto after = world_.communicator().traffic();
     world_.report().bytes_sent = after.bytes_sent - before.bytes_sent;
     world_.report().messages_sent = after.messages_sent - before.messages_sent;
+    world_.report().exposed_seconds = after.seconds - before.seconds;
     world_.report().seconds = watch.seconds();
     if (Trace* const trace = world_.trace()) trace->write();
 }

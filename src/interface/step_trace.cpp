@@ -67,7 +67,7 @@ StepRecord describe(const PlannedStep& named, const Product& product) {
 StepTrace::StepTrace(const WorldState& world, const PreparedTerm& term, const Product& product, std::size_t step)
     : world_(world), term_(term), product_(product), step_(step) {
     if (world.trace() == nullptr) return;
-    sent_before_ = world.communicator().traffic().bytes_sent;
+    before_ = world.communicator().traffic();
     date_ = std::chrono::system_clock::now();
     start_ = std::chrono::steady_clock::now();
 }
@@ -79,7 +79,8 @@ void StepTrace::add() const {
     record.planned_bytes = std::visit([](const auto& run) { return run->volume().sent; }, term_.runs()[step_]) * product_.element_bytes;
     record.planned_seconds = named.seconds(product_.element_bytes, world_.plan_options());
     record.seconds = taken.count();
-    record.bytes = world_.communicator().traffic().bytes_sent - sent_before_;
+    record.bytes = world_.communicator().traffic().bytes_sent - before_.bytes_sent;
+    record.exposed_seconds = world_.communicator().traffic().seconds - before_.seconds;
     record.start_microseconds = std::chrono::duration<double, std::micro>(date_.time_since_epoch()).count();
     world_.trace()->add(record);
 }

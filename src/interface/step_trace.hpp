@@ -27,7 +27,7 @@ private:
     std::size_t step_;
     std::chrono::steady_clock::time_point start_;
     std::chrono::system_clock::time_point date_;
-    std::int64_t sent_before_ = 0;
+    Traffic before_;
 };
 
 }  // namespace arges

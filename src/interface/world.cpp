@@ -205,7 +205,8 @@ OperationReport World::total_report() const {
     report.bytes_planned = comm.sum(report.bytes_planned);
     report.messages_sent = comm.sum(report.messages_sent);
     report.peak_memory_bytes = comm.maximum(report.peak_memory_bytes);
-    report.seconds = static_cast<double>(comm.maximum(static_cast<std::int64_t>(report.seconds * 1e9))) * 1e-9;
+    for (double* const seconds : {&report.exposed_seconds, &report.seconds})
+        *seconds = static_cast<double>(comm.maximum(static_cast<std::int64_t>(*seconds * 1e9))) * 1e-9;
     return report;
 }
 

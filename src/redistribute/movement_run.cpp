@@ -214,47 +214,75 @@ void MovementRun::pack(const ElementKernels& kernels, const void* from, std::byt
     }
 }
 
-/// Takes the steps of the relay.
-void MovementRun::pass_on(const ElementKernels& kernels, std::byte* buffer, std::byte* arriving) const {
-    const auto bytes = kernels.size;
-    FirstError error;
-    for (const auto& step : relay_->steps()) {
-        std::vector<Piece> sends, receives;
-        for (const auto& piece : step.sends) sends.push_back({piece.peer, element_at(buffer, piece.begin, bytes), piece.count * bytes});
-        std::int64_t offset = 0;
-        for (const auto& piece : step.receives) {
-            auto* const target = relay_->gathers() ? element_at(buffer, piece.begin, bytes) : element_at(arriving, offset, bytes);
-            receives.push_back({piece.peer, target, piece.count * bytes});
-            offset += piece.count;
-        }
-        comm_->exchange(sends, receives);
-        if (relay_->gathers()) continue;
-        offset = 0;
-        for (const auto& piece : step.receives) {
-            const std::array<local::TransferAxis, 1> axes{local::TransferAxis{.count = piece.count, .from_stride = 1, .to_stride = 1}};
-            error.run([&] {
-                kernels.transfer(axes, element_at(arriving, offset, bytes), element_at(buffer, piece.begin, bytes), nullptr,
-                                 {.conjugate = false, .accumulate = true});
-            });
-            offset += piece.count;
-        }
+/// Posts the messages of a step of the relay.
+void MovementRun::begin_step(Flight& flight, std::int64_t element_bytes) const {
+    const auto& step = relay_->steps()[flight.step];
+    std::vector<Piece> sends, receives;
+    for (const auto& piece : step.sends)
+        sends.push_back({piece.peer, element_at(flight.send, piece.begin, element_bytes), piece.count * element_bytes});
+    std::int64_t offset = 0;
+    for (const auto& piece : step.receives) {
+        auto* const target =
+            relay_->gathers() ? element_at(flight.send, piece.begin, element_bytes) : element_at(flight.receive, offset, element_bytes);
+        receives.push_back({piece.peer, target, piece.count * element_bytes});
+        offset += piece.count;
     }
-    error.rethrow();
+    flight.pending = comm_->start(sends, receives, flight.channel);
+}
+
+/// Waits for them, adds what a sum has received, and begins the next step.
+void MovementRun::end_step(Flight& flight, const ElementKernels& kernels) const {
+    comm_->finish(flight.pending);
+    const auto bytes = kernels.size;
+    std::int64_t offset = 0;
+    for (const auto& piece : relay_->steps()[flight.step].receives) {
+        if (relay_->gathers()) break;
+        const std::array<local::TransferAxis, 1> axes{local::TransferAxis{.count = piece.count, .from_stride = 1, .to_stride = 1}};
+        flight.error.run([&] {
+            kernels.transfer(axes, element_at(flight.receive, offset, bytes), element_at(flight.send, piece.begin, bytes), nullptr,
+                             {.conjugate = false, .accumulate = true});
+        });
+        offset += piece.count;
+    }
+    ++flight.step;
+    if (!is_last_step(flight)) begin_step(flight, bytes);
+}
+
+void MovementRun::start(Flight& flight, const ElementKernels& kernels, const void* from, Workspace& workspace) const {
+    const auto bytes = kernels.size;
+    const auto* const messages = kernels.space != nullptr && kernels.space->for_mpi ? kernels.space : nullptr;
+    flight.send = workspace.take(relay_ ? relay_->elements() : volume().sent, bytes, messages);
+    flight.receive = workspace.take(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), bytes, messages);
+    flight.error.run([&] { pack(kernels, from, flight.send); });
+    if (comm_ == nullptr) return;
+    if (!relay_)
+        flight.pending =
+            comm_->start(pieces(lists_.sends(), flight.send, bytes), pieces(lists_.receives(), flight.receive, bytes), flight.channel);
+    else if (!is_last_step(flight))
+        begin_step(flight, bytes);
+}
+
+void MovementRun::advance(Flight& flight, const ElementKernels& kernels) const {
+    if (comm_ == nullptr || flight.pending.requests.empty()) return;
+    while (comm_->is_done(flight.pending)) {
+        if (is_last_step(flight)) return;
+        end_step(flight, kernels);
+        if (is_last_step(flight)) return;
+    }
 }
 
 void MovementRun::run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate,
-                      Workspace& workspace) {
+                      Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
+    Flight flight;
+    start(flight, kernels, from, workspace);
+    finish(flight, kernels, from, to, alpha, beta, conjugate);
+}
+
+void MovementRun::finish(Flight& flight, const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta,
+                         bool conjugate) const {
     const auto bytes = kernels.size;
-    const auto* const messages = kernels.space != nullptr && kernels.space->for_mpi ? kernels.space : nullptr;
-    std::byte* const send = workspace.take(relay_ ? relay_->elements() : volume().sent, bytes, messages);
-    std::byte* const receive =
-        workspace.take(!relay_ ? volume().received : relay_->gathers() ? 0 : relay_->most_received(), bytes, messages);
-    FirstError error;
-    error.run([&] { pack(kernels, from, send); });
-    PendingExchange pending;
-    if (comm_ != nullptr && !relay_)
-        pending = comm_->start(pieces(lists_.sends(), send, bytes), pieces(lists_.receives(), receive, bytes));
+    auto& error = flight.error;
     bool accumulate = true;
     error.run([&] {
         prepare_target(kernels, to, beta, accumulate);
@@ -275,13 +303,13 @@ void MovementRun::run(const ElementKernels& kernels, const void* from, void* to,
     };
     if (!same_order_ || relay_) error.run(take_own);
     if (relay_)
-        error.run([&] { pass_on(kernels, send, receive); });
+        while (!is_last_step(flight)) end_step(flight, kernels);
     else if (comm_ != nullptr)
-        comm_->finish(pending);
+        comm_->finish(flight.pending);
     error.rethrow();
     if (relay_ && !relay_->gathers()) {
         // The sum of what the others have.
-        if (!unpack_.empty()) transfer(unpack_.front(), element_at(send, relay_->block_of(rank_).begin, bytes));
+        if (!unpack_.empty()) transfer(unpack_.front(), element_at(flight.send, relay_->block_of(rank_).begin, bytes));
         return;
     }
     std::int64_t offset = 0;
@@ -291,7 +319,8 @@ void MovementRun::run(const ElementKernels& kernels, const void* from, void* to,
             if (same_order_) take_own();
             continue;
         }
-        const auto source = relay_ ? element_at(send, relay_->block_of(message.peer).begin, bytes) : element_at(receive, offset, bytes);
+        const auto source =
+            relay_ ? element_at(flight.send, relay_->block_of(message.peer).begin, bytes) : element_at(flight.receive, offset, bytes);
         if (lists_.loops() != nullptr) {
             loop(Step::unpack, kernels, message, source, to, alpha, {conjugate, accumulate});
         } else {

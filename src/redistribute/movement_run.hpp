@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
+#include "base/first_error.hpp"
 #include "base/workspace.hpp"
 #include "comm/communicator.hpp"
 #include "local/transfer.hpp"
@@ -35,10 +36,26 @@ public:
     /// behind them and leaves `to` undefined; callers let all ranks know of it.
     /// @param alpha, beta  single elements
     void run(const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta, bool conjugate,
-             Workspace& workspace);
+             Workspace& workspace) const;
+    /// A run that has begun: its messages are under way.
+    struct Flight {
+        int channel = 0;  ///< see Communicator::start(); set before start()
+        std::byte *send = nullptr, *receive = nullptr;
+        PendingExchange pending;
+        std::size_t step = 0;  // of a relay
+        FirstError error;
+    };
+    /// Begins a run: packs and posts messages, for which there is room in the workspace until finish(). Collective.
+    /// @param from  stays as it is until finish()
+    void start(Flight& flight, const ElementKernels& kernels, const void* from, Workspace& workspace) const;
+    /// Lets messages go on, without waiting for them. Local.
+    void advance(Flight& flight, const ElementKernels& kernels) const;
+    /// Waits for the messages and does the rest of run().
+    void finish(Flight& flight, const ElementKernels& kernels, const void* from, void* to, const void* alpha, const void* beta,
+                bool conjugate) const;
     /// Likewise for elements of a type.
     template <class T>
-    void run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) {
+    void run(const T* from, T* to, T alpha, T beta, bool conjugate, Workspace& workspace) const {
         run(element_kernels<T>(), from, to, &alpha, &beta, conjugate, workspace);
     }
 
@@ -65,7 +82,9 @@ private:
               local::TransferMode mode) const;
     std::vector<Piece> pieces(const std::vector<MovementMessage>& messages, std::byte* buffer, std::int64_t element_bytes) const;
     void pack(const ElementKernels& kernels, const void* from, std::byte* buffer) const;
-    void pass_on(const ElementKernels& kernels, std::byte* buffer, std::byte* arriving) const;
+    void begin_step(Flight& flight, std::int64_t element_bytes) const;
+    void end_step(Flight& flight, const ElementKernels& kernels) const;
+    bool is_last_step(const Flight& flight) const { return !relay_ || flight.step >= relay_->steps().size(); }
 
     const Communicator* comm_;
     Movement spec_;

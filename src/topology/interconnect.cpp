@@ -284,7 +284,10 @@ double Links::farthest(const Line& line, Dimensions factors) const {
 Links::Way Links::direct(Dimensions among) const {
     Way way;
     if (among == 0) return way;
-    way.cost = cost(among);
+    const auto all_at_once = use(among);
+    way.cost = all_at_once.cost;
+    way.busiest = all_at_once.busiest;
+    way.hops = all_at_once.hops;
     const double near = is_torus_ ? 1 : group(among & lines_[0].all());  // ranks of a node
     way.latency = (group(among) - near) * message_seconds_ + (near - 1) * on_node_message_seconds_.value_or(message_seconds_);
     for (const auto& line : lines_) way.latency += farthest(line, (among & line.all()) >> line.first) * link_seconds_;
@@ -294,7 +297,7 @@ Links::Way Links::direct(Dimensions among) const {
 Links::Passing Links::pass_directly(Dimensions along) const {
     const auto way = direct(along);
     const double ranks = group(along);
-    return {{{along, RelayWay::direct}}, ranks, way.latency, way.cost * (ranks - 1)};
+    return {{{along, RelayWay::direct}}, ranks, way.latency, way.cost * (ranks - 1), way.busiest * (ranks - 1), way.hops * (ranks - 1)};
 }
 
 /// The ways for one line.
@@ -306,7 +309,7 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
     const auto length = line.length();
     std::int64_t stride = 1, lowest = 0;  // distance of neighbours
     bool is_top = true;
-    Passing halving{{}, 1, 0, 0};  // one factor after the other, far ranks first
+    Passing halving{{}, 1};  // one factor after the other, far ranks first
     for (std::size_t f = 0; f < line.factors.size(); ++f) {
         const bool used = (factors >> f & 1) != 0;
         if (used && lowest == 0) lowest = stride;
@@ -316,48 +319,46 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
     for (std::size_t f = line.factors.size(); f-- > 0;) {
         if ((factors >> f & 1) == 0) continue;
         const auto own = pass_directly(dimension(line.first + static_cast<int>(f)));
-        halving.stages.push_back(own.stages.front());
-        halving.latency += own.latency;
-        halving.cost += own.cost * halving.ranks;
-        halving.ranks *= own.ranks;
+        append(halving, own);
     }
     if (halving.stages.size() > 1) result.push_back(halving);
     // Neighbours are `lowest` links apart, with as many groups between them; a gap is longer where a dimension between is not used.
     // In a step a rank waits for what its neighbours have just received, so that latency counts twice.
     const auto step = 2 * (message_seconds_ + static_cast<double>(lowest) * link_seconds_);
-    const auto others = static_cast<double>(ranks - 1), groups = static_cast<double>(lowest);
-    if (is_top && lowest * ranks == length)
-        result.push_back({{{along, RelayWay::ring}},
-                          static_cast<double>(ranks),
-                          static_cast<double>(ranks / 2) * step,
-                          std::max(others, groups * others / 2 * line.dearness)});
-    else
-        result.push_back({{{along, RelayWay::line}},
-                          static_cast<double>(ranks),
-                          others * step,
-                          std::max(others, busiest_on_line(line, factors) * line.dearness)});
+    const auto others = static_cast<double>(ranks - 1), distance = static_cast<double>(lowest);
+    const bool is_ring = is_top && lowest * ranks == length;
+    Passing passing{{{along, is_ring ? RelayWay::ring : RelayWay::line}}, static_cast<double>(ranks)};
+    passing.latency = (is_ring ? static_cast<double>(ranks / 2) : others) * step;
+    passing.busiest = is_ring ? distance * others / 2 : busiest_on_line(line, factors);
+    passing.cost = std::max(others, passing.busiest * line.dearness);
+    passing.hops = distance * others;
+    result.push_back(std::move(passing));
     return result;
+}
+
+void Links::append(Passing& before, const Passing& then) {
+    before.stages.insert(before.stages.end(), then.stages.begin(), then.stages.end());
+    before.latency += then.latency;
+    before.cost += then.cost * before.ranks;
+    before.busiest = std::max(before.busiest, then.busiest * before.ranks);
+    before.hops += then.hops * before.ranks;
+    before.ranks *= then.ranks;
 }
 
 /// Adds what stages along some lines make, one after the other, each in all of its ways.
 void Links::add_staged(const std::vector<const Line*>& order, Dimensions among, std::vector<Way>& ways) const {
-    std::vector<Passing> partial{{{}, 1, 0, 0}};
+    std::vector<Passing> partial{{{}, 1}};
     for (const auto* const line : order) {
         std::vector<Passing> next;
         const auto own = passings(*line, among & line->all());
         for (const auto& before : partial)
-            for (const auto& then : own) {
-                auto& both = next.emplace_back(before);
-                both.stages.insert(both.stages.end(), then.stages.begin(), then.stages.end());
-                both.ranks *= then.ranks;
-                both.latency += then.latency;
-                both.cost += then.cost * before.ranks;
-            }
+            for (const auto& then : own) append(next.emplace_back(before), then);
         partial = without_worse(std::move(next));
     }
     for (auto& whole : partial)
         if (whole.stages.size() > 1 || whole.stages.front().way != RelayWay::direct)
-            ways.push_back({whole.latency, whole.cost / (whole.ranks - 1), std::move(whole.stages)});
+            ways.push_back({whole.latency, whole.cost / (whole.ranks - 1), whole.busiest / (whole.ranks - 1),
+                            whole.hops / (whole.ranks - 1), std::move(whole.stages)});
 }
 
 const std::vector<Links::Way>& Links::gathers(Dimensions among) const {
@@ -386,6 +387,10 @@ const std::vector<Links::Way>& Links::exchange(Dimensions among) const {
     const auto [known, is_new] = exchanges_.try_emplace(among);
     if (is_new) known->second.push_back(direct(among));
     return known->second;
+}
+
+int Links::lines_of(Dimensions among) const {
+    return static_cast<int>(std::count_if(lines_.begin(), lines_.end(), [&](const auto& line) { return (among & line.all()) != 0; }));
 }
 
 double Links::gather_cost(Dimensions among) const {

@@ -21,6 +21,7 @@ struct Interconnect {
     double node_bytes_per_second = 0;           ///< between a node and all others, shared by its ranks; 0: no bottleneck
     double on_node_bytes_per_second = 0;        ///< that a rank sends to ranks of its node; 0: twice of what it sends to others
     double on_node_message_seconds = 0;         ///< of a message to a rank of the node; 0: as of one to others
+    double overlap = 0;                         ///< share of the time of messages that passes while a rank computes, at most 1
     bool operator==(const Interconnect&) const = default;
 };
 
@@ -88,11 +89,14 @@ public:
     struct Stage {
         Dimensions along = 0;
         RelayWay way = RelayWay::direct;
+        bool operator==(const Stage&) const = default;
     };
     /// A way to exchange messages.
     struct Way {
         double latency = 0;         ///< seconds, however little is moved
         double cost = 1;            ///< of a byte that a rank receives, as in Use
+        double busiest = 0;         ///< bytes on the busiest link for each byte that a rank receives
+        double hops = 0;            ///< links that such a byte passes
         std::vector<Stage> stages;  ///< none: each message goes straight to its rank
     };
     /// Ways for ranks that differ along some dimensions to gather what all of them have, or to scatter sums; the first is the direct one. Of
@@ -100,6 +104,8 @@ public:
     const std::vector<Way>& gathers(Dimensions among) const;
     /// The only way of other exchanges.
     const std::vector<Way>& exchange(Dimensions among) const;
+    /// Dimensions of the torus before it was unfolded, of which some are.
+    int lines_of(Dimensions among) const;
     /// The cost of the best gather of very many bytes.
     double gather_cost(Dimensions among) const;
 
@@ -115,8 +121,9 @@ private:
     /// A stage as it is priced.
     struct Passing {
         std::vector<Stage> stages;
-        double ranks = 1;              // that exchange
-        double latency = 0, cost = 0;  // of a byte that each of them has before
+        double ranks = 1;  // that exchange
+        double latency = 0;
+        double cost = 0, busiest = 0, hops = 0;  // of a byte that each of them has before, for all that it becomes
     };
 
     template <class F>
@@ -128,6 +135,7 @@ private:
     double group(Dimensions among) const;
     double farthest(const Line& line, Dimensions factors) const;
     Passing pass_directly(Dimensions along) const;
+    static void append(Passing& before, const Passing& then);
     std::vector<Passing> passings(const Line& line, Dimensions along) const;
     void add_staged(const std::vector<const Line*>& order, Dimensions among, std::vector<Way>& ways) const;
     void add_line(std::int64_t length, double dearness);

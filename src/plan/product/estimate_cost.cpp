@@ -167,25 +167,30 @@ double CostModel::estimate(ProductPlan& plan, const PlanOptions& options, const 
     }
     cost.flops = (plan.rows ? row_products(plan) : products) * per_product;
     cost.useful_flops = useful_products_ * per_product * (plan.rows && plan.rows->once ? 0.5 : 1);
-    double moving = 0, copied = 2 * sizes.out_of_order, messages = 0;
+    double moving = 0, streamed = 0, copied = 2 * sizes.out_of_order, messages = 0;
     bool moves = false;
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (plan.operands[o].in_place) continue;
         const auto repetitions = static_cast<double>(plan.repetitions(o));
         const double words = sizes.words[o] * repetitions;
         cost.words[o] = static_cast<std::int64_t>(words);
-        moving += moving_seconds(plan, o, sizes, machine);
+        const double seconds = moving_seconds(plan, o, sizes, machine);
+        moving += seconds;
+        if (plan.streams && o < plan.result() && plan.window_that_cuts(o)) streamed += seconds;
         moves = moves || words > 0;
         copied += 2 * block(operands_[o], sizes.length) * repetitions + 2 * words;
         working += block(operands_[o], length);
-        messages = std::max(messages, 2 * sizes.words[o] / static_cast<double>(plan.parts(o)));
+        const double in_parts = 2 * sizes.words[o] / static_cast<double>(plan.parts(o));
+        messages = plan.streams ? messages + in_parts : std::max(messages, in_parts);
     }
     cost.working_bytes = saturated((working + messages) * bytes);
     const double multiplying = plan.rows ? row_seconds(plan, machine)
                                          : std::max(machine.product_seconds(products, traffic, per_product),
                                                     traffic * bytes / (2 * machine.copied_bytes_per_second));
     if (moves && sizes.ways.empty()) moving += runs * machine.message_seconds;
-    cost.seconds = multiplying + moving + copied * bytes / machine.copied_bytes_per_second;
+    // The first window waits for its inputs.
+    const double hidden = std::min(streamed, multiplying) * std::min(1.0, machine.interconnect.overlap) * (1 - 1 / runs);
+    cost.seconds = multiplying + moving - hidden + copied * bytes / machine.copied_bytes_per_second;
     return (working + messages) * bytes;
 }
 

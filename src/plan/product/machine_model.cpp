@@ -45,10 +45,11 @@ struct LinkConstant {
     double Interconnect::*value;
 };
 
-constexpr std::array<LinkConstant, 4> link_constants{{{"link_seconds", &Interconnect::link_seconds},
+constexpr std::array<LinkConstant, 5> link_constants{{{"link_seconds", &Interconnect::link_seconds},
                                                       {"node_bytes_per_second", &Interconnect::node_bytes_per_second},
                                                       {"on_node_bytes_per_second", &Interconnect::on_node_bytes_per_second},
-                                                      {"on_node_message_seconds", &Interconnect::on_node_message_seconds}}};
+                                                      {"on_node_message_seconds", &Interconnect::on_node_message_seconds},
+                                                      {"overlap", &Interconnect::overlap}}};
 
 constexpr const char* cure = "; correct it, or write the file anew with arges calibrate";
 

@@ -258,6 +258,9 @@ void PlanCandidates::look_at(Mapped axes) {
     }
     estimate(true);
     if (copies_ && plan_.cost.working_bytes > options_.memory_limit) estimate(false);
+    if (options_.machine.interconnect.overlap > 0)
+        while (stream_faster()) {
+        }
     while (plan_.cost.working_bytes > options_.memory_limit && cut_once()) {
     }
 }
@@ -266,7 +269,47 @@ void PlanCandidates::look_at(Mapped axes) {
 void PlanCandidates::estimate(bool may_copy) {
     may_copy_ = may_copy;
     plan_.windows.clear();
+    plan_.streams = false;
     find_places();
+    working_ = model_.estimate(plan_, options_, sizes_);
+}
+
+/// Cuts a summed axis into twice as many panels, so that more of their messages are hidden behind products. False if that is not faster.
+bool PlanCandidates::stream_faster() {
+    constexpr std::int64_t most_panels = 64, least_depth = 64;
+    const auto windows = plan_.windows;
+    const auto cost = plan_.cost;
+    const bool streamed = plan_.streams;
+    const double working = working_;
+    auto best = windows;
+    double seconds = cost.seconds * (1 - 1e-9);
+    plan_.streams = true;
+    for (std::size_t a = 0; a < plan_.axes.size(); ++a) {
+        const auto now = plan_.windows_of(static_cast<int>(a));
+        const auto& mapping = plan_.mapping[a];
+        if (!plan_.axes[a].is_contracted() || mapping.rows || mapping.is_blocks() || plan_.window_count() * 2 > most_panels ||
+            sizes_.length[a] < static_cast<double>(2 * now * least_depth))
+            continue;
+        plan_.windows = windows;
+        std::erase_if(plan_.windows, [&](const auto& w) { return w.axis == static_cast<int>(a); });
+        plan_.windows.insert(plan_.windows.begin(), {static_cast<int>(a), 2 * now});
+        model_.estimate(plan_, options_, sizes_);
+        if (plan_.cost.seconds >= seconds || plan_.cost.working_bytes > options_.memory_limit) continue;
+        seconds = plan_.cost.seconds;
+        best = plan_.windows;
+    }
+    const bool found = best != windows;
+    plan_.windows = best;
+    plan_.streams = found || streamed;
+    working_ = found ? model_.estimate(plan_, options_, sizes_) : working;
+    if (!found) plan_.cost = cost;
+    return found;
+}
+
+/// Has inputs under way during products, where windows are there and their messages have room beside each other.
+void PlanCandidates::stream() {
+    if (plan_.windows.empty() || plan_.streams || plan_.grid.ranks() == 1) return;
+    plan_.streams = true;
     working_ = model_.estimate(plan_, options_, sizes_);
 }
 
@@ -386,15 +429,31 @@ ProductPlan PlanCandidates::plan() {
 
 ProductPlan PlanCandidates::fitting_plan() {
     auto result = plan();
-    if (workspace_bound(result, options_) <= options_.memory_limit) return result;
-    if (copies_) {
-        estimate(false);
-        result = plan();
+    if (workspace_bound(result, options_) > options_.memory_limit) {
+        if (copies_ || plan_.streams) {
+            estimate(false);
+            result = plan();
+        }
+        const WorkspaceOfCuts workspace(result, options_.local);
+        while (workspace(result) > options_.memory_limit && cut_once()) {
+            result.windows = plan_.windows;
+            result.cost = plan_.cost;
+        }
     }
-    const WorkspaceOfCuts workspace(result, options_.local);
-    while (workspace(result) > options_.memory_limit && cut_once()) {
-        result.windows = plan_.windows;
-        result.cost = plan_.cost;
+    if (!plan_.windows.empty() && !plan_.streams) {
+        const auto cost = plan_.cost;
+        const double working = working_;
+        stream();
+        auto streamed = result;
+        streamed.streams = plan_.streams;
+        streamed.cost = plan_.cost;
+        if (plan_.streams && workspace_bound(streamed, options_) <= options_.memory_limit) {
+            result = std::move(streamed);
+        } else {
+            plan_.streams = false;
+            plan_.cost = cost;
+            working_ = working;
+        }
     }
     set_stages(result);
     return result;

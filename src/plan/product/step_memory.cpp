@@ -24,10 +24,10 @@ constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 class Movements {
 public:
     /// A movement as a whole, whose lists are kept.
-    void add(const MovementBound& bound) { add(bound, true, bound.buffers); }
+    void add(const MovementBound& bound) { add(bound, bound.list_bytes, bound.buffers); }
     /// That of an operand, which windows may cut into parts.
     void add(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
-        add(bound, plan.parts(o) == 1, part_messages(bound, plan, o));
+        add(bound, plan.parts(o) == 1 ? bound.list_bytes : kept_list_bytes(plan, o), part_messages(bound, plan, o) + (plan.streams ? messages_ : 0));
     }
     /// Elements of the largest messages that are there together.
     std::int64_t messages() const { return messages_; }
@@ -36,8 +36,9 @@ public:
     }
 
 private:
-    void add(const MovementBound& bound, bool is_kept, std::int64_t messages) {
-        (is_kept ? kept_ : passing_) += bound.list_bytes;
+    void add(const MovementBound& bound, std::int64_t kept, std::int64_t messages) {
+        kept_ += kept;
+        if (kept == 0) passing_ += bound.list_bytes;
         building_ = std::max(building_, bound.building_bytes);
         messages_ = std::max(messages_, messages);
     }
@@ -113,7 +114,8 @@ std::int64_t workspace_of(const ProductPlan& plan, std::int64_t messages, const 
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
         if (plan.operands[o].in_place) continue;
         arrays += copied_elements(plan, o);
-        estimated = std::max(estimated, 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o)));
+        const auto in_parts = 2 * plan.cost.words[o] / (plan.repetitions(o) * plan.parts(o));
+        estimated = plan.streams ? estimated + in_parts : std::max(estimated, in_parts);
     }
     const auto inside =
         std::max<std::int64_t>(0, plan.cost.working_bytes - (arrays + estimated) * plan.spec.element_bytes);  // of the chain
@@ -149,12 +151,21 @@ std::int64_t most_workspace(const Movement& movement, std::int64_t element_bytes
 std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local) {
     double elements = 0;
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
-        if (!plan.operands[o].in_place) elements = std::max(elements, static_cast<double>(most_messages(plan.movement(o))));
+        if (!plan.operands[o].in_place) {
+            const auto most = static_cast<double>(most_messages(plan.movement(o)));
+            elements = plan.streams ? elements + most : std::max(elements, most);
+        }
     if (plan.rows) elements += static_cast<double>(local.threads * plan.operands.back().layout.max_local_size());
     return saturated(static_cast<double>(plan.cost.working_bytes) + elements * static_cast<double>(plan.spec.element_bytes) + padding);
 }
 
 }  // namespace
+
+std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o) {
+    constexpr std::int64_t most_kept = std::int64_t{16} << 20;
+    const auto bytes = saturated_product(plan.parts(o), movement_bound(plan.movement(o, std::vector<std::int64_t>(plan.windows.size(), 0))).list_bytes);
+    return bytes <= most_kept ? bytes : 0;
+}
 
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local) {
     return std::visit(Overloaded{[&](const PlannedMovement& movement) { return memory_of(movement.spec, element_bytes); },

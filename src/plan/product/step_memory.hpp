@@ -19,6 +19,10 @@ struct StepMemory {
 
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
 
+/// Bytes of the lists of all parts into which windows cut an operand, if they are kept from run to run; 0 if they are so many that they are
+/// built as they are needed. The same on all ranks.
+std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o);
+
 /// A bound of StepMemory::workspace of a product: exactly that, or whatever is found at once and is within the memory limit.
 std::int64_t workspace_bound(const ProductPlan& plan, const PlanOptions& options);
 

@@ -39,6 +39,7 @@ std::string windows_text(const StepReport& step) {
     if (panels > 1) text += "  for lack of memory: recursive SUMMA in " + std::to_string(panels) + " panels:" + summed + "\n";
     if (slices > 1)
         text += "  for lack of memory in " + std::to_string(slices) + " slices:" + free + "; what does not depend on them is repeated\n";
+    if (step.streams) text += "  what a window needs is under way while the one before is multiplied\n";
     return text;
 }
 
@@ -51,7 +52,9 @@ std::string chain_text(const StepReport& step) {
 std::string links_text(const OperandReport& operand) {
     if (!operand.links) return "";
     const auto& links = *operand.links;
-    return "    links: busiest " + whole(links.busiest) + " bytes, mean " + whole(links.mean) + "; hops " + scientific(links.hops) +
+    std::string stages;
+    for (const auto& stage : links.stages) stages += (stages.empty() ? "    relayed: " : ", then ") + stage;
+    return (stages.empty() ? "" : stages + "\n") + "    links: busiest " + whole(links.busiest) + " bytes, mean " + whole(links.mean) + "; hops " + scientific(links.hops) +
            ", messages of a rank " + std::to_string(links.messages) + "\n";
 }
 

@@ -3,6 +3,7 @@
 #include "arges/expression.hpp"
 #include "base/overloaded.hpp"
 #include "base/saturate.hpp"
+#include "plan/movement/relay.hpp"
 #include "plan/product/count_bytes.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/report/operand_names.hpp"
@@ -109,6 +110,7 @@ public:
             const auto a = static_cast<std::size_t>(window.axis);
             report_.windows.push_back({step.labels[a], window.count, plan.axes[a].is_contracted()});
         }
+        report_.streams = plan.streams;
         if (report_.kind == StepKind::fused) add_chain(plan);
         for (std::size_t o = 0; o < plan.operands.size(); ++o)
             add_operand(
@@ -203,12 +205,40 @@ private:
         const auto& grid = movement.from.grid();
         if (!options_.links || bytes == 0 || !(grid == movement.to.grid()) || !(grid == options_.whole_grid(movement.to)))
             return std::nullopt;
+        if (!movement.stages.empty()) return relayed_links(movement, bytes);
         const auto among = exchanged_dimensions(movement);
         const auto use = options_.links->use(among);
-        LinkReport report{use.busiest * static_cast<double>(bytes), use.mean * static_cast<double>(bytes), use.hops, 1};
+        LinkReport report{use.busiest * static_cast<double>(bytes), use.mean * static_cast<double>(bytes), use.hops, 1, {}};
         for (int t = 0; t < grid.dimensions(); ++t)
             if ((among & dimension(t)) != 0) report.messages *= grid.lengths[static_cast<std::size_t>(t)];
         --report.messages;
+        return report;
+    }
+
+    LinkReport relayed_links(const Movement& movement, std::int64_t bytes) const {
+        LinkReport report;
+        Dimensions among = 0;
+        std::vector<Links::Stage> stages;
+        for (const auto& stage : movement.stages) {
+            std::int64_t ranks = 1;
+            auto& own = stages.emplace_back(Links::Stage{0, stage.way});
+            for (const int t : stage.torus) {
+                own.along |= dimension(t);
+                ranks *= movement.to.grid().lengths[static_cast<std::size_t>(t)];
+            }
+            among |= own.along;
+            const auto count = std::to_string(ranks);
+            report.stages.push_back(stage.way == RelayWay::direct ? count + " each to each"
+                                    : stage.way == RelayWay::ring ? "ring of " + count
+                                                                  : "line of " + count);
+        }
+        for (const auto& way : options_.links->gathers(among))
+            if (way.stages == stages) {
+                report.busiest = way.busiest * static_cast<double>(bytes);
+                report.hops = way.hops;
+                report.mean = way.hops * static_cast<double>(bytes) / (2.0 * static_cast<double>(options_.links->lines_of(among)));
+            }
+        for (const auto& step : Relay(movement, 0).steps()) report.messages += static_cast<std::int64_t>(step.sends.size());
         return report;
     }
 

@@ -46,6 +46,7 @@ struct LinkReport {
     double busiest = 0, mean = 0;  ///< bytes
     double hops = 0;               ///< of a message on average
     std::int64_t messages = 0;     ///< of a rank
+    std::vector<std::string> stages;  ///< of a movement that is relayed: "ring of 16", "line of 4", "4 each to each"
 };
 
 /// What happens to one tensor of a step. Bytes of the busiest rank, and of all ranks.
@@ -70,6 +71,7 @@ struct StepReport {
     std::int64_t repetition = 1;     ///< so many ranks do the same work
     std::string rows_of;             ///< the tensor that is read by rows
     std::vector<WindowReport> windows;
+    bool streams = false;            ///< the next window's inputs are under way during products
     std::vector<std::string> chain;  ///< products on each rank, for fused steps: ij,jk->ik
     std::vector<OperandReport> operands;
     std::int64_t counted_ranks = 1;  ///< bytes are from so many ranks, evenly chosen
