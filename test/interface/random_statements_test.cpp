@@ -6,14 +6,18 @@
 //   ARGES_FUZZ_SEED=s    replay the statement with this seed only
 #include "arges/arges.hpp"
 #include "interface/tensor_state.hpp"
+#include "interface/wrong_uses.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/random_statement.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 
@@ -402,6 +406,25 @@ TEST(RandomStatements, OfDoublesEqualTheDenseReference) { run_many<double>(0); }
 TEST(RandomStatements, OfComplexDoublesEqualTheDenseReference) { run_many<std::complex<double>>(10000000); }
 TEST(RandomStatements, OfFloatsEqualTheDenseReference) { run_many<float>(20000000); }
 TEST(RandomStatements, OfComplexFloatsEqualTheDenseReference) { run_many<std::complex<float>>(30000000); }
+
+/// On a machine that is told to have slow links in a line, and to compute while messages are under way: movements are relayed, and what is
+/// summed comes in panels, one under way while another is multiplied.
+TEST(RandomStatements, OnASlowTorusEqualTheDenseReference) {
+    int ranks = 1, rank = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const auto file = std::filesystem::temp_directory_path() / ("arges-slow-torus-" + std::to_string(::getuid()) + "-" + std::to_string(ranks));
+    if (rank == 0)
+        std::ofstream(file) << "torus = " << ranks << "\nlink_bytes_per_second = 1e6\nlink_seconds = 1e-12\nmessage_seconds = 1e-12\n"
+                            << "flops_per_second = 1e4\noverlap = 1\n";
+    MPI_Barrier(MPI_COMM_WORLD);
+    {
+        const Environment machine("ARGES_MACHINE", file.c_str());
+        run_many<double>(40000000);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) std::filesystem::remove(file);
+}
 
 }  // namespace
 }  // namespace arges::test
