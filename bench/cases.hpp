@@ -160,9 +160,10 @@ inline Case make_case(const std::string& name, std::int64_t n) {
         return c;
     }
     if (is_decomposition(name)) return decomposition(name, n, name == "ttmc5" ? std::min<std::int64_t>(24, n) : 24);
-    throw arges::InvalidArgument("unknown case " + name +
-                                 "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard reverse2 reverse4 ttmc5 "
-                                 "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");
+    throw arges::InvalidArgument(
+        "unknown case " + name +
+        "; known: mm model4ns model4as model4sy model6as model8as ladder ring t3t2 2mm 3mm hadamard reverse2 reverse4 ttmc5 "
+        "mttkrp3 mttkrp3m1 mttkrp3m2 mttkrp5 mttkrp5m2 mttkrp5m4");
 }
 
 }  // namespace bench

@@ -1,7 +1,8 @@
 // Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain]
 // Prints  case=... n=... ranks=... first=<seconds of the first run> seconds=<best of the repetitions> gflops=<useful flops per second>
 // planned=<seconds that the last run's plan predicts> bytes=... messages=<sent by the busiest rank in the last run> bound=<lower bound of
-// bytes> flops=<useful ones> exposed=<seconds that messages kept the slowest rank in the last run> and zeroes the counts of an MPI profiling library (MPI_Pcontrol) before the last repetition.
+// bytes> flops=<useful ones> exposed=<seconds that messages kept the slowest rank in the last run> and zeroes the counts of an MPI
+// profiling library (MPI_Pcontrol) before the last repetition.
 #include <arges/arges.hpp>
 
 #include "statements.hpp"
@@ -77,11 +78,11 @@ void run(int argc, char** argv) {
     if (world.rank() != 0) return;
     const auto plan = now.output[c.c.labels].explain(now.right, beta);
     const auto bound = number_after(plan, "(largest of a step) ");
-    std::printf(
-        "case=%s n=%lld ranks=%lld first=%.7f seconds=%.7f gflops=%.3f planned=%.7f bytes=%lld messages=%lld bound=%.0f flops=%.4g exposed=%.7f\n",
-        name.c_str(), static_cast<long long>(n), static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9,
-        number_after(plan, "predicted seconds "), sent[0], sent[1], bound > 0 ? bound : number_after(plan, "(memory-independent) "),
-        c.flops, exposed);
+    std::printf("case=%s n=%lld ranks=%lld first=%.7f seconds=%.7f gflops=%.3f planned=%.7f bytes=%lld messages=%lld bound=%.0f flops=%.4g "
+                "exposed=%.7f\n",
+                name.c_str(), static_cast<long long>(n), static_cast<long long>(world.size()), first, best, c.flops / best * 1e-9,
+                number_after(plan, "predicted seconds "), sent[0], sent[1], bound > 0 ? bound : number_after(plan, "(memory-independent) "),
+                c.flops, exposed);
 }
 
 }  // namespace

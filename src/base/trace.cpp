@@ -71,7 +71,8 @@ std::string digits(double value) {
 std::string to_line(const StepRecord& r) {
     auto cost = [](double seconds, std::int64_t bytes) { return digits(seconds) + " s " + std::to_string(bytes) + " B"; };
     return "arges: " + r.statement + "  " + r.kind + (r.grid.empty() ? "" : "  " + r.grid) + "  planned " +
-           cost(r.planned_seconds, r.planned_bytes) + "  measured " + cost(r.seconds, r.bytes) + "  exposed " + digits(r.exposed_seconds) + " s\n";
+           cost(r.planned_seconds, r.planned_bytes) + "  measured " + cost(r.seconds, r.bytes) + "  exposed " + digits(r.exposed_seconds) +
+           " s\n";
 }
 
 std::string to_event(const StepRecord& r, std::int64_t process) {

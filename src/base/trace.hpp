@@ -13,7 +13,7 @@ struct StepRecord {
     std::string kind;       ///< movement, pairwise, rows or fused
     std::string grid;       ///< labels and packed groups with more than one rank: "i=2 (ab)=3"
     double planned_seconds = 0, seconds = 0;
-    double exposed_seconds = 0;  ///< of `seconds`: that messages kept the rank, not hidden behind its products
+    double exposed_seconds = 0;      ///< of `seconds`: that messages kept the rank, not hidden behind its products
     std::int64_t planned_bytes = 0;  ///< that this rank sends
     std::int64_t bytes = 0;          ///< that it has sent
     double start_microseconds = 0;   ///< of system time, so that ranks can be put side by side

@@ -74,8 +74,7 @@ PlanSummary make_plan(const PlanCommand& command) {
         in_place = next == spec ? in_place + 1 : 1;
         const std::int64_t expected = std::bit_floor(static_cast<unsigned>(in_place));
         if (next == spec && expected == options.expected_runs) continue;
-        if (next == spec &&
-            !options.machine.is_worth_planning(static_cast<double>(expected) * plan.seconds(spec.element_bytes, options)))
+        if (next == spec && !options.machine.is_worth_planning(static_cast<double>(expected) * plan.seconds(spec.element_bytes, options)))
             continue;
         spec = std::move(next);
         options.expected_runs = expected;

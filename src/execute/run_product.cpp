@@ -345,11 +345,12 @@ void ProductRun::multiply_in_slices(Call& call, const void* beta) const {
     for (const int a : plan_.iteration_axes(plan_.chain.front()))
         for (std::size_t o = 0; o < call.pieces.size(); ++o)
             if (const auto& own = call.pieces[o].block; std::count(own.axes.begin(), own.axes.end(), a) > 0) {
-                products *= static_cast<double>(own.sizes[static_cast<std::size_t>(std::find(own.axes.begin(), own.axes.end(), a) - own.axes.begin())]);
+                products *= static_cast<double>(
+                    own.sizes[static_cast<std::size_t>(std::find(own.axes.begin(), own.axes.end(), a) - own.axes.begin())]);
                 break;
             }
-    const auto slices = std::clamp<std::int64_t>(static_cast<std::int64_t>(products / most_products), 1,
-                                                 std::max<std::int64_t>(1, length / least_length));
+    const auto slices =
+        std::clamp<std::int64_t>(static_cast<std::int64_t>(products / most_products), 1, std::max<std::int64_t>(1, length / least_length));
     for (std::int64_t i = 0; i < slices; ++i) {
         auto pieces = call.pieces;
         const auto begin = part_begin(length, i, slices), end = part_begin(length, i + 1, slices);
@@ -357,7 +358,8 @@ void ProductRun::multiply_in_slices(Call& call, const void* beta) const {
             for (std::size_t s = 0; s < piece.block.axes.size(); ++s) {
                 if (piece.block.axes[s] != axis) continue;
                 piece.block.sizes[s] = end - begin;
-                piece.array = static_cast<std::byte*>(element_at(static_cast<void*>(piece.array), begin * piece.block.strides[s], call.kernels.size));
+                piece.array =
+                    static_cast<std::byte*>(element_at(static_cast<void*>(piece.array), begin * piece.block.strides[s], call.kernels.size));
             }
         chain_->run(call.kernels, pieces, call.alpha, beta, call.workspace);
         let_messages_go_on(call);

@@ -89,14 +89,14 @@ private:
     ProductPlan plan_;
     const Communicator* comm_;
     std::int64_t rank_;
-    std::vector<std::optional<std::size_t>> cut_by_;       // by operand: the fastest window that cuts it
-    std::vector<Block> whole_;                             // of operands that are not cut
-    std::vector<Volume> volume_;                           // by operand
-    std::vector<std::int64_t> message_elements_;           // likewise, that there is room for
-    std::vector<std::unique_ptr<MovementRun>> movements_;  // likewise; null: nothing moves, or part by part
+    std::vector<std::optional<std::size_t>> cut_by_;               // by operand: the fastest window that cuts it
+    std::vector<Block> whole_;                                     // of operands that are not cut
+    std::vector<Volume> volume_;                                   // by operand
+    std::vector<std::int64_t> message_elements_;                   // likewise, that there is room for
+    std::vector<std::unique_ptr<MovementRun>> movements_;          // likewise; null: nothing moves, or part by part
     std::vector<std::vector<std::unique_ptr<MovementRun>>> kept_;  // likewise, of parts, as they have come; empty: none are kept
-    std::optional<LocalChain> chain_;                      // where there are products, and not by rows
-    std::vector<std::unique_ptr<MovementRun>> stay_;       // from the copies to where the inputs will lie; on this rank only
+    std::optional<LocalChain> chain_;                              // where there are products, and not by rows
+    std::vector<std::unique_ptr<MovementRun>> stay_;               // from the copies to where the inputs will lie; on this rank only
 };
 
 }  // namespace arges

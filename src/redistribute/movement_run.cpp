@@ -62,7 +62,8 @@ void transfer_named(const ElementKernels& kernels, const Movement& spec, std::in
 }  // namespace
 
 MovementRun::MovementRun(const Communicator* comm, const Movement& spec, std::int64_t rank, LoopUse loops)
-    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank, spec.stages.empty() ? loops : LoopUse::by_size), same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
+    : comm_(comm), spec_(spec), rank_(rank), lists_(spec_, rank, spec.stages.empty() ? loops : LoopUse::by_size),
+      same_order_(!lists_.single_source() && spec_.to.copies() > 1) {
     if (!spec_.stages.empty() && comm_ != nullptr && !spec_.to.grid().is_idle(rank)) relay_.emplace(spec_, rank_);
     if (lists_.loops() != nullptr) return;
     for (const auto& m : lists_.sends()) pack_.push_back(axes(m, true, false));

@@ -7,7 +7,6 @@
 #include "topology/unfold.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 namespace arges {
@@ -374,7 +373,8 @@ const std::vector<Links::Way>& Links::gathers(Dimensions among) const {
     std::sort(order.begin(), order.end());
     std::vector<Way> staged;
     // What is slow should move little: it comes first where there are too many orders to look at.
-    if (order.size() > most_ordered) std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->dearness > b->dearness; });
+    if (order.size() > most_ordered)
+        std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->dearness > b->dearness; });
     do add_staged(order, among, staged);
     while (order.size() <= most_ordered && std::next_permutation(order.begin(), order.end()));
     for (auto& way : without_worse(std::move(staged)))

@@ -99,8 +99,8 @@ public:
         double hops = 0;            ///< links that such a byte passes
         std::vector<Stage> stages;  ///< none: each message goes straight to its rank
     };
-    /// Ways for ranks that differ along some dimensions to gather what all of them have, or to scatter sums; the first is the direct one. Of
-    /// the others, those that are the best for some number of bytes.
+    /// Ways for ranks that differ along some dimensions to gather what all of them have, or to scatter sums; the first is the direct one.
+    /// Of the others, those that are the best for some number of bytes.
     const std::vector<Way>& gathers(Dimensions among) const;
     /// The only way of other exchanges.
     const std::vector<Way>& exchange(Dimensions among) const;

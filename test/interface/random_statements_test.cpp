@@ -413,7 +413,8 @@ TEST(RandomStatements, OnASlowTorusEqualTheDenseReference) {
     int ranks = 1, rank = 0;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    const auto file = std::filesystem::temp_directory_path() / ("arges-slow-torus-" + std::to_string(::getuid()) + "-" + std::to_string(ranks));
+    const auto file =
+        std::filesystem::temp_directory_path() / ("arges-slow-torus-" + std::to_string(::getuid()) + "-" + std::to_string(ranks));
     if (rank == 0)
         std::ofstream(file) << "torus = " << ranks << "\nlink_bytes_per_second = 1e6\nlink_seconds = 1e-12\nmessage_seconds = 1e-12\n"
                             << "flops_per_second = 1e4\noverlap = 1\n";

@@ -99,7 +99,8 @@ TEST(Links, MakePlansThatAreFasterOnThemThanThoseThatKnowNoLinks) {
             flat.grids = {unfold(torus)};
             flat.machine.flops_per_second = 4e10;
             auto aware = flat;
-            aware.links = std::make_shared<const Links>(Links::of_torus(torus, {}, {flat.machine.bytes_per_second, flat.machine.message_seconds}));
+            aware.links =
+                std::make_shared<const Links>(Links::of_torus(torus, {}, {flat.machine.bytes_per_second, flat.machine.message_seconds}));
             const PairOrder order{{0, 1}};
             const auto before = plan_on_grid(spec, order, flat), after = plan_on_grid(spec, order, aware);
             const auto priced = plan_with_mapping(spec, order, before.grid, before.mapping, aware);

@@ -97,7 +97,8 @@ std::vector<std::vector<double>> take_steps(const std::vector<Relay>& relays, st
     return buffers;
 }
 
-/// Every way that a machine offers, on tori of many shapes: all comes to all, each part of a sum once, and links carry what they are said to.
+/// Every way that a machine offers, on tori of many shapes: all comes to all, each part of a sum once, and links carry what they are said
+/// to.
 TEST(Relay, GathersAndSumsOverTheLinksThatAreExpected) {
     std::mt19937 random(3);
     int relayed = 0;

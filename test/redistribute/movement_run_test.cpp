@@ -198,9 +198,15 @@ TYPED_TEST(MovementRuns, MoveBetweenAllLayoutsOfEveryTree) {
 /// A gather, or sums that are scattered, of a tensor whose slots lie alike on both sides but for further dimensions on one; with a window
 /// where a slot has one.
 RandomMovement random_gather(const RankGrid& grid, bool gathers, bool is_complex, std::mt19937_64& random) {
-    static const std::vector<std::pair<std::string, std::string>> trees{
-        {"", ""}, {"a", ""}, {"ab", ""}, {"abc", ""}, {"ab", "antisym(a,b)"}, {"abi", "sym(a,b)"}, {"iab", "antisym(a,b)"},
-        {"abij", "antisym(a,b) sym(i,j)"}, {"aibj", "sym(product(a,i),product(b,j))"}};
+    static const std::vector<std::pair<std::string, std::string>> trees{{"", ""},
+                                                                        {"a", ""},
+                                                                        {"ab", ""},
+                                                                        {"abc", ""},
+                                                                        {"ab", "antisym(a,b)"},
+                                                                        {"abi", "sym(a,b)"},
+                                                                        {"iab", "antisym(a,b)"},
+                                                                        {"abij", "antisym(a,b) sym(i,j)"},
+                                                                        {"aibj", "sym(product(a,i),product(b,j))"}};
     const auto& [labels, text] = trees[random() % trees.size()];
     const auto tree = Symmetry::parse(labels, text);
     const std::vector<std::int64_t> extents(labels.size(), static_cast<std::int64_t>(random() % 8));

@@ -7,7 +7,6 @@
 #include "plan/movement/components.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace arges {
 
@@ -22,7 +21,8 @@ std::optional<std::vector<int>> further(const SlotMapping& narrow, const SlotMap
 
 bool holds_all(const SlotMapping& mapping) { return mapping.begin == 0 && mapping.end < 0; }
 
-/// By slot of the side that is spread more widely, the slot over the same labels of the other side; none if there is another correspondence.
+/// By slot of the side that is spread more widely, the slot over the same labels of the other side; none if there is another
+/// correspondence.
 std::optional<std::vector<int>> matching_slots(const Movement& spec, bool gathers) {
     const auto components = movement_components(spec);
     std::vector<int> result(static_cast<std::size_t>((gathers ? spec.from : spec.to).slots()), -1);
@@ -111,7 +111,8 @@ Relay::Relay(const Movement& spec, std::int64_t rank) {
         for (int s = 0; s < wide.slots(); ++s) {
             const auto& window = narrow.slot(slots[static_cast<std::size_t>(s)]);
             const auto coordinate = wide.coordinate(peer, s), length = wide.slot(s).grid_length();
-            count *= count_residues(window.begin() + window.size(), coordinate, length) - count_residues(window.begin(), coordinate, length);
+            count *=
+                count_residues(window.begin() + window.size(), coordinate, length) - count_residues(window.begin(), coordinate, length);
         }
         begin_.push_back(begin_.back() + count);
     }
@@ -131,7 +132,9 @@ void Relay::take_stage(const std::vector<Member>& members, std::size_t stage, co
         stride *= members[i].ranks;
     }
     const auto [own, length] = members[stage];
-    const auto peer_at = [&, own = own](std::int64_t c) { return rank + rank_along(grid, how.torus, c) - rank_along(grid, how.torus, own); };
+    const auto peer_at = [&, own = own](std::int64_t c) {
+        return rank + rank_along(grid, how.torus, c) - rank_along(grid, how.torus, own);
+    };
     const auto piece = [&](std::int64_t peer, std::int64_t chunk) {
         const auto first = static_cast<std::size_t>(base + chunk * held);
         return RelayPiece{peer_at(peer), begin_[first], begin_[first + static_cast<std::size_t>(held)] - begin_[first]};

@@ -1,5 +1,6 @@
 /// Movements whose messages are relayed along lines of the torus: every rank of a group gathers what the others have, or sums of what all
-/// have are scattered over the group. All pieces of a message are passed on from rank to rank, so that a link carries each of them once. Pure.
+/// have are scattered over the group. All pieces of a message are passed on from rank to rank, so that a link carries each of them once.
+/// Pure.
 #pragma once
 
 #include "plan/movement/movement.hpp"

@@ -10,8 +10,8 @@ namespace arges {
 
 /// What the cost of a plan depends on beside its description.
 struct WorkingSizes {
-    std::vector<double> length;     ///< by axis: indices of the busiest rank
-    std::vector<double> words;      ///< by operand, see MovedWords; none in place
+    std::vector<double> length;  ///< by axis: indices of the busiest rank
+    std::vector<double> words;   ///< by operand, see MovedWords; none in place
     /// By operand: in which ways it may move; none where every rank is equally far from every other.
     std::vector<std::span<const Links::Way>> ways;
     double out_of_order = 0;  ///< elements of operands in place that products read in another order than they lie

@@ -236,8 +236,9 @@ void PlanCandidates::set_stages(ProductPlan& plan) const {
     plan.stages.assign(plan.operands.size(), {});
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
         if (!plan.operands[o].in_place)
-            plan.stages[o] = fastest_stages(plan.movement(o), sizes_.words[o] * static_cast<double>(plan.spec.element_bytes) /
-                                                                  static_cast<double>(plan.parts(o)), options_);
+            plan.stages[o] = fastest_stages(
+                plan.movement(o), sizes_.words[o] * static_cast<double>(plan.spec.element_bytes) / static_cast<double>(plan.parts(o)),
+                options_);
 }
 
 /// Are the slots of a tensor with these mappings the blocks that the plan wants?

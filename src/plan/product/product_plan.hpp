@@ -77,13 +77,13 @@ struct ProductPlan {
     std::vector<std::int64_t> grid_lengths;  ///< per axis: ranks along it
     std::vector<WorkingOperand> operands;
     std::vector<LocalProduct> chain;
-    int buffers = 0;               ///< number of arrays for results inside of the chain
-    std::optional<PairRows> rows;  ///< set: the local product is one over rows, the axes are on no torus dimension
+    int buffers = 0;                              ///< number of arrays for results inside of the chain
+    std::optional<PairRows> rows;                 ///< set: the local product is one over rows, the axes are on no torus dimension
     std::vector<std::vector<RelayStage>> stages;  ///< by operand: of its movement, see Movement; empty: of none
     std::vector<Window> windows;                  ///< the first runs fastest; empty: everything is gathered at once
-    bool streams = false;          ///< the inputs of a window are under way while those of the one before are multiplied
-    std::vector<int> weighted;     ///< per axis: the factor whose working copy is scaled by orbit sizes, or -1
-    double weight = 1;             ///< constant orbit size of summed axes, and sign
+    bool streams = false;                         ///< the inputs of a window are under way while those of the one before are multiplied
+    std::vector<int> weighted;                    ///< per axis: the factor whose working copy is scaled by orbit sizes, or -1
+    double weight = 1;                            ///< constant orbit size of summed axes, and sign
     /// Per input: where the tensor should stay after this product, if the same product would then move less. Each rank has these
     /// elements in its copy already.
     std::vector<std::optional<Layout>> stay;

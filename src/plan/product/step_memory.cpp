@@ -27,7 +27,8 @@ public:
     void add(const MovementBound& bound) { add(bound, bound.list_bytes, bound.buffers); }
     /// That of an operand, which windows may cut into parts.
     void add(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
-        add(bound, plan.parts(o) == 1 ? bound.list_bytes : kept_list_bytes(plan, o), part_messages(bound, plan, o) + (plan.streams ? messages_ : 0));
+        add(bound, plan.parts(o) == 1 ? bound.list_bytes : kept_list_bytes(plan, o),
+            part_messages(bound, plan, o) + (plan.streams ? messages_ : 0));
     }
     /// Elements of the largest messages that are there together.
     std::int64_t messages() const { return messages_; }
@@ -50,9 +51,7 @@ private:
         if (!plan.has_uneven_parts(o)) return ceil_div(whole, plan.parts(o));
         if (plan.parts(o) > most_counted) return whole;
         std::int64_t most = 0;
-        plan.for_each_part(o, [&](const auto& range) {
-            most = std::max(most, movement_bound(plan.movement(o, range)).buffers);
-        });
+        plan.for_each_part(o, [&](const auto& range) { most = std::max(most, movement_bound(plan.movement(o, range)).buffers); });
         return std::min(most, whole);
     }
 
@@ -163,7 +162,8 @@ std::int64_t most_workspace(const ProductPlan& plan, const LocalProducts& local)
 
 std::int64_t kept_list_bytes(const ProductPlan& plan, std::size_t o) {
     constexpr std::int64_t most_kept = std::int64_t{16} << 20;
-    const auto bytes = saturated_product(plan.parts(o), movement_bound(plan.movement(o, std::vector<std::int64_t>(plan.windows.size(), 0))).list_bytes);
+    const auto bytes =
+        saturated_product(plan.parts(o), movement_bound(plan.movement(o, std::vector<std::int64_t>(plan.windows.size(), 0))).list_bytes);
     return bytes <= most_kept ? bytes : 0;
 }
 

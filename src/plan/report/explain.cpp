@@ -54,8 +54,8 @@ std::string links_text(const OperandReport& operand) {
     const auto& links = *operand.links;
     std::string stages;
     for (const auto& stage : links.stages) stages += (stages.empty() ? "    relayed: " : ", then ") + stage;
-    return (stages.empty() ? "" : stages + "\n") + "    links: busiest " + whole(links.busiest) + " bytes, mean " + whole(links.mean) + "; hops " + scientific(links.hops) +
-           ", messages of a rank " + std::to_string(links.messages) + "\n";
+    return (stages.empty() ? "" : stages + "\n") + "    links: busiest " + whole(links.busiest) + " bytes, mean " + whole(links.mean) +
+           "; hops " + scientific(links.hops) + ", messages of a rank " + std::to_string(links.messages) + "\n";
 }
 
 std::string moved_text(const std::string& what, const StepReport& step, const OperandReport& operand) {

@@ -43,9 +43,9 @@ struct WindowReport {
 
 /// What a movement puts on the links, if all ranks move as much as the busiest one.
 struct LinkReport {
-    double busiest = 0, mean = 0;  ///< bytes
-    double hops = 0;               ///< of a message on average
-    std::int64_t messages = 0;     ///< of a rank
+    double busiest = 0, mean = 0;     ///< bytes
+    double hops = 0;                  ///< of a message on average
+    std::int64_t messages = 0;        ///< of a rank
     std::vector<std::string> stages;  ///< of a movement that is relayed: "ring of 16", "line of 4", "4 each to each"
 };
 
