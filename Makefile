@@ -167,7 +167,7 @@ run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
 simulate:  ## benchmarks on simulated machines (SimGrid); CASES, MACHINES and COMPUTES narrow them, see scripts/simulate.sh
 	@scripts/install_dependencies.sh simulate
 	+@$(again) BUILD=build/simulated MPICXX=g++ MPI_CFLAGS="-isystem /usr/include/smpi -DARGES_SIMULATED" LAYERS="$(simulated_layers)" \
-	    OPT_FLAGS="-O2 -march=native -DNDEBUG -g1 -fPIC" LDFLAGS="-shared $(OPENMP_FLAGS)" \
+	    OPT_FLAGS="-O2 -march=native -DNDEBUG -g1 -fPIC" LDFLAGS="-shared -s $(OPENMP_FLAGS)" \
 	    LIBS="$(BLAS_LIBS) $(FMT_LIBS) -lsimgrid -lm" build/simulated/bench/contraction
 	@scripts/simulate.sh
 

@@ -24,6 +24,7 @@ flops=40e9 link_rate=2e9 group_cables=4 # flops of a rank, bytes of a link, link
 csv=${CSV:-$build/simulated.csv}
 [ -n "${CSV:-}" ] || rm -f "$csv"
 [ -s "$csv" ] || echo "machine,as,case,size,ranks,first,settled,predicted,ratio,bytes,messages,efficiency,bound_efficiency" > "$csv"
+failed=0
 rows_before=$(wc -l < "$csv")
 
 # Hosts of a rank each, or nodes of several ranks; how they are linked; what a rank can send; and the same in lines of a machine file.
@@ -133,7 +134,7 @@ weak_size() {
 simulate() { # PROGRAM
     local network=()
     [ "${FACTORS:-yes}" = yes ] || network=(--cfg=smpi/bw-factor:0:1.0 --cfg=smpi/lat-factor:0:1.0 --cfg=network/crosstraffic:no)
-    ARGES_MACHINE="$build/$machine.conf" ARGES_COORDINATES="$coordinates" ARGES_RANK_ORDER="$rank_order" OMP_NUM_THREADS=1 \
+    ARGES_MACHINE="$build/$machine.conf" ARGES_COORDINATES="$coordinates" ARGES_RANK_ORDER="$rank_order" OMP_NUM_THREADS=1 ARGES_WAIT_NOTICE=0 \
         smpirun -np "$ranks" -platform "$build/$machine.xml" -hostfile "$build/$machine.hosts" \
         --cfg=smpi/host-speed:40Gf --cfg=smpi/simulate-computation:"$computes" "${network[@]}" --log=root.thresh:critical \
         "$1" "$case" "$size" "${RUNS:-8}"
@@ -170,7 +171,11 @@ for machine in $machines; do
         [ -z "${WEAK:-}" ] || size=$(weak_size "$size")
         for as in ${AS:-machine} ${PEER:+peer}; do
             if [ "$as" = peer ]; then program=$PEER; else program=$build/bench/contraction && write_knowledge "$as"; fi
-            line=$(simulate "$program") || line="first=0 seconds=0"
+            if ! line=$(simulate "$program"); then
+                printf '%-16s %-10s %-14s %6s failed\n' "$machine" "$as" "$case:$size" "$ranks"
+                failed=1
+                continue
+            fi
             [ "$base" != 0 ] || base=$(sed 's/.*seconds=\([^ ]*\).*/\1/' <<< "$line")
             report "$as" "$line"
         done
@@ -191,3 +196,4 @@ awk -F , -v before="$rows_before" 'NR > before && $7 > 0 {
         printf "%s %.3f  %d of %d\n", key, (ratios[key] > 0 ? exp(logs[key] / ratios[key]) : 0), near[key], predicted[key]
     }
 }' "$csv"
+exit $failed
