@@ -20,7 +20,7 @@ PlanOptions with_mapping(GroupMapping mapping) {
 }
 
 double seconds_of(const Product& spec, const PlanOptions& options) {
-    return plan_product(spec, options).seconds(spec.element_bytes, options.machine);
+    return plan_product(spec, options).seconds(spec.element_bytes, options);
 }
 
 bool has_blocks(const PlanReport& report) {

@@ -238,7 +238,8 @@ private:
                 report.hops = way.hops;
                 report.mean = way.hops * static_cast<double>(bytes) / (2.0 * static_cast<double>(options_.links->lines_of(among)));
             }
-        for (const auto& step : Relay(movement, 0).steps()) report.messages += static_cast<std::int64_t>(step.sends.size());
+        const Relay first(movement, 0);
+        for (const auto& step : first.steps()) report.messages += static_cast<std::int64_t>(step.sends.size());
         return report;
     }
 
