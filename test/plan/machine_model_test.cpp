@@ -130,6 +130,7 @@ TEST(MachineModel, SaysWhatIsWrongWithAFile) {
                                                         {"on_node_message_seconds = 1us", "positive"},
                                                         {"ranks_per_node = 2.5", "whole"},
                                                         {"ranks_per_node = 1e30", "whole"},
+                                                        {"overlap = 1.5", "at most 1"},
                                                         {"ranks_per_node = 99999999999999999999", "whole"},
                                                         {"torus = 4x4\nlink_bytes_per_second = 1 2 3", "one for each dimension"}};
     for (const auto& [text, part] : wrong) {

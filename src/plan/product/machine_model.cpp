@@ -112,6 +112,8 @@ bool set_interconnect(Interconnect& interconnect, const Setting& line) {
         for (const auto& constant : link_constants) {
             if (line.name != constant.name) continue;
             interconnect.*constant.value = line.positive();
+            if (interconnect.overlap > 1)
+                throw InvalidArgument(line.where + "overlap is \"" + line.value + "\", but is a share: at most 1" + cure);
             return true;
         }
         return false;
