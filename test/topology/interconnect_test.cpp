@@ -128,7 +128,7 @@ TEST(Links, OfNodesAreSharedByTheirRanks) {
     EXPECT_NEAR(fast.cost(dimension(0) | dimension(1)), 0.5, 1e-9) << "where nothing else is known";
     for (const double near : {5e8, 8e9}) {
         interconnect.on_node_bytes_per_second = near;
-        const auto measured = Links::of_nodes(4, 4, interconnect, 1e9);
+        const auto measured = Links::of_nodes(4, 4, interconnect, {1e9, 0});
         EXPECT_NEAR(measured.cost(dimension(0) | dimension(1)), 1e9 / near, 1e-9);
         EXPECT_NEAR(measured.cost(dimension(2) | dimension(3)), 4, 1e-9);
         for (Dimensions among = 1; among < 16; ++among) EXPECT_LE(measured.least_cost(), measured.cost(among)) << among;
