@@ -191,8 +191,8 @@ Links::Use Links::on_line(const Line& line, Dimensions factors) const {
     return use;
 }
 
-/// Pieces on the busiest link of a line, if ranks pass on a piece of each of those that differ in `factors`, from neighbour to neighbour.
-double Links::busiest_on_line(const Line& line, Dimensions factors) const {
+/// Pieces on links of a line, if ranks pass on a piece of each of those that differ in `factors`, from neighbour to neighbour.
+Links::Use Links::passed_on_line(const Line& line, Dimensions factors) const {
     const auto length = line.length();
     std::vector<std::int64_t> offsets{0};
     std::int64_t stride = 1, widest = 1;
@@ -206,7 +206,11 @@ double Links::busiest_on_line(const Line& line, Dimensions factors) const {
         stride *= line.factors[f];
     }
     const auto ranks = static_cast<std::int64_t>(offsets.size());
-    if (length > longest_routed) return static_cast<double>((ranks - 1) * widest);
+    Use use;
+    if (length > longest_routed) {
+        use.busiest = use.hops = static_cast<double>((ranks - 1) * widest);
+        return use;
+    }
     LineLoad load(length);
     for_each_base(line, factors, [&](std::int64_t x, std::int64_t base) {
         if (x != base) return;
@@ -216,7 +220,10 @@ double Links::busiest_on_line(const Line& line, Dimensions factors) const {
             load.send(next, here, ranks - 1 - i);
         }
     });
-    return static_cast<double>(load.totals().most);
+    const auto [most, sum] = load.totals();
+    use.busiest = static_cast<double>(most);
+    use.hops = static_cast<double>(sum) / static_cast<double>(length);
+    return use;
 }
 
 Links::Use Links::through_switch(Dimensions among) const {
@@ -318,7 +325,7 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
     for (std::size_t f = line.factors.size(); f-- > 0;) {
         if ((factors >> f & 1) == 0) continue;
         const auto own = pass_directly(dimension(line.first + static_cast<int>(f)));
-        append(halving, own);
+        append(halving, own, true);
     }
     if (halving.stages.size() > 1) result.push_back(halving);
     // Neighbours are `lowest` links apart, with as many groups between them; a gap is longer where a dimension between is not used.
@@ -328,18 +335,21 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
     const bool is_ring = is_top && lowest * ranks == length;
     Passing passing{{{along, is_ring ? RelayWay::ring : RelayWay::line}}, static_cast<double>(ranks)};
     passing.latency = (is_ring ? static_cast<double>(ranks / 2) : others) * step;
-    passing.busiest = is_ring ? distance * others / 2 : busiest_on_line(line, factors);
+    const auto passed = is_ring ? Use{distance * others / 2, 0, distance * others, 1} : passed_on_line(line, factors);
+    passing.busiest = passed.busiest;
     passing.cost = std::max(others, passing.busiest * line.dearness);
-    passing.hops = distance * others;
+    passing.hops = passed.hops;
     result.push_back(std::move(passing));
     return result;
 }
 
-void Links::append(Passing& before, const Passing& then) {
+/// @param on_one_line  both load the same links
+void Links::append(Passing& before, const Passing& then, bool on_one_line) {
     before.stages.insert(before.stages.end(), then.stages.begin(), then.stages.end());
     before.latency += then.latency;
     before.cost += then.cost * before.ranks;
-    before.busiest = std::max(before.busiest, then.busiest * before.ranks);
+    const double busiest = then.busiest * before.ranks;
+    before.busiest = on_one_line ? before.busiest + busiest : std::max(before.busiest, busiest);
     before.hops += then.hops * before.ranks;
     before.ranks *= then.ranks;
 }
@@ -351,7 +361,7 @@ void Links::add_staged(const std::vector<const Line*>& order, Dimensions among, 
         std::vector<Passing> next;
         const auto own = passings(*line, among & line->all());
         for (const auto& before : partial)
-            for (const auto& then : own) append(next.emplace_back(before), then);
+            for (const auto& then : own) append(next.emplace_back(before), then, false);
         partial = without_worse(std::move(next));
     }
     for (auto& whole : partial)

@@ -129,13 +129,13 @@ private:
     template <class F>
     static void for_each_base(const Line& line, Dimensions factors, F&& f);
     Use on_line(const Line& line, Dimensions factors) const;
-    double busiest_on_line(const Line& line, Dimensions factors) const;
+    Use passed_on_line(const Line& line, Dimensions factors) const;
     Use through_switch(Dimensions among) const;
     Way direct(Dimensions among) const;
     double group(Dimensions among) const;
     double farthest(const Line& line, Dimensions factors) const;
     Passing pass_directly(Dimensions along) const;
-    static void append(Passing& before, const Passing& then);
+    static void append(Passing& before, const Passing& then, bool on_one_line);
     std::vector<Passing> passings(const Line& line, Dimensions along) const;
     void add_staged(const std::vector<const Line*>& order, Dimensions among, std::vector<Way>& ways) const;
     void add_line(std::int64_t length, double dearness);

@@ -97,7 +97,7 @@ TEST(Links, MakePlansThatAreFasterOnThemThanThoseThatKnowNoLinks) {
             const auto spec = product_of(c, torus);
             PlanOptions flat;
             flat.grids = {unfold(torus)};
-            flat.machine.flops_per_second = 4e10;
+            flat.machine.flops_per_second = flat.machine.copied_bytes_per_second = 1e14;  // only messages take time
             auto aware = flat;
             aware.links =
                 std::make_shared<const Links>(Links::of_torus(torus, {}, {flat.machine.bytes_per_second, flat.machine.message_seconds}));
@@ -108,7 +108,7 @@ TEST(Links, MakePlansThatAreFasterOnThemThanThoseThatKnowNoLinks) {
             EXPECT_GE(priced.cost.seconds, before.cost.seconds * (1 - 1e-9)) << "a torus is never faster than a machine without links";
             if (after.cost.seconds < 0.8 * (before.cost.seconds + seconds_on_links(before, aware))) ++faster;
         }
-    EXPECT_GE(faster, 12);
+    EXPECT_GE(faster, 4);
 }
 
 }  // namespace

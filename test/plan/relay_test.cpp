@@ -140,7 +140,11 @@ TEST(Relay, GathersAndSumsOverTheLinksThatAreExpected) {
                                 ASSERT_EQ(buffers[static_cast<std::size_t>(rank)][static_cast<std::size_t>(e)],
                                           gathers ? static_cast<double>(peer) : group);
                         }
-                    EXPECT_NEAR(routes.busiest(), way.busiest * moved, 1e-9 * moved);
+                    // Two stages on a line need not have the same busiest link.
+                    EXPECT_LE(routes.busiest(), way.busiest * moved + 1e-9 * moved);
+                    if (static_cast<int>(way.stages.size()) == links.lines_of(among)) {
+                        EXPECT_NEAR(routes.busiest(), way.busiest * moved, 1e-9 * moved);
+                    }
                     EXPECT_NEAR(routes.sum(), way.hops * moved * static_cast<double>(grid.ranks()), 1e-9 * routes.sum());
                     ++relayed;
                 }
