@@ -156,7 +156,7 @@ TEST(Relay, GathersAndSumsOverTheLinksThatAreExpected) {
 TEST(Relay, IsOfferedWhereItBeatsMessagesThatGoStraight) {
     const auto links = Links::of_torus(Torus({16, 4}), {}, {1e9, 0});
     const auto line = (Dimensions{1} << 4) - 1;
-    EXPECT_NEAR(links.cost(line), 16.0 / 8 * 16 / 15 * 1, 1e-9) << "an eighth of the length on each side, of 16 words sent to 15";
+    EXPECT_NEAR(links.cost(line), 2.25 * 16 / 15, 1e-9) << "two pieces on average; those that go half of the way round meet on some links";
     EXPECT_NEAR(links.gather_cost(line), 1, 1e-9) << "round the ring each link carries half of what a rank receives";
     Interconnect interconnect;
     interconnect.node_bytes_per_second = 1e9;
