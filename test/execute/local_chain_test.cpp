@@ -54,7 +54,8 @@ std::vector<typename Algebra::value_type> definition(const ProductPlan& plan,
     };
     std::vector<typename Algebra::value_type> result(values.back().size(), Algebra::zero);
     std::vector<std::int64_t> index(plan.axes.size(), 0);
-    for (bool more = true; more;) {
+    bool more = std::all_of(plan.axes.begin(), plan.axes.end(), [](const auto& axis) { return axis.size > 0; });
+    while (more) {
         auto product = Algebra::one;
         for (std::size_t o = 0; o < plan.result(); ++o) product = Algebra::multiply(product, values[o][place(o, index)]);
         auto& sum = result[place(plan.result(), index)];

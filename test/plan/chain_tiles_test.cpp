@@ -29,7 +29,8 @@ TEST(ChainTiles, KeepKhatriRaoProductsInTheCache) {
     const std::map<char, std::int64_t> extents{{'a', 24}, {'i', 400}, {'j', 400}, {'k', 400}};
     const PairOrder factors_first{{1, 2}, {0, 3}};
     EXPECT_EQ(parts("ijk,ja,ka->ia", extents, factors_first, 64 << 10), "0-1 k6");
-    EXPECT_EQ(parts("ijk,ja,ka->ia", extents, factors_first, 4 << 10), "0 1") << "with tiles of one k and some j the factors would be read again too often";
+    EXPECT_EQ(parts("ijk,ja,ka->ia", extents, factors_first, 4 << 10), "0 1")
+        << "with tiles of one k and some j the factors would be read again too often";
     EXPECT_EQ(parts("ijk,ja,ka->ia", extents, factors_first, 4 << 20), "0 1") << "all of it stays in the cache";
     EXPECT_EQ(parts("ijk,ia,ja->ka", extents, factors_first, 64 << 10), "0-1 j6") << "the slowest axis of both factors";
 }
