@@ -121,11 +121,11 @@ int check_random_chains(std::uint64_t seed, int repetitions) {
 }
 
 TEST(LocalChain, IsTheProductInTilesOfAnySize) {
-    EXPECT_GT(check_random_chains<PlusTimes<double>>(1, 200), 40);
-    EXPECT_GT(check_random_chains<PlusTimes<float>>(2, 200), 40);
-    EXPECT_GT(check_random_chains<PlusTimes<std::complex<double>>>(3, 200), 40);
-    EXPECT_GT(check_random_chains<PlusTimes<std::int32_t>>(4, 200), 40);
-    EXPECT_GT(check_random_chains<ShortestPaths>(5, 200), 40);
+    EXPECT_GT(check_random_chains<PlusTimes<double>>(1, 600), 40);
+    EXPECT_GT(check_random_chains<PlusTimes<float>>(2, 600), 40);
+    EXPECT_GT(check_random_chains<PlusTimes<std::complex<double>>>(3, 600), 40);
+    EXPECT_GT(check_random_chains<PlusTimes<std::int32_t>>(4, 600), 40);
+    EXPECT_GT(check_random_chains<ShortestPaths>(5, 600), 40);
 }
 
 /// Tiles are no larger than the room for them, and buffers between products are no larger than without tiles.

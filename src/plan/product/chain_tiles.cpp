@@ -44,8 +44,10 @@ private:
 
     static bool takes(const LocalProduct& product, int node) { return product.first == node || product.second == node; }
 
-    /// Would the product write to a buffer from which the next tile still reads?
+    /// Would the product write to a buffer from which the next tile still reads, or to which it writes before it adds to the result?
     bool overwrites_an_input(const TiledProducts& part, const LocalProduct& product) const {
+        for (auto s = part.first; s <= part.last; ++s)
+            if (product.buffer >= 0 && plan_.chain[s].buffer == product.buffer) return true;
         const auto outside = outer_nodes(part);
         return std::any_of(outside.begin(), outside.end(), [&](int node) {
             const auto n = static_cast<std::size_t>(node);
