@@ -5,6 +5,7 @@
 #include "interface/sparse_state.hpp"
 #include "interface/world_state.hpp"
 #include "partition/choose.hpp"
+#include "partition/tensor_part.hpp"
 #include "random_hamiltonian.hpp"
 #include "scaling_case.hpp"
 
@@ -112,11 +113,13 @@ Outcome run_sparse_cp(const World& world, const Setting& setting) {
     outcome.work = 3.0 * components * static_cast<double>(X.nonzeros());
     outcome.planned = static_cast<double>(last->volume_rows_total) * components * sizeof(double);
     const auto& comm = world.state()->communicator();
-    const auto slices = arges::decompose::count_slices(comm, X.state()->local());
+    const arges::decompose::RankTeam team(comm);
+    const auto nonzeros = X.state()->local();
+    const auto slices = arges::partition::counted_tensor(team, arges::decompose::view_of(nonzeros));
     arges::partition::ChoiceOptions options;
     options.costs = arges::decompose::iteration_costs(world.state()->machine());
     outcome.predicted =
-        arges::partition::choose_medium(arges::decompose::RankTeam(comm), slices, world.size(), components, options).front().seconds;
+        arges::partition::choose_medium(team, slices, world.size(), components, options).front().seconds;
     return outcome;
 }
 
