@@ -134,7 +134,9 @@ TEST(WorldOrder, RefusesWrongFilesOnAllRanks) {
         EXPECT_NE(message_of(lines, torus).find("is given; correct one of them"), std::string::npos);
     std::string twice;
     for (std::int64_t p = 0; p < processes; ++p) twice += "3 1\n";
-    if (processes > 1) EXPECT_NE(message_of(twice).find("processes 0 and 1 are both at 3 1"), std::string::npos);
+    if (processes > 1) {
+        EXPECT_NE(message_of(twice).find("processes 0 and 1 are both at 3 1"), std::string::npos);
+    }
     const Environment nowhere("ARGES_COORDINATES", "/nowhere/coordinates");
     std::string message;
     EXPECT_EQ(caught([] { const World world; }, message), "InvalidArgument");

@@ -20,15 +20,34 @@ constexpr std::int64_t padding = 16 * 64;
 /// this size.
 constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 
+/// Elements that a rank sends and receives, if all that it has of the source goes to all ranks that hold a copy, as often as there are
+/// terms and elements of an orbit, and likewise for the target.
+std::int64_t most_messages(const Movement& movement) {
+    const auto& from = movement.from;
+    const auto& to = movement.to;
+    const auto terms = static_cast<double>(movement.terms.size());
+    const auto orbit = static_cast<double>(from.full_size()) / std::max(1.0, static_cast<double>(from.packed_size()));
+    const double received = static_cast<double>(to.max_local_size()) * terms * static_cast<double>(from.copies());
+    const double sent = static_cast<double>(from.max_local_size()) * std::ceil(orbit) * terms * static_cast<double>(to.copies());
+    return saturated(received + std::min(sent, received * static_cast<double>(movement.ranks())));
+}
+
 /// The movements of a step.
 class Movements {
 public:
     /// A movement as a whole, whose lists are kept.
-    void add(const MovementBound& bound) { add(bound, bound.list_bytes, bound.buffers); }
+    void add(const MovementBound& bound) {
+        add_lists(bound, bound.list_bytes);
+        messages_ = std::max(messages_, bound.buffers);
+    }
     /// That of an operand, which windows may cut into parts.
     void add(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
-        add(bound, plan.parts(o) == 1 ? bound.list_bytes : kept_list_bytes(plan, o),
-            part_messages(bound, plan, o) + (plan.streams ? messages_ : 0));
+        add_lists(bound, plan.parts(o) == 1 ? bound.list_bytes : kept_list_bytes(plan, o));
+        add_messages(bound, plan, o);
+    }
+    void add_messages(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
+        const auto own = part_messages(bound, plan, o);
+        messages_ = plan.streams ? messages_ + own : std::max(messages_, own);
     }
     /// Elements of the largest messages that are there together.
     std::int64_t messages() const { return messages_; }
@@ -37,21 +56,21 @@ public:
     }
 
 private:
-    void add(const MovementBound& bound, std::int64_t kept, std::int64_t messages) {
+    void add_lists(const MovementBound& bound, std::int64_t kept) {
         kept_ += kept;
         if (kept == 0) passing_ += bound.list_bytes;
         building_ = std::max(building_, bound.building_bytes);
-        messages_ = std::max(messages_, messages);
     }
 
-    /// Elements that a rank sends and receives for a part at most, where parts are not alike and few by looking at each.
+    /// Elements that a rank sends and receives for a part at most. The search asks for it again and again: where parts are not alike they
+    /// are bounded by their sizes, not counted.
     static std::int64_t part_messages(const MovementBound& bound, const ProductPlan& plan, std::size_t o) {
-        constexpr std::int64_t most_counted = 64;
+        constexpr std::int64_t most_looked_at = 64;
         const auto whole = bound.buffers;
         if (!plan.has_uneven_parts(o)) return ceil_div(whole, plan.parts(o));
-        if (plan.parts(o) > most_counted) return whole;
+        if (whole == 0 || plan.parts(o) > most_looked_at) return whole;
         std::int64_t most = 0;
-        plan.for_each_part(o, [&](const auto& range) { most = std::max(most, movement_bound(plan.movement(o, range)).buffers); });
+        plan.for_each_part(o, [&](const auto& range) { most = std::max(most, most_messages(plan.movement(o, range))); });
         return std::min(most, whole);
     }
 
@@ -92,18 +111,6 @@ std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
         elements = saturated_product(elements, ceil_div(whole, plan.windows_of(working.axes[s])));
     }
     return elements;
-}
-
-/// Elements that a rank sends and receives, if all that it has of the source goes to all ranks that hold a copy, as often as there are
-/// terms and elements of an orbit, and likewise for the target.
-std::int64_t most_messages(const Movement& movement) {
-    const auto& from = movement.from;
-    const auto& to = movement.to;
-    const auto terms = static_cast<double>(movement.terms.size());
-    const auto orbit = static_cast<double>(from.full_size()) / std::max(1.0, static_cast<double>(from.packed_size()));
-    const double received = static_cast<double>(to.max_local_size()) * terms * static_cast<double>(from.copies());
-    const double sent = static_cast<double>(from.max_local_size()) * std::ceil(orbit) * terms * static_cast<double>(to.copies());
-    return saturated(received + std::min(sent, received * static_cast<double>(movement.ranks())));
 }
 
 /// Arrays and messages of a product. The planner's estimate is that of messages as long on one side as on the other.
@@ -181,7 +188,7 @@ WorkspaceOfCuts::WorkspaceOfCuts(const ProductPlan& plan, const LocalProducts& l
 std::int64_t WorkspaceOfCuts::operator()(const ProductPlan& plan) const {
     Movements movements;
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
-        if (!plan.operands[o].in_place) movements.add(bounds_[o], plan, o);
+        if (!plan.operands[o].in_place) movements.add_messages(bounds_[o], plan, o);
     return movements.memory(workspace_of(plan, movements.messages(), local_), 0).workspace;
 }
 
