@@ -118,8 +118,7 @@ Outcome run_sparse_cp(const World& world, const Setting& setting) {
     const auto slices = arges::partition::counted_tensor(team, arges::decompose::view_of(nonzeros));
     arges::partition::ChoiceOptions options;
     options.costs = arges::decompose::iteration_costs(world.state()->machine());
-    outcome.predicted =
-        arges::partition::choose_medium(team, slices, world.size(), components, options).front().seconds;
+    outcome.predicted = arges::partition::choose_medium(team, slices, world.size(), components, options).front().seconds;
     return outcome;
 }
 
