@@ -21,36 +21,25 @@ std::optional<std::vector<int>> further(const SlotMapping& narrow, const SlotMap
 
 bool holds_all(const SlotMapping& mapping) { return mapping.begin == 0 && mapping.end < 0; }
 
-/// By slot of the side that is spread more widely, the slot over the same labels of the other side; none if there is another
-/// correspondence.
-std::optional<std::vector<int>> matching_slots(const Movement& spec, bool gathers) {
-    const auto components = movement_components(spec);
-    std::vector<int> result(static_cast<std::size_t>((gathers ? spec.from : spec.to).slots()), -1);
-    for (const auto& c : components) {
-        if (!c.progressions || c.terms.front().negative || c.terms.front().conjugate) return std::nullopt;
-        const int from = c.from_slots[0], to = c.to_slots[0];
-        result[static_cast<std::size_t>(gathers ? from : to)] = gathers ? to : from;
-    }
-    return result;
-}
-
-/// The dimensions of relay_shape() of a gather or of a sum; none if it is no such.
-std::vector<int> relayed_dimensions(const Movement& spec, bool gathers) {
+/// The shape of a gather or of a sum; its dimensions are none if the movement is no such.
+RelayShape shape_of(const Movement& spec, const std::vector<MovementComponent>& components, bool gathers) {
     const auto& wide = gathers ? spec.from : spec.to;
     const auto& narrow = gathers ? spec.to : spec.from;
-    const auto slots = matching_slots(spec, gathers);
-    if (!slots) return {};
-    std::vector<int> result;
-    for (int s = 0; s < wide.slots(); ++s) {
-        const auto more = further(narrow.mapping((*slots)[static_cast<std::size_t>(s)]), wide.mapping(s));
-        if (!more || !holds_all(wide.mapping(s))) return {};
+    RelayShape shape{gathers, {}, std::vector<int>(static_cast<std::size_t>(wide.slots()), -1)};
+    std::vector<int> torus;
+    for (const auto& c : components) {
+        const int s = gathers ? c.from_slots[0] : c.to_slots[0], other = gathers ? c.to_slots[0] : c.from_slots[0];
+        shape.slots[static_cast<std::size_t>(s)] = other;
+        const auto more = further(narrow.mapping(other), wide.mapping(s));
+        if (!more || !holds_all(wide.mapping(s))) return shape;
         for (const int t : *more)
-            if (gathers || spec.from.is_partial(t)) result.push_back(t);
+            if (gathers || spec.from.is_partial(t)) torus.push_back(t);
     }
-    std::sort(result.begin(), result.end());
+    std::sort(torus.begin(), torus.end());
     for (int t = 0; t < spec.from.grid().dimensions(); ++t)
-        if (spec.from.is_partial(t) && (gathers || !std::binary_search(result.begin(), result.end(), t))) return {};
-    return result;
+        if (spec.from.is_partial(t) && (gathers || !std::binary_search(torus.begin(), torus.end(), t))) return shape;
+    shape.torus = std::move(torus);
+    return shape;
 }
 
 /// Ranks before one that is `coordinate` along some dimensions, among those that are 0 along them.
@@ -79,8 +68,11 @@ void add_piece(std::vector<RelayPiece>& pieces, const RelayPiece& piece) {
 std::optional<RelayShape> relay_shape(const Movement& spec) {
     if (!(spec.from.grid() == spec.to.grid()) || spec.terms.size() != 1 || !spec.from_offset.empty() || !spec.to_offset.empty())
         return std::nullopt;
+    const auto components = movement_components(spec);
+    const bool alike = std::all_of(components.begin(), components.end(),
+                                   [](const auto& c) { return c.progressions && !c.terms.front().negative && !c.terms.front().conjugate; });
     for (const bool gathers : {true, false})
-        if (auto torus = relayed_dimensions(spec, gathers); !torus.empty()) return RelayShape{gathers, std::move(torus)};
+        if (auto shape = alike ? shape_of(spec, components, gathers) : RelayShape(); !shape.torus.empty()) return shape;
     return std::nullopt;
 }
 
@@ -89,7 +81,7 @@ Relay::Relay(const Movement& spec, std::int64_t rank) {
     gathers_ = shape->gathers;
     const auto& wide = gathers_ ? spec.from : spec.to;
     const auto& narrow = gathers_ ? spec.to : spec.from;
-    const auto slots = *matching_slots(spec, gathers_);
+    const auto& slots = shape->slots;
     const auto& grid = wide.grid();
     std::vector<Member> members;
     std::int64_t first = rank;

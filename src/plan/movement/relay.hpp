@@ -16,6 +16,7 @@ namespace arges {
 struct RelayShape {
     bool gathers = true;     ///< false: sums are scattered
     std::vector<int> torus;  ///< along these the ranks of a group differ, ascending
+    std::vector<int> slots;  ///< by slot of the side that is spread more widely: the one over the same labels on the other side
 };
 
 /// The shape of a movement that may be relayed: slots lie on both sides alike, but for further torus dimensions on the side that is spread

@@ -307,13 +307,6 @@ bool PlanCandidates::stream_faster() {
     return found;
 }
 
-/// Has inputs under way during products, where windows are there and their messages have room beside each other.
-void PlanCandidates::stream() {
-    if (plan_.windows.empty() || plan_.streams || plan_.grid.ranks() == 1) return;
-    plan_.streams = true;
-    working_ = model_.estimate(plan_, options_, sizes_);
-}
-
 /// Cuts an axis into twice as many ranges: the one that saves most bytes for the time that it costs, a summed one where several are as
 /// good. False if nothing saves memory.
 bool PlanCandidates::cut_once() {
@@ -441,14 +434,17 @@ ProductPlan PlanCandidates::fitting_plan() {
             result.cost = plan_.cost;
         }
     }
-    if (!plan_.windows.empty() && !plan_.streams) {
+    if (plan_.windows.empty()) return result;
+    // Inputs are under way during products where their messages have room beside each other.
+    if (!plan_.streams && plan_.grid.ranks() > 1) {
         const auto cost = plan_.cost;
         const double working = working_;
-        stream();
+        plan_.streams = true;
+        working_ = model_.estimate(plan_, options_, sizes_);
         auto streamed = result;
-        streamed.streams = plan_.streams;
+        streamed.streams = true;
         streamed.cost = plan_.cost;
-        if (plan_.streams && workspace_bound(streamed, options_) <= options_.memory_limit) {
+        if (workspace_bound(streamed, options_) <= options_.memory_limit) {
             result = std::move(streamed);
         } else {
             plan_.streams = false;
@@ -456,7 +452,7 @@ ProductPlan PlanCandidates::fitting_plan() {
             working_ = working;
         }
     }
-    set_stages(result);
+    set_stages(result);  // parts are shorter
     return result;
 }
 

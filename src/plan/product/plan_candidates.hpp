@@ -57,7 +57,6 @@ private:
     bool is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const;
     void cut_to_fit();
     bool cut_once();
-    void stream();
     bool stream_faster();
 
     const PlanOptions& options_;
