@@ -29,13 +29,7 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t 
         volume_[o].received *= plan_.repetitions(o);
         if (cut_by_[o]) movements_[o].reset();
         stay_.emplace_back();
-        if (o >= plan_.stay.size() || !plan_.stay[o]) continue;
-        auto movement = plan_.movement(o);
-        movement.from = plan_.operands[o].layout;
-        movement.from_labels = plan_.operands[o].labels;
-        movement.to = *plan_.stay[o];
-        movement.to_labels = plan_.spec.factors[o].labels;
-        stay_.back() = std::make_unique<MovementRun>(comm, movement, rank_);
+        if (o < plan_.stay.size() && plan_.stay[o]) stay_.back() = std::make_unique<MovementRun>(comm, plan_.movement_to_stay(o), rank_);
     }
     if (!is_idle() && !plan_.rows) chain_.emplace(plan_, most_in_window(), tile_bytes);
 }

@@ -77,11 +77,11 @@ std::optional<RelayShape> relay_shape(const Movement& spec) {
 }
 
 Relay::Relay(const Movement& spec, std::int64_t rank) {
-    const auto shape = relay_shape(spec);
-    gathers_ = shape->gathers;
+    const auto shape = relay_shape(spec).value();
+    gathers_ = shape.gathers;
     const auto& wide = gathers_ ? spec.from : spec.to;
     const auto& narrow = gathers_ ? spec.to : spec.from;
-    const auto& slots = shape->slots;
+    const auto& slots = shape.slots;
     const auto& grid = wide.grid();
     std::vector<Member> members;
     std::int64_t first = rank;

@@ -197,6 +197,18 @@ Movement ProductPlan::movement(std::size_t o) const {
     return e;
 }
 
+Movement ProductPlan::movement_to_stay(std::size_t o) const {
+    const auto& working = operands[o];
+    Movement e;
+    e.label_extents = spec.label_extents;
+    e.from = working.layout;
+    e.from_labels = working.labels;
+    e.to = *stay[o];
+    e.to_labels = tensor(o).labels;
+    e.terms = {e.identity()};
+    return e;
+}
+
 Movement ProductPlan::movement(std::size_t o, const std::vector<std::int64_t>& range) const {
     auto e = movement(o);
     (o == result() ? e.from : e.to) = window_layout(o, range);

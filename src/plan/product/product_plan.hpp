@@ -116,6 +116,8 @@ struct ProductPlan {
     Movement movement(std::size_t o) const;
     /// The part of it that belongs to a range of each window.
     Movement movement(std::size_t o, const std::vector<std::int64_t>& range) const;
+    /// From the working copy of an input to where the tensor should stay; no rank needs another for it.
+    Movement movement_to_stay(std::size_t o) const;
     bool operator==(const ProductPlan&) const = default;
 };
 
