@@ -15,15 +15,10 @@
 namespace arges::test {
 namespace {
 
-int network_count() {
-    const char* const count = std::getenv("ARGES_FUZZ_COUNT");
-    return count != nullptr ? std::atoi(count) : 500;
-}
-
 TEST(Networks, EqualTheReference) {
     const World world;
     double slowest = 0;
-    for_each_seed(5000, network_count(), [&](std::mt19937_64& random) {
+    for_each_seed(5000, from_environment("ARGES_FUZZ_COUNT", 500), [&](std::mt19937_64& random) {
         const auto operands = static_cast<int>(random_integer(random, 3, 12));
         const RandomNetwork network(random, operands, random_integer(random, 0, 2) == 0);
         SCOPED_TRACE(network.text());

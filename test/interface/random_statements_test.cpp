@@ -24,11 +24,6 @@
 namespace arges::test {
 namespace {
 
-int from_environment(const char* name, int otherwise) {
-    const char* text = std::getenv(name);
-    return text == nullptr ? otherwise : std::atoi(text);
-}
-
 bool has_repeated(std::vector<int> labels) {
     std::sort(labels.begin(), labels.end());
     return std::adjacent_find(labels.begin(), labels.end()) != labels.end();

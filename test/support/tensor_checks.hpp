@@ -4,6 +4,7 @@
 #include "arges/arges.hpp"
 #include "interface/world_state.hpp"
 #include "support/dense_oracle.hpp"
+#include "support/seeds.hpp"
 #include "support/shapes.hpp"
 
 #include <gtest/gtest.h>
@@ -40,19 +41,6 @@ void with_all_mappings(const World& world, F&& f) {
         f();
     }
     world.state()->set_group_mapping(GroupMapping::packed);
-}
-
-/// Calls f(generator) for `count` seeds; ARGES_FUZZ_SEED=s replays one of them.
-template <class F>
-void for_each_seed(std::uint64_t first, int count, F&& f) {
-    const char* replay = std::getenv("ARGES_FUZZ_SEED");
-    for (int i = 0; i < count; ++i) {
-        const auto seed = first + static_cast<std::uint64_t>(i);
-        if (replay != nullptr && seed != std::strtoull(replay, nullptr, 10)) continue;
-        SCOPED_TRACE("ARGES_FUZZ_SEED=" + std::to_string(seed));
-        std::mt19937_64 random(seed);
-        f(random);
-    }
 }
 
 inline std::int64_t random_integer(std::mt19937_64& random, std::int64_t low, std::int64_t high) {

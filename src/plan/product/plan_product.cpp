@@ -10,6 +10,7 @@
 #include "plan/order/product_order.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/product_steps.hpp"
+#include "plan/product/step_memory.hpp"
 #include "plan/report/operand_names.hpp"
 
 #include <algorithm>
@@ -42,7 +43,7 @@ class ProductPlanner {
 public:
     ProductPlanner(const Product& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
 
-    /// @throws OutOfMemory
+    /// The fastest plan within the memory limit; the smallest one if none is.
     PlannedProduct plan() {
         auto start = ProductSteps::forecast(spec_, options_);
         start.sum_labels_of_one_factor();
@@ -72,7 +73,6 @@ private:
         still.consider(steps_with(fusion, Places::are_fixed));
         if (is_fused) still.consider(steps_with(separate, Places::are_fixed));
         if (!best.fits() && !still.fits() && order_.size() > 1) still.consider(steps_with(all, Places::are_fixed));
-        if (!best.fits() && !still.fits()) throw OutOfMemory(needs_at_least(still.bytes()));
         best.consider(still.take());
         return best.take();
     }
@@ -80,12 +80,6 @@ private:
     static bool is_cut(const PlannedProduct& plan) {
         return std::any_of(plan.steps.begin(), plan.steps.end(),
                            [](const auto& step) { return step.product() != nullptr && !step.product()->windows.empty(); });
-    }
-
-    std::string needs_at_least(std::int64_t least) const {
-        return "contraction to " + spec_.output.name + ": needs at least " + bytes_text(least) +
-               " of working memory per rank, but the limit leaves " + bytes_text(std::max<std::int64_t>(0, options_.memory_limit)) +
-               "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)";
     }
 
     static constexpr std::size_t max_enumerated_edges = 6;
@@ -257,6 +251,58 @@ private:
     std::map<int, OperandSpec> intermediate_;
 };
 
+/// Searches within a tighter limit look at more, and may find plans that others miss. For products of many tensors, where that happens,
+/// those within the halves of what the plan without a limit takes are compared at any limit, so that more memory never takes longer.
+class PlanLadder {
+public:
+    PlanLadder(const Product& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
+
+    /// The fastest plan within the memory limit; the smallest one if none is.
+    BestProduct best() const {
+        BestProduct result(spec_, options_);
+        result.consider(plan_within(PlanOptions::unlimited));
+        if (result.fits()) return result;
+        if (spec_.factors.size() <= 2) {
+            result.consider(plan_within(options_.memory_limit));
+            return result;
+        }
+        for (auto limit = bytes(*result.plan()) / 2;; limit /= 2) {
+            auto plan = plan_within(limit);
+            const bool is_last = bytes(plan) > limit;
+            result.consider(std::move(plan));
+            if (is_last) return result;
+        }
+    }
+
+    /// The smallest plan.
+    std::int64_t least_bytes() const { return bytes(plan_within(0)); }
+
+private:
+    PlannedProduct plan_within(std::int64_t limit) const {
+        auto options = options_;
+        options.memory_limit = limit;
+        return ProductPlanner(spec_, options).plan();
+    }
+
+    std::int64_t bytes(const PlannedProduct& plan) const {
+        auto exactly = options_;
+        exactly.memory_limit = 0;
+        return memory_bound(plan, spec_, exactly);
+    }
+
+    const Product& spec_;
+    const PlanOptions& options_;
+};
+
+/// Ways to map groups to a grid; where the best of them is wanted: all packed, each as is best for its step with packed intermediates, and
+/// all in blocks.
+std::vector<GroupMapping> mappings(const Product& spec, GroupMapping wanted) {
+    if (wanted != GroupMapping::best) return {wanted};
+    const auto has_group = [](const OperandSpec& operand) { return operand.layout.slots() < operand.layout.order(); };
+    if (!spec.may_pad || std::none_of(spec.factors.begin(), spec.factors.end(), has_group)) return {GroupMapping::packed};
+    return {GroupMapping::packed, GroupMapping::best, GroupMapping::blocks};
+}
+
 /// How many ranks would do where a product does not fit, as the end of a message: the present number doubled until there is a plan
 /// within the limit; empty if that does not help.
 std::string ranks_advice(const Product& spec, const PlanOptions& options) {
@@ -271,39 +317,14 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
         left.memory_limit += (before - operand.layout.max_local_size()) * spec.element_bytes;
     };
     left.links.reset();
+    if (left.group_mapping == GroupMapping::best) left.group_mapping = GroupMapping::packed;
     for (int i = 0; i < most_doublings; ++i) {
         grid.lengths.push_back(2);
         for (auto& factor : larger.factors) double_ranks(factor);
         double_ranks(larger.output);
-        try {
-            ProductPlanner(larger, left).plan();
-            return "; " + std::to_string(grid.ranks()) + " ranks would do";
-        } catch (const OutOfMemory&) {
-            continue;
-        }
+        if (PlanLadder(larger, left).least_bytes() <= left.memory_limit) return "; " + std::to_string(grid.ranks()) + " ranks would do";
     }
     return "";
-}
-
-/// The fastest of the plans with all groups packed, all in blocks, and each as is best for its step with packed intermediates.
-/// @throws OutOfMemory
-PlannedProduct plan_of_best_mapping(const Product& spec, PlanOptions options) {
-    const auto whole = options;
-    options.group_mapping = GroupMapping::packed;
-    const auto has_group = [](const OperandSpec& operand) { return operand.layout.slots() < operand.layout.order(); };
-    if (!spec.may_pad || std::none_of(spec.factors.begin(), spec.factors.end(), has_group)) return ProductPlanner(spec, options).plan();
-    BestProduct best(spec, whole);
-    std::optional<OutOfMemory> refusal;
-    for (const auto mapping : {GroupMapping::packed, GroupMapping::best, GroupMapping::blocks}) {
-        options.group_mapping = mapping;
-        try {
-            best.consider(ProductPlanner(spec, options).plan());
-        } catch (const OutOfMemory& error) {
-            if (!refusal) refusal = error;
-        }
-    }
-    if (!best.plan()) throw *refusal;
-    return best.take();
 }
 
 }  // namespace
@@ -367,11 +388,16 @@ std::int64_t new_place_bytes(const PlannedProduct& plan, const Product& spec) {
 }
 
 PlannedProduct plan_product(const Product& spec, const PlanOptions& options) {
-    try {
-        return options.group_mapping == GroupMapping::best ? plan_of_best_mapping(spec, options) : ProductPlanner(spec, options).plan();
-    } catch (const OutOfMemory& error) {
-        throw OutOfMemory(error.what() + ranks_advice(spec, options));
+    BestProduct best(spec, options);
+    for (const auto mapping : mappings(spec, options.group_mapping)) {
+        auto mapped = options;
+        mapped.group_mapping = mapping;
+        best.consider(PlanLadder(spec, mapped).best().take());
     }
+    if (best.fits()) return best.take();
+    throw OutOfMemory("contraction to " + spec.output.name + ": needs at least " + bytes_text(best.bytes()) +
+                      " of working memory per rank, but the limit leaves " + bytes_text(std::max<std::int64_t>(0, options.memory_limit)) +
+                      "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)" + ranks_advice(spec, options));
 }
 
 }  // namespace arges
