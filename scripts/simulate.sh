@@ -109,7 +109,7 @@ write_knowledge() {
             echo "ranks_per_node = 1"
         else
             echo "bytes_per_second = $rate"
-            echo "message_seconds = 1e-7"  # SimGrid sends at no cost to the processor
+            echo "message_seconds = 1e-9"  # SimGrid sends at no cost to the processor
             [ -z "$shape" ] || echo "torus = $shape"
             printf '%b' "$known"
         fi

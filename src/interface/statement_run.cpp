@@ -50,6 +50,7 @@ void Statement::run() {
         world_.note_seconds(term.prepared->seconds());
     }
     const auto snapshot_bytes = aliased_ ? output_.bytes.size() : 0;
+    world_.note_seconds(agreeing_seconds());
     world_.note_working(working + snapshot_bytes, from_workspace, passing);
     world_.note_planned_bytes(planned);
     world_.report() = {0, planned, working + snapshot_bytes, 0, 0, 0};
@@ -71,7 +72,7 @@ void Statement::run() {
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
     for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : nullptr, snapshot, error);
-    if (touched_bytes(working) > small_statement)
+    if (may_fail_on_one_rank(working))
         world_.agree([&] { error.rethrow(); });
     else
         error.rethrow();
@@ -93,12 +94,12 @@ std::int64_t Statement::converted_bytes(const Term& term) const {
     return sum;
 }
 
-/// Bytes of the tensors of the statement on a rank, at most, and of what it works with: the same on all ranks.
-std::int64_t Statement::touched_bytes(std::int64_t working) const {
+/// The answer is the same on all ranks. @param working  bytes that the statement works with
+bool Statement::may_fail_on_one_rank(std::int64_t working) const {
     std::int64_t elements = output_.shape().max_local_size();
     for (const auto& term : right_)
         for (const auto& factor : term.factors) elements += factor.tensor->shape().max_local_size();
-    return working + elements * kernels_.size;
+    return working + elements * kernels_.size > small_statement;
 }
 
 /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.

@@ -8,6 +8,7 @@
 #include "interface/world_order.hpp"
 #include "interface/world_state.hpp"
 #include "local/contract.hpp"
+#include "plan/product/estimate_cost.hpp"
 #include "topology/unfold.hpp"
 
 #include <omp.h>
@@ -103,6 +104,7 @@ void WorldState::take_topology(const Torus& given, std::int64_t ranks_per_node) 
     links_ = std::move(topology.links);
     grids_ = grids_for_products(torus_);
     tensor_grid = grid();
+    agreement_seconds_ = arges::agreement_seconds(size_, plan_options());
 }
 
 void WorldState::agree(const std::function<void()>& work, std::span<std::int64_t> minima) const {

@@ -90,6 +90,8 @@ public:
     std::int64_t planned_bytes() const { return planned_bytes_; }
     const MachineModel& machine() const { return machine_; }
     OperationReport& report() { return report_; }
+    /// Modelled time of an agreement of all ranks.
+    double agreement_seconds() const { return agreement_seconds_; }
     /// Where executed steps are noted (ARGES_TRACE); null: nowhere.
     Trace* trace() const { return trace_.get(); }
 
@@ -109,7 +111,7 @@ private:
     LocalProducts local_;
     GroupMapping group_mapping_ = GroupMapping::packed;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;
-    double planned_seconds_ = 0;
+    double planned_seconds_ = 0, agreement_seconds_ = 0;
     std::int64_t planned_bytes_ = 0;
     std::map<std::string, Layout> layouts_;
     std::unordered_map<const void*, std::uint64_t> digests_;

@@ -296,14 +296,18 @@ Links::Way Links::direct(Dimensions among) const {
     way.hops = all_at_once.hops;
     const double near = is_torus_ ? 1 : group(among & lines_[0].all());  // ranks of a node
     way.latency = (group(among) - near) * message_seconds_ + (near - 1) * on_node_message_seconds_.value_or(message_seconds_);
-    for (const auto& line : lines_) way.latency += farthest(line, (among & line.all()) >> line.first) * link_seconds_;
+    way.least = way.latency;
+    way.latency += all_at_once.hops * link_seconds_;
+    for (const auto& line : lines_) way.least += farthest(line, (among & line.all()) >> line.first) * link_seconds_;
     return way;
 }
 
 Links::Passing Links::pass_directly(Dimensions along) const {
     const auto way = direct(along);
     const double ranks = group(along);
-    return {{{along, RelayWay::direct}}, ranks, way.latency, way.cost * (ranks - 1), way.busiest * (ranks - 1), way.hops * (ranks - 1)};
+    // The next stage waits for the farthest rank.
+    return {{{along, RelayWay::direct}}, ranks, way.least, way.least, way.cost * (ranks - 1), way.busiest * (ranks - 1),
+            way.hops * (ranks - 1)};
 }
 
 /// The ways for one line.
@@ -334,7 +338,7 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
     const auto others = static_cast<double>(ranks - 1), distance = static_cast<double>(lowest);
     const bool is_ring = is_top && lowest * ranks == length;
     Passing passing{{{along, is_ring ? RelayWay::ring : RelayWay::line}}, static_cast<double>(ranks)};
-    passing.latency = (is_ring ? static_cast<double>(ranks / 2) : others) * step;
+    passing.latency = passing.least = (is_ring ? static_cast<double>(ranks / 2) : others) * step;
     const auto passed = is_ring ? Use{distance * others / 2, 0, distance * others, 1} : passed_on_line(line, factors);
     passing.busiest = passed.busiest;
     passing.cost = std::max(others, passing.busiest * line.dearness);
@@ -347,6 +351,7 @@ std::vector<Links::Passing> Links::passings(const Line& line, Dimensions along) 
 void Links::append(Passing& before, const Passing& then, bool on_one_line) {
     before.stages.insert(before.stages.end(), then.stages.begin(), then.stages.end());
     before.latency += then.latency;
+    before.least += then.least;
     before.cost += then.cost * before.ranks;
     const double busiest = then.busiest * before.ranks;
     before.busiest = on_one_line ? before.busiest + busiest : std::max(before.busiest, busiest);
@@ -366,7 +371,7 @@ void Links::add_staged(const std::vector<const Line*>& order, Dimensions among, 
     }
     for (auto& whole : partial)
         if (whole.stages.size() > 1 || whole.stages.front().way != RelayWay::direct)
-            ways.push_back({whole.latency, whole.cost / (whole.ranks - 1), whole.busiest / (whole.ranks - 1),
+            ways.push_back({whole.latency, whole.least, whole.cost / (whole.ranks - 1), whole.busiest / (whole.ranks - 1),
                             whole.hops / (whole.ranks - 1), std::move(whole.stages)});
 }
 
@@ -401,6 +406,23 @@ const std::vector<Links::Way>& Links::exchange(Dimensions among) const {
 
 int Links::lines_of(Dimensions among) const {
     return static_cast<int>(std::count_if(lines_.begin(), lines_.end(), [&](const auto& line) { return (among & line.all()) != 0; }));
+}
+
+double Links::reduction_seconds() const {
+    double seconds = 0;
+    for (const auto& line : lines_) {
+        const bool on_node = !is_torus_ && &line == &lines_[0];
+        std::int64_t stride = 1;
+        for (const auto factor : line.factors) {
+            for (std::int64_t partner = 1; partner < factor; partner *= 2) {
+                const auto distance = is_torus_ ? std::min(partner * stride, line.length() - partner * stride) : 1;
+                seconds += on_node ? on_node_message_seconds_.value_or(message_seconds_)
+                                   : message_seconds_ + static_cast<double>(distance) * link_seconds_;
+            }
+            stride *= factor;
+        }
+    }
+    return seconds;
 }
 
 double Links::gather_cost(Dimensions among) const {

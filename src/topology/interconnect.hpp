@@ -3,6 +3,7 @@
 
 #include "arges/torus.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -93,11 +94,14 @@ public:
     };
     /// A way to exchange messages.
     struct Way {
-        double latency = 0;         ///< seconds, however little is moved
+        double latency = 0;         ///< seconds on the way of a message on average: while far ranks wait, links of near ones carry bytes
+        double least = 0;           ///< seconds, however little is moved: to the farthest rank
         double cost = 1;            ///< of a byte that a rank receives, as in Use
         double busiest = 0;         ///< bytes on the busiest link for each byte that a rank receives
         double hops = 0;            ///< links that such a byte passes
         std::vector<Stage> stages;  ///< none: each message goes straight to its rank
+        /// @param sending  seconds in which a rank sends as many bytes as each of them receives
+        double seconds(double sending) const { return std::max(least, latency + cost * sending); }
     };
     /// Ways for ranks that differ along some dimensions to gather what all of them have, or to scatter sums; the first is the direct one.
     /// Of the others, those that are the best for some number of bytes.
@@ -106,6 +110,8 @@ public:
     const std::vector<Way>& exchange(Dimensions among) const;
     /// Dimensions of the torus before it was unfolded, of which some are.
     int lines_of(Dimensions among) const;
+    /// Of few numbers that all ranks reduce, doubling what they know with a partner in each step.
+    double reduction_seconds() const;
     /// The cost of the best gather of very many bytes.
     double gather_cost(Dimensions among) const;
 
@@ -122,7 +128,7 @@ private:
     struct Passing {
         std::vector<Stage> stages;
         double ranks = 1;  // that exchange
-        double latency = 0;
+        double latency = 0, least = 0;
         double cost = 0, busiest = 0, hops = 0;  // of a byte that each of them has before, for all that it becomes
     };
 
@@ -131,9 +137,9 @@ private:
     Use on_line(const Line& line, Dimensions factors) const;
     Use passed_on_line(const Line& line, Dimensions factors) const;
     Use through_switch(Dimensions among) const;
+    double farthest(const Line& line, Dimensions factors) const;
     Way direct(Dimensions among) const;
     double group(Dimensions among) const;
-    double farthest(const Line& line, Dimensions factors) const;
     Passing pass_directly(Dimensions along) const;
     static void append(Passing& before, const Passing& then, bool on_one_line);
     std::vector<Passing> passings(const Line& line, Dimensions along) const;

@@ -6,6 +6,7 @@
 #include "plan/movement/relay.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace arges {
@@ -62,14 +63,14 @@ double moving_seconds(const ProductPlan& plan, std::size_t o, const WorkingSizes
     if (sizes.ways.empty()) return repetitions * bytes / machine.bytes_per_second;
     if (bytes == 0) return 0;
     const auto& way = fastest_way(sizes.ways[o], bytes / parts, machine);
-    return repetitions * (parts * way.latency + way.cost * bytes / machine.bytes_per_second);
+    return repetitions * parts * way.seconds(bytes / parts / machine.bytes_per_second);
 }
 
 }  // namespace
 
 const Links::Way& fastest_way(std::span<const Links::Way> ways, double bytes, const MachineModel& machine) {
     return *std::min_element(ways.begin(), ways.end(), [&](const auto& a, const auto& b) {
-        return a.latency + a.cost * bytes / machine.bytes_per_second < b.latency + b.cost * bytes / machine.bytes_per_second;
+        return a.seconds(bytes / machine.bytes_per_second) < b.seconds(bytes / machine.bytes_per_second);
     });
 }
 
@@ -99,16 +100,20 @@ double matmul_lower_bound_words(double m, double n, double k, double ranks) {
     return std::max(0.0, accessed - (d[0] * d[1] + d[0] * d[2] + d[1] * d[2]) / ranks);
 }
 
+double agreement_seconds(std::int64_t ranks, const PlanOptions& options) {
+    if (options.links) return options.links->reduction_seconds();
+    return std::bit_width(static_cast<std::uint64_t>(ranks - 1)) * options.machine.message_seconds;
+}
+
 double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const PlanOptions& options) {
     const auto& machine = options.machine;
     const auto ranks = static_cast<double>(movement.to.grid().ranks());
     const auto elements = written_elements(movement);
     const auto bytes = elements * static_cast<double>(element_bytes);
     if (ranks == 1) return bytes / machine.copied_bytes_per_second;
-    const double moved = bytes * (1 - 1 / ranks);
-    const auto* const way = options.links ? &fastest_way(ways_of(movement, options), moved, machine) : nullptr;
-    return 2 * elements * machine.listed_element_seconds + (way != nullptr ? way->latency : 0) +
-           moved * (way != nullptr ? way->cost : 1) / machine.bytes_per_second;
+    const double moved = bytes * (1 - 1 / ranks), sending = moved / machine.bytes_per_second;
+    return 2 * elements * machine.listed_element_seconds +
+           (options.links ? fastest_way(ways_of(movement, options), moved, machine).seconds(sending) : sending);
 }
 
 double preparing_seconds(const Movement& movement, const MachineModel& machine) {

@@ -42,6 +42,9 @@ const Links::Way& fastest_way(std::span<const Links::Way> ways, double bytes, co
 /// The stages of the fastest way of a movement between all ranks, if it may be relayed. @param bytes  that a rank receives
 std::vector<RelayStage> fastest_stages(const Movement& movement, double bytes, const PlanOptions& options);
 
+/// Seconds in which ranks agree that they do the same, or that none of them has failed.
+double agreement_seconds(std::int64_t ranks, const PlanOptions& options);
+
 /// Seconds of a movement along lists, of elements that all change ranks.
 double estimated_seconds(const Movement& movement, std::int64_t element_bytes, const PlanOptions& options);
 
