@@ -36,7 +36,7 @@ describe() {
         lengths=${machine#fat}
         per_host=${lengths%x*} hosts=${lengths#*x} rate=$link_rate
         topology="FAT_TREE\" topo_parameters=\"2;4,$(((hosts + 3) / 4));1,4;1,1"
-        known="ranks_per_node = $per_host\nnode_bytes_per_second = $link_rate\n"
+        known="ranks_per_node = $per_host\nnode_bytes_per_second = $link_rate\nlink_seconds = 2e-6\n" # two levels of switches
         ;;
     dragonfly*)
         lengths=${machine#dragonfly}
@@ -44,7 +44,7 @@ describe() {
         IFS=x read -r groups chassis routers nodes <<< "$lengths"
         hosts=$((groups * chassis * routers * nodes)) rate=$link_rate
         topology="DRAGONFLY\" topo_parameters=\"$groups,$group_cables;$chassis,1;$routers,1;$nodes"
-        known="ranks_per_node = $((hosts / groups))\nnode_bytes_per_second = $(((groups - 1) * group_cables * 2))e9\n"
+        known="ranks_per_node = $((hosts / groups))\nnode_bytes_per_second = $(((groups - 1) * group_cables * 2))e9\nlink_seconds = 2e-6\n"
         ;;
     *)
         local crosses=${machine//[0-9]/}

@@ -263,5 +263,42 @@ TEST(MemoryLimit, CutsStatementsIntoPanelsWithTheSameResult) {
     }
 }
 
+/// Ladders of coupled cluster, which were once refused although they fit: what an error asks for is enough, and what is half-way, too.
+TEST(MemoryLimit, LaddersRunWithTheLeastThatAnErrorNames) {
+    World world;
+    const std::int64_t v = 14, o = 7;
+    for (const bool symmetric : {true, false}) {
+        const auto tree = [&](const char* text) { return std::string(symmetric ? text : ""); };
+        Tensor<double> V(world, {v, v, v, v}, "abef", tree("antisym(a,b) antisym(e,f)"));
+        Tensor<double> T(world, {v, v, o, o}, "efij", tree("antisym(e,f) antisym(i,j)"));
+        Tensor<double> Z(world, {v, v, o, o}, "abij", tree("antisym(a,b) antisym(i,j)"));
+        V.fill([](Index x) { return static_cast<double>((x[1] - x[0]) * (x[3] - x[2]) % 13); });
+        T.fill([](Index x) { return static_cast<double>((x[1] - x[0]) * (x[3] - x[2]) % 7); });
+        Z["abij"] = V["abef"] * T["efij"];
+        const auto wanted = Z.gather();
+        const auto whole = world.memory_limit(), tensors = world.memory_in_use();
+        std::int64_t least = 0;
+        world.set_memory_limit(tensors);
+        try {
+            Z["abij"] = V["abef"] * T["efij"];
+        } catch (const OutOfMemory& error) {
+            const std::string text = error.what(), before = "needs at least ";
+            const auto number = text.find(before) + before.size();
+            least = std::stoll(text.substr(number)) * (text.find("KiB", number) == text.find(' ', number) + 1 ? 1024 : 1);
+        }
+        EXPECT_TRUE(least > 0 || world.size() == 1);
+        for (const auto limit : {4 * least, least}) {
+            world.set_memory_limit(tensors + limit);
+            Z.fill(0);
+            Z["abij"] = V["abef"] * T["efij"];
+            EXPECT_LE(world.last_report().peak_memory_bytes, limit);
+            EXPECT_EQ(world.last_report().bytes_sent, world.last_report().bytes_planned);
+            world.set_memory_limit(whole);
+            EXPECT_EQ(Z.gather(), wanted) << limit;
+        }
+        world.set_memory_limit(whole);
+    }
+}
+
 }  // namespace
 }  // namespace arges::test
