@@ -1,4 +1,4 @@
-// Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain]
+// Times fixed contractions: contraction CASE SIZE [REPETITIONS] [--explain: the plan of the last run]
 // Prints  case=... n=... ranks=... first=<seconds of the first run> seconds=<best of the repetitions> gflops=<useful flops per second>
 // planned=<seconds that the last run's plan predicts> bytes=... messages=<sent by the busiest rank in the last run> bound=<lower bound of
 // bytes> flops=<useful ones> exposed=<seconds that messages kept the slowest rank in the last run> and zeroes the counts of an MPI
@@ -51,8 +51,6 @@ void run(int argc, char** argv) {
     const auto c = make_case(name, n);
     auto now = operands(world, c);
     const double beta = c.accumulate ? 1 : 0;
-    if (argc > 4 && std::string(argv[4]) == "--explain" && world.rank() == 0)
-        std::fputs(now.output[c.c.labels].explain(now.right, beta).c_str(), stdout);
     count_bytes(0);
     std::vector<double> seconds;
     double end = 0;
@@ -81,6 +79,7 @@ void run(int argc, char** argv) {
     if (c.starts_anew) now = operands(world, c);
     if (world.rank() != 0) return;
     const auto plan = now.output[c.c.labels].explain(now.right, beta);
+    if (argc > 4 && std::string(argv[4]) == "--explain") std::fputs(plan.c_str(), stdout);
     const auto bound = number_after(plan, "(largest of a step) ");
     std::printf("case=%s n=%lld ranks=%lld first=%.7f seconds=%.7f gflops=%.3f planned=%.7f bytes=%lld messages=%lld bound=%.0f flops=%.4g "
                 "exposed=%.7f\n",

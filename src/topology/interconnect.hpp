@@ -81,8 +81,6 @@ public:
     /// @param among  dimensions of the unfolded torus
     Use use(Dimensions among) const;
     double cost(Dimensions among) const;
-    /// Of an exchange among all ranks.
-    double cost_of_all() const { return cost(all()); }
     /// A bound from below of the cost of what a rank receives, however it comes.
     double least_cost() const;
 
@@ -108,6 +106,8 @@ public:
     const std::vector<Way>& gathers(Dimensions among) const;
     /// The only way of other exchanges.
     const std::vector<Way>& exchange(Dimensions among) const;
+    /// That of messages which do not follow the dimensions: of a grid that leaves ranks out.
+    const std::vector<Way>& irregular() const;
     /// Dimensions of the torus before it was unfolded, of which some are.
     int lines_of(Dimensions among) const;
     /// Of few numbers that all ranks reduce, doubling what they know with a partner in each step.
@@ -154,6 +154,7 @@ private:
     std::optional<double> on_node_message_seconds_;
     mutable std::unordered_map<Dimensions, Use> known_;
     mutable std::unordered_map<Dimensions, std::vector<Way>> gathers_, exchanges_;
+    mutable std::vector<Way> irregular_;
 };
 
 /// The shape of a machine, and its links if there are any to tell apart.

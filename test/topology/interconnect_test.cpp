@@ -93,7 +93,7 @@ TEST(Links, CarryWhatMessagesPutOnThemOneByOne) {
 TEST(Links, OfLongLinesFollowFromTheirMiddle) {
     const auto links = Links::of_torus(Torus({4096}), {}, {1e9, 0});
     EXPECT_NEAR(links.cost(dimension(0)), 1, 1e-9) << "neighbours";
-    EXPECT_NEAR(links.cost_of_all(), 4096.0 / 4 * 4096 / 4095, 4096.0 / 8) << "between an eighth and a quarter of the length";
+    EXPECT_NEAR(links.cost(~Dimensions{0}), 4096.0 / 4 * 4096 / 4095, 4096.0 / 8) << "between an eighth and a quarter of the length";
     EXPECT_GT(links.cost(dimension(11)), links.cost(dimension(5))) << "ranks that lie farther apart";
 }
 
@@ -124,7 +124,7 @@ TEST(Links, OfNodesAreSharedByTheirRanks) {
     for (const auto& links : {fast, shared}) EXPECT_LT(links.cost(dimension(0) | dimension(1)), 1) << "within a node";
     EXPECT_NEAR(fast.cost(dimension(2) | dimension(3)), 1, 1e-9);
     EXPECT_NEAR(shared.cost(dimension(2) | dimension(3)), 4, 1e-9);
-    EXPECT_LT(shared.cost_of_all(), 4) << "some of the bytes stay in the node";
+    EXPECT_LT(shared.cost(~Dimensions{0}), 4) << "some of the bytes stay in the node";
     EXPECT_NEAR(fast.cost(dimension(0) | dimension(1)), 0.5, 1e-9) << "where nothing else is known";
     for (const double near : {5e8, 8e9}) {
         interconnect.on_node_bytes_per_second = near;

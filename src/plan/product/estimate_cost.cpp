@@ -48,7 +48,7 @@ double written_elements(const Movement& movement) {
 /// The ways of a movement where links are known.
 const std::vector<Links::Way>& ways_of(const Movement& movement, const PlanOptions& options) {
     const auto& grid = movement.from.grid();
-    if (!(grid == movement.to.grid()) || !(grid == options.whole_grid(movement.to))) return options.links->exchange(~Dimensions{0});
+    if (!(grid == movement.to.grid()) || !(grid == options.whole_grid(movement.to))) return options.links->irregular();
     const auto shape = relay_shape(movement);
     if (!shape) return options.links->exchange(exchanged_dimensions(movement));
     Dimensions among = 0;

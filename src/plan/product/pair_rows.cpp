@@ -93,7 +93,7 @@ std::optional<ProductPlan> plan_for(const ProductPlan& unmapped, std::size_t sta
     plan.stay.resize(2);
     if (finder.negative) plan.weight = -1;
     WorkingSizes sizes;
-    if (options.links) sizes.ways.assign(3, options.links->exchange(~Dimensions{0}));
+    if (options.links) sizes.ways.assign(3, options.links->irregular());
     std::vector<int> columns;
     for (std::size_t a = 0; a < plan.axes.size(); ++a) {
         const auto& axis = plan.axes[a];

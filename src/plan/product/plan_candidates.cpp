@@ -201,7 +201,7 @@ void PlanCandidates::find_ways(std::size_t o, const std::vector<SlotMapping>* sc
     const auto& links = *options_.links;
     const auto& layout = plan_.tensor(o).layout;
     if (!is_whole_ || (scattered == nullptr && !on_grid_[o])) {
-        sizes_.ways[o] = links.exchange(~Dimensions{0});
+        sizes_.ways[o] = links.irregular();
         return;
     }
     const bool is_result = o == result();

@@ -203,7 +203,7 @@ private:
     /// What a byte costs on the links, if the ranks that have the same block of an operand gather it.
     double link_cost(const Operand& operand, const int* target_of, int t, int target) const {
         if (!options_.links) return 1;
-        if (!is_whole_) return options_.links->cost_of_all();
+        if (!is_whole_) return options_.links->irregular().front().cost;
         Dimensions among = 0;
         for (int u = 0; u < grid_.dimensions(); ++u) {
             const int there = u == t ? target : target_of[u];
