@@ -266,12 +266,17 @@ public:
             result.consider(plan_within(options_.memory_limit));
             return result;
         }
-        for (auto limit = bytes(*result.plan()) / 2;; limit /= 2) {
+        // What is faster than the plan without a limit is taken where nothing else fits only: with more memory it would not be found.
+        const double least_seconds = seconds(*result.plan()) * (1 - 1e-9);
+        BestProduct faster(spec_, options_);
+        bool is_last = false;
+        for (auto limit = bytes(*result.plan()) / 2; !is_last; limit /= 2) {
             auto plan = plan_within(limit);
-            const bool is_last = bytes(plan) > limit;
-            result.consider(std::move(plan));
-            if (is_last) return result;
+            is_last = bytes(plan) > limit;
+            (seconds(plan) < least_seconds ? faster : result).consider(std::move(plan));
         }
+        if (!result.fits() && faster.plan()) result.consider(faster.take());
+        return result;
     }
 
     /// The smallest plan.
@@ -283,6 +288,8 @@ private:
         options.memory_limit = limit;
         return ProductPlanner(spec_, options).plan();
     }
+
+    double seconds(const PlannedProduct& plan) const { return plan.seconds(spec_.element_bytes, options_); }
 
     std::int64_t bytes(const PlannedProduct& plan) const {
         auto exactly = options_;
