@@ -252,7 +252,8 @@ private:
 };
 
 /// Searches within a tighter limit look at more, and may find plans that others miss. For products of many tensors, where that happens,
-/// those within the halves of what the plan without a limit takes are compared at any limit, so that more memory never takes longer.
+/// those within a half, a quarter, ... of what the plan without a limit takes are compared, a few from the limit downwards, so that more
+/// memory does not take longer.
 class PlanLadder {
 public:
     PlanLadder(const Product& spec, const PlanOptions& options) : spec_(spec), options_(options) {}
@@ -269,20 +270,25 @@ public:
         // What is faster than the plan without a limit is taken where nothing else fits only: with more memory it would not be found.
         const double least_seconds = seconds(*result.plan()) * (1 - 1e-9);
         BestProduct faster(spec_, options_);
+        auto limit = bytes(*result.plan()) / 2;
+        while (limit > options_.memory_limit) limit /= 2;
         bool is_last = false;
-        for (auto limit = bytes(*result.plan()) / 2; !is_last; limit /= 2) {
+        for (int rung = 0; rung < rungs && !is_last; ++rung, limit /= 2) {
             auto plan = plan_within(limit);
             is_last = bytes(plan) > limit;
             (seconds(plan) < least_seconds ? faster : result).consider(std::move(plan));
         }
         if (!result.fits() && faster.plan()) result.consider(faster.take());
+        if (!result.fits()) result.consider(plan_within(0));
         return result;
     }
 
-    /// The smallest plan.
-    std::int64_t least_bytes() const { return bytes(plan_within(0)); }
+    /// Is there a plan within the memory limit?
+    bool fits() const { return bytes(plan_within(options_.memory_limit)) <= options_.memory_limit; }
 
 private:
+    static constexpr int rungs = 2;
+
     PlannedProduct plan_within(std::int64_t limit) const {
         auto options = options_;
         options.memory_limit = limit;
@@ -329,7 +335,7 @@ std::string ranks_advice(const Product& spec, const PlanOptions& options) {
         grid.lengths.push_back(2);
         for (auto& factor : larger.factors) double_ranks(factor);
         double_ranks(larger.output);
-        if (PlanLadder(larger, left).least_bytes() <= left.memory_limit) return "; " + std::to_string(grid.ranks()) + " ranks would do";
+        if (PlanLadder(larger, left).fits()) return "; " + std::to_string(grid.ranks()) + " ranks would do";
     }
     return "";
 }
