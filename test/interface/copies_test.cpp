@@ -2,6 +2,7 @@
 #include "arges/arges.hpp"
 #include "interface/tensor_state.hpp"
 #include "support/random_network.hpp"
+#include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>

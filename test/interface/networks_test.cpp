@@ -3,6 +3,7 @@
 #include "interface/tensor_state.hpp"
 #include "support/program_run.hpp"
 #include "support/random_network.hpp"
+#include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>

@@ -9,6 +9,7 @@
 #include "interface/wrong_uses.hpp"
 #include "support/dense_oracle.hpp"
 #include "support/random_statement.hpp"
+#include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
 // Creating, filling, writing, reading and gathering tensors.
+#include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
 
 #include <map>

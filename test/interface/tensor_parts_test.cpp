@@ -1,4 +1,5 @@
 // Slices, other symmetries, and real and imaginary parts.
+#include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
 
 namespace arges::test {

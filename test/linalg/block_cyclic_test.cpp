@@ -1,6 +1,7 @@
 // Layouts, movements between tensors and block-cyclic matrices, and factorizations of the caller's arrays.
 #include "linalg/matrices.hpp"
 #include "linalg/matrix_layout.hpp"
+#include "support/seeds.hpp"
 
 namespace arges::test {
 namespace {

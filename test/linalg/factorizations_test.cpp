@@ -1,5 +1,6 @@
 // QR, SVD and eigenvalues of random matricizations against their definitions and slow references.
 #include "linalg/matrices.hpp"
+#include "support/seeds.hpp"
 
 namespace arges::test {
 namespace {

@@ -1,5 +1,6 @@
 // Cholesky, triangular systems and least squares against their definitions.
 #include "linalg/matrices.hpp"
+#include "support/seeds.hpp"
 
 namespace arges::test {
 namespace {

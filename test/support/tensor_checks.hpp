@@ -4,13 +4,11 @@
 #include "arges/arges.hpp"
 #include "interface/world_state.hpp"
 #include "support/dense_oracle.hpp"
-#include "support/seeds.hpp"
 #include "support/shapes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <string>
 
 namespace arges::test {
 
