@@ -270,7 +270,7 @@ public:
         const double least_seconds = seconds(*result.plan()) * (1 - 1e-9);
         BestProduct faster(spec_, options_);
         auto limit = bytes(*result.plan()) / 2;
-        while (limit > options_.memory_limit) limit /= 2;
+        while (limit > std::max<std::int64_t>(0, options_.memory_limit)) limit /= 2;
         bool is_last = false;
         for (int rung = 0; rung < rungs && !is_last; ++rung, limit /= 2) {
             auto plan = plan_within(limit);
