@@ -328,14 +328,6 @@ std::string Statement::text() const {
     return text;
 }
 
-/// Seconds in which ranks agree on the statement, and on what has become of it where one of them may fail.
-double Statement::agreeing_seconds() const {
-    std::int64_t working = 0;
-    for (std::size_t i = 0; i < terms_.size(); ++i)
-        working = std::max(working, terms_[i].prepared->working_bytes() + converted_bytes(right_[i]));
-    return (may_fail_on_one_rank(working) ? 2 : 1) * world_.agreement_seconds();
-}
-
 std::string Statement::explain() {
     check();
     const auto free_bytes = world_.free_bytes();
@@ -347,7 +339,8 @@ std::string Statement::explain() {
         if (!term.prepared) term.prepared = std::make_shared<PreparedTerm>(world_, term.product, term.expected_runs, free_bytes);
         text += term.prepared->explain(term.product);
     }
-    if (world_.size() > 1) text += "agreement of all ranks, seconds " + scientific(agreeing_seconds()) + "\n";
+    if (world_.size() > 1)
+        text += "agreement of all ranks, seconds " + scientific(agreements(working_bytes()) * world_.agreement_seconds()) + "\n";
     return text;
 }
 

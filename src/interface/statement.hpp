@@ -54,8 +54,8 @@ private:
     void move_to_new_places();
     void run_term(std::size_t i, const void* beta, const Buffer<std::byte>& snapshot, FirstError& error);
     void scale_only();
-    bool may_fail_on_one_rank(std::int64_t working) const;
-    double agreeing_seconds() const;
+    std::int64_t working_bytes() const;
+    int agreements(std::int64_t working) const;
     bool is_converted(const Factor& factor) const { return *factor.tensor->kernels->type != *kernels_.type; }
     std::int64_t converted_bytes(const Term& term) const;
     /// The value of a coefficient, about; of no coefficient, one.

@@ -37,20 +37,21 @@ void Statement::run() {
     const CollectiveCall call(world_.movement_communicator(), "a statement");
     const Stopwatch watch;
     agree_on_terms();
-    std::int64_t working = 0, from_workspace = 0, planned = 0, passing = 0;
+    const auto working = working_bytes();
+    const int agreed = agreements(working);
+    std::int64_t from_workspace = 0, planned = 0, passing = 0;
     for (std::size_t i = 0; i < terms_.size(); ++i) {
         const auto& term = terms_[i];
         const auto converted = converted_bytes(right_[i]);
         ++world_.runs().use(term.history);
         if (world_.prepared().find(term.key) != nullptr) world_.prepared().use(term.key);
-        working = std::max(working, term.prepared->working_bytes() + converted);
         from_workspace = std::max(from_workspace, term.prepared->workspace_bytes() + converted);
         planned += term.prepared->planned_bytes();
         passing = std::max(passing, term.prepared->passing_bytes());
         world_.note_seconds(term.prepared->seconds());
     }
     const auto snapshot_bytes = aliased_ ? output_.bytes.size() : 0;
-    world_.note_seconds(agreeing_seconds());
+    world_.note_seconds(agreed * world_.agreement_seconds());
     world_.note_working(working + snapshot_bytes, from_workspace, passing);
     world_.note_planned_bytes(planned);
     world_.report() = {0, planned, working + snapshot_bytes, 0, 0, 0};
@@ -72,7 +73,7 @@ void Statement::run() {
     FirstError error;  // a rank that fails still takes part in the movements
     if (terms_.empty()) error.run([&] { scale_only(); });
     for (std::size_t i = 0; i < terms_.size(); ++i) run_term(i, i == 0 ? beta_ : nullptr, snapshot, error);
-    if (may_fail_on_one_rank(working))
+    if (agreed > 1)
         world_.agree([&] { error.rethrow(); });
     else
         error.rethrow();
@@ -94,12 +95,19 @@ std::int64_t Statement::converted_bytes(const Term& term) const {
     return sum;
 }
 
-/// The answer is the same on all ranks. @param working  bytes that the statement works with
-bool Statement::may_fail_on_one_rank(std::int64_t working) const {
+/// Bytes that the planned terms work with, one after the other.
+std::int64_t Statement::working_bytes() const {
+    std::int64_t most = 0;
+    for (std::size_t i = 0; i < terms_.size(); ++i) most = std::max(most, terms_[i].prepared->working_bytes() + converted_bytes(right_[i]));
+    return most;
+}
+
+/// How often ranks agree: on the statement, and where one of them may fail alone on what has become of it. The same on all ranks.
+int Statement::agreements(std::int64_t working) const {
     std::int64_t elements = output_.shape().max_local_size();
     for (const auto& term : right_)
         for (const auto& factor : term.factors) elements += factor.tensor->shape().max_local_size();
-    return working + elements * kernels_.size > small_statement;
+    return working + elements * kernels_.size > small_statement ? 2 : 1;
 }
 
 /// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.

@@ -137,9 +137,9 @@ private:
     Use on_line(const Line& line, Dimensions factors) const;
     Use passed_on_line(const Line& line, Dimensions factors) const;
     Use through_switch(Dimensions among) const;
-    double farthest(const Line& line, Dimensions factors) const;
     Way direct(Dimensions among) const;
     double group(Dimensions among) const;
+    double farthest(const Line& line, Dimensions factors) const;
     Passing pass_directly(Dimensions along) const;
     static void append(Passing& before, const Passing& then, bool on_one_line);
     std::vector<Passing> passings(const Line& line, Dimensions along) const;

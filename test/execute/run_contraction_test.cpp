@@ -6,6 +6,7 @@
 #include "plan/report/explain.hpp"
 #include "support/contractions.hpp"
 #include "support/movements.hpp"
+#include "support/needed_bytes.hpp"
 #include "support/tensor_checks.hpp"
 #include "topology/unfold.hpp"
 
@@ -233,7 +234,7 @@ TEST(MemoryLimit, CutsStatementsIntoPanelsWithTheSameResult) {
     const auto wanted_z = Z.gather();
     int worked = 0, refused = 0;
     const auto whole = world.memory_limit();
-    for (std::int64_t extra = 60000; extra > 100; extra /= 2) {
+    for (std::int64_t extra = 60000; extra > 100; extra = extra * 2 / 3) {
         for (const bool complex : {false, true}) {
             world.set_memory_limit(world.memory_in_use() + extra);
             C.fill(-1);
@@ -282,9 +283,7 @@ TEST(MemoryLimit, LaddersRunWithTheLeastThatAnErrorNames) {
         try {
             Z["abij"] = V["abef"] * T["efij"];
         } catch (const OutOfMemory& error) {
-            const std::string text = error.what(), before = "needs at least ";
-            const auto number = text.find(before) + before.size();
-            least = std::stoll(text.substr(number)) * (text.find("KiB", number) == text.find(' ', number) + 1 ? 1024 : 1);
+            least = needed_bytes(error);
         }
         EXPECT_TRUE(least > 0 || world.size() == 1);
         world.set_memory_limit(tensors + least);

@@ -135,7 +135,7 @@ TEST(FusedMemory, IsCutIntoSlicesWithTheSameResult) {
     const auto wanted = C.gather();
     int worked = 0, sliced = 0, refused = 0;
     const auto whole = world.memory_limit();
-    for (std::int64_t extra = 120000; extra > 100; extra = extra * 2 / 5) {
+    for (std::int64_t extra = 120000; extra > 100; extra = extra * 2 / 3) {
         world.set_memory_limit(whole);  // filling and gathering take memory too
         C.fill(-1);
         world.set_memory_limit(world.memory_in_use() + extra);

@@ -189,8 +189,8 @@ Volume Relay::volume() const {
 }
 
 std::int64_t relay_buffers(const Movement& spec) {
-    const auto shape = relay_shape(spec);
-    if (shape->gathers) return spec.to.max_local_size();
+    const auto shape = relay_shape(spec).value();
+    if (shape.gathers) return spec.to.max_local_size();
     std::int64_t group = 1;
     for (const auto& stage : spec.stages) group *= length_along(spec.to.grid(), stage.torus);
     return spec.from.max_local_size() + (group - 1) * spec.to.max_local_size();

@@ -129,6 +129,18 @@ Volume largest_volume(const Movement& spec, const std::vector<MovementComponent>
     return volume;
 }
 
+/// Are both sides on one grid, and messages sent straight?
+bool goes_straight(const Movement& spec) { return spec.stages.empty() && spec.from.grid() == spec.to.grid(); }
+
+/// The volume of a rank of a movement that goes straight, with its components as MovementLoops::make() leaves them.
+Volume straight_volume(const Movement& spec, const std::vector<MovementComponent>& components, const MovementLoops* loops,
+                       std::int64_t rank) {
+    if (spec.from.grid().is_idle(rank)) return {};
+    return volume_on_grid(spec, components, rank, [&](const auto& component) {
+        return loops != nullptr ? counted_lists(spec, *loops, rank) : component_lists(spec, component, rank);
+    });
+}
+
 /// A count that may be too large for an integer.
 std::int64_t rounded(double count) { return static_cast<std::int64_t>(std::min(count, 1e18)); }
 
@@ -235,7 +247,7 @@ MovementBound movement_bound(const Movement& spec) {
         volume = largest_volume(spec, merged, *loops);
     else if (ranks > 1 && ranks <= counted_ranks && (loops || ranks * (sent.sum_of_listed() + received.sum_of_listed()) <= counted_entries))
         for (std::int64_t r = 0; r < spec.ranks(); ++r) {
-            const Volume counted = movement_volume(spec, r);
+            const Volume counted = goes_straight(spec) ? straight_volume(spec, merged, loops.get(), r) : movement_volume(spec, r);
             volume = {std::max(volume.sent, counted.sent), std::max(volume.received, counted.received)};
         }
     else if (ranks > 1)
@@ -247,13 +259,10 @@ Volume movement_volume(const Movement& spec, std::int64_t rank) {
     const auto& grid = spec.from.grid();
     if (spec.ranks() == 1 || pair_split(spec)) return {};
     if (!spec.stages.empty()) return grid.is_idle(rank) ? Volume{} : Relay(spec, rank).volume();
-    if (!(grid == spec.to.grid())) return MovementLists(spec, rank).volume();
-    if (grid.is_idle(rank)) return {};
+    if (!goes_straight(spec)) return MovementLists(spec, rank).volume();
     auto components = movement_components(spec);
     const auto loops = MovementLoops::make(spec, components);
-    return volume_on_grid(spec, components, rank, [&](const auto& component) {
-        return loops ? counted_lists(spec, *loops, rank) : component_lists(spec, component, rank);
-    });
+    return straight_volume(spec, components, loops.get(), rank);
 }
 
 }  // namespace arges
