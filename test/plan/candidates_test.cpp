@@ -1,6 +1,7 @@
 // What the searches over grids know of their candidates, compared with plans that are made in full.
 #include "plan/movement/moved_words.hpp"
 #include "plan/product/plan_candidates.hpp"
+#include "plan/product/plan_product.hpp"
 #include "plan/product/ranked_grids.hpp"
 #include "support/contractions.hpp"
 #include "support/layouts.hpp"
@@ -80,6 +81,37 @@ TEST(RankedGrids, OfLargeSpacesAreABeam) {
             if (const int target = found[i].target[t]; target >= 0) grid_lengths[static_cast<std::size_t>(target)] *= grid.lengths[t];
         for (std::size_t k = 0; k < targets.size(); ++k) EXPECT_LE(grid_lengths[k], targets[k].extent);
     }
+}
+
+/// Where planning takes longer than the runs that a plan is for, fewer grids are looked at, and the plan is seldom slower for it; not where
+/// the runs take longer, and not within a memory limit.
+TEST(RankedGrids, OfShortRunsAreFewer) {
+    double logs = 0;
+    int compared = 0;
+    for (const auto& [name, text] : contraction_cases(40, 10, 12))
+        for (const std::int64_t ranks : {6, 64, 4096}) {
+            const auto spec = pairwise_product(text, unfold(Torus({ranks})));
+            const auto unmapped = unmapped_plan(spec, spec.factors.size() > 1 ? PairOrder{{0, 1}} : PairOrder{});
+            const auto targets = grid_targets(unmapped, AxesInBlocks(unmapped.axes.size(), false));
+            const auto count = [&](const PlanOptions& options) {
+                return ranked_grids(unmapped, targets, spec.output.layout.grid(), options, 1000).size();
+            };
+            const auto seconds = [&](const PlanOptions& options) {
+                return plan_product(spec, options).seconds(spec.element_bytes, options);
+            };
+            PlanOptions all, short_runs, long_runs, limited;
+            short_runs.machine.planning_seconds = limited.machine.planning_seconds = 1e9;
+            long_runs.machine.planning_seconds = 1e-30;
+            limited.memory_limit = std::int64_t{1} << 50;
+            EXPECT_EQ(count(long_runs), count(all)) << name;
+            EXPECT_EQ(count(limited), count(all)) << name;
+            if (ranks == 4096) EXPECT_LT(count(short_runs), count(all)) << name;
+            const double ratio = seconds(short_runs) / seconds(all);
+            EXPECT_LE(ratio, 2) << name << " on " << ranks;
+            logs += std::log(ratio);
+            ++compared;
+        }
+    EXPECT_LE(std::exp(logs / compared), 1.02);
 }
 
 /// Elements of a working copy that a rank lacks, counted one by one. Labels are plain, so each is a residue.

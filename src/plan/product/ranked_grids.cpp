@@ -6,6 +6,7 @@
 #include "plan/product/tensor_storage.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace arges {
@@ -14,12 +15,18 @@ namespace {
 
 constexpr int no_target = -1, undecided = -2;
 
+/// States that a search keeps: with all ranks, with idle ones, which pay seldom, and with the same ranks along every target.
+struct Width {
+    std::size_t of_all_ranks, with_idle_ranks, variants;
+};
+constexpr Width wide{192, 32, 6}, narrow{12, 8, 2};
+
 class GridSearch {
 public:
-    GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options)
+    GridSearch(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid, const PlanOptions& options,
+               const Width& width)
         : plan_(unmapped), targets_(targets), options_(options), grid_(grid),
-          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), beam_(is_whole_ ? widest_beam : narrow_beam),
-          in_blocks_(unmapped.axes.size(), false) {
+          is_whole_(grid == options.whole_grid(unmapped.spec.output.layout)), width_(width), in_blocks_(unmapped.axes.size(), false) {
         for (const auto& target : targets)
             if (target.position > 0) in_blocks_[static_cast<std::size_t>(target.axis)] = true;
         for (std::size_t o = 0; o < plan_.operands.size(); ++o) operands_.push_back(describe(o));
@@ -69,14 +76,12 @@ private:
             };
             if (std::any_of(result.begin(), result.end(), is_same) || std::any_of(targets_.begin(), targets_.end(), extends_too_far))
                 continue;
-            grid.seconds = seconds(kind_of(std::move(grid_lengths), grid.target), grid.target.data(), 0, grid.target[0]);
+            const auto places = places_of(grid.target.data(), 0);
+            grid.seconds = seconds(kind_of(std::move(grid_lengths), grid.target), places, 0, grid.target[0]);
             const auto is_before = [](const RankedGrid& a, const RankedGrid& b) { return a.seconds < b.seconds; };
             result.insert(std::upper_bound(result.begin(), result.end(), grid, is_before), grid);
         }
     }
-
-    /// Grids with idle ranks pay seldom, so that less is looked for there.
-    static constexpr std::size_t widest_beam = 192, narrow_beam = 32, variants = 6;
 
     /// An operand as the estimate sees it.
     struct Operand {
@@ -188,62 +193,73 @@ private:
         return kind;
     }
 
-    /// A target that is spread over (t0, t1, ...) keeps its elements if its ranks in the block are t0, or t0 and t1, and so on.
-    double useful(const Operand& operand, double result, const int* target_of, int t, int target) const {
-        for (const auto& [own, torus] : operand.spread)
-            for (int u : torus) {
-                const int there = u == t ? target : target_of[u];
-                if (there == undecided) continue;
-                if (there != own) break;
-                result *= static_cast<double>(grid_.lengths[static_cast<std::size_t>(u)]);
+    /// What a state says of an operand, if the next torus dimension is given to the target along which the operand lies there (1), or to
+    /// another (0).
+    struct Place {
+        int own = undecided;                ///< that target; undecided if it does not lie along that dimension
+        Dimensions among = 0;               ///< along which ranks have the same block
+        std::array<double, 2> kept{1, 1};   ///< ranks in the block along dimensions that are where they were
+        std::array<Dimensions, 2> moved{};  ///< along which the operand lies otherwise now
+    };
+
+    Place place_of(const Operand& operand, const int* target_of, int t) const {
+        Place place;
+        for (int u = 0; u < grid_.dimensions() && options_.links && is_whole_; ++u)
+            if (u != t && target_of[u] >= 0 && !is_along(operand, target_of[u])) place.among |= dimension(u);
+        for (const auto& [own, torus] : operand.spread) {
+            const bool has_t = std::find(torus.begin(), torus.end(), t) != torus.end();
+            if (has_t) place.own = own;
+            for (std::size_t follows = 0; follows < 2; ++follows) {
+                // (t0, t1, ...) keeps its elements if its ranks in the block are t0, or t0 and t1, and so on.
+                bool stays = true;
+                for (int u : torus) {
+                    if (u != t && target_of[u] == undecided) continue;
+                    stays = stays && (u == t ? follows == 1 : target_of[u] == own);
+                    if (stays)
+                        place.kept[follows] *= static_cast<double>(grid_.lengths[static_cast<std::size_t>(u)]);
+                    else
+                        place.moved[follows] |= dimension(u);
+                }
             }
+        }
+        return place;
+    }
+
+    std::vector<Place> places_of(const int* target_of, int t) const {
+        std::vector<Place> result;
+        for (const auto& operand : operands_) result.push_back(place_of(operand, target_of, t));
         return result;
     }
 
-    /// What a byte costs on the links, if the ranks that have the same block of an operand gather it.
-    double link_cost(const Operand& operand, const int* target_of, int t, int target) const {
-        if (!options_.links) return 1;
-        if (!is_whole_) return options_.links->irregular().front().cost;
-        Dimensions among = 0;
-        for (int u = 0; u < grid_.dimensions(); ++u) {
-            const int there = u == t ? target : target_of[u];
-            if (there < 0) continue;
-            const int axis = targets_[static_cast<std::size_t>(there)].axis;
-            if (std::find(operand.axes.begin(), operand.axes.end(), axis) == operand.axes.end()) among |= dimension(u);
-        }
-        return options_.links->gather_cost(among);
+    bool is_along(const Operand& operand, int target) const {
+        return std::find(operand.axes.begin(), operand.axes.end(), targets_[static_cast<std::size_t>(target)].axis) != operand.axes.end();
     }
 
-    /// The same from where the operand is now: among the ranks along the dimensions that are not where they were.
-    double first_link_cost(const Operand& operand, const int* target_of, int t, int target) const {
-        if (!options_.links || !is_whole_ || operand.spread.empty()) return link_cost(operand, target_of, t, target);
-        Dimensions among = 0;
-        for (const auto& [own, torus] : operand.spread) {
-            bool stays = true;
-            for (int u : torus) {
-                const int there = u == t ? target : target_of[u];
-                if (there == undecided) continue;
-                stays = stays && there == own;
-                if (!stays) among |= dimension(u);
-            }
-        }
-        return options_.links->cost(among);
-    }
-
-    double seconds(const Kind& kind, const int* target_of, int t, int target) const {
+    double seconds(const Kind& kind, const std::vector<Place>& places, int t, int target) const {
         const auto& machine = options_.machine;
         const auto runs = static_cast<double>(options_.expected_runs);
         double words = 0;
         for (std::size_t o = 0; o < operands_.size(); ++o) {
             const auto& need = kind.needs[o];
+            const auto& place = places[o];
+            const std::size_t follows = target == place.own ? 1 : 0;
+            // What a byte costs on the links, if the ranks that have the same block gather it.
+            double link_cost = 1, first_link_cost = 1;
+            if (options_.links && !is_whole_) {
+                link_cost = first_link_cost = options_.links->irregular().front().cost;
+            } else if (options_.links) {
+                const bool is_further = target >= 0 && !is_along(operands_[o], target);
+                link_cost = options_.links->gather_cost(place.among | (is_further ? dimension(t) : 0));
+                first_link_cost = operands_[o].spread.empty() ? link_cost : options_.links->cost(place.moved[follows]);
+            }
             if (plan_.spec.output_is_free && o + 1 == operands_.size()) {
-                words += need.scattered * link_cost(operands_[o], target_of, t, target);
+                words += need.scattered * link_cost;
                 continue;
             }
-            const double now = std::max(0.0, need.block - useful(operands_[o], need.useful, target_of, t, target));
+            const double now = std::max(0.0, need.block - need.useful * place.kept[follows]);
             const double later = operands_[o].is_lasting ? std::min(now, need.scattered) : now;
-            const double first = now * first_link_cost(operands_[o], target_of, t, target);
-            words += runs > 1 ? (first + (runs - 1) * later * link_cost(operands_[o], target_of, t, target)) / runs : first;
+            const double first = now * first_link_cost;
+            words += runs > 1 ? (first + (runs - 1) * later * link_cost) / runs : first;
         }
         if (grid_.ranks() == 1) words = 0;
         return kind.multiply_seconds +
@@ -260,6 +276,7 @@ private:
         std::vector<std::vector<State>> states;                            // by kind
         for (std::size_t b = 0; b < beam.size(); ++b) {
             const auto kind = static_cast<std::size_t>(beam[b].kind);
+            const auto places = places_of(rows.data() + b * grid_.lengths.size(), t);
             for (std::size_t i = 0; i <= targets_.size(); ++i) {
                 const int target = i < targets_.size() ? static_cast<int>(i) : no_target;
                 if (target >= 0 && before[kind].grid_lengths[i] * length > targets_[i].extent) continue;
@@ -277,20 +294,20 @@ private:
                     }
                     after = found->second;
                 }
-                const int* const row = rows.data() + b * grid_.lengths.size();
                 states[static_cast<std::size_t>(after)].push_back(
-                    {static_cast<int>(b), target, after, seconds(kinds_[static_cast<std::size_t>(after)], row, t, target)});
+                    {static_cast<int>(b), target, after, seconds(kinds_[static_cast<std::size_t>(after)], places, t, target)});
             }
         }
+        const auto beam_width = is_whole_ ? width_.of_all_ranks : width_.with_idle_ranks;
         std::vector<State> kept;
         for (const auto& [grid_lengths, kind] : known) {
             auto& of_kind = states[static_cast<std::size_t>(kind)];
-            const auto count = static_cast<std::ptrdiff_t>(std::min(of_kind.size(), variants));
+            const auto count = static_cast<std::ptrdiff_t>(std::min(of_kind.size(), width_.variants));
             std::partial_sort(of_kind.begin(), of_kind.begin() + count, of_kind.end(), is_faster);
             kept.insert(kept.end(), of_kind.begin(), of_kind.begin() + count);
         }
         std::stable_sort(kept.begin(), kept.end(), is_faster);
-        if (kept.size() > beam_) kept.resize(beam_);
+        if (kept.size() > beam_width) kept.resize(beam_width);
         levels_.push_back(std::move(kept));
     }
 
@@ -300,8 +317,8 @@ private:
     const std::vector<GridTarget>& targets_;
     const PlanOptions& options_;
     const RankGrid& grid_;
-    bool is_whole_;     // all ranks take part
-    std::size_t beam_;  // states that are kept
+    bool is_whole_;  // all ranks take part
+    Width width_;
     AxesInBlocks in_blocks_;
     std::vector<Operand> operands_;
     std::vector<std::vector<int>> spaces_;  // axes of each local product
@@ -351,7 +368,12 @@ std::vector<GridTarget> grid_targets(const ProductPlan& unmapped, const AxesInBl
 
 std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
                                      const PlanOptions& options, std::size_t most) {
-    return GridSearch(unmapped, targets, grid, options).ranked(most);
+    const auto search = [&](const Width& width) { return GridSearch(unmapped, targets, grid, options, width).ranked(most); };
+    if (options.machine.planning_seconds > 0 && options.memory_limit == PlanOptions::unlimited) {
+        auto found = search(narrow);
+        if (!options.machine.is_worth_planning(static_cast<double>(options.expected_runs) * found.front().seconds)) return found;
+    }
+    return search(wide);
 }
 
 }  // namespace arges

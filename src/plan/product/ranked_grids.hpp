@@ -30,7 +30,8 @@ struct RankedGrid {
 };
 
 /// Assignments by ascending seconds, found by a beam search over the torus dimensions, at most `most`, and those that leave an operand
-/// where it is if these are several; at least one.
+/// where it is if these are several; at least one. Fewer are looked at where the runs take less time than planning (MachineModel) and
+/// memory is not limited.
 std::vector<RankedGrid> ranked_grids(const ProductPlan& unmapped, const std::vector<GridTarget>& targets, const RankGrid& grid,
                                      const PlanOptions& options, std::size_t most);
 
