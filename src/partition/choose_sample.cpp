@@ -27,18 +27,43 @@ public:
             }
         });
         const auto all = team.all_gather(mine);
-        for (std::size_t k = 0; k < all.size(); k += 3) counts_[static_cast<std::size_t>(all[k])].emplace(all[k + 1], all[k + 2]);
+        for (std::size_t k = 0; k < all.size(); k += 3) counts_[static_cast<std::size_t>(all[k])].far.emplace(all[k + 1], all[k + 2]);
+        team.agree([&] {
+            for (auto& counts : counts_) counts.spread();
+        });
     }
     /// Whether the nonzero with this hash in a slice is looked at: of heavy slices about as many as may be.
     bool takes(std::size_t mode, std::int64_t slice, std::uint64_t hash) const {
-        if (counts_[mode].empty()) return true;
-        const auto found = counts_[mode].find(slice);
-        return found == counts_[mode].end() || unit_interval(hash) * static_cast<double>(found->second) < static_cast<double>(heavy_);
+        const auto count = counts_[mode].of(slice);
+        return count == 0 || unit_interval(hash) * static_cast<double>(count) < static_cast<double>(heavy_);
     }
 
 private:
+    /// Nonzeros of the heavy slices of a mode: a table where these lie near each other, as in short modes, which nearly all nonzeros ask.
+    struct Counts {
+        std::map<std::int64_t, std::int64_t> far;
+        std::vector<std::int64_t> near;
+        std::int64_t first = 0;  // slice of the table
+
+        void spread() {
+            constexpr std::int64_t longest = 1 << 14;
+            if (far.empty() || far.rbegin()->first - far.begin()->first >= longest) return;
+            first = far.begin()->first;
+            near.assign(static_cast<std::size_t>(far.rbegin()->first - first) + 1, 0);
+            for (const auto& [slice, count] : far) near[static_cast<std::size_t>(slice - first)] = count;
+            far.clear();
+        }
+        /// 0: not heavy
+        std::int64_t of(std::int64_t slice) const {
+            if (const auto i = static_cast<std::uint64_t>(slice) - static_cast<std::uint64_t>(first); i < near.size()) return near[i];
+            if (far.empty()) return 0;
+            const auto found = far.find(slice);
+            return found == far.end() ? 0 : found->second;
+        }
+    };
+
     std::int64_t heavy_;
-    std::vector<std::map<std::int64_t, std::int64_t>> counts_;
+    std::vector<Counts> counts_;
 };
 
 /// Positions ordered by value, for values in a range that is not much longer than their number by counting.
@@ -123,18 +148,18 @@ std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const Sample
     team.agree([&] {
         std::vector<std::vector<std::uint64_t>> by_mode(order, std::vector<std::uint64_t>(block));
         std::vector<std::uint64_t> hashes(block);
+        std::vector<std::uint32_t> positions(block);
         for (std::size_t begin = 0; begin < count; begin += block) {
             const auto size = std::min(block, count - begin);
             hash_nonzeros(tensor_.view, begin, std::span(hashes).first(size), by_mode);
-            for (std::size_t i = 0; i < size; ++i) {
-                if (!is_sampled(hashes[i], listed)) continue;
+            for (const auto i : sampled_positions(std::span(hashes).first(size), listed, positions)) {
                 listed_.hashes.push_back(hashes[i]);
                 for (std::size_t n = 0; n < order; ++n) listed_.indices[n].push_back(indices[n][begin + i]);
             }
             for (std::size_t m = 0; m < order; ++m)
-                for (std::size_t i = 0; i < size; ++i) {
+                for (const auto i : sampled_positions(std::span(by_mode[m]).first(size), largest.slices[m], positions)) {
                     const auto slice = indices[m][begin + i];
-                    if (!is_sampled(by_mode[m][i], largest.slices[m]) || !heavy.takes(m, slice, hashes[i])) continue;
+                    if (!heavy.takes(m, slice, hashes[i])) continue;
                     auto& numbers = outgoing[tensor_.modes[m].owner(slice)];
                     numbers.push_back(static_cast<std::int64_t>(m));
                     for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);

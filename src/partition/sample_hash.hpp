@@ -39,4 +39,15 @@ inline void hash_nonzeros(const IndexView& view, std::size_t begin, std::span<st
 /// Whether a hash belongs to a sample of some fraction of all.
 inline bool is_sampled(std::uint64_t hash, double fraction) { return unit_interval(hash) < fraction; }
 
+/// The positions of those that do, without branches, which hashes make unpredictable. @param positions room for as many as there are hashes
+inline std::span<const std::uint32_t> sampled_positions(std::span<const std::uint64_t> hashes, double fraction,
+                                                        std::vector<std::uint32_t>& positions) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+        positions[count] = static_cast<std::uint32_t>(i);
+        count += is_sampled(hashes[i], fraction) ? 1 : 0;
+    }
+    return {positions.data(), count};
+}
+
 }  // namespace arges::partition

@@ -21,14 +21,13 @@ std::vector<std::vector<std::int64_t>> sampled_indices(const Team& team, const I
     team.agree([&] {
         std::vector<std::vector<std::uint64_t>> by_mode(view.indices.size(), std::vector<std::uint64_t>(block));
         std::vector<std::uint64_t> hashes(block);
+        std::vector<std::uint32_t> positions(block);
         const auto count = static_cast<std::size_t>(view.count());
         for (std::size_t begin = 0; begin < count; begin += block) {
             const auto size = std::min(block, count - begin);
             hash_nonzeros(view, begin, std::span(hashes).first(size), by_mode);
-            for (std::size_t i = 0; i < size; ++i) {
-                if (!is_sampled(hashes[i], share)) continue;
+            for (const auto i : sampled_positions(std::span(hashes).first(size), share, positions))
                 for (std::size_t m = 0; m < result.size(); ++m) result[m].push_back(view.indices[m][begin + i]);
-            }
         }
     });
     return result;
