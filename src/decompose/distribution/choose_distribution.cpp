@@ -1,5 +1,4 @@
-// From a request to a distribution of nonzeros and rows: layers and grid by predicted time (all ranks), by hypergraph partitions (rank 0
-// alone), or from a file. Grains and policies: SPLATT; hypertensor-sc15, section 3; irregularity-aware-cpd-2023.
+// From a request to a distribution of nonzeros and rows: layers and grid by predicted time, by hypergraph partitions, or from a file. Grains and policies: SPLATT; hypertensor-sc15, section 3; irregularity-aware-cpd-2023.
 #include "decompose/distribution/choose_distribution.hpp"
 
 #include "arges/error.hpp"
@@ -28,7 +27,7 @@ template <class T>
 class Chooser {
 public:
     Chooser(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request)
-        : comm_(comm), nonzeros_(nonzeros), request_(request), count_(comm.sum(nonzeros.count())) {}
+        : comm_(comm), nonzeros_(nonzeros), request_(request) {}
 
     ChosenDistribution choose() {
         const Stopwatch watch;
@@ -58,10 +57,10 @@ private:
             throw InvalidArgument("a grid and a policy are for the medium distribution, not for " + request_.distribution);
         if (!request_.partition_file.empty() && request_.distribution != "fine" && request_.distribution != "coarse")
             throw InvalidArgument("a partition file is for the distributions fine and coarse, not for " + request_.distribution);
-        if (request_.distribution.ends_with("-hypergraph") && count_ > std::numeric_limits<std::uint32_t>::max())
+        if (request_.distribution.ends_with("-hypergraph") && nonzeros_.count() >= std::numeric_limits<std::uint32_t>::max())
             throw Unsupported("the distribution " + request_.distribution +
-                              " is found by one rank, for less than 2^32 nonzeros, but the tensor has " + std::to_string(count_) +
-                              "; choose auto or medium");
+                              " is found for less than 2^32 nonzeros on each rank, but one has " + std::to_string(nonzeros_.count()) +
+                              "; use more ranks, or choose auto or medium");
         partition::parse_row_rule(request_.rows);
         if (!request_.policy.empty()) partition::parse_layer_rule(request_.policy);
         if (has_given_grid()) {
@@ -159,7 +158,6 @@ private:
     const Communicator& comm_;
     const sparse::Nonzeros<T>& nonzeros_;
     const DistributionRequest& request_;
-    std::int64_t count_;
     ChosenDistribution chosen_;
 };
 

@@ -35,13 +35,12 @@ struct ChosenDistribution {
 ///
 /// "auto" and a medium-grain distribution without grid or policy take what partition::choose_within() finds for a twentieth of ten
 /// iterations as they are expected (measured, the choice takes more of small tensors), among those that agree with what is given; the grid
-/// "best" takes the first of partition::choose_medium(), whatever that costs. All ranks work on it, each with its share. The hypergraph
-/// distributions are partitioned by rank 0 alone, which gathers all indices: it needs about 100 bytes of memory per nonzero and mode, and
-/// minutes for ten million nonzeros. Collective.
+/// "best" takes the first of partition::choose_medium(), whatever that costs. All ranks work on it, each with its share, and on the hypergraph
+/// distributions, of which rank 0 partitions what the others leave (see partition::partition_spread()). Collective.
 /// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and
 /// partition files of
 ///         another tensor
-/// @throws Unsupported for a hypergraph distribution of 2^32 nonzeros or more
+/// @throws Unsupported for a hypergraph distribution of 2^32 nonzeros or more on one rank
 template <class T>
 ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request);
 

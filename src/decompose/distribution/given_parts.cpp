@@ -1,24 +1,21 @@
-// Parts of slices and nonzeros that one rank finds for all: by partitions of the coarse- and fine-grain hypergraphs (hypertensor-sc15,
-// section 3), or from the file of another partitioner.
+// Parts of slices and nonzeros by partitions of the coarse- and fine-grain hypergraphs (hypertensor-sc15, section 3), which all ranks find
+// together, or from the file of another partitioner, which one rank reads.
 #include "decompose/distribution/given_parts.hpp"
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
+#include "decompose/distribution/hypergraph_shares.hpp"
+#include "decompose/distribution/slice_counts.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "partition/hypergraph/hmetis.hpp"
 #include "partition/hypergraph/hypergraph_distributions.hpp"
+#include "partition/hypergraph/spread_partition.hpp"
 
 #include <fstream>
 
 namespace arges::decompose {
 
 namespace {
-
-partition::IndexView view_of(const std::vector<std::int64_t>& lengths, const std::vector<std::vector<std::int64_t>>& indices) {
-    partition::IndexView view{lengths, {}};
-    for (const auto& list : indices) view.indices.emplace_back(list);
-    return view;
-}
 
 /// @param what is partitioned, for messages
 std::vector<std::int32_t> read_parts(const std::string& path, const std::string& what, std::int64_t count, std::int64_t ranks) {
@@ -53,18 +50,15 @@ std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, 
 template <class T>
 std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
                                               partition::CoarseWeights weights, std::uint64_t seed) {
-    const auto indices = gather_indices(comm, nonzeros);
-    std::vector<SliceOwners> owners(nonzeros.lengths.size());
-    comm.agree([&] {
-        if (comm.rank() != 0) return;
-        const auto view = view_of(nonzeros.lengths, indices);
-        auto rows = partition::nonempty_rows(view);
-        auto coarse = partition::coarse_by_hypergraph(view, rows, comm.size(), weights, seed);
-        for (std::size_t m = 0; m < owners.size(); ++m) owners[m] = {std::move(rows.rows[m]), std::move(coarse.owner[m])};
-    });
-    for (auto& mode : owners) {
-        comm.broadcast(mode.slices, 0);
-        comm.broadcast(mode.owner, 0);
+    auto coarse = coarse_grain_share(comm, nonzeros, weights);
+    const auto parts =
+        partition::partition_spread(RankTeam(comm), std::move(coarse.share), comm.size(), partition::distribution_options(seed));
+    std::vector<SliceOwners> owners(coarse.slices.size());
+    auto at = parts.begin();
+    for (std::size_t m = 0; m < owners.size(); ++m) {
+        const auto end = at + static_cast<std::ptrdiff_t>(coarse.slices[m].size());
+        owners[m] = {gathered(comm, coarse.slices[m]), gathered(comm, std::vector<std::int32_t>(at, end))};
+        at = end;
     }
     return owners;
 }
@@ -94,14 +88,8 @@ std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse
 
 template <class T>
 std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, std::uint64_t seed) {
-    const auto indices = gather_indices(comm, nonzeros);
-    std::vector<std::int32_t> parts;
-    comm.agree([&] {
-        if (comm.rank() != 0) return;
-        const auto view = view_of(nonzeros.lengths, indices);
-        parts = partition::fine_by_hypergraph(view, partition::nonempty_rows(view), comm.size(), seed).part;
-    });
-    return dealt(comm, parts, nonzeros.count());
+    return partition::partition_spread(RankTeam(comm), fine_grain_share(comm, nonzeros), comm.size(),
+                                       partition::distribution_options(seed));
 }
 
 template <class T>

@@ -14,7 +14,7 @@ namespace arges::decompose {
 template <class T>
 std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
 
-/// Owners of the nonempty slices of all modes by a partition of the coarse-grain hypergraph, which rank 0 makes. Collective.
+/// Owners of the nonempty slices of all modes by a partition of the coarse-grain hypergraph, which all ranks make together. Collective.
 template <class T>
 std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
                                               partition::CoarseWeights weights, std::uint64_t seed);
@@ -24,7 +24,7 @@ std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sp
 template <class T>
 std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path);
 
-/// The rank of each of this rank's nonzeros by a partition of the fine-grain hypergraph, which rank 0 makes. Collective.
+/// The rank of each of this rank's nonzeros by a partition of the fine-grain hypergraph, which all ranks make together. Collective.
 template <class T>
 std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, std::uint64_t seed);
 

@@ -13,6 +13,9 @@ namespace {
 constexpr std::uint32_t nobody = ~0u;
 constexpr std::size_t largest_whole = 400;  ///< nets up to this size, or less in large hypergraphs, are looked at whole
 constexpr std::size_t sample = 32;          ///< pins that are looked at of larger nets
+constexpr std::int64_t vertices_of_part = 60;  ///< fewest that coarsening for many parts leaves
+constexpr double shrinkage = 2.5;              ///< of vertices from level to level, at most
+constexpr double stalled = 0.95;               ///< coarsening ends when a level keeps more of the vertices
 constexpr std::int64_t looks = 10, more_looks = 90, some_pins = 1 << 20;  ///< at pins, for each pin and for each of the first
 
 /// The size up to which nets are looked at whole by each of their pins, so that clustering stays nearly linear in the pins.
@@ -196,7 +199,29 @@ Clustering cluster_vertices(const Hypergraph& hypergraph, const ClusterLimits& l
     return Clusterer(hypergraph, limits, random, work).run();
 }
 
-Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering) {
+Clustering cluster_neighbors(const Hypergraph& hypergraph, const ClusterLimits& limits) {
+    Clustering result;
+    result.cluster.reserve(static_cast<std::size_t>(hypergraph.vertices()));
+    const auto longest = (hypergraph.vertices() + limits.fewest - 1) / std::max<std::int64_t>(limits.fewest, 1);
+    std::vector<std::int64_t> weight(limits.weight.size(), 0);
+    std::int64_t length = 0;
+    for (std::int64_t v = 0; v < hypergraph.vertices(); ++v) {
+        const auto weights = hypergraph.weights(v);
+        bool fits = length > 0 && length < longest;
+        for (std::size_t c = 0; c < weight.size(); ++c) fits = fits && (weights[c] == 0 || weight[c] + weights[c] <= limits.weight[c]);
+        if (!fits) {
+            ++result.count;
+            length = 0;
+            std::fill(weight.begin(), weight.end(), 0);
+        }
+        ++length;
+        for (std::size_t c = 0; c < weight.size(); ++c) weight[c] += weights[c];
+        result.cluster.push_back(static_cast<std::uint32_t>(result.count - 1));
+    }
+    return result;
+}
+
+Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering, KeptNets kept) {
     HypergraphData data;
     data.vertices = clustering.count;
     data.constraints = hypergraph.constraints();
@@ -206,7 +231,7 @@ Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering) 
         for (int c = 0; c < data.constraints; ++c) data.weights[static_cast<std::size_t>(first + c)] += hypergraph.weight(v, c);
     }
 
-    NetTable table(data, hypergraph.nets());
+    NetTable table(data, kept == KeptNets::useful ? hypergraph.nets() : 0);
     std::vector<std::int64_t> seen_in(static_cast<std::size_t>(data.vertices), -1);
     for (std::int64_t net = 0; net < hypergraph.nets(); ++net) {
         const auto begin = data.pins.size();
@@ -214,11 +239,15 @@ Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering) 
             const auto cluster = clustering.cluster[pin];
             if (std::exchange(seen_in[cluster], net) != net) data.pins.push_back(cluster);
         }
-        if (data.pins.size() < begin + 2) {
+        if (kept == KeptNets::useful && data.pins.size() < begin + 2) {
             data.pins.resize(begin);
             continue;
         }
         data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        if (kept == KeptNets::all) {
+            data.costs.push_back(hypergraph.cost(net));
+            continue;
+        }
         const auto last = static_cast<std::uint32_t>(data.costs.size());
         if (const auto equal = table.find_or_add(last); equal != last) {
             data.costs[equal] += hypergraph.cost(net);
@@ -229,6 +258,22 @@ Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering) 
         }
     }
     return Hypergraph(std::move(data));
+}
+
+std::vector<std::int64_t> cluster_weights(const std::vector<std::int64_t>& total_weights, std::int64_t parts) {
+    std::vector<std::int64_t> result;
+    for (auto total : total_weights) result.push_back(std::max<std::int64_t>(1, total / (vertices_of_part * parts)));
+    return result;
+}
+
+std::int64_t enough_vertices(std::int64_t parts, std::int64_t direct) { return std::max(direct, 2 * vertices_of_part * parts); }
+
+std::int64_t vertices_of_next_level(std::int64_t vertices) {
+    return static_cast<std::int64_t>(static_cast<double>(vertices) / shrinkage);
+}
+
+bool has_stalled(std::int64_t vertices, std::int64_t clusters) {
+    return static_cast<double>(clusters) > stalled * static_cast<double>(vertices);
 }
 
 }  // namespace arges::partition

@@ -27,8 +27,26 @@ struct ClusterLimits {
 /// part only.
 Clustering cluster_vertices(const Hypergraph& hypergraph, const ClusterLimits& limits, RandomNumbers& random, WorkBudget& work);
 
-/// The hypergraph of the clusters. Nets with one pin are left out, and of nets with the same pins one stays, with the sum of
-/// their costs.
-Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering);
+/// Runs of vertices of about equal number become clusters, whatever nets they share, until there are `limits.fewest` of them: for vertices
+/// that no net joins.
+Clustering cluster_neighbors(const Hypergraph& hypergraph, const ClusterLimits& limits);
+
+/// Which nets contract() keeps.
+enum class KeptNets : std::uint8_t {
+    useful,  ///< those with two pins or more, and of nets with the same pins one, with the sum of their costs
+    all      ///< all, under their numbers: they may have further pins elsewhere
+};
+
+/// The hypergraph of the clusters.
+Hypergraph contract(const Hypergraph& hypergraph, const Clustering& clustering, KeptNets kept = KeptNets::useful);
+
+/// Most that a cluster weighs of a hypergraph that is to get so many parts, by constraint.
+std::vector<std::int64_t> cluster_weights(const std::vector<std::int64_t>& total_weights, std::int64_t parts);
+/// So many vertices for so many parts are not coarsened further. @param direct as in PartitionOptions
+std::int64_t enough_vertices(std::int64_t parts, std::int64_t direct);
+/// Fewest that a level of so many vertices is coarsened to in one step.
+std::int64_t vertices_of_next_level(std::int64_t vertices);
+/// True if a step made so little of the vertices that no further one is worth it.
+bool has_stalled(std::int64_t vertices, std::int64_t clusters);
 
 }  // namespace arges::partition

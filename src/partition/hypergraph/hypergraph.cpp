@@ -100,6 +100,18 @@ void Hypergraph::add_weights() {
         for (std::size_t c = 0; c < total_weights_.size(); ++c) total_weights_[c] = checked_sum(total_weights_[c], weights(v)[c]);
 }
 
+Hypergraph with_unit_weights(const Hypergraph& hypergraph) {
+    HypergraphData data;
+    data.vertices = hypergraph.vertices();
+    for (std::int64_t net = 0; net < hypergraph.nets(); ++net) {
+        const auto pins = hypergraph.pins(net);
+        data.pins.insert(data.pins.end(), pins.begin(), pins.end());
+        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        data.costs.push_back(hypergraph.cost(net));
+    }
+    return Hypergraph(std::move(data));
+}
+
 std::vector<std::int32_t> connectivity(const Hypergraph& hypergraph, const VertexParts& parts) {
     check_count(hypergraph, parts);
     const auto highest = parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());

@@ -65,6 +65,9 @@ private:
     std::vector<std::int64_t> costs_, weights_, total_weights_;
 };
 
+/// The same hypergraph with one weight, 1, for each vertex.
+Hypergraph with_unit_weights(const Hypergraph& hypergraph);
+
 /// Part of each vertex.
 using VertexParts = std::vector<std::int32_t>;
 

@@ -3,20 +3,16 @@
 
 namespace arges::partition {
 
-namespace {
-
-std::vector<std::int32_t> parts_of(const Hypergraph& hypergraph, std::int64_t ranks, std::uint64_t seed) {
+PartitionOptions distribution_options(std::uint64_t seed) {
     PartitionOptions options;
     options.imbalance = 0.05;
     options.seed = seed;
-    return partition_hypergraph(hypergraph, ranks, options);
+    return options;
 }
-
-}  // namespace
 
 CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, CoarseWeights weights,
                                  std::uint64_t seed) {
-    const auto parts = parts_of(coarse_grain_hypergraph(tensor, rows, weights), ranks, seed);
+    const auto parts = partition_hypergraph(coarse_grain_hypergraph(tensor, rows, weights), ranks, distribution_options(seed));
     CoarseGrain result{ranks, {}};
     for (std::size_t m = 0; m < rows.rows.size(); ++m)
         result.owner.emplace_back(parts.begin() + rows.first[m], parts.begin() + rows.first[m + 1]);
@@ -26,7 +22,7 @@ CoarseGrain coarse_by_hypergraph(const IndexView& tensor, const NonemptyRows& ro
 FineGrain fine_by_hypergraph(const IndexView& tensor, const NonemptyRows& rows, std::int64_t ranks, std::uint64_t seed) {
     FineGrain result;
     result.ranks = ranks;
-    result.part = parts_of(fine_grain_hypergraph(tensor, rows), ranks, seed);
+    result.part = partition_hypergraph(fine_grain_hypergraph(tensor, rows), ranks, distribution_options(seed));
     return result;
 }
 

@@ -12,6 +12,9 @@ namespace arges::partition {
 /// Memory that hypergraph partitions take at most for each nonzero and mode, in bytes.
 inline constexpr std::int64_t hypergraph_bytes = 200;
 
+/// How hypergraphs are partitioned for distributions: with 5 % imbalance.
+PartitionOptions distribution_options(std::uint64_t seed);
+
 /// Nonempty slices by a partition of the coarse-grain hypergraph (hypertensor-sc15, section 3.1), with 5 % imbalance.
 /// @param rows    nonempty_rows() of the tensor
 /// @param weights what is balanced: nonzeros of each mode, or of all modes together

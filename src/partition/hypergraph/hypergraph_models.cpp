@@ -56,6 +56,7 @@ void add_coarse_nets(const NonemptyRows& rows, std::size_t mode, HypergraphData&
     std::vector<std::int64_t> seen_in(static_cast<std::size_t>(rows.first.back()), -1);
     for (std::size_t row = 0; row < rows.rows[mode].size(); ++row) {
         const auto net = rows.first[mode] + static_cast<std::int64_t>(row);
+        const auto begin = static_cast<std::ptrdiff_t>(data.pins.size());
         data.pins.push_back(static_cast<std::uint32_t>(net));
         for (auto x = by_row.begin[row]; x < by_row.begin[row + 1]; ++x)
             for (std::size_t other = 0; other < rows.rows.size(); ++other) {
@@ -65,6 +66,7 @@ void add_coarse_nets(const NonemptyRows& rows, std::size_t mode, HypergraphData&
                 if (std::exchange(seen_in[static_cast<std::size_t>(vertex)], net) != net)
                     data.pins.push_back(static_cast<std::uint32_t>(vertex));
             }
+        std::sort(data.pins.begin() + begin, data.pins.end());
         data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
     }
 }

@@ -27,7 +27,7 @@ enum class CoarseWeights : std::uint8_t {
 
 /// The coarse-grain model. Vertex and net r for each row r of NonemptyRows; weight: nonzeros of the row's slice, in the
 /// constraint of its mode; the net has the row itself and the rows of the other modes that it shares a nonzero with. Cut: rows
-/// sent in an iteration.
+/// sent in an iteration. The pins of a net ascend.
 Hypergraph coarse_grain_hypergraph(const IndexView& tensor, const NonemptyRows& rows, CoarseWeights weights = CoarseWeights::by_mode);
 
 /// Choices of the fine-grain model.

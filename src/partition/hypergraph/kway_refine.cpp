@@ -16,15 +16,19 @@ constexpr std::int64_t worthwhile = 400;  ///< a pass that lowers the cut by a s
 /// others.
 class PinCounts {
 public:
-    PinCounts(const Hypergraph& hypergraph, std::int64_t parts) : parts_(static_cast<std::size_t>(parts)) {
+    PinCounts(const Hypergraph& hypergraph, std::int64_t parts, const OtherVertices* others) : parts_(static_cast<std::size_t>(parts)) {
         begin_.push_back(0);
         for (std::int64_t net = 0; net < hypergraph.nets(); ++net)
-            begin_.push_back(begin_.back() + std::min(hypergraph.pins(net).size(), parts_));
+            begin_.push_back(begin_.back() + std::min(hypergraph.pins(net).size() + (others ? others->parts_of(net).size() : 0), parts_));
         entries_.resize(begin_.back());
         lambda_.assign(static_cast<std::size_t>(hypergraph.nets()), 0);
+        for (std::int64_t net = 0; others && net < hypergraph.nets(); ++net)
+            for (auto part : others->parts_of(net)) add(static_cast<std::uint32_t>(net), part);
     }
 
     std::uint32_t lambda(std::uint32_t net) const { return lambda_[net]; }
+    /// True if a pin in `part` is the only one of the net.
+    bool is_alone(std::uint32_t net, std::int32_t part) const { return lambda_[net] == 1 && pins(net, part) == 1; }
 
     std::uint32_t pins(std::uint32_t net, std::int32_t part) const {
         if (is_table(net)) return entries_[begin_[net] + static_cast<std::size_t>(part)].pins;
@@ -84,9 +88,10 @@ private:
 
 class Refiner {
 public:
-    Refiner(const Hypergraph& hypergraph, std::int64_t count, const std::vector<std::int64_t>& limits, WorkBudget& work, VertexParts& parts)
-        : hypergraph_(hypergraph), count_(count), limits_(limits), work_(work), parts_(parts), counts_(hypergraph, count),
-          weight_(part_weights(hypergraph, parts, count)), present_(static_cast<std::size_t>(count), 0) {
+    Refiner(const Hypergraph& hypergraph, std::int64_t count, const std::vector<std::int64_t>& limits, WorkBudget& work, VertexParts& parts,
+            const OtherVertices* others)
+        : hypergraph_(hypergraph), count_(count), limits_(limits), work_(work), parts_(parts), counts_(hypergraph, count, others),
+          weight_(others ? others->weights : part_weights(hypergraph, parts, count)), present_(static_cast<std::size_t>(count), 0) {
         for (std::int64_t v = 0; v < hypergraph.vertices(); ++v)
             for (auto net : hypergraph.nets_of(v)) counts_.add(net, parts[static_cast<std::size_t>(v)]);
         cut_ = cut(hypergraph, parts);
@@ -111,15 +116,15 @@ private:
         const bool overloaded = is_overloaded(v, from);
         std::int64_t leave = 0, all = 0;  // cost of nets that leave `from` with v, and of all nets
         for (auto net : hypergraph_.nets_of(v)) {
-            const auto lambda = counts_.lambda(net);
-            if (hypergraph_.pins(net).size() < 2) continue;
+            const bool leaves = counts_.pins(net, from) == 1;
+            if (leaves && counts_.lambda(net) == 1) continue;
             const auto cost = hypergraph_.cost(net);
             all += cost;
-            if (lambda > 1 && counts_.pins(net, from) == 1) leave += cost;
+            if (leaves) leave += cost;
         }
         if (leave == 0 && !overloaded) return 0;
         for (auto net : hypergraph_.nets_of(v)) {
-            if (hypergraph_.pins(net).size() < 2) continue;
+            if (counts_.is_alone(net, from)) continue;
             work_.spend(counts_.lambda(net));
             counts_.for_each_part(net, [&](std::int32_t part) {
                 if (present_[static_cast<std::size_t>(part)] == 0) candidates_.push_back(part);
@@ -220,8 +225,8 @@ private:
 }  // namespace
 
 void refine_parts(const Hypergraph& hypergraph, std::int64_t count, const std::vector<std::int64_t>& limits, int passes,
-                  RandomNumbers& random, WorkBudget& work, VertexParts& parts) {
-    Refiner refiner(hypergraph, count, limits, work, parts);
+                  RandomNumbers& random, WorkBudget& work, VertexParts& parts, const OtherVertices* others) {
+    Refiner refiner(hypergraph, count, limits, work, parts, others);
     for (int i = 0; i < passes && !work.used_up(); ++i)
         if (!refiner.pass(random)) break;
 }

@@ -25,9 +25,6 @@ namespace {
 
 constexpr std::int64_t cheapest_bisection = 60;  ///< work per pin below which a bisection is not worth starting
 constexpr int greedy_passes = 6;
-constexpr std::int64_t vertices_of_part = 60;  ///< fewest that coarsening before the bisections leaves
-constexpr double shrinkage = 2.5;              ///< of vertices from level to level, at most
-constexpr double stalled = 0.95;               ///< coarsening ends when a level keeps more of the vertices
 
 /// Heaviest part if weights go from the heaviest down, each to the lightest part so far.
 std::int64_t heaviest_part(std::vector<std::int64_t> weights, const std::vector<double>& shares) {
@@ -221,13 +218,13 @@ private:
 
     void coarsen() {
         ClusterLimits limits;
-        for (auto total : finest_.total_weights()) limits.weight.push_back(std::max<std::int64_t>(1, total / (vertices_of_part * parts_)));
-        const auto enough = std::max(options_.direct, 2 * vertices_of_part * parts_);
+        limits.weight = cluster_weights(finest_.total_weights(), parts_);
+        const auto enough = enough_vertices(parts_, options_.direct);
         while (top().vertices() > enough && !work_.used_up()) {
             const auto& from = top();
-            limits.fewest = std::max(enough, static_cast<std::int64_t>(static_cast<double>(from.vertices()) / shrinkage));
+            limits.fewest = std::max(enough, vertices_of_next_level(from.vertices()));
             auto clustering = cluster_vertices(from, limits, random_, work_);
-            if (static_cast<double>(clustering.count) > stalled * static_cast<double>(from.vertices())) break;
+            if (has_stalled(from.vertices(), clustering.count)) break;
             auto coarser = contract(from, clustering);
             levels_.push_back({std::move(clustering), std::move(coarser)});
         }
@@ -247,19 +244,6 @@ private:
     std::list<Level> levels_;  ///< finest first
 };
 
-/// The same hypergraph with weight 1 for all.
-Hypergraph with_unit_weights(const Hypergraph& hypergraph) {
-    HypergraphData data;
-    data.vertices = hypergraph.vertices();
-    for (std::int64_t net = 0; net < hypergraph.nets(); ++net) {
-        const auto pins = hypergraph.pins(net);
-        data.pins.insert(data.pins.end(), pins.begin(), pins.end());
-        data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
-        data.costs.push_back(hypergraph.cost(net));
-    }
-    return Hypergraph(std::move(data));
-}
-
 }  // namespace
 
 std::vector<std::int64_t> part_limits(const Hypergraph& hypergraph, std::int64_t parts, double imbalance) {
@@ -278,11 +262,15 @@ std::vector<std::int64_t> part_limits(const Hypergraph& hypergraph, std::int64_t
     return result;
 }
 
-VertexParts partition_hypergraph(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options) {
+void check_partition(std::int64_t parts, const PartitionOptions& options) {
     if (parts < 1 || parts > std::numeric_limits<std::int32_t>::max())
         throw InvalidArgument("a hypergraph cannot be partitioned into " + std::to_string(parts) + " parts; ask for 1 to 2^31 - 1");
     if (!(options.imbalance >= 0))
         throw InvalidArgument("the imbalance of a partition must be 0 or more, for example 0.03 for parts up to 3 % above the mean");
+}
+
+VertexParts partition_hypergraph(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options) {
+    check_partition(parts, options);
     if (parts == 1 || hypergraph.vertices() == 0) return VertexParts(static_cast<std::size_t>(hypergraph.vertices()), 0);
     const auto& totals = hypergraph.total_weights();
     if (std::all_of(totals.begin(), totals.end(), [](auto total) { return total == 0; }))

@@ -16,7 +16,11 @@ struct PartitionOptions {
     int cycles = 1;                              ///< further multilevel refinements of bisections, up to a million pins
     std::int64_t direct = 10'000;                ///< vertices that are bisected as they are; more are clustered first
     std::int64_t work = std::int64_t{32} << 30;  ///< pins that may be looked at; beyond, cheaper methods are used
+    std::int64_t gathered = 1 << 17;             ///< vertices that one rank partitions, if they are spread over several
 };
+
+/// @throws InvalidArgument if parts is below 1 or above 2^31 - 1, or imbalance is negative or not a number
+void check_partition(std::int64_t parts, const PartitionOptions& options);
 
 /// The most that a part should weigh, by constraint: (1 + imbalance) times the mean, where whole vertices allow it; else what
 /// assigning the vertices from the heaviest down to the lightest part gives. partition_hypergraph() keeps to this, or where whole
@@ -29,7 +33,7 @@ std::vector<std::int64_t> part_limits(const Hypergraph& hypergraph, std::int64_t
 /// coarsened once before the bisections, and all parts are refined greedily on the way back. Blocks of consecutive vertices are
 /// taken if they cut less. Vertices that all weigh nothing count as weight 1. Parts may be empty. The same program gives the same
 /// parts for the same input on every rank.
-/// @throws InvalidArgument if parts is below 1 or above 2^31 - 1, or imbalance is negative or not a number
+/// @throws InvalidArgument as check_partition()
 VertexParts partition_hypergraph(const Hypergraph& hypergraph, std::int64_t parts, const PartitionOptions& options = {});
 
 }  // namespace arges::partition

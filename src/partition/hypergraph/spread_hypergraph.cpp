@@ -1,0 +1,252 @@
+// Nets of a hypergraph on many ranks, each with one that looks after it, as owners of rows are in sparse decompositions.
+#include "partition/hypergraph/spread_hypergraph.hpp"
+
+#include "base/math.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace arges::partition {
+
+namespace {
+
+using Numbers = Team::Numbers;
+
+/// Lists for each of `owned` things, one behind the other.
+template <class V>
+struct Lists {
+    std::vector<std::int64_t> begin;
+    std::vector<V> values;
+
+    std::span<V> of(std::size_t i) {
+        return {values.data() + begin[i], static_cast<std::size_t>(begin[i + 1] - begin[i])};
+    }
+};
+
+/// Appends a list behind its length, whose place is known before the list is.
+class ListWriter {
+public:
+    explicit ListWriter(Numbers& to) : to_(to), length_(to.size()) { to.push_back(0); }
+    void add(std::int64_t value) {
+        to_.push_back(value);
+        ++to_[length_];
+    }
+    std::span<std::int64_t> list() { return std::span(to_).subspan(length_ + 1); }
+
+private:
+    Numbers& to_;
+    std::size_t length_;
+};
+
+/// What the owner of a net knows of it: a part, and how many ranks have pins there.
+struct PartRanks {
+    std::int32_t part = 0;
+    std::int32_t ranks = 0;
+};
+
+}  // namespace
+
+SpreadNets::SpreadNets(const Team& team, const HypergraphShare& share) : team_(team), share_(share) {
+    const auto ranks = static_cast<std::size_t>(team.size());
+    std::vector<Numbers> lists(ranks);
+    team.agree([&] {
+        for (std::size_t i = 0; i < share.nets.size(); ++i) {
+            auto& list = lists[owner(share.nets[i])];
+            list.push_back(share.nets[i]);
+            list.push_back(share.hypergraph.cost(static_cast<std::int64_t>(i)));
+        }
+    });
+    lists = team.all_to_all(std::move(lists));
+    team.agree([&] {
+        known_.resize(ranks);
+        costs_.assign(static_cast<std::size_t>(count_residues(share.all_nets, team.rank(), team.size())), 0);
+        for (std::size_t r = 0; r < ranks; ++r)
+            for (std::size_t i = 0; i < lists[r].size(); i += 2) {
+                known_[r].push_back(static_cast<std::uint32_t>(lists[r][i] / team.size()));
+                costs_[known_[r].back()] = lists[r][i + 1];
+            }
+    });
+}
+
+template <class F>
+void SpreadNets::for_each_list(std::size_t rank, const Numbers& lists, F f) const {
+    std::size_t at = 0;
+    for (auto net : known_[rank]) {
+        const auto length = static_cast<std::size_t>(lists[at]);
+        f(std::size_t{net}, std::span(lists).subspan(at + 1, length));
+        at += length + 1;
+    }
+}
+
+GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vector<std::int64_t>& numbers, KeptNets kept) const {
+    const auto ranks = static_cast<std::size_t>(team_.size());
+    const auto constraints = static_cast<std::size_t>(mine.constraints());
+    GatheredHypergraph result;
+    HypergraphData data;
+    data.constraints = mine.constraints();
+
+    // Rank 0 numbers the vertices of all ranks without gaps.
+    std::vector<Numbers> messages(ranks);
+    team_.agree([&] { messages[0] = numbers; });
+    messages = team_.all_to_all(std::move(messages));
+    team_.agree([&] {
+        if (team_.rank() != 0) return;
+        Numbers all;
+        for (const auto& list : messages) all.insert(all.end(), list.begin(), list.end());
+        std::sort(all.begin(), all.end());
+        for (auto& list : messages)
+            for (auto& number : list) number = std::lower_bound(all.begin(), all.end(), number) - all.begin();
+        data.vertices = static_cast<std::int64_t>(all.size());
+        result.vertices = messages;
+    });
+    const auto positions = std::move(team_.all_to_all(std::move(messages))[0]);
+
+    messages.assign(ranks, {});
+    team_.agree([&] {
+        for (std::int64_t v = 0; v < mine.vertices(); ++v) messages[0].insert(messages[0].end(), mine.weights(v).begin(), mine.weights(v).end());
+    });
+    messages = team_.all_to_all(std::move(messages));
+    team_.agree([&] {
+        if (team_.rank() != 0) return;
+        data.weights.resize(static_cast<std::size_t>(data.vertices) * constraints);
+        for (std::size_t r = 0; r < ranks; ++r)
+            for (std::size_t i = 0; i < messages[r].size(); ++i)
+                data.weights[static_cast<std::size_t>(result.vertices[r][i / constraints]) * constraints + i % constraints] = messages[r][i];
+    });
+
+    // Nets are put together by their owners.
+    messages.assign(ranks, {});
+    team_.agree([&] {
+        for (std::int64_t net = 0; net < mine.nets(); ++net) {
+            ListWriter list(messages[owner(share_.nets[static_cast<std::size_t>(net)])]);
+            for (auto pin : mine.pins(net)) list.add(positions[pin]);
+        }
+    });
+    messages = team_.all_to_all(std::move(messages));
+    std::vector<Numbers> nets(ranks);
+    team_.agree([&] {
+        Lists<std::uint32_t> pins{std::vector<std::int64_t>(owned() + 1, 0), {}};
+        for (std::size_t r = 0; r < ranks; ++r)
+            for_each_list(r, messages[r], [&](std::size_t net, auto list) { pins.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
+        for (std::size_t net = 0; net < owned(); ++net) pins.begin[net + 1] += pins.begin[net];
+        pins.values.resize(static_cast<std::size_t>(pins.begin.back()));
+        auto next = pins.begin;
+        for (std::size_t r = 0; r < ranks; ++r)
+            for_each_list(r, messages[r], [&](std::size_t net, auto list) {
+                for (auto pin : list) pins.values[static_cast<std::size_t>(next[net]++)] = static_cast<std::uint32_t>(pin);
+            });
+        for (std::size_t net = 0; net < owned(); ++net) {
+            const auto all = pins.of(net);
+            if (kept == KeptNets::useful && all.size() < 2) continue;
+            std::sort(all.begin(), all.end());
+            nets[0].push_back(static_cast<std::int64_t>(net) * team_.size() + team_.rank());
+            nets[0].push_back(costs_[net]);
+            ListWriter list(nets[0]);
+            for (auto pin : all) list.add(pin);
+        }
+    });
+    messages.clear();
+    nets = team_.all_to_all(std::move(nets));
+    team_.agree([&] {
+        if (team_.rank() != 0) return;
+        std::vector<std::size_t> next(ranks, 0);
+        for (std::int64_t net = 0; net < share_.all_nets; ++net) {
+            const auto& list = nets[owner(net)];
+            auto& at = next[owner(net)];
+            const bool is_there = at < list.size() && list[at] == net;
+            if (!is_there && kept == KeptNets::useful) continue;
+            data.costs.push_back(is_there ? list[at + 1] : 0);
+            if (is_there) {
+                const auto pins = std::span(list).subspan(at + 3, static_cast<std::size_t>(list[at + 2]));
+                for (auto pin : pins) data.pins.push_back(static_cast<std::uint32_t>(pin));
+                at += 3 + pins.size();
+            }
+            data.net_begin.push_back(static_cast<std::int64_t>(data.pins.size()));
+        }
+        nets.clear();
+        result.hypergraph = Hypergraph(std::move(data));
+    });
+    return result;
+}
+
+PinPlaces SpreadNets::places(const Hypergraph& mine, const VertexParts& parts) const {
+    const auto ranks = static_cast<std::size_t>(team_.size());
+    std::vector<Numbers> messages(ranks);
+    team_.agree([&] {
+        const auto highest = parts.empty() ? 0 : *std::max_element(parts.begin(), parts.end());
+        std::vector<std::int64_t> seen_in(static_cast<std::size_t>(highest) + 1, -1);
+        for (std::int64_t net = 0; net < mine.nets(); ++net) {
+            ListWriter list(messages[owner(share_.nets[static_cast<std::size_t>(net)])]);
+            for (auto pin : mine.pins(net))
+                if (std::exchange(seen_in[static_cast<std::size_t>(parts[pin])], net) != net) list.add(parts[pin]);
+            std::sort(list.list().begin(), list.list().end());
+        }
+    });
+    messages = team_.all_to_all(std::move(messages));
+
+    Numbers cut{0};
+    team_.agree([&] {
+        Lists<PartRanks> places{std::vector<std::int64_t>(owned() + 1, 0), {}};
+        for (std::size_t r = 0; r < ranks; ++r)
+            for_each_list(r, messages[r],
+                          [&](std::size_t net, auto list) { places.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
+        for (std::size_t net = 0; net < owned(); ++net) places.begin[net + 1] += places.begin[net];
+        places.values.resize(static_cast<std::size_t>(places.begin.back()));
+        auto next = places.begin;
+        for (std::size_t r = 0; r < ranks; ++r)
+            for_each_list(r, messages[r], [&](std::size_t net, auto list) {
+                for (auto part : list) places.values[static_cast<std::size_t>(next[net]++)] = {static_cast<std::int32_t>(part), 1};
+            });
+        // The different parts of each net come first, with the number of ranks.
+        for (std::size_t net = 0; net < owned(); ++net) {
+            const auto all = places.of(net);
+            std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.part < b.part; });
+            std::size_t different = 0;
+            for (const auto& place : all)
+                if (different > 0 && all[different - 1].part == place.part)
+                    ++all[different - 1].ranks;
+                else
+                    all[different++] = place;
+            next[net] = places.begin[net] + static_cast<std::int64_t>(different);
+            if (different > 1) cut[0] += costs_[net] * static_cast<std::int64_t>(different - 1);
+        }
+        for (std::size_t r = 0; r < ranks; ++r) {
+            Numbers answer;
+            for_each_list(r, messages[r], [&](std::size_t net, auto own) {
+                ListWriter list(answer);
+                auto at = own.begin();
+                for (auto i = places.begin[net]; i < next[net]; ++i) {
+                    const auto& place = places.values[static_cast<std::size_t>(i)];
+                    const bool is_own = at != own.end() && *at == place.part;
+                    if (is_own) ++at;
+                    if (place.ranks > (is_own ? 1 : 0)) list.add(place.part);
+                }
+            });
+            messages[r] = std::move(answer);
+        }
+    });
+    messages = team_.all_to_all(std::move(messages));
+    team_.sum(cut);
+
+    PinPlaces result;
+    result.cut = cut[0];
+    team_.agree([&] {
+        std::vector<std::size_t> next(ranks, 0);
+        for (auto net : share_.nets) {
+            const auto& list = messages[owner(net)];
+            auto& at = next[owner(net)];
+            const auto others = std::span(list).subspan(at + 1, static_cast<std::size_t>(list[at]));
+            for (auto part : others) result.others.parts.push_back(static_cast<std::int32_t>(part));
+            result.others.net_begin.push_back(static_cast<std::int64_t>(result.others.parts.size()));
+            at += 1 + others.size();
+        }
+    });
+    return result;
+}
+
+std::int64_t cut(const Team& team, const HypergraphShare& share, const VertexParts& parts) {
+    return SpreadNets(team, share).places(share.hypergraph, parts).cut;
+}
+
+}  // namespace arges::partition

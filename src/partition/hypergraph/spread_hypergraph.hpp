@@ -1,0 +1,65 @@
+/// Hypergraphs whose vertices are spread over the ranks of a team. Pure: what ranks tell each other goes through Team.
+#pragma once
+
+#include "partition/hypergraph/coarsen.hpp"
+#include "partition/hypergraph/hypergraph.hpp"
+#include "partition/hypergraph/kway_refine.hpp"
+#include "partition/tensor_part.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace arges::partition {
+
+/// What a rank has of a hypergraph: some of the vertices, and of each net its pins among them.
+struct HypergraphShare {
+    Hypergraph hypergraph;               ///< of these vertices, and the nets that have some of them
+    std::vector<std::int64_t> vertices;  ///< numbers in the whole hypergraph, ascending
+    std::vector<std::int64_t> nets;      ///< numbers in the whole hypergraph, ascending; a net costs the same on all ranks
+    std::int64_t all_nets = 0;           ///< of the whole hypergraph
+};
+
+/// A whole hypergraph on rank 0, with the vertices in order of their numbers.
+struct GatheredHypergraph {
+    Hypergraph hypergraph;               ///< on other ranks an empty one
+    std::vector<Team::Numbers> vertices;  ///< on rank 0, which of its vertices each rank has, in the rank's order
+};
+
+/// Where the pins of all ranks are.
+struct PinPlaces {
+    std::int64_t cut = 0;  ///< sum over the nets of cost * (connectivity - 1), on all ranks
+    OtherVertices others;  ///< of other ranks, without weights
+};
+
+/// The nets of a hypergraph that is spread: net n is looked after by rank n mod ranks, to which all ranks tell what they have of it. Serves
+/// the hypergraph and those that it is contracted to with all nets.
+class SpreadNets {
+public:
+    /// Looks at the nets of `share` as long as it lives. Collective.
+    SpreadNets(const Team& team, const HypergraphShare& share);
+
+    /// @param mine     this rank's vertices @param numbers  of these vertices
+    /// @param kept     useful: nets with one pin are left out, else all nets are there under their numbers
+    /// Collective.
+    GatheredHypergraph gathered(const Hypergraph& mine, const std::vector<std::int64_t>& numbers, KeptNets kept) const;
+
+    /// Collective.
+    PinPlaces places(const Hypergraph& mine, const VertexParts& parts) const;
+
+private:
+    std::size_t owner(std::int64_t net) const { return static_cast<std::size_t>(net % team_.size()); }
+    std::size_t owned() const { return costs_.size(); }
+    /// Calls f(net, list) for each of the lists of a rank, each behind its length, of nets that this one looks after.
+    template <class F>
+    void for_each_list(std::size_t rank, const Team::Numbers& lists, F f) const;
+
+    const Team& team_;
+    const HypergraphShare& share_;
+    std::vector<std::vector<std::uint32_t>> known_;  ///< by rank, which of the nets that this one looks after it has, ascending: n / ranks
+    std::vector<std::int64_t> costs_;                ///< of those nets
+};
+
+/// What cut() says of a hypergraph that is spread. @param parts of this rank's vertices. Collective.
+std::int64_t cut(const Team& team, const HypergraphShare& share, const VertexParts& parts);
+
+}  // namespace arges::partition
