@@ -81,7 +81,8 @@ private:
     }
 
     void rate(std::uint32_t v, std::uint32_t net, std::span<const std::uint32_t> pins) {
-        const auto score = static_cast<float>(hypergraph_.cost(net)) / static_cast<float>(hypergraph_.pins(net).size() - 1);
+        const auto size = limits_.sizes ? (*limits_.sizes)[net] : static_cast<std::int64_t>(hypergraph_.pins(net).size());
+        const auto score = static_cast<float>(hypergraph_.cost(net)) / static_cast<float>(size - 1);
         work_.spend(static_cast<std::int64_t>(pins.size()));
         // First all leaders, so that their ratings come into the cache at the same time.
         seen_.resize(pins.size());

@@ -20,6 +20,7 @@ struct ClusterLimits {
     std::vector<std::int64_t> weight;                  ///< most that a cluster weighs, by constraint
     std::int64_t fewest = 1;                           ///< stops at so many clusters
     const std::vector<std::uint8_t>* sides = nullptr;  ///< if given, vertices of different sides stay apart
+    const std::vector<std::int64_t>* sizes = nullptr;  ///< if given, pins of the nets, some of which are elsewhere
 };
 
 /// Heavy-connectivity clustering (PaToH, KaHyPar): in random order, each vertex that is still alone joins the cluster with the

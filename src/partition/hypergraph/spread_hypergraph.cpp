@@ -170,6 +170,30 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
     return result;
 }
 
+std::vector<std::int64_t> SpreadNets::sizes(const Hypergraph& mine) const {
+    const auto ranks = static_cast<std::size_t>(team_.size());
+    std::vector<Numbers> messages(ranks);
+    team_.agree([&] {
+        for (std::size_t net = 0; net < share_.nets.size(); ++net)
+            messages[owner(share_.nets[net])].push_back(static_cast<std::int64_t>(mine.pins(static_cast<std::int64_t>(net)).size()));
+    });
+    messages = team_.all_to_all(std::move(messages));
+    team_.agree([&] {
+        std::vector<std::int64_t> sums(owned(), 0);
+        for (std::size_t r = 0; r < ranks; ++r)
+            for (std::size_t i = 0; i < known_[r].size(); ++i) sums[known_[r][i]] += messages[r][i];
+        for (std::size_t r = 0; r < ranks; ++r)
+            for (std::size_t i = 0; i < known_[r].size(); ++i) messages[r][i] = sums[known_[r][i]];
+    });
+    messages = team_.all_to_all(std::move(messages));
+    std::vector<std::int64_t> result;
+    team_.agree([&] {
+        std::vector<std::size_t> next(ranks, 0);
+        for (auto net : share_.nets) result.push_back(messages[owner(net)][next[owner(net)]++]);
+    });
+    return result;
+}
+
 PinPlaces SpreadNets::places(const Hypergraph& mine, const VertexParts& parts) const {
     const auto ranks = static_cast<std::size_t>(team_.size());
     std::vector<Numbers> messages(ranks);

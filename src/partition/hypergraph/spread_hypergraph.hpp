@@ -31,8 +31,7 @@ struct PinPlaces {
     OtherVertices others;  ///< of other ranks, without weights
 };
 
-/// The nets of a hypergraph that is spread: net n is looked after by rank n mod ranks, to which all ranks tell what they have of it. Serves
-/// the hypergraph and those that it is contracted to with all nets.
+/// The nets of a hypergraph that is spread: net n is looked after by rank n mod ranks, to which all ranks tell what they have of it.
 class SpreadNets {
 public:
     /// Looks at the nets of `share` as long as it lives. Collective.
@@ -42,6 +41,9 @@ public:
     /// @param kept     useful: nets with one pin are left out, else all nets are there under their numbers
     /// Collective.
     GatheredHypergraph gathered(const Hypergraph& mine, const std::vector<std::int64_t>& numbers, KeptNets kept) const;
+
+    /// Pins of this rank's nets on all ranks. Collective.
+    std::vector<std::int64_t> sizes(const Hypergraph& mine) const;
 
     /// Collective.
     PinPlaces places(const Hypergraph& mine, const VertexParts& parts) const;

@@ -4,6 +4,7 @@
 
 #include "base/math.hpp"
 #include "base/splitmix.hpp"
+#include "partition/hypergraph/vertex_moves.hpp"
 
 #include <algorithm>
 #include <list>
@@ -26,36 +27,45 @@ struct Quality {
 
 class SpreadPartition {
 public:
-    SpreadPartition(const Team& team, const HypergraphShare& share, std::int64_t parts, const PartitionOptions& options)
-        : team_(team), share_(share), parts_(parts), options_(options), nets_(team, share),
-          random_(splitmix(options.seed) + static_cast<std::uint64_t>(team.rank())), work_(options.work),
-          totals_(share.hypergraph.total_weights()) {
-        team_.sum(totals_);
-    }
+    SpreadPartition(const Team& team, std::int64_t parts, const PartitionOptions& options)
+        : team_(team), parts_(parts), options_(options), random_(splitmix(options.seed) + static_cast<std::uint64_t>(team.rank())),
+          work_(options.work) {}
 
-    VertexParts run() {
-        coarsen();
-        auto result = partition_coarsest();
-        while (!levels_.empty()) {
+    VertexParts run(HypergraphShare share) {
+        totals_ = share.hypergraph.total_weights();
+        team_.sum(totals_);
+        const auto enough = std::max(options_.gathered, enough_vertices(parts_, options_.direct));
+        if (sum(share.hypergraph.vertices()) <= enough) return partition_on_first(share, SpreadNets(team_, share), KeptNets::all);
+        add_level(std::move(share));
+        coarsen(enough);
+        auto parts = partition_on_first(levels_.back().share, levels_.back().nets, KeptNets::useful);
+        while (true) {
+            parts = returned(team_, levels_.back().moves, parts);
+            levels_.pop_back();
+            if (levels_.empty()) return parts;
             team_.agree([&] {
                 const auto& cluster = levels_.back().clustering.cluster;
                 VertexParts finer(cluster.size());
-                for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = result[cluster[v]];
-                result = std::move(finer);
-                levels_.pop_back();
+                for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = parts[cluster[v]];
+                parts = std::move(finer);
             });
-            refine(result);
+            refine(parts);
         }
-        return result;
     }
 
 private:
     struct Level {
-        Clustering clustering;
-        Hypergraph hypergraph;
+        Level(const Team& team, MovedShare moved)
+            : share(std::move(moved.share)), moves(std::move(moved.moves)), nets(team, share), sizes(nets.sizes(share.hypergraph)) {}
+
+        const HypergraphShare share;
+        const VertexMoves moves;  ///< of clusters of the level below
+        const SpreadNets nets;
+        const std::vector<std::int64_t> sizes;  ///< of nets, on all ranks
+        Clustering clustering;                  ///< for the level above
     };
 
-    const Hypergraph& top() const { return levels_.empty() ? share_.hypergraph : levels_.back().hypergraph; }
+    const Hypergraph& top() const { return levels_.back().share.hypergraph; }
 
     std::int64_t sum(std::int64_t value) const {
         Numbers values{value};
@@ -63,44 +73,50 @@ private:
         return values[0];
     }
 
-    void coarsen() {
-        ClusterLimits limits;
-        limits.weight = cluster_weights(totals_, parts_);
-        const auto enough = std::max(options_.gathered, enough_vertices(parts_, options_.direct));
+    void add_level(HypergraphShare share) {
+        auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
+        auto moved = moved_to_small_nets(team_, share, sizes);
+        share = {};
+        levels_.emplace_back(team_, std::move(moved));
+    }
+
+    void coarsen(std::int64_t enough) {
         auto all = sum(top().vertices());
         bool by_nets = true;
         while (all > enough) {
-            Level next;
+            auto& level = levels_.back();
+            HypergraphShare coarse;
             team_.agree([&] {
-                const auto mine = top().vertices();
-                limits.fewest = std::max(static_cast<std::int64_t>(Wide{mine} * enough / all), vertices_of_next_level(mine));
-                next.clustering = by_nets ? cluster_vertices(top(), limits, random_, work_) : cluster_neighbors(top(), limits);
-                next.hypergraph = contract(top(), next.clustering, KeptNets::all);
+                ClusterLimits limits;
+                limits.weight = cluster_weights(totals_, parts_);
+                limits.fewest =
+                    std::max(static_cast<std::int64_t>(Wide{top().vertices()} * enough / all), vertices_of_next_level(top().vertices()));
+                limits.sizes = &level.sizes;
+                level.clustering = by_nets ? cluster_vertices(top(), limits, random_, work_) : cluster_neighbors(top(), limits);
+                coarse = clusters(level);
             });
-            const auto left = sum(next.hypergraph.vertices());
+            const auto left = sum(coarse.hypergraph.vertices());
             if (!has_stalled(all, left)) {
-                levels_.push_back(std::move(next));
+                add_level(std::move(coarse));
                 all = left;
             } else if (!std::exchange(by_nets, false)) {
-                break;
+                return;
             }
         }
     }
 
-    /// The number of the first vertex of each of the coarsest clusters.
-    Numbers numbers() const {
-        auto result = share_.vertices;
-        for (const auto& level : levels_) {
-            Numbers coarse(static_cast<std::size_t>(level.clustering.count));
-            for (std::size_t v = result.size(); v-- > 0;) coarse[level.clustering.cluster[v]] = result[v];
-            result = std::move(coarse);
-        }
+    /// The hypergraph of a level's clusters; a cluster has the number of its first vertex.
+    static HypergraphShare clusters(const Level& level) {
+        const auto& [cluster, count] = level.clustering;
+        HypergraphShare result{contract(level.share.hypergraph, level.clustering, KeptNets::all),
+                               Numbers(static_cast<std::size_t>(count)), level.share.nets, level.share.all_nets};
+        for (std::size_t v = cluster.size(); v-- > 0;) result.vertices[cluster[v]] = level.share.vertices[v];
         return result;
     }
 
-    /// Rank 0 partitions what is left, and finds the limits of parts.
-    VertexParts partition_coarsest() {
-        const auto whole = nets_.gathered(top(), numbers(), levels_.empty() ? KeptNets::all : KeptNets::useful);
+    /// Rank 0 partitions what it gathers, and finds the limits of parts.
+    VertexParts partition_on_first(const HypergraphShare& share, const SpreadNets& nets, KeptNets kept) {
+        const auto whole = nets.gathered(share.hypergraph, share.vertices, kept);
         std::vector<Numbers> messages(static_cast<std::size_t>(team_.size()));
         team_.agree([&] {
             if (team_.rank() != 0) return;
@@ -118,7 +134,7 @@ private:
     }
 
     Quality quality(const VertexParts& parts, PinPlaces& places) {
-        places = nets_.places(top(), parts);
+        places = levels_.back().nets.places(top(), parts);
         auto weights = part_weights(top(), parts, parts_);
         const auto mine = weights;
         team_.sum(weights);
@@ -157,10 +173,8 @@ private:
     }
 
     const Team& team_;
-    const HypergraphShare& share_;
     const std::int64_t parts_;
     const PartitionOptions& options_;
-    const SpreadNets nets_;
     RandomNumbers random_;
     WorkBudget work_;
     Numbers totals_;                    ///< weights of all vertices, by constraint
@@ -177,7 +191,7 @@ VertexParts partition_spread(const Team& team, HypergraphShare share, std::int64
     team.sum(totals);
     if (std::all_of(totals.begin(), totals.end(), [](auto total) { return total == 0; }))
         team.agree([&] { share.hypergraph = with_unit_weights(share.hypergraph); });
-    return SpreadPartition(team, share, parts, options).run();
+    return SpreadPartition(team, parts, options).run(std::move(share));
 }
 
 }  // namespace arges::partition
