@@ -16,6 +16,7 @@ namespace {
 
 using Numbers = Team::Numbers;
 
+constexpr std::int64_t margin = 8;        ///< coarsening goes on that far below what may be gathered: the more levels, the more refinement
 constexpr int most_turns = 8;             ///< of refinement on each level
 constexpr std::int64_t worthwhile = 200;  ///< a turn that lowers the cut by a smaller part is the last one
 
@@ -34,23 +35,15 @@ public:
     VertexParts run(HypergraphShare share) {
         totals_ = share.hypergraph.total_weights();
         team_.sum(totals_);
-        const auto enough = std::max(options_.gathered, enough_vertices(parts_, options_.direct));
-        if (sum(share.hypergraph.vertices()) <= enough) return partition_on_first(share, SpreadNets(team_, share), KeptNets::all);
-        add_level(std::move(share));
-        coarsen(enough);
-        auto parts = partition_on_first(levels_.back().share, levels_.back().nets, KeptNets::useful);
-        while (true) {
-            parts = returned(team_, levels_.back().moves, parts);
-            levels_.pop_back();
-            if (levels_.empty()) return parts;
-            team_.agree([&] {
-                const auto& cluster = levels_.back().clustering.cluster;
-                VertexParts finer(cluster.size());
-                for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = parts[cluster[v]];
-                parts = std::move(finer);
-            });
-            refine(parts);
-        }
+        const auto enough = enough_vertices(parts_, options_.direct);
+        if (sum(share.hypergraph.vertices()) <= std::max(options_.gathered, enough)) return partition_on_first(share, SpreadNets(team_, share), KeptNets::all);
+        const auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
+        const auto rough = multilevel(moved(team_, share, sizes, ranks_by_small_nets(team_, share, sizes)), enough, true);
+        VertexParts to;
+        team_.agree([&] {
+            for (auto part : rough) to.push_back(static_cast<std::int32_t>(part % team_.size()));
+        });
+        return multilevel(moved(team_, share, sizes, std::move(to)), enough, false);
     }
 
 private:
@@ -73,14 +66,33 @@ private:
         return values[0];
     }
 
-    void add_level(HypergraphShare share) {
-        auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
-        auto moved = moved_to_small_nets(team_, share, sizes);
-        share = {};
-        levels_.emplace_back(team_, std::move(moved));
+    VertexParts multilevel(MovedShare finest, std::int64_t enough, bool moves) {
+        levels_.emplace_back(team_, std::move(finest));
+        coarsen(std::max(options_.gathered / margin, enough), moves);
+        auto parts = partition_on_first(levels_.back().share, levels_.back().nets, KeptNets::useful);
+        while (true) {
+            parts = returned(team_, levels_.back().moves, parts);
+            levels_.pop_back();
+            if (levels_.empty()) return parts;
+            team_.agree([&] {
+                const auto& cluster = levels_.back().clustering.cluster;
+                VertexParts finer(cluster.size());
+                for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = parts[cluster[v]];
+                parts = std::move(finer);
+            });
+            refine(parts);
+        }
     }
 
-    void coarsen(std::int64_t enough) {
+    void add_level(HypergraphShare share, bool moves) {
+        auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
+        auto to = moves ? ranks_by_small_nets(team_, share, sizes) : std::vector<std::int32_t>(share.vertices.size(), static_cast<std::int32_t>(team_.rank()));
+        auto result = moved(team_, share, sizes, std::move(to));
+        share = {};
+        levels_.emplace_back(team_, std::move(result));
+    }
+
+    void coarsen(std::int64_t enough, bool moves) {
         auto all = sum(top().vertices());
         bool by_nets = true;
         while (all > enough) {
@@ -97,7 +109,7 @@ private:
             });
             const auto left = sum(coarse.hypergraph.vertices());
             if (!has_stalled(all, left)) {
-                add_level(std::move(coarse));
+                add_level(std::move(coarse), moves);
                 all = left;
             } else if (!std::exchange(by_nets, false)) {
                 return;

@@ -117,20 +117,28 @@ HypergraphShare share_of(const std::vector<Arrival>& arrivals, int constraints, 
 
 }  // namespace
 
-MovedShare moved_to_small_nets(const Team& team, const HypergraphShare& share, const std::vector<std::int64_t>& sizes) {
-    const auto& h = share.hypergraph;
-    const auto ranks = static_cast<std::size_t>(team.size());
-    MovedShare result;
+std::vector<std::int32_t> ranks_by_small_nets(const Team& team, const HypergraphShare& share, const std::vector<std::int64_t>& sizes) {
     Numbers nets;
     team.agree([&] { nets = smallest_nets(share, sizes); });
     const auto bounds = sampled_bounds(team, share, nets);
+    std::vector<std::int32_t> result;
+    team.agree([&] {
+        for (auto net : nets)
+            result.push_back(static_cast<std::int32_t>(net < 0 ? team.rank()
+                                                               : std::upper_bound(bounds.begin(), bounds.end(), net) - bounds.begin()));
+    });
+    return result;
+}
+
+MovedShare moved(const Team& team, const HypergraphShare& share, const std::vector<std::int64_t>& sizes, std::vector<std::int32_t> to) {
+    const auto& h = share.hypergraph;
+    const auto ranks = static_cast<std::size_t>(team.size());
+    MovedShare result;
+    result.moves.to = std::move(to);
     std::vector<Numbers> messages(ranks);
     team.agree([&] {
         for (std::int64_t v = 0; v < h.vertices(); ++v) {
-            const auto net = nets[static_cast<std::size_t>(v)];
-            const auto to = net < 0 ? team.rank() : std::upper_bound(bounds.begin(), bounds.end(), net) - bounds.begin();
-            result.moves.to.push_back(static_cast<std::int32_t>(to));
-            auto& message = messages[static_cast<std::size_t>(to)];
+            auto& message = messages[static_cast<std::size_t>(result.moves.to[static_cast<std::size_t>(v)])];
             message.push_back(share.vertices[static_cast<std::size_t>(v)]);
             message.insert(message.end(), h.weights(v).begin(), h.weights(v).end());
             const auto length = message.size();

@@ -20,11 +20,14 @@ struct MovedShare {
     VertexMoves moves;
 };
 
-/// Brings vertices that share a small net together, as small nets say most about which vertices belong together: each vertex goes with its
-/// smallest net of two pins or more, and ranks get consecutive ones of these nets, with about equal numbers of pins. Nets with one pin are
-/// left out. Collective.
+/// Ranks for this rank's vertices that bring those together that share a small net, as small nets say most about what belongs together:
+/// each vertex goes with its smallest net of two pins or more, and ranks get consecutive ones of these nets, with about equal numbers of
+/// pins. Collective.
 /// @param sizes pins of the nets of `share` on all ranks
-MovedShare moved_to_small_nets(const Team& team, const HypergraphShare& share, const std::vector<std::int64_t>& sizes);
+std::vector<std::int32_t> ranks_by_small_nets(const Team& team, const HypergraphShare& share, const std::vector<std::int64_t>& sizes);
+
+/// Moves vertices to the given ranks. Nets with one pin on all ranks are left out. Collective.
+MovedShare moved(const Team& team, const HypergraphShare& share, const std::vector<std::int64_t>& sizes, std::vector<std::int32_t> to);
 
 /// Parts of the vertices as they were before the moves. Collective.
 VertexParts returned(const Team& team, const VertexMoves& moves, const VertexParts& parts);
