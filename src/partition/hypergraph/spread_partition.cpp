@@ -1,5 +1,6 @@
 // Partitions by all ranks: coarsening within ranks, a partition of what is left on one, and greedy refinement by all at a time with pins
-// counted anew for each turn (as parallel k-way refinement: Karypis and Kumar 1999; PHG: Devine et al. 2006).
+// counted anew for each turn (as parallel k-way refinement: Karypis and Kumar 1999; PHG: Devine et al. 2006). What a rank cannot see while it
+// coarsens decides how good parts become, so vertices come together before: first by their smallest nets, for rough parts, then by these.
 #include "partition/hypergraph/spread_partition.hpp"
 
 #include "base/math.hpp"
@@ -19,6 +20,7 @@ using Numbers = Team::Numbers;
 constexpr std::int64_t margin = 8;        ///< coarsening goes on that far below what may be gathered: the more levels, the more refinement
 constexpr int most_turns = 8;             ///< of refinement on each level
 constexpr std::int64_t worthwhile = 200;  ///< a turn that lowers the cut by a smaller part is the last one
+constexpr int rough_tries = 2;            ///< first bisections where parts are only to bring vertices together
 
 /// How good parts are: first the weight above the limits, then the cut.
 struct Quality {
@@ -32,30 +34,33 @@ public:
         : team_(team), parts_(parts), options_(options), random_(splitmix(options.seed) + static_cast<std::uint64_t>(team.rank())),
           work_(options.work) {}
 
-    VertexParts run(HypergraphShare share) {
+    VertexParts run(const HypergraphShare& share) {
         totals_ = share.hypergraph.total_weights();
         team_.sum(totals_);
+        const SpreadNets nets(team_, share);
         const auto enough = enough_vertices(parts_, options_.direct);
-        if (sum(share.hypergraph.vertices()) <= std::max(options_.gathered, enough)) return partition_on_first(share, SpreadNets(team_, share), KeptNets::all);
-        const auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
-        const auto rough = multilevel(moved(team_, share, sizes, ranks_by_small_nets(team_, share, sizes)), enough, true);
-        VertexParts to;
-        team_.agree([&] {
-            for (auto part : rough) to.push_back(static_cast<std::int32_t>(part % team_.size()));
-        });
-        return multilevel(moved(team_, share, sizes, std::move(to)), enough, false);
+        if (sum(share.hypergraph.vertices()) <= std::max(options_.gathered, enough))
+            return partition_on_first(share, nets, KeptNets::all, options_);
+        const auto sizes = nets.sizes(share.hypergraph);
+        auto to = multilevel(moved(team_, share, sizes, ranks_by_small_nets(team_, share, sizes)), Pass::rough);
+        for (auto& part : to) part = static_cast<std::int32_t>(part % team_.size());
+        return multilevel(moved(team_, share, sizes, std::move(to)), Pass::last);
     }
 
 private:
+    enum class Pass : std::uint8_t {
+        rough,  ///< vertices move on each level, and nothing is refined
+        last    ///< vertices stay
+    };
+
+    /// A hypergraph on all ranks.
     struct Level {
-        Level(const Team& team, MovedShare moved)
-            : share(std::move(moved.share)), moves(std::move(moved.moves)), nets(team, share), sizes(nets.sizes(share.hypergraph)) {}
+        Level(const Team& team, MovedShare from) : share(std::move(from.share)), moves(std::move(from.moves)), nets(team, share) {}
 
         const HypergraphShare share;
-        const VertexMoves moves;  ///< of clusters of the level below
+        const VertexMoves moves;  ///< of clusters of the level below, which are its vertices
         const SpreadNets nets;
-        const std::vector<std::int64_t> sizes;  ///< of nets, on all ranks
-        Clustering clustering;                  ///< for the level above
+        Clustering clustering;  ///< for the level above
     };
 
     const Hypergraph& top() const { return levels_.back().share.hypergraph; }
@@ -66,10 +71,15 @@ private:
         return values[0];
     }
 
-    VertexParts multilevel(MovedShare finest, std::int64_t enough, bool moves) {
+    VertexParts multilevel(MovedShare finest, Pass pass) {
         levels_.emplace_back(team_, std::move(finest));
-        coarsen(std::max(options_.gathered / margin, enough), moves);
-        auto parts = partition_on_first(levels_.back().share, levels_.back().nets, KeptNets::useful);
+        coarsen(pass);
+        auto options = options_;
+        if (pass == Pass::rough) {
+            options.tries = rough_tries;
+            options.cycles = 0;
+        }
+        auto parts = partition_on_first(levels_.back().share, levels_.back().nets, KeptNets::useful, options);
         while (true) {
             parts = returned(team_, levels_.back().moves, parts);
             levels_.pop_back();
@@ -80,60 +90,60 @@ private:
                 for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = parts[cluster[v]];
                 parts = std::move(finer);
             });
-            refine(parts);
+            if (pass == Pass::last) refine(parts);
         }
     }
 
-    void add_level(HypergraphShare share, bool moves) {
-        auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
-        auto to = moves ? ranks_by_small_nets(team_, share, sizes) : std::vector<std::int32_t>(share.vertices.size(), static_cast<std::int32_t>(team_.rank()));
-        auto result = moved(team_, share, sizes, std::move(to));
-        share = {};
-        levels_.emplace_back(team_, std::move(result));
-    }
-
-    void coarsen(std::int64_t enough, bool moves) {
+    void coarsen(Pass pass) {
+        const auto enough = std::max(options_.gathered / margin, enough_vertices(parts_, options_.direct));
         auto all = sum(top().vertices());
         bool by_nets = true;
         while (all > enough) {
             auto& level = levels_.back();
-            HypergraphShare coarse;
+            const auto sizes = level.nets.sizes(top());
+            MovedShare next;
             team_.agree([&] {
+                const auto mine = top().vertices();
                 ClusterLimits limits;
                 limits.weight = cluster_weights(totals_, parts_);
-                limits.fewest =
-                    std::max(static_cast<std::int64_t>(Wide{top().vertices()} * enough / all), vertices_of_next_level(top().vertices()));
-                limits.sizes = &level.sizes;
+                limits.fewest = std::max(static_cast<std::int64_t>(Wide{mine} * enough / all), vertices_of_next_level(mine));
+                limits.sizes = &sizes;
                 level.clustering = by_nets ? cluster_vertices(top(), limits, random_, work_) : cluster_neighbors(top(), limits);
-                coarse = clusters(level);
+                next.share = clusters(level);
             });
-            const auto left = sum(coarse.hypergraph.vertices());
-            if (!has_stalled(all, left)) {
-                add_level(std::move(coarse), moves);
-                all = left;
-            } else if (!std::exchange(by_nets, false)) {
-                return;
+            const auto left = sum(next.share.hypergraph.vertices());
+            if (has_stalled(all, left)) {
+                if (!std::exchange(by_nets, false)) return;
+                continue;
             }
+            if (pass == Pass::rough) next = moved_by_small_nets(next.share);
+            levels_.emplace_back(team_, std::move(next));
+            all = left;
         }
     }
 
     /// The hypergraph of a level's clusters; a cluster has the number of its first vertex.
     static HypergraphShare clusters(const Level& level) {
         const auto& [cluster, count] = level.clustering;
-        HypergraphShare result{contract(level.share.hypergraph, level.clustering, KeptNets::all),
-                               Numbers(static_cast<std::size_t>(count)), level.share.nets, level.share.all_nets};
+        HypergraphShare result{contract(level.share.hypergraph, level.clustering, KeptNets::all), Numbers(static_cast<std::size_t>(count)),
+                               level.share.nets, level.share.all_nets};
         for (std::size_t v = cluster.size(); v-- > 0;) result.vertices[cluster[v]] = level.share.vertices[v];
         return result;
     }
 
+    MovedShare moved_by_small_nets(const HypergraphShare& share) const {
+        const auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
+        return moved(team_, share, sizes, ranks_by_small_nets(team_, share, sizes));
+    }
+
     /// Rank 0 partitions what it gathers, and finds the limits of parts.
-    VertexParts partition_on_first(const HypergraphShare& share, const SpreadNets& nets, KeptNets kept) {
+    VertexParts partition_on_first(const HypergraphShare& share, const SpreadNets& nets, KeptNets kept, const PartitionOptions& options) {
         const auto whole = nets.gathered(share.hypergraph, share.vertices, kept);
         std::vector<Numbers> messages(static_cast<std::size_t>(team_.size()));
         team_.agree([&] {
             if (team_.rank() != 0) return;
-            const auto found = partition_hypergraph(whole.hypergraph, parts_, options_);
-            const auto limits = part_limits(whole.hypergraph, parts_, options_.imbalance);
+            const auto found = partition_hypergraph(whole.hypergraph, parts_, options);
+            const auto limits = part_limits(whole.hypergraph, parts_, options.imbalance);
             for (std::size_t r = 0; r < messages.size(); ++r) {
                 messages[r] = limits;
                 for (auto v : whole.vertices[r]) messages[r].push_back(found[static_cast<std::size_t>(v)]);
@@ -203,7 +213,7 @@ VertexParts partition_spread(const Team& team, HypergraphShare share, std::int64
     team.sum(totals);
     if (std::all_of(totals.begin(), totals.end(), [](auto total) { return total == 0; }))
         team.agree([&] { share.hypergraph = with_unit_weights(share.hypergraph); });
-    return SpreadPartition(team, parts, options).run(std::move(share));
+    return SpreadPartition(team, parts, options).run(share);
 }
 
 }  // namespace arges::partition

@@ -166,6 +166,7 @@ MovedShare moved(const Team& team, const HypergraphShare& share, const std::vect
 }
 
 VertexParts returned(const Team& team, const VertexMoves& moves, const VertexParts& parts) {
+    if (moves.from.empty()) return parts;
     std::vector<Numbers> messages(moves.from.size());
     team.agree([&] {
         for (std::size_t r = 0; r < messages.size(); ++r)
