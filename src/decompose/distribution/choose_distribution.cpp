@@ -1,4 +1,5 @@
-// From a request to a distribution of nonzeros and rows: layers and grid by predicted time, by hypergraph partitions, or from a file. Grains and policies: SPLATT; hypertensor-sc15, section 3; irregularity-aware-cpd-2023.
+// From a request to a distribution of nonzeros and rows: layers and grid by predicted time, by hypergraph partitions, or from a file.
+// Grains and policies: SPLATT; hypertensor-sc15, section 3; irregularity-aware-cpd-2023.
 #include "decompose/distribution/choose_distribution.hpp"
 
 #include "arges/error.hpp"
@@ -9,6 +10,7 @@
 #include "interface/sparse_tensor_slices.hpp"
 #include "partition/choice_plan.hpp"
 #include "partition/hypergraph/hypergraph_distributions.hpp"
+#include "partition/hypergraph/spread_partition.hpp"
 
 #include <algorithm>
 #include <array>
@@ -186,8 +188,10 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
         if (from_file) tally.pass(3 * rank * share.before * share.ranks);  // as they are read, which grows, and as messages
     }
     if (distribution.ends_with("-hypergraph")) {
-        const auto all = share.before * share.ranks;
-        tally.pass(all * order * (number + partition::hypergraph_bytes) + 2 * number * all);
+        // What this rank has of the hypergraph, a pin for each nonzero and mode or for each pair of modes, and what rank 0 gathers.
+        const auto pins = share.before * order * (distribution.starts_with("fine") ? 1 : order);
+        const auto gathered = std::min(pins * share.ranks, partition::most_gathered_pins(partition::distribution_options(1)));
+        tally.pass((pins + gathered) * partition::hypergraph_bytes);
     }
     const bool counts_slices = !distribution.starts_with("fine") && !distribution.ends_with("-hypergraph") &&
                                (share.ranks > 1 || distribution.starts_with("coarse"));

@@ -35,8 +35,8 @@ struct ChosenDistribution {
 ///
 /// "auto" and a medium-grain distribution without grid or policy take what partition::choose_within() finds for a twentieth of ten
 /// iterations as they are expected (measured, the choice takes more of small tensors), among those that agree with what is given; the grid
-/// "best" takes the first of partition::choose_medium(), whatever that costs. All ranks work on it, each with its share, and on the hypergraph
-/// distributions, of which rank 0 partitions what the others leave (see partition::partition_spread()). Collective.
+/// "best" takes the first of partition::choose_medium(), whatever that costs. All ranks work on it, each with its share, and on the
+/// hypergraph distributions, of which rank 0 partitions what the others leave (see partition::partition_spread()). Collective.
 /// @throws InvalidArgument for texts that are not understood or do not fit together, a grid of another number of ranks, and
 /// partition files of
 ///         another tensor

@@ -1,5 +1,5 @@
-// The coarse- and fine-grain hypergraphs (hypertensor-sc15, section 3), made where the nonzeros are; slices get their numbers from the ranks
-// that their lists are spread over.
+// The coarse- and fine-grain hypergraphs (hypertensor-sc15, section 3), made where the nonzeros are; slices get their numbers from the
+// ranks that their lists are spread over.
 #include "decompose/distribution/hypergraph_shares.hpp"
 
 #include "base/release.hpp"
@@ -40,7 +40,8 @@ std::vector<SlicePair> distinct_pairs(const std::vector<std::int64_t>& first, co
 /// The slices of all modes as vertices: those of a mode behind those of the modes before.
 class SliceVertices {
 public:
-    SliceVertices(const Communicator& comm, std::vector<SliceList> lists) : comm_(comm), lists_(std::move(lists)), first_{0}, first_mine_{0} {
+    SliceVertices(const Communicator& comm, std::vector<SliceList> lists)
+        : comm_(comm), lists_(std::move(lists)), first_{0}, first_mine_{0} {
         for (const auto& list : lists_) {
             first_.push_back(first_.back() + list.total());
             first_mine_.push_back(first_mine_.back() + static_cast<std::int64_t>(list.mine.size()));
@@ -62,9 +63,7 @@ public:
     }
 
 private:
-    std::int64_t first_number(std::size_t mode) const {
-        return first_[mode] + lists_[mode].first[static_cast<std::size_t>(comm_.rank())];
-    }
+    std::int64_t first_number(std::size_t mode) const { return first_[mode] + lists_[mode].first[static_cast<std::size_t>(comm_.rank())]; }
 
     const Communicator& comm_;
     std::vector<SliceList> lists_;
@@ -112,7 +111,8 @@ partition::HypergraphShare fine_grain_share(const Communicator& comm, const spar
         rows = partition::nonempty_rows(view);
         result.hypergraph = partition::fine_grain_hypergraph(view, rows);
         result.vertices.resize(static_cast<std::size_t>(nonzeros.count()));
-        std::iota(result.vertices.begin(), result.vertices.end(), std::accumulate(counts.begin(), counts.begin() + comm.rank(), std::int64_t{0}));
+        std::iota(result.vertices.begin(), result.vertices.end(),
+                  std::accumulate(counts.begin(), counts.begin() + comm.rank(), std::int64_t{0}));
         release(rows.position);
     });
     for (const auto& mine : rows.rows) {

@@ -11,8 +11,8 @@ namespace arges::partition {
 namespace {
 
 constexpr std::uint32_t nobody = ~0u;
-constexpr std::size_t largest_whole = 400;  ///< nets up to this size, or less in large hypergraphs, are looked at whole
-constexpr std::size_t sample = 32;          ///< pins that are looked at of larger nets
+constexpr std::size_t largest_whole = 400;     ///< nets up to this size, or less in large hypergraphs, are looked at whole
+constexpr std::size_t sample = 32;             ///< pins that are looked at of larger nets
 constexpr std::int64_t vertices_of_part = 60;  ///< fewest that coarsening for many parts leaves
 constexpr double shrinkage = 2.5;              ///< of vertices from level to level, at most
 constexpr double stalled = 0.95;               ///< coarsening ends when a level keeps more of the vertices
@@ -269,9 +269,7 @@ std::vector<std::int64_t> cluster_weights(const std::vector<std::int64_t>& total
 
 std::int64_t enough_vertices(std::int64_t parts, std::int64_t direct) { return std::max(direct, 2 * vertices_of_part * parts); }
 
-std::int64_t vertices_of_next_level(std::int64_t vertices) {
-    return static_cast<std::int64_t>(static_cast<double>(vertices) / shrinkage);
-}
+std::int64_t vertices_of_next_level(std::int64_t vertices) { return static_cast<std::int64_t>(static_cast<double>(vertices) / shrinkage); }
 
 bool has_stalled(std::int64_t vertices, std::int64_t clusters) {
     return static_cast<double>(clusters) > stalled * static_cast<double>(vertices);

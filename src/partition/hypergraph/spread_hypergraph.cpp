@@ -19,9 +19,7 @@ struct Lists {
     std::vector<std::int64_t> begin;
     std::vector<V> values;
 
-    std::span<V> of(std::size_t i) {
-        return {values.data() + begin[i], static_cast<std::size_t>(begin[i + 1] - begin[i])};
-    }
+    std::span<V> of(std::size_t i) { return {values.data() + begin[i], static_cast<std::size_t>(begin[i + 1] - begin[i])}; }
 };
 
 /// Appends a list behind its length, whose place is known before the list is.
@@ -79,7 +77,24 @@ void SpreadNets::for_each_list(std::size_t rank, const Numbers& lists, F f) cons
     }
 }
 
-GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vector<std::int64_t>& numbers, KeptNets kept) const {
+std::int64_t SpreadNets::size_limit(std::int64_t pins) const {
+    const auto all = sizes();
+    const auto pins_up_to = [&](std::int64_t most) {
+        Numbers sum{0};
+        for (std::size_t net = 0; net < all.size(); ++net)
+            if (all[net] > 1 && all[net] <= most)
+                sum[0] += static_cast<std::int64_t>(share_.hypergraph.pins(static_cast<std::int64_t>(net)).size());
+        team_.sum(sum);
+        return sum[0];
+    };
+    std::int64_t limit = 1;
+    for (auto step = std::int64_t{1} << 32; step > 0; step /= 2)
+        if (pins_up_to(limit + step) <= pins) limit += step;
+    return limit;
+}
+
+GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) const {
+    const auto& mine = share_.hypergraph;
     const auto ranks = static_cast<std::size_t>(team_.size());
     const auto constraints = static_cast<std::size_t>(mine.constraints());
     GatheredHypergraph result;
@@ -88,7 +103,7 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
 
     // Rank 0 numbers the vertices of all ranks without gaps.
     std::vector<Numbers> messages(ranks);
-    team_.agree([&] { messages[0] = numbers; });
+    team_.agree([&] { messages[0] = share_.vertices; });
     messages = team_.all_to_all(std::move(messages));
     team_.agree([&] {
         if (team_.rank() != 0) return;
@@ -104,7 +119,8 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
 
     messages.assign(ranks, {});
     team_.agree([&] {
-        for (std::int64_t v = 0; v < mine.vertices(); ++v) messages[0].insert(messages[0].end(), mine.weights(v).begin(), mine.weights(v).end());
+        for (std::int64_t v = 0; v < mine.vertices(); ++v)
+            messages[0].insert(messages[0].end(), mine.weights(v).begin(), mine.weights(v).end());
     });
     messages = team_.all_to_all(std::move(messages));
     team_.agree([&] {
@@ -112,7 +128,8 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
         data.weights.resize(static_cast<std::size_t>(data.vertices) * constraints);
         for (std::size_t r = 0; r < ranks; ++r)
             for (std::size_t i = 0; i < messages[r].size(); ++i)
-                data.weights[static_cast<std::size_t>(result.vertices[r][i / constraints]) * constraints + i % constraints] = messages[r][i];
+                data.weights[static_cast<std::size_t>(result.vertices[r][i / constraints]) * constraints + i % constraints] =
+                    messages[r][i];
     });
 
     // Nets are put together by their owners.
@@ -128,7 +145,8 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
     team_.agree([&] {
         Lists<std::uint32_t> pins{std::vector<std::int64_t>(owned() + 1, 0), {}};
         for (std::size_t r = 0; r < ranks; ++r)
-            for_each_list(r, messages[r], [&](std::size_t net, auto list) { pins.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
+            for_each_list(r, messages[r],
+                          [&](std::size_t net, auto list) { pins.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
         for (std::size_t net = 0; net < owned(); ++net) pins.begin[net + 1] += pins.begin[net];
         pins.values.resize(static_cast<std::size_t>(pins.begin.back()));
         auto next = pins.begin;
@@ -138,7 +156,8 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
             });
         for (std::size_t net = 0; net < owned(); ++net) {
             const auto all = pins.of(net);
-            if (kept == KeptNets::useful && all.size() < 2) continue;
+            const auto size = static_cast<std::int64_t>(all.size());
+            if (size < fewest || size > most) continue;
             std::sort(all.begin(), all.end());
             nets[0].push_back(static_cast<std::int64_t>(net) * team_.size() + team_.rank());
             nets[0].push_back(costs_[net]);
@@ -155,7 +174,7 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
             const auto& list = nets[owner(net)];
             auto& at = next[owner(net)];
             const bool is_there = at < list.size() && list[at] == net;
-            if (!is_there && kept == KeptNets::useful) continue;
+            if (!is_there && fewest > 0) continue;
             data.costs.push_back(is_there ? list[at + 1] : 0);
             if (is_there) {
                 const auto pins = std::span(list).subspan(at + 3, static_cast<std::size_t>(list[at + 2]));
@@ -170,12 +189,13 @@ GatheredHypergraph SpreadNets::gathered(const Hypergraph& mine, const std::vecto
     return result;
 }
 
-std::vector<std::int64_t> SpreadNets::sizes(const Hypergraph& mine) const {
+std::vector<std::int64_t> SpreadNets::sizes() const {
     const auto ranks = static_cast<std::size_t>(team_.size());
     std::vector<Numbers> messages(ranks);
     team_.agree([&] {
         for (std::size_t net = 0; net < share_.nets.size(); ++net)
-            messages[owner(share_.nets[net])].push_back(static_cast<std::int64_t>(mine.pins(static_cast<std::int64_t>(net)).size()));
+            messages[owner(share_.nets[net])].push_back(
+                static_cast<std::int64_t>(share_.hypergraph.pins(static_cast<std::int64_t>(net)).size()));
     });
     messages = team_.all_to_all(std::move(messages));
     team_.agree([&] {
@@ -194,7 +214,8 @@ std::vector<std::int64_t> SpreadNets::sizes(const Hypergraph& mine) const {
     return result;
 }
 
-PinPlaces SpreadNets::places(const Hypergraph& mine, const VertexParts& parts) const {
+PinPlaces SpreadNets::places(const VertexParts& parts) const {
+    const auto& mine = share_.hypergraph;
     const auto ranks = static_cast<std::size_t>(team_.size());
     std::vector<Numbers> messages(ranks);
     team_.agree([&] {
@@ -270,7 +291,7 @@ PinPlaces SpreadNets::places(const Hypergraph& mine, const VertexParts& parts) c
 }
 
 std::int64_t cut(const Team& team, const HypergraphShare& share, const VertexParts& parts) {
-    return SpreadNets(team, share).places(share.hypergraph, parts).cut;
+    return SpreadNets(team, share).places(parts).cut;
 }
 
 }  // namespace arges::partition

@@ -1,12 +1,12 @@
 /// Hypergraphs whose vertices are spread over the ranks of a team. Pure: what ranks tell each other goes through Team.
 #pragma once
 
-#include "partition/hypergraph/coarsen.hpp"
 #include "partition/hypergraph/hypergraph.hpp"
 #include "partition/hypergraph/kway_refine.hpp"
 #include "partition/tensor_part.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace arges::partition {
@@ -21,7 +21,7 @@ struct HypergraphShare {
 
 /// A whole hypergraph on rank 0, with the vertices in order of their numbers.
 struct GatheredHypergraph {
-    Hypergraph hypergraph;               ///< on other ranks an empty one
+    Hypergraph hypergraph;                ///< on other ranks an empty one
     std::vector<Team::Numbers> vertices;  ///< on rank 0, which of its vertices each rank has, in the rank's order
 };
 
@@ -37,18 +37,24 @@ public:
     /// Looks at the nets of `share` as long as it lives. Collective.
     SpreadNets(const Team& team, const HypergraphShare& share);
 
-    /// @param mine     this rank's vertices @param numbers  of these vertices
-    /// @param kept     useful: nets with one pin are left out, else all nets are there under their numbers
-    /// Collective.
-    GatheredHypergraph gathered(const Hypergraph& mine, const std::vector<std::int64_t>& numbers, KeptNets kept) const;
+    /// All nets under their numbers. Collective.
+    GatheredHypergraph gathered() const { return gathered(0, largest); }
+    /// Nets of two pins or more. Collective. @param most pins; the nets that have most pins, and so say least, are left out beyond
+    GatheredHypergraph gathered(std::int64_t most) const { return gathered(2, size_limit(most)); }
 
     /// Pins of this rank's nets on all ranks. Collective.
-    std::vector<std::int64_t> sizes(const Hypergraph& mine) const;
+    std::vector<std::int64_t> sizes() const;
 
-    /// Collective.
-    PinPlaces places(const Hypergraph& mine, const VertexParts& parts) const;
+    /// @param parts of this rank's vertices. Collective.
+    PinPlaces places(const VertexParts& parts) const;
 
 private:
+    static constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+
+    /// Nets of at least `fewest` and at most `most` pins; with 0 all of them are there under their numbers.
+    GatheredHypergraph gathered(std::int64_t fewest, std::int64_t most) const;
+    /// The largest size up to which all nets of two pins or more together have at most so many pins.
+    std::int64_t size_limit(std::int64_t pins) const;
     std::size_t owner(std::int64_t net) const { return static_cast<std::size_t>(net % team_.size()); }
     std::size_t owned() const { return costs_.size(); }
     /// Calls f(net, list) for each of the lists of a rank, each behind its length, of nets that this one looks after.

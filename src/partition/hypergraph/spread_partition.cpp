@@ -1,10 +1,13 @@
 // Partitions by all ranks: coarsening within ranks, a partition of what is left on one, and greedy refinement by all at a time with pins
-// counted anew for each turn (as parallel k-way refinement: Karypis and Kumar 1999; PHG: Devine et al. 2006). What a rank cannot see while it
-// coarsens decides how good parts become, so vertices come together before: first by their smallest nets, for rough parts, then by these.
+// counted anew for each turn (as parallel k-way refinement: Karypis and Kumar 1999; PHG: Devine et al. 2006). What a rank cannot see while
+// it coarsens decides how good parts become, so vertices come together before: first by their smallest nets, for rough parts, then by
+// these.
 #include "partition/hypergraph/spread_partition.hpp"
 
 #include "base/math.hpp"
+#include "base/saturate.hpp"
 #include "base/splitmix.hpp"
+#include "partition/hypergraph/coarsen.hpp"
 #include "partition/hypergraph/vertex_moves.hpp"
 
 #include <algorithm>
@@ -17,10 +20,12 @@ namespace {
 
 using Numbers = Team::Numbers;
 
-constexpr std::int64_t margin = 8;        ///< coarsening goes on that far below what may be gathered: the more levels, the more refinement
-constexpr int most_turns = 8;             ///< of refinement on each level
-constexpr std::int64_t worthwhile = 200;  ///< a turn that lowers the cut by a smaller part is the last one
-constexpr int rough_tries = 2;            ///< first bisections where parts are only to bring vertices together
+constexpr std::int64_t margin = 8;    ///< coarsening goes on that far below what may be gathered: the more levels, the more refinement
+constexpr std::int64_t cut_back = 4;  ///< clusters keep that much fewer pins than may be gathered: rank 0 works on them alone
+constexpr std::int64_t pins_of_vertex = 16;  ///< that may be gathered, for each vertex that may be
+constexpr int most_turns = 8;                ///< of refinement on each level
+constexpr std::int64_t worthwhile = 200;     ///< a turn that lowers the cut by a smaller part is the last one
+constexpr int rough_tries = 2;               ///< first bisections where parts are only to bring vertices together
 
 /// How good parts are: first the weight above the limits, then the cut.
 struct Quality {
@@ -39,9 +44,9 @@ public:
         team_.sum(totals_);
         const SpreadNets nets(team_, share);
         const auto enough = enough_vertices(parts_, options_.direct);
-        if (sum(share.hypergraph.vertices()) <= std::max(options_.gathered, enough))
-            return partition_on_first(share, nets, KeptNets::all, options_);
-        const auto sizes = nets.sizes(share.hypergraph);
+        if (sum(share.hypergraph.vertices()) <= std::max(options_.gathered, enough) && sum(share.hypergraph.pin_count()) <= most_pins())
+            return partition_on_first(nets.gathered(), options_);
+        const auto sizes = nets.sizes();
         auto to = multilevel(moved(team_, share, sizes, ranks_by_small_nets(team_, share, sizes)), Pass::rough);
         for (auto& part : to) part = static_cast<std::int32_t>(part % team_.size());
         return multilevel(moved(team_, share, sizes, std::move(to)), Pass::last);
@@ -63,6 +68,8 @@ private:
         Clustering clustering;  ///< for the level above
     };
 
+    std::int64_t most_pins() const { return most_gathered_pins(options_); }
+
     const Hypergraph& top() const { return levels_.back().share.hypergraph; }
 
     std::int64_t sum(std::int64_t value) const {
@@ -79,8 +86,9 @@ private:
             options.tries = rough_tries;
             options.cycles = 0;
         }
-        auto parts = partition_on_first(levels_.back().share, levels_.back().nets, KeptNets::useful, options);
+        auto parts = partition_on_first(levels_.back().nets.gathered(most_pins() / cut_back), options);
         while (true) {
+            if (pass == Pass::last) refine(parts);
             parts = returned(team_, levels_.back().moves, parts);
             levels_.pop_back();
             if (levels_.empty()) return parts;
@@ -90,7 +98,6 @@ private:
                 for (std::size_t v = 0; v < finer.size(); ++v) finer[v] = parts[cluster[v]];
                 parts = std::move(finer);
             });
-            if (pass == Pass::last) refine(parts);
         }
     }
 
@@ -100,7 +107,7 @@ private:
         bool by_nets = true;
         while (all > enough) {
             auto& level = levels_.back();
-            const auto sizes = level.nets.sizes(top());
+            const auto sizes = level.nets.sizes();
             MovedShare next;
             team_.agree([&] {
                 const auto mine = top().vertices();
@@ -132,13 +139,12 @@ private:
     }
 
     MovedShare moved_by_small_nets(const HypergraphShare& share) const {
-        const auto sizes = SpreadNets(team_, share).sizes(share.hypergraph);
+        const auto sizes = SpreadNets(team_, share).sizes();
         return moved(team_, share, sizes, ranks_by_small_nets(team_, share, sizes));
     }
 
-    /// Rank 0 partitions what it gathers, and finds the limits of parts.
-    VertexParts partition_on_first(const HypergraphShare& share, const SpreadNets& nets, KeptNets kept, const PartitionOptions& options) {
-        const auto whole = nets.gathered(share.hypergraph, share.vertices, kept);
+    /// Rank 0 partitions what it has gathered, and finds the limits of parts.
+    VertexParts partition_on_first(const GatheredHypergraph& whole, const PartitionOptions& options) {
         std::vector<Numbers> messages(static_cast<std::size_t>(team_.size()));
         team_.agree([&] {
             if (team_.rank() != 0) return;
@@ -156,12 +162,13 @@ private:
     }
 
     Quality quality(const VertexParts& parts, PinPlaces& places) {
-        places = levels_.back().nets.places(top(), parts);
+        places = levels_.back().nets.places(parts);
         auto weights = part_weights(top(), parts, parts_);
         const auto mine = weights;
         team_.sum(weights);
         Quality result{0, places.cut};
-        for (std::size_t i = 0; i < weights.size(); ++i) result.overload += std::max<std::int64_t>(0, weights[i] - limits_[i % limits_.size()]);
+        for (std::size_t i = 0; i < weights.size(); ++i)
+            result.overload += std::max<std::int64_t>(0, weights[i] - limits_[i % limits_.size()]);
         for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = counted_weight(mine[i], weights[i], i % limits_.size());
         places.others.weights = std::move(weights);
         return result;
@@ -205,6 +212,8 @@ private:
 };
 
 }  // namespace
+
+std::int64_t most_gathered_pins(const PartitionOptions& options) { return saturated_product(pins_of_vertex, options.gathered); }
 
 VertexParts partition_spread(const Team& team, HypergraphShare share, std::int64_t parts, const PartitionOptions& options) {
     check_partition(parts, options);

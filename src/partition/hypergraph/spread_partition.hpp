@@ -8,11 +8,15 @@
 
 namespace arges::partition {
 
-/// Parts of this rank's vertices, of a small cut and balanced as those of partition_hypergraph(). Ranks cluster their own vertices until all
-/// together have `options.gathered` (or enough_vertices(), if that is more); rank 0 partitions the clusters; on the way back ranks move
-/// their vertices by turns of greedy refinement, each within its share of what parts may still take. Up to `options.gathered` vertices the
-/// parts are those of partition_hypergraph() for the whole hypergraph. They depend on which rank has which vertices. Collective.
-/// @throws InvalidArgument as partition_hypergraph(), and for 2^32 clusters or nets on one rank
+/// Pins that rank 0 gathers at most.
+std::int64_t most_gathered_pins(const PartitionOptions& options);
+
+/// Parts of this rank's vertices, of a small cut and balanced as those of partition_hypergraph(). Ranks cluster their own vertices, rank 0
+/// partitions the clusters, and on the way back ranks move their vertices by turns of greedy refinement, each within its share of what
+/// parts may still take. All that is done twice: the first parts are rough ones, by which vertices come together on ranks. Where all
+/// vertices and pins are no more than what may be gathered, the parts are those of partition_hypergraph() for the whole hypergraph. Else
+/// they depend on the number of ranks. Collective.
+/// @throws InvalidArgument as check_partition()
 VertexParts partition_spread(const Team& team, HypergraphShare share, std::int64_t parts, const PartitionOptions& options = {});
 
 }  // namespace arges::partition

@@ -124,8 +124,8 @@ std::vector<std::int32_t> ranks_by_small_nets(const Team& team, const Hypergraph
     std::vector<std::int32_t> result;
     team.agree([&] {
         for (auto net : nets)
-            result.push_back(static_cast<std::int32_t>(net < 0 ? team.rank()
-                                                               : std::upper_bound(bounds.begin(), bounds.end(), net) - bounds.begin()));
+            result.push_back(
+                static_cast<std::int32_t>(net < 0 ? team.rank() : std::upper_bound(bounds.begin(), bounds.end(), net) - bounds.begin()));
     });
     return result;
 }

@@ -10,7 +10,7 @@ namespace arges::partition {
 
 /// Which vertices of a rank went where, and which came. Empty: none did.
 struct VertexMoves {
-    std::vector<std::int32_t> to;                   ///< rank that each vertex of this one went to
+    std::vector<std::int32_t> to;                  ///< rank that each vertex of this one went to
     std::vector<std::vector<std::uint32_t>> from;  ///< by rank, vertices of this one now that came from it, in its order
 };
 
