@@ -208,7 +208,7 @@ TEST_F(SpreadPartition, SmallOnesAreThoseOfOneRank) {
 
 TEST_F(SpreadPartition, CoarsenedRandomOnesAreBalancedAndBelowRandomParts) {
     RandomNumbers random(3);
-    for (int i = 0; i < 24; ++i) {
+    for (int i = 0; i < 10; ++i) {
         const auto vertices = std::int64_t{300} << i % 5;
         const auto whole = random_hypergraph(vertices, vertices + random.below(static_cast<std::uint64_t>(vertices)), 1, random);
         const auto share = share_of(whole, random_owners(vertices, comm_.size(), random));

@@ -2,6 +2,7 @@
 #include "arges/cpd.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tucker.hpp"
+#include "decompose/distribution/choose_distribution.hpp"
 #include "decompose/distribution/distribute.hpp"
 #include "decompose/distribution/slice_counts.hpp"
 #include "decompose/sparse_memory.hpp"
@@ -224,6 +225,22 @@ TEST_F(ForecastsOnRanks, CoverDecompositions) {
                 const bool chooses = std::string(distribution) == "auto" && comm().size() > 1;
                 expect_covered(taken, forecast, std::string(distribution) + ", " + shape.text(), chooses ? 0 : least_share(is_hypergraph));
             }
+}
+
+/// A tensor that is too large for rank 0 to partition as it is.
+TEST_F(ForecastsOnRanks, CoverSpreadPartitions) {
+    const Sizes shape{{60000, 40000, 50}, 200000};
+    const auto x = random_nonzeros({shape.lengths, shape.count / comm().size()}, 7 + static_cast<std::uint64_t>(comm().rank()));
+    decompose::SparseShare share;
+    share.ranks = comm().size();
+    share.lengths = shape.lengths;
+    share.before = x.count();
+    for (const char* distribution : {"fine-hypergraph", "coarse-hypergraph"}) {
+        decompose::DistributionRequest request;
+        request.distribution = distribution;
+        const auto taken = most(most_held([&] { decompose::choose_distribution(comm(), x, request); }));
+        expect_covered(taken, decompose::choice_memory(share, distribution, false).peak(), distribution, 0.05);
+    }
 }
 
 TEST_F(ForecastsOnRanks, CoverSparseTucker) {
