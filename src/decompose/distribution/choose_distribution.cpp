@@ -188,10 +188,11 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
         if (from_file) tally.pass(3 * rank * share.before * share.ranks);  // as they are read, which grows, and as messages
     }
     if (distribution.ends_with("-hypergraph")) {
-        // What this rank has of the hypergraph, a pin for each nonzero and mode or for each pair of modes, and what rank 0 gathers.
+        // A pin for each nonzero and mode, or for each pair of modes; with one rank nothing is gathered.
         const auto pins = share.before * order * (distribution.starts_with("fine") ? 1 : order);
-        const auto gathered = std::min(pins * share.ranks, partition::most_gathered_pins(partition::distribution_options(1)));
-        tally.pass((pins + gathered) * partition::hypergraph_bytes);
+        const auto most = partition::most_gathered_pins(partition::distribution_options(1));
+        const auto gathered = share.ranks > 1 ? std::min(pins * share.ranks, most) : 0;
+        tally.pass(pins * partition::spread_bytes + gathered * partition::gathered_bytes);
     }
     const bool counts_slices = !distribution.starts_with("fine") && !distribution.ends_with("-hypergraph") &&
                                (share.ranks > 1 || distribution.starts_with("coarse"));

@@ -9,7 +9,7 @@
 
 namespace arges::partition {
 
-/// Memory that hypergraph partitions take at most for each nonzero and mode, and where they are spread for each pin, in bytes.
+/// Memory that hypergraph partitions of one rank take at most for each nonzero and mode, in bytes.
 inline constexpr std::int64_t hypergraph_bytes = 200;
 
 /// How hypergraphs are partitioned for distributions: with 5 % imbalance.

@@ -8,6 +8,9 @@
 
 namespace arges::partition {
 
+/// Memory that spread partitions take at most, in bytes: for each pin that a rank has, and on rank 0 for each that it gathers.
+inline constexpr std::int64_t spread_bytes = 100, gathered_bytes = 150;
+
 /// Pins that rank 0 gathers at most.
 std::int64_t most_gathered_pins(const PartitionOptions& options);
 
