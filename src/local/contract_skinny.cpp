@@ -193,14 +193,20 @@ private:
         const std::int64_t tiles = quotient_above(now_.rows, tile_rows<T>) * shape_.column_tiles;
         for (std::int64_t tile = 0; tile < tiles; ++tile) {
             const std::int64_t row = tile / shape_.column_tiles * tile_rows<T>, column_tile = tile % shape_.column_tiles;
-            if (column_tile == 0)
-                pack_tile_rows<T>(x_.a, {k_a_.data() + p, static_cast<std::size_t>(count)}, now_.a.data() + row, packed_a_.data());
+            const std::int64_t* const rows = now_.a.data() + row;
+            RowsToPack<T> to_pack;
+            if (column_tile == 0) {
+                if (are_neighbours(rows, tile_rows<T>))
+                    to_pack = {x_.a + rows[0], k_a_.data() + p};
+                else
+                    pack_tile_rows<T>(x_.a, {k_a_.data() + p, static_cast<std::size_t>(count)}, rows, packed_a_.data());
+            }
             const T* b = packed_b_.data() + p * shape_.n + shape_.first_column(column_tile) * count;
             const TilePlaces at{{now_.c.data() + row, static_cast<std::size_t>(std::min<std::int64_t>(tile_rows<T>, now_.rows - row))},
                                 columns(n_c_, column_tile)};
             alignas(64) T sum[tile_rows<T> * tile_columns];
             prefetch_tile(at, x_.c);
-            multiply_tile<T>(static_cast<int>(at.columns.size()), {packed_a_.data(), b, count, next.share(tile, tiles)}, sum);
+            multiply_tile<T>(static_cast<int>(at.columns.size()), {packed_a_.data(), b, count, next.share(tile, tiles), to_pack}, sum);
             write_tile<T>(sum, at, {x_.alpha, beta}, x_.c);
         }
     }

@@ -78,28 +78,41 @@ private:
     std::int64_t left_, each_, i_ = 0, j_ = 0;
 };
 
+/// Rows of A that are packed while they are used: those at a + k[p].
+template <class T>
+struct RowsToPack {
+    const T* a = nullptr;
+    const std::int64_t* k = nullptr;
+};
+
 /// Packed parts of A and B for one tile: tile_rows entries of A and `columns` of B for each of the
 /// k products.
 template <class T>
 struct TileInput {
-    const T* a;
+    T* a;
     const T* b;
     std::int64_t k;
     Prefetch<T> next;
+    RowsToPack<T> rows = {};  ///< if there are any, A is not packed yet
 };
 
 /// The sum of the k products; column j of the tile begins at tile[j * tile_rows].
-template <class T, int columns>
+template <class T, int columns, bool packs>
 void multiply_tile(const TileInput<T>& x, T* tile) {
     typedef T Vector __attribute__((vector_size(register_bytes)));
     typedef Vector InMemory __attribute__((may_alias));
+    typedef Vector Anywhere __attribute__((may_alias, aligned(sizeof(T))));
     Vector sum[columns][tile_vectors];
 #pragma GCC unroll 24
     for (int i = 0; i < columns * tile_vectors; ++i) sum[i / tile_vectors][i % tile_vectors] = Vector{};
-    const InMemory* a = reinterpret_cast<const InMemory*>(x.a);
+    InMemory* a = reinterpret_cast<InMemory*>(x.a);
     const T* b = x.b;
     LineFetcher<T> next(x.next, x.k);
     for (std::int64_t p = 0; p < x.k; ++p, a += tile_vectors, b += columns) {
+        if constexpr (packs) {
+            const auto* const from = reinterpret_cast<const Anywhere*>(x.rows.a + x.rows.k[p]);
+            for (int v = 0; v < tile_vectors; ++v) a[v] = from[v];
+        }
         const Vector row[tile_vectors] = {a[0], a[1], a[2]};
         next.fetch();
 #pragma GCC unroll 8
@@ -115,7 +128,7 @@ void multiply_tile(const TileInput<T>& x, T* tile) {
 /// multiply_tile for 1 <= columns <= tile_columns.
 template <class T, int most = tile_columns>
 void multiply_tile(int columns, const TileInput<T>& x, T* tile) {
-    if (columns == most) return multiply_tile<T, most>(x, tile);
+    if (columns == most) return x.rows.a != nullptr ? multiply_tile<T, most, true>(x, tile) : multiply_tile<T, most, false>(x, tile);
     if constexpr (most > 1) multiply_tile<T, most - 1>(columns, x, tile);
 }
 

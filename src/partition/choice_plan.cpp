@@ -10,7 +10,7 @@ namespace arges::partition {
 namespace {
 
 /// Seconds of the steps of a choice, from measurements on one core, rounded up.
-constexpr double per_visit = 9e-9;    ///< for a nonzero of this rank and a mode: hashes, and counts of slices in the modes that are cut
+constexpr double per_visit = 9e-9;      ///< for a nonzero of this rank and a mode: hashes, and counts of slices in the modes that are cut
 constexpr double per_look_up = 1.2e-7;  ///< for a sampled nonzero, a mode and a candidate, with what sending and sorting it takes
 constexpr double rounds = 120;          ///< of messages, for each doubling of the ranks
 constexpr std::int64_t least_sample = 512;
