@@ -101,7 +101,6 @@ template <class T, int columns, bool packs>
 void multiply_tile(const TileInput<T>& x, T* tile) {
     typedef T Vector __attribute__((vector_size(register_bytes)));
     typedef Vector InMemory __attribute__((may_alias));
-    typedef Vector Anywhere __attribute__((may_alias, aligned(sizeof(T))));
     Vector sum[columns][tile_vectors];
 #pragma GCC unroll 24
     for (int i = 0; i < columns * tile_vectors; ++i) sum[i / tile_vectors][i % tile_vectors] = Vector{};
@@ -109,11 +108,17 @@ void multiply_tile(const TileInput<T>& x, T* tile) {
     const T* b = x.b;
     LineFetcher<T> next(x.next, x.k);
     for (std::int64_t p = 0; p < x.k; ++p, a += tile_vectors, b += columns) {
+        Vector row[tile_vectors];
         if constexpr (packs) {
-            const auto* const from = reinterpret_cast<const Anywhere*>(x.rows.a + x.rows.k[p]);
-            for (int v = 0; v < tile_vectors; ++v) a[v] = from[v];
+            const T* const from = x.rows.a + x.rows.k[p];  // need not be aligned as vectors are
+#pragma GCC unroll 3
+            for (int v = 0; v < tile_vectors; ++v) {
+                std::memcpy(&row[v], from + v * vector_lanes<T>, sizeof(Vector));
+                a[v] = row[v];
+            }
+        } else {
+            for (int v = 0; v < tile_vectors; ++v) row[v] = a[v];
         }
-        const Vector row[tile_vectors] = {a[0], a[1], a[2]};
         next.fetch();
 #pragma GCC unroll 8
         for (int j = 0; j < columns; ++j)

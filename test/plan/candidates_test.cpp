@@ -105,7 +105,9 @@ TEST(RankedGrids, OfShortRunsAreFewer) {
             limited.memory_limit = std::int64_t{1} << 50;
             EXPECT_EQ(count(long_runs), count(all)) << name;
             EXPECT_EQ(count(limited), count(all)) << name;
-            if (ranks == 4096) EXPECT_LT(count(short_runs), count(all)) << name;
+            if (ranks == 4096) {
+                EXPECT_LT(count(short_runs), count(all)) << name;
+            }
             const double ratio = seconds(short_runs) / seconds(all);
             EXPECT_LE(ratio, 2) << name << " on " << ranks;
             logs += std::log(ratio);
