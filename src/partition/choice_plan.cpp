@@ -10,8 +10,9 @@ namespace arges::partition {
 namespace {
 
 /// Seconds of the steps of a choice, from measurements on one core, rounded up.
-constexpr double per_visit = 9e-9;      ///< for a nonzero of this rank and a mode: hashes, and counts of slices in the modes that are cut
-constexpr double per_look_up = 1.2e-7;  ///< for a sampled nonzero, a mode and a candidate, with what sending and sorting it takes
+constexpr double per_visit = 9e-9;      ///< for a nonzero of this rank and a mode: hashes
+constexpr double per_count = 8e-9;      ///< for a nonzero of this rank and a mode that is cut, whose slices are counted in the end
+constexpr double per_look_up = 2.4e-7;  ///< for a sampled nonzero, a mode and a candidate, with what sending and sorting it takes
 constexpr double rounds = 120;          ///< of messages, for each doubling of the ranks
 constexpr std::int64_t least_sample = 512;
 constexpr std::int64_t most_sample = 1 << 14;
@@ -62,7 +63,8 @@ ChoicePlan plan_choice(const std::vector<std::int64_t>& lengths, std::int64_t no
     ChoicePlan plan{by_expectation(lengths, nonzeros, ranks, columns, options), options.rules.empty() ? all_policies() : options.rules};
     const auto order = static_cast<double>(lengths.size()), all = static_cast<double>(ranks);
     const double iteration = expected_seconds(plan.grids.front(), lengths, nonzeros, columns, options.costs);
-    const double left = share * iterations * iteration - per_visit * order * static_cast<double>(nonzeros) / all -
+    const auto cut = static_cast<double>(std::ranges::count_if(plan.grids.front(), [](auto layers) { return layers > 1; }));
+    const double left = share * iterations * iteration - (per_visit * order + per_count * cut) * static_cast<double>(nonzeros) / all -
                         rounds * std::log2(all) * options.costs.per_message;
     const double half =
         std::max(0.0, left) * all / per_look_up / 2 / order;  // look-ups of a mode: half for all candidates, half for the best

@@ -21,8 +21,8 @@ namespace arges::decompose {
 
 namespace {
 
-/// What the choice may take, of what ten iterations are expected to take: with waiting for one another it is a twentieth.
-constexpr double share_of_iterations = 0.04;
+/// What the choice may take, of what ten iterations are expected to take.
+constexpr double share_of_iterations = 0.05;
 
 /// Chooses for one kind of distribution.
 template <class T>
