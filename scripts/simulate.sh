@@ -132,11 +132,11 @@ weak_size() {
 }
 
 simulate() { # PROGRAM
-    local network=()
+    local network=() # a look at messages that are under way (smpi/test) would take 0.1 ms by itself
     [ "${FACTORS:-yes}" = yes ] || network=(--cfg=smpi/bw-factor:0:1.0 --cfg=smpi/lat-factor:0:1.0 --cfg=network/crosstraffic:no)
     ARGES_MACHINE="$build/$machine.conf" ARGES_COORDINATES="$coordinates" ARGES_RANK_ORDER="$rank_order" OMP_NUM_THREADS=1 ARGES_WAIT_NOTICE=0 \
         smpirun -np "$ranks" -platform "$build/$machine.xml" -hostfile "$build/$machine.hosts" \
-        --cfg=smpi/host-speed:40Gf --cfg=smpi/simulate-computation:"$computes" "${network[@]}" --log=root.thresh:critical \
+        --cfg=smpi/host-speed:40Gf --cfg=smpi/test:1e-7 --cfg=smpi/simulate-computation:"$computes" "${network[@]}" --log=root.thresh:critical \
         "$1" "$case" "$size" "${RUNS:-8}"
 }
 
