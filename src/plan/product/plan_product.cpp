@@ -64,6 +64,11 @@ private:
         // What stays packed depends on what runs together, of which the quick estimate knows little.
         if (is_fused && has_symmetry()) best.consider(steps_with(separate, Places::may_change));
         best.consider(steps_with(fusion, Places::may_change));
+        // Quick estimates know nothing of messages: where these take most of the time, the other extremes are planned in full, too. Plans
+        // for several runs are not compared by what the first one takes.
+        if (order_.size() > 1 && options_.expected_runs == 1 && is_doubtful(*best.plan(), fusion))
+            for (const auto& other : {separate, all})
+                if (!is_same(other, fusion)) best.consider(steps_with(other, Places::may_change));
         const bool is_tight = !best.fits() || is_cut(*best.plan());
         if (is_fused && is_tight && !has_symmetry()) best.consider(steps_with(separate, Places::may_change));
         if (best.fits() && !is_cut(*best.plan()) && (order_.size() < 2 || options_.expected_runs > 1)) return best.take();
@@ -81,7 +86,16 @@ private:
                            [](const auto& step) { return step.product() != nullptr && !step.product()->windows.empty(); });
     }
 
+    /// Is the same fused? The result of the last product is not inside of any.
+    static bool is_same(const Fusion& a, const Fusion& b) { return std::equal(a.begin(), a.end() - 1, b.begin()); }
+
     static constexpr std::size_t max_enumerated_edges = 6;
+
+    /// Does a plan take much longer than the quick estimate of its fusion?
+    bool is_doubtful(const PlannedProduct& plan, const Fusion& fusion) {
+        constexpr double times_longer = 4;
+        return grid().ranks() > 1 && plan.seconds(spec_.element_bytes, options_) > times_longer * estimate(fusion);
+    }
 
     const RankGrid& grid() const { return options_.whole_grid(spec_.output.layout); }
 
