@@ -83,7 +83,7 @@ TEST(MemoryLimit, IsUsedToTheLastByte) {
     constexpr std::int64_t padded_elements = std::int64_t{64} << 10;
     int cut = 0;
     const int count = from_environment("ARGES_FUZZ_COUNT", 50);
-    for_each_seed(static_cast<std::uint64_t>(from_environment("ARGES_FUZZ_FIRST", 0)), count, [&](std::mt19937_64& random) {
+    const auto check = [&](std::mt19937_64& random) {
         std::string name;
         const auto spec = random_product(random, name);
         SCOPED_TRACE(name + (spec.output_is_free ? ", free" : ""));
@@ -104,7 +104,9 @@ TEST(MemoryLimit, IsUsedToTheLastByte) {
         const auto least = plan_within(spec, refused.bytes);
         EXPECT_TRUE(least.fits) << "at least " << refused.bytes << " but then " << least.bytes;
         EXPECT_GE(least.seconds, faster * (1 - 1e-6)) << refused.bytes;
-    });
+    };
+    for_each_seed(static_cast<std::uint64_t>(from_environment("ARGES_FUZZ_FIRST", 0)), count, check);
+    for_each_seed(20911, 1, check);  // messages, which the quick estimates do not see, take most of the time
     if (from_environment("ARGES_FUZZ_SEED", -1) < 0) {
         EXPECT_GT(cut, count);
     }

@@ -59,18 +59,19 @@ private:
     PlannedProduct best() {
         const Fusion separate(order_.size(), false), all(order_.size(), true);
         const auto fusion = order_.empty() ? separate : best_fusion();
-        const bool is_fused = order_.size() > 1 && std::count(fusion.begin(), fusion.end() - 1, true) > 0;
+        const auto edges = order_.empty() ? 0 : static_cast<std::ptrdiff_t>(order_.size()) - 1;
+        const auto inside = std::count(fusion.begin(), fusion.begin() + edges, true);
+        const bool is_fused = inside > 0;
         BestProduct best(spec_, options_);
         // What stays packed depends on what runs together, of which the quick estimate knows little.
         if (is_fused && has_symmetry()) best.consider(steps_with(separate, Places::may_change));
         best.consider(steps_with(fusion, Places::may_change));
         // Quick estimates know nothing of messages: where these take most of the time, the other extremes are planned in full, too. Plans
         // for several runs are not compared by what the first one takes.
-        if (order_.size() > 1 && options_.expected_runs == 1 && is_doubtful(*best.plan(), fusion))
-            for (const auto& other : {separate, all})
-                if (!is_same(other, fusion)) best.consider(steps_with(other, Places::may_change));
+        const bool doubtful = edges > 0 && options_.expected_runs == 1 && is_doubtful(*best.plan(), fusion);
         const bool is_tight = !best.fits() || is_cut(*best.plan());
-        if (is_fused && is_tight && !has_symmetry()) best.consider(steps_with(separate, Places::may_change));
+        if (is_fused && (doubtful || is_tight) && !has_symmetry()) best.consider(steps_with(separate, Places::may_change));
+        if (doubtful && inside < edges) best.consider(steps_with(all, Places::may_change));
         if (best.fits() && !is_cut(*best.plan()) && (order_.size() < 2 || options_.expected_runs > 1)) return best.take();
         // New places take memory beside the old ones, and are chosen step by step; only later runs gain surely.
         BestProduct still(spec_, options_);
@@ -85,9 +86,6 @@ private:
         return std::any_of(plan.steps.begin(), plan.steps.end(),
                            [](const auto& step) { return step.product() != nullptr && !step.product()->windows.empty(); });
     }
-
-    /// Is the same fused? The result of the last product is not inside of any.
-    static bool is_same(const Fusion& a, const Fusion& b) { return std::equal(a.begin(), a.end() - 1, b.begin()); }
 
     static constexpr std::size_t max_enumerated_edges = 6;
 
