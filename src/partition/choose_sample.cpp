@@ -141,30 +141,25 @@ TensorSample::TensorSample(const Team& team, const TensorPart& tensor, std::span
 std::vector<Team::Numbers> TensorSample::sort_out(const Team& team, const SampleSize& largest, double listed) {
     const HeavySlices heavy(team, tensor_, largest);
     const auto& indices = tensor_.view.indices;
-    const auto order = indices.size(), count = static_cast<std::size_t>(tensor_.view.count());
+    const auto order = indices.size();
     listed_.indices.resize(order);
     std::vector<Team::Numbers> outgoing(static_cast<std::size_t>(team.size()));
-    constexpr std::size_t block = 1024;  // hashes in cache
     team.agree([&] {
-        std::vector<std::vector<std::uint64_t>> by_mode(order, std::vector<std::uint64_t>(block));
-        std::vector<std::uint64_t> hashes(block);
-        std::vector<std::uint32_t> positions(block);
-        for (std::size_t begin = 0; begin < count; begin += block) {
-            const auto size = std::min(block, count - begin);
-            hash_nonzeros(tensor_.view, begin, std::span(hashes).first(size), by_mode);
-            for (const auto i : sampled_positions(std::span(hashes).first(size), listed, positions)) {
+        std::vector<std::uint32_t> positions;
+        for_each_hashed_block(tensor_.view, [&](std::size_t begin, const auto& hashes, const auto& by_mode) {
+            for (const auto i : sampled_positions(hashes, listed, positions)) {
                 listed_.hashes.push_back(hashes[i]);
                 for (std::size_t n = 0; n < order; ++n) listed_.indices[n].push_back(indices[n][begin + i]);
             }
             for (std::size_t m = 0; m < order; ++m)
-                for (const auto i : sampled_positions(std::span(by_mode[m]).first(size), largest.slices[m], positions)) {
+                for (const auto i : sampled_positions(by_mode[m], largest.slices[m], positions)) {
                     const auto slice = indices[m][begin + i];
                     if (!heavy.takes(m, slice, hashes[i])) continue;
                     auto& numbers = outgoing[tensor_.modes[m].owner(slice)];
                     numbers.push_back(static_cast<std::int64_t>(m));
                     for (std::size_t n = 0; n < order; ++n) numbers.push_back(indices[n][begin + i]);
                 }
-        }
+        });
     });
     return outgoing;
 }

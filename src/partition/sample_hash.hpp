@@ -24,24 +24,36 @@ inline std::uint64_t hash_of(std::span<const std::int64_t> indices) {
     return splitmix(hash);
 }
 
-/// The same for consecutive nonzeros from `begin` on, and the hashes of their indices.
-inline void hash_nonzeros(const IndexView& view, std::size_t begin, std::span<std::uint64_t> hashes,
-                          std::vector<std::vector<std::uint64_t>>& by_mode) {
-    std::fill(hashes.begin(), hashes.end(), 0);
-    for (std::size_t m = 0; m < by_mode.size(); ++m)
-        for (std::size_t i = 0; i < hashes.size(); ++i) {
-            by_mode[m][i] = hash_of(view.indices[m][begin + i]);
-            hashes[i] = combined(hashes[i], by_mode[m][i]);
+/// The same for all nonzeros, and the hashes of their indices by mode, in blocks that stay in the cache: calls f(begin, hashes, by_mode)
+/// with those from nonzero `begin` on.
+template <class F>
+void for_each_hashed_block(const IndexView& view, F f) {
+    constexpr std::size_t block = 1024;
+    std::vector<std::vector<std::uint64_t>> by_mode(view.indices.size());
+    std::vector<std::uint64_t> hashes;
+    const auto count = static_cast<std::size_t>(view.count());
+    for (std::size_t begin = 0; begin < count; begin += block) {
+        const auto size = std::min(block, count - begin);
+        hashes.assign(size, 0);
+        for (std::size_t m = 0; m < by_mode.size(); ++m) {
+            by_mode[m].resize(size);
+            for (std::size_t i = 0; i < size; ++i) {
+                by_mode[m][i] = hash_of(view.indices[m][begin + i]);
+                hashes[i] = combined(hashes[i], by_mode[m][i]);
+            }
         }
-    for (auto& hash : hashes) hash = splitmix(hash);
+        for (auto& hash : hashes) hash = splitmix(hash);
+        f(begin, hashes, by_mode);
+    }
 }
 
 /// Whether a hash belongs to a sample of some fraction of all.
 inline bool is_sampled(std::uint64_t hash, double fraction) { return unit_interval(hash) < fraction; }
 
-/// The positions of those that do, without branches, which hashes make unpredictable. @param positions room for as many as there are hashes
+/// The positions of those that do, found without branches, which hashes make unpredictable. @param positions  where they are put
 inline std::span<const std::uint32_t> sampled_positions(std::span<const std::uint64_t> hashes, double fraction,
                                                         std::vector<std::uint32_t>& positions) {
+    positions.resize(hashes.size());
     std::size_t count = 0;
     for (std::size_t i = 0; i < hashes.size(); ++i) {
         positions[count] = static_cast<std::uint32_t>(i);

@@ -17,18 +17,12 @@ bool is_chain(const LayerCut& cut) { return cut.rule.policy == LayerPolicy::nonz
 /// The indices of this rank's nonzeros whose hash is small, by mode.
 std::vector<std::vector<std::int64_t>> sampled_indices(const Team& team, const IndexView& view, double share) {
     std::vector<std::vector<std::int64_t>> result(view.indices.size());
-    constexpr std::size_t block = 1024;  // hashes in cache
     team.agree([&] {
-        std::vector<std::vector<std::uint64_t>> by_mode(view.indices.size(), std::vector<std::uint64_t>(block));
-        std::vector<std::uint64_t> hashes(block);
-        std::vector<std::uint32_t> positions(block);
-        const auto count = static_cast<std::size_t>(view.count());
-        for (std::size_t begin = 0; begin < count; begin += block) {
-            const auto size = std::min(block, count - begin);
-            hash_nonzeros(view, begin, std::span(hashes).first(size), by_mode);
-            for (const auto i : sampled_positions(std::span(hashes).first(size), share, positions))
+        std::vector<std::uint32_t> positions;
+        for_each_hashed_block(view, [&](std::size_t begin, const auto& hashes, const auto&) {
+            for (const auto i : sampled_positions(hashes, share, positions))
                 for (std::size_t m = 0; m < result.size(); ++m) result[m].push_back(view.indices[m][begin + i]);
-        }
+        });
     });
     return result;
 }

@@ -18,6 +18,7 @@ namespace {
 
 using namespace partition;
 using decompose::RankTeam;
+using partition::test::expect_balance;
 using partition::test::random_hypergraph;
 using partition::test::random_parts;
 
@@ -108,18 +109,6 @@ protected:
             ++at;
         }
         EXPECT_EQ(at, h.nets()) << what;
-    }
-
-    /// Every part within its limit, or above the mean by no more than the heaviest vertex where whole vertices are in the way.
-    static void expect_balance(const Hypergraph& h, const VertexParts& parts, std::int64_t count, double imbalance) {
-        const auto weights = part_weights(h, parts, count);
-        auto limits = part_limits(h, count, imbalance);
-        for (std::size_t c = 0; c < limits.size(); ++c) {
-            std::int64_t heaviest = 0;
-            for (std::int64_t v = 0; v < h.vertices(); ++v) heaviest = std::max(heaviest, h.weight(v, static_cast<int>(c)));
-            limits[c] = std::max(limits[c], h.total_weights()[c] / count + heaviest);
-        }
-        for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_LE(weights[i], limits[i % limits.size()]) << "part " << i / limits.size();
     }
 
     /// Coarsens as far as the number of parts allows.

@@ -3,7 +3,10 @@
 
 #include "partition/hypergraph/hypergraph.hpp"
 #include "partition/hypergraph/hypergraph_random.hpp"
+#include "partition/hypergraph/partition_hypergraph.hpp"
 #include "partition/index_view.hpp"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -91,6 +94,19 @@ inline VertexParts random_parts(const Hypergraph& hypergraph, std::int64_t parts
     VertexParts result(static_cast<std::size_t>(hypergraph.vertices()));
     for (auto& part : result) part = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(parts)));
     return result;
+}
+
+/// Every vertex in a part; no part above its limit, or above the mean by more than the heaviest vertex where whole vertices
+/// prevent that.
+inline void expect_balance(const Hypergraph& h, const VertexParts& parts, std::int64_t count, double imbalance) {
+    const auto weights = part_weights(h, parts, count);
+    auto limits = part_limits(h, count, imbalance);
+    for (std::size_t c = 0; c < limits.size(); ++c) {
+        std::int64_t heaviest = 0;
+        for (std::int64_t v = 0; v < h.vertices(); ++v) heaviest = std::max(heaviest, h.weight(v, static_cast<int>(c)));
+        limits[c] = std::max(limits[c], h.total_weights()[c] / count + heaviest);
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i) EXPECT_LE(weights[i], limits[i % limits.size()]) << "part " << i / limits.size();
 }
 
 }  // namespace arges::partition::test

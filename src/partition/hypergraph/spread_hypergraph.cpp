@@ -77,6 +77,21 @@ void SpreadNets::for_each_list(std::size_t rank, const Numbers& lists, F f) cons
     }
 }
 
+template <class AllLists, class F>
+AllLists SpreadNets::joined(const std::vector<Numbers>& lists, F entry) const {
+    AllLists result{std::vector<std::int64_t>(owned() + 1, 0), {}};
+    for (std::size_t r = 0; r < lists.size(); ++r)
+        for_each_list(r, lists[r], [&](std::size_t net, auto list) { result.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
+    for (std::size_t net = 0; net < owned(); ++net) result.begin[net + 1] += result.begin[net];
+    result.values.resize(static_cast<std::size_t>(result.begin.back()));
+    auto next = result.begin;
+    for (std::size_t r = 0; r < lists.size(); ++r)
+        for_each_list(r, lists[r], [&](std::size_t net, auto list) {
+            for (auto number : list) result.values[static_cast<std::size_t>(next[net]++)] = entry(number);
+        });
+    return result;
+}
+
 std::int64_t SpreadNets::size_limit(std::int64_t pins) const {
     const auto all = sizes();
     const auto pins_up_to = [&](std::int64_t most) {
@@ -143,17 +158,7 @@ GatheredHypergraph SpreadNets::gathered(std::int64_t fewest, std::int64_t most) 
     messages = team_.all_to_all(std::move(messages));
     std::vector<Numbers> nets(ranks);
     team_.agree([&] {
-        Lists<std::uint32_t> pins{std::vector<std::int64_t>(owned() + 1, 0), {}};
-        for (std::size_t r = 0; r < ranks; ++r)
-            for_each_list(r, messages[r],
-                          [&](std::size_t net, auto list) { pins.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
-        for (std::size_t net = 0; net < owned(); ++net) pins.begin[net + 1] += pins.begin[net];
-        pins.values.resize(static_cast<std::size_t>(pins.begin.back()));
-        auto next = pins.begin;
-        for (std::size_t r = 0; r < ranks; ++r)
-            for_each_list(r, messages[r], [&](std::size_t net, auto list) {
-                for (auto pin : list) pins.values[static_cast<std::size_t>(next[net]++)] = static_cast<std::uint32_t>(pin);
-            });
+        auto pins = joined<Lists<std::uint32_t>>(messages, [](std::int64_t pin) { return static_cast<std::uint32_t>(pin); });
         for (std::size_t net = 0; net < owned(); ++net) {
             const auto all = pins.of(net);
             const auto size = static_cast<std::int64_t>(all.size());
@@ -232,17 +237,8 @@ PinPlaces SpreadNets::places(const VertexParts& parts) const {
 
     Numbers cut{0};
     team_.agree([&] {
-        Lists<PartRanks> places{std::vector<std::int64_t>(owned() + 1, 0), {}};
-        for (std::size_t r = 0; r < ranks; ++r)
-            for_each_list(r, messages[r],
-                          [&](std::size_t net, auto list) { places.begin[net + 1] += static_cast<std::int64_t>(list.size()); });
-        for (std::size_t net = 0; net < owned(); ++net) places.begin[net + 1] += places.begin[net];
-        places.values.resize(static_cast<std::size_t>(places.begin.back()));
-        auto next = places.begin;
-        for (std::size_t r = 0; r < ranks; ++r)
-            for_each_list(r, messages[r], [&](std::size_t net, auto list) {
-                for (auto part : list) places.values[static_cast<std::size_t>(next[net]++)] = {static_cast<std::int32_t>(part), 1};
-            });
+        auto places = joined<Lists<PartRanks>>(messages, [](std::int64_t part) { return PartRanks{static_cast<std::int32_t>(part), 1}; });
+        std::vector<std::int64_t> different_end(owned());
         // The different parts of each net come first, with the number of ranks.
         for (std::size_t net = 0; net < owned(); ++net) {
             const auto all = places.of(net);
@@ -253,7 +249,7 @@ PinPlaces SpreadNets::places(const VertexParts& parts) const {
                     ++all[different - 1].ranks;
                 else
                     all[different++] = place;
-            next[net] = places.begin[net] + static_cast<std::int64_t>(different);
+            different_end[net] = places.begin[net] + static_cast<std::int64_t>(different);
             if (different > 1) cut[0] += costs_[net] * static_cast<std::int64_t>(different - 1);
         }
         for (std::size_t r = 0; r < ranks; ++r) {
@@ -261,7 +257,7 @@ PinPlaces SpreadNets::places(const VertexParts& parts) const {
             for_each_list(r, messages[r], [&](std::size_t net, auto own) {
                 ListWriter list(answer);
                 auto at = own.begin();
-                for (auto i = places.begin[net]; i < next[net]; ++i) {
+                for (auto i = places.begin[net]; i < different_end[net]; ++i) {
                     const auto& place = places.values[static_cast<std::size_t>(i)];
                     const bool is_own = at != own.end() && *at == place.part;
                     if (is_own) ++at;

@@ -61,6 +61,10 @@ private:
     template <class F>
     void for_each_list(std::size_t rank, const Team::Numbers& lists, F f) const;
 
+    /// What all ranks say of each net that this one looks after, by rank. @param entry of a number in a list
+    template <class AllLists, class F>
+    AllLists joined(const std::vector<Team::Numbers>& lists, F entry) const;
+
     const Team& team_;
     const HypergraphShare& share_;
     std::vector<std::vector<std::uint32_t>> known_;  ///< by rank, which of the nets that this one looks after it has, ascending: n / ranks
