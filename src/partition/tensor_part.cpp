@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace arges::partition {
 
@@ -25,6 +26,15 @@ std::vector<std::vector<std::int64_t>> sampled_indices(const Team& team, const I
         });
     });
     return result;
+}
+
+/// Makes counts of some nonzeros, behind each other, those of all: each slice by itself, as slices of other ranks must not matter.
+void scale_counts(std::vector<std::int64_t>& start, double share) {
+    std::int64_t before = 0, sum = 0;
+    for (auto& end : start) {
+        sum += std::llround(static_cast<double>(end - std::exchange(before, end)) / share);
+        end = sum;
+    }
 }
 
 /// Appends this rank's nonzeros in each of `layers` equal layers.
@@ -95,8 +105,7 @@ TensorPart counted_tensor(const Team& team, const IndexView& view, double share)
     const auto some = share < 1 ? sampled_indices(team, view, share) : std::vector<std::vector<std::int64_t>>();
     for (std::size_t m = 0; m < view.indices.size(); ++m) {
         auto& mode = result.modes.emplace_back(team.count(share < 1 ? some[m] : view.indices[m]));
-        if (share < 1)
-            for (auto& start : mode.start) start = std::llround(static_cast<double>(start) / share);
+        if (share < 1) scale_counts(mode.start, share);
     }
     return result;
 }
