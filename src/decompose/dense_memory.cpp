@@ -181,8 +181,7 @@ private:
 
 FactorRows dense_factor_rows(const Layout& layout, std::int64_t rank) {
     FactorRows rows{block_position(layout, rank).sizes, {}};
-    for (std::size_t m = 0; m < rows.all.size(); ++m)
-        rows.owned.push_back(row_traffic(layout, static_cast<int>(m))[static_cast<std::size_t>(rank)].owned);
+    for (std::size_t m = 0; m < rows.all.size(); ++m) rows.owned.push_back(row_traffic(layout, static_cast<int>(m), rank).owned);
     return rows;
 }
 

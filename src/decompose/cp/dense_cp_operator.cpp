@@ -205,7 +205,7 @@ MemoryTally DenseCpOperator<T>::memory(const Layout& layout, std::int64_t rank, 
     tally.pass(sizes[0] > 0 ? count / sizes[0] * static_cast<std::int64_t>(sizeof(double) + 1) : 0);
     std::int64_t most = 0, owned = 0;
     for (std::size_t m = 0; m < sizes.size(); ++m) {
-        const auto traffic = row_traffic(layout, static_cast<int>(m))[static_cast<std::size_t>(rank)];
+        const auto traffic = row_traffic(layout, static_cast<int>(m), rank);
         tally.hold(array_memory(sizes[m] * columns * element) + traffic.shared * columns * element);
         tally.hold(10 * number * sizes[m]);  // lists of rows while they are compared with those of others
         most = std::max(most, sizes[m]);

@@ -84,6 +84,10 @@ std::vector<RowTraffic> row_traffic(const Layout& layout, int mode) {
     return result;
 }
 
+RowTraffic row_traffic(const Layout& layout, int mode, std::int64_t rank) {
+    return layout.grid().is_idle(rank) ? RowTraffic() : row_traffic(layout, mode)[static_cast<std::size_t>(rank)];
+}
+
 std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count) {
     const auto paired = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(ranks)));
     const auto steps = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(paired))) - 1;

@@ -52,8 +52,10 @@ struct RowTraffic {
     std::int64_t shared = 0;  ///< rows sent to others that need them
     std::int64_t needed = 0;  ///< rows of other owners
 };
-/// Of every rank. Pure.
+/// Of every rank of the layout's grid. Pure.
 std::vector<RowTraffic> row_traffic(const Layout& layout, int mode);
+/// Of one rank, which may be idle. Pure.
+RowTraffic row_traffic(const Layout& layout, int mode, std::int64_t rank);
 
 /// Bytes that Communicator::sum() of so many doubles sends from a rank. Pure.
 std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count);
