@@ -14,6 +14,7 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
+#include "arges/sparse_kernels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -566,6 +567,7 @@ struct Generic {
         k.reduce = reduce;
         k.scale_along = scale_along;
         k.count_nonzero = count_nonzero;
+        if constexpr (has_sum) k.sparse = &Sparse<Generic>::table();
         return k;
     }
 };

@@ -52,6 +52,7 @@ ElementKernels fast_kernels(const char* name) {
     if (kernels::is_complex<T>) k.make_real = General::make_real;
     k.divide = General::divide;
     k.count_nonzero = General::count_nonzero;
+    k.sparse = &kernels::Sparse<General>::table();
     k.transfer = [](std::span<const local::TransferAxis> axes, const void* from, void* to, const void* alpha, local::TransferMode mode) {
         local::transfer<T>(axes, in<T>(from), out<T>(to), number<T>(alpha), mode);
     };

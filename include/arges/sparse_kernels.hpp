@@ -1,0 +1,379 @@
+/// @file sparse_kernels.hpp
+/// Loops of products with sparse factors. They are compiled for each algebra, as those of dense ones are (algebra.hpp).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace arges::local {
+
+/// Dense factors of one sparse product at most.
+inline constexpr std::size_t max_dense_factors = 64;
+
+/// One number for each nonzero: 32 bits wide where all numbers allow it. Both null: zeros, or the places themselves.
+struct NonzeroNumbers {
+    const std::uint32_t* narrow = nullptr;  ///< one for each nonzero, or null
+    const std::int64_t* wide = nullptr;     ///< likewise
+};
+
+/// A label that the sparse factor does not have, with its steps in the arrays of those that do.
+struct SparseLoopAxis {
+    std::int64_t size = 1;              ///< number of entries
+    std::int64_t result = 0;            ///< step in the result; 0 where it is summed
+    std::vector<std::int64_t> factors;  ///< steps in the dense factors
+};
+
+/// result[target[run] + ...] += alpha * sum over the run's nonzeros, and over axes that the result lacks, of value * product of dense factors.
+/// The targets of runs differ from each other.
+struct SparseLoop {
+    std::int64_t runs = 0;                  ///< of nonzeros with one target
+    const std::int64_t* start = nullptr;    ///< runs + 1 numbers: first nonzero of each run
+    const std::int64_t* target = nullptr;   ///< of each run: offset in the result; null: run number times `result_step`
+    std::int64_t result_step = 1;           ///< elements of the result for each run, where there are no targets
+    const void* values = nullptr;           ///< of the nonzeros
+    NonzeroNumbers places;                  ///< where the value of each nonzero is; none: in order
+    std::vector<const void*> factors;       ///< arrays of the dense factors
+    std::vector<NonzeroNumbers> offsets;    ///< by factor: where the row of each nonzero begins in it; none: at 0
+    std::vector<SparseLoopAxis> axes;       ///< outermost first
+    const void* alpha = nullptr;            ///< single element; null: one
+    void* result = nullptr;                 ///< overlaps with no factor
+};
+
+/// A sparse matrix by rows, its columns ascending in each.
+struct SparseRows {
+    std::int64_t rows = 0;                  ///< number of rows
+    const std::int64_t* start = nullptr;    ///< rows + 1 numbers: first nonzero of each row
+    const std::uint32_t* column = nullptr;  ///< of each nonzero
+    const void* values = nullptr;           ///< of the nonzeros
+    NonzeroNumbers places;                  ///< where the value of each nonzero is; none: in order
+};
+
+/// values of c = alpha * a * b where the nonzeros of c are known (Gustavson 1978).
+struct SparseRowProduct {
+    SparseRows a, b;                        ///< columns of a are rows of b
+    std::int64_t width = 0;                 ///< columns of b and c
+    const std::int64_t* start = nullptr;    ///< of the rows of c
+    const std::uint32_t* column = nullptr;  ///< of the nonzeros of c, ascending in each row
+    const void* alpha = nullptr;            ///< single element; null: one
+    void* result = nullptr;                 ///< values of c
+    void* sums = nullptr;                   ///< room for `threads` rows of c
+    int threads = 1;                        ///< that share the work
+};
+
+}  // namespace arges::local
+
+namespace arges {
+
+/// The loops over nonzeros for one algebra. Threads share the work; results do not depend on their number.
+struct SparseKernels {
+    /// See local::SparseLoop.
+    void (*multiply)(const local::SparseLoop& loop) = nullptr;
+    /// See local::SparseRowProduct; null for algebras without a product.
+    void (*multiply_rows)(const local::SparseRowProduct& product) = nullptr;
+    /// result[i] = sum of from[places[k]] for start[i] <= k < start[i + 1]; no run is empty.
+    void (*add_runs)(std::int64_t runs, const std::int64_t* start, const std::int64_t* places, const void* from, void* result) = nullptr;
+};
+
+/// @cond
+namespace kernels {
+
+/// SparseKernels of an algebra. `G` has the element type T, add(), times() and zero(): Generic<A>.
+template <class G>
+struct Sparse {
+    using T = typename G::T;
+    static constexpr std::int64_t few = 20000;  ///< nonzeros that one thread goes through by itself
+
+    /// Reads numbers of one width, or gives a constant rule where there are none.
+    struct Narrow {
+        const std::uint32_t* numbers;
+        std::int64_t operator()(std::int64_t k) const { return numbers[k]; }
+    };
+    struct Wide {
+        const std::int64_t* numbers;
+        std::int64_t operator()(std::int64_t k) const { return numbers[k]; }
+    };
+    struct Same {
+        std::int64_t operator()(std::int64_t k) const { return k; }
+    };
+    struct Zero {
+        std::int64_t operator()(std::int64_t) const { return 0; }
+    };
+    template <class Missing, class F>
+    static void with(const local::NonzeroNumbers& numbers, F&& f) {
+        if (numbers.narrow != nullptr)
+            f(Narrow{numbers.narrow});
+        else if (numbers.wide != nullptr)
+            f(Wide{numbers.wide});
+        else
+            f(Missing{});
+    }
+    static std::int64_t number(const local::NonzeroNumbers& numbers, std::int64_t k) {
+        return numbers.narrow != nullptr ? numbers.narrow[k] : numbers.wide != nullptr ? numbers.wide[k] : 0;
+    }
+
+    static T scaled(const void* alpha, const T& value) { return alpha == nullptr ? value : G::times(G::of(alpha), value); }
+    static std::int64_t target(const local::SparseLoop& loop, std::int64_t run) {
+        return loop.target != nullptr ? loop.target[run] : run * loop.result_step;
+    }
+
+    /// Calls f(first run, last run) for parts of the runs with similar numbers of nonzeros.
+    template <class F>
+    static void for_each_part(const local::SparseLoop& loop, F&& f) {
+        const auto nonzeros = loop.runs == 0 ? 0 : loop.start[loop.runs];
+        if (nonzeros < few) return f(std::int64_t{0}, loop.runs);
+        const std::int64_t parts = std::min<std::int64_t>(loop.runs, 64 + nonzeros / (1 << 16));
+        const auto bound = [&](std::int64_t part) {
+            if (part == parts) return loop.runs;
+            const auto wanted = nonzeros / parts * part;
+            return static_cast<std::int64_t>(std::lower_bound(loop.start, loop.start + loop.runs, wanted) - loop.start);
+        };
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 1)
+#endif
+        for (std::int64_t part = 0; part < parts; ++part) f(bound(part), bound(part + 1));
+    }
+
+    /// No axes: one element for each run.
+    template <class Place>
+    static void multiply_scalars(const local::SparseLoop& loop, Place place) {
+        const T* const values = static_cast<const T*>(loop.values);
+        T* const result = static_cast<T*>(loop.result);
+        const auto run_all = [&](auto&& term) {
+            for_each_part(loop, [&](std::int64_t first, std::int64_t last) {
+                for (auto run = first; run < last; ++run) {
+                    T sum = term(loop.start[run]);
+                    for (auto k = loop.start[run] + 1; k < loop.start[run + 1]; ++k) sum = G::add(sum, term(k));
+                    T& element = result[target(loop, run)];
+                    element = G::add(element, scaled(loop.alpha, sum));
+                }
+            });
+        };
+        if (loop.factors.empty()) return run_all([&](std::int64_t k) { return values[place(k)]; });
+        const T* const x = static_cast<const T*>(loop.factors[0]);
+        if (loop.factors.size() == 1)
+            return with<Zero>(loop.offsets[0],
+                              [&](auto offset) { run_all([&](std::int64_t k) { return G::times(values[place(k)], x[offset(k)]); }); });
+        run_all([&](std::int64_t k) {
+            T product = values[place(k)];
+            for (std::size_t f = 0; f < loop.factors.size(); ++f)
+                product = G::times(product, static_cast<const T*>(loop.factors[f])[number(loop.offsets[f], k)]);
+            return product;
+        });
+    }
+
+    /// One axis that the result has, and one dense factor, both contiguous along it: blocks of columns stay in registers over a run.
+    template <class Place, class Offset>
+    static void multiply_rows_of_dense(const local::SparseLoop& loop, Place place, Offset offset) {
+        constexpr std::int64_t block = std::max<std::int64_t>(4, 128 / static_cast<std::int64_t>(sizeof(T)));
+        const T* const values = static_cast<const T*>(loop.values);
+        const T* const x = static_cast<const T*>(loop.factors[0]);
+        T* const result = static_cast<T*>(loop.result);
+        const auto size = loop.axes[0].size;
+        for_each_part(loop, [&](std::int64_t first, std::int64_t last) {
+            for (auto run = first; run < last; ++run) {
+                T* const to = result + target(loop, run);
+                const auto begin = loop.start[run], end = loop.start[run + 1];
+                std::int64_t column = 0;
+                for (; column + block <= size; column += block) {
+                    std::array<T, block> sum;
+                    std::copy_n(to + column, block, sum.data());
+                    for (auto k = begin; k < end; ++k) {
+                        const T value = scaled(loop.alpha, values[place(k)]);
+                        const T* const row = x + offset(k) + column;
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+                        for (std::int64_t c = 0; c < block; ++c)
+                            sum[static_cast<std::size_t>(c)] = G::add(sum[static_cast<std::size_t>(c)], G::times(value, row[c]));
+                    }
+                    std::copy_n(sum.data(), block, to + column);
+                }
+                if (column == size) continue;
+                for (auto k = begin; k < end; ++k) {
+                    const T value = scaled(loop.alpha, values[place(k)]);
+                    const T* const row = x + offset(k);
+                    for (auto c = column; c < size; ++c) to[c] = G::add(to[c], G::times(value, row[c]));
+                }
+            }
+        });
+    }
+
+    /// Any axes: those before the last are gone through one by one, and factors that end before it are multiplied there.
+    class Nest {
+    public:
+        explicit Nest(const local::SparseLoop& loop) : loop_(loop), ready_(loop.axes.size() + 1) {
+            for (std::size_t f = 0; f < loop.factors.size(); ++f) {
+                std::size_t level = loop.axes.size();  // behind the last axis that the factor has
+                while (level > 0 && loop.axes[level - 1].factors[f] == 0) --level;
+                ready_[level].push_back(f);
+            }
+        }
+        template <class Place>
+        void run(Place place) const {
+            const T* const values = static_cast<const T*>(loop_.values);
+            for_each_part(loop_, [&](std::int64_t first, std::int64_t last) {
+                Rows at;
+                for (auto run = first; run < last; ++run) {
+                    T* const to = static_cast<T*>(loop_.result) + target(loop_, run);
+                    for (auto k = loop_.start[run]; k < loop_.start[run + 1]; ++k) {
+                        for (std::size_t f = 0; f < loop_.factors.size(); ++f)
+                            at[f] = static_cast<const T*>(loop_.factors[f]) + number(loop_.offsets[f], k);
+                        add(0, scaled(loop_.alpha, values[place(k)]), at, to);
+                    }
+                }
+            });
+        }
+
+    private:
+        using Rows = std::array<const T*, local::max_dense_factors>;  // of the dense factors
+
+        void add(std::size_t level, T value, Rows& at, T* to) const {
+            for (auto f : ready_[level]) value = G::times(value, *at[f]);
+            const auto axes = loop_.axes.size();
+            if (level == axes) {
+                *to = G::add(*to, value);
+                return;
+            }
+            const auto& axis = loop_.axes[level];
+            if (level + 1 == axes) return add_innermost(axis, value, at, to);
+            for (std::int64_t i = 0; i < axis.size; ++i) {
+                add(level + 1, value, at, to + i * axis.result);
+                for (std::size_t f = 0; f < axis.factors.size(); ++f) at[f] += axis.factors[f];
+            }
+            for (std::size_t f = 0; f < axis.factors.size(); ++f) at[f] -= axis.size * axis.factors[f];
+        }
+
+        void add_innermost(const local::SparseLoopAxis& axis, const T& value, const Rows& at, T* to) const {
+            const auto& last = ready_.back();
+            const auto step = [&](std::size_t n) { return axis.factors[last[n]]; };
+            const auto element = [&](std::size_t n, std::int64_t i) { return at[last[n]][i * step(n)]; };
+            const bool contiguous = std::all_of(last.begin(), last.end(), [&](auto f) { return axis.factors[f] == 1; });
+            if (axis.result == 0) return add_sum(axis, value, at, to, contiguous);
+            if (contiguous && axis.result == 1 && last.size() == 1) {
+                const T* const x = at[last[0]];
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+                for (std::int64_t i = 0; i < axis.size; ++i) to[i] = G::add(to[i], G::times(value, x[i]));
+            } else if (contiguous && axis.result == 1 && last.size() == 2) {
+                const T *const x = at[last[0]], *const y = at[last[1]];
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+                for (std::int64_t i = 0; i < axis.size; ++i) to[i] = G::add(to[i], G::times(G::times(value, x[i]), y[i]));
+            } else {
+                for (std::int64_t i = 0; i < axis.size; ++i) {
+                    T product = value;
+                    for (std::size_t n = 0; n < last.size(); ++n) product = G::times(product, element(n, i));
+                    to[i * axis.result] = G::add(to[i * axis.result], product);
+                }
+            }
+        }
+
+        /// The innermost axis is summed: in `lanes` parts, which vectors hold.
+        void add_sum(const local::SparseLoopAxis& axis, const T& value, const Rows& at, T* to, bool contiguous) const {
+            constexpr std::int64_t lanes = std::max<std::int64_t>(1, 64 / static_cast<std::int64_t>(sizeof(T)));
+            const auto& last = ready_.back();
+            std::int64_t i = 0;
+            if (contiguous && last.size() == 2 && axis.size >= lanes) {
+                const T *const x = at[last[0]], *const y = at[last[1]];
+                std::array<T, lanes> part;
+                for (std::int64_t l = 0; l < lanes; ++l) part[static_cast<std::size_t>(l)] = G::times(x[l], y[l]);
+                for (i = lanes; i + lanes <= axis.size; i += lanes) {
+#ifdef _OPENMP
+#pragma omp simd
+#endif
+                    for (std::int64_t l = 0; l < lanes; ++l)
+                        part[static_cast<std::size_t>(l)] = G::add(part[static_cast<std::size_t>(l)], G::times(x[i + l], y[i + l]));
+                }
+                T sum = part[0];
+                for (std::size_t l = 1; l < static_cast<std::size_t>(lanes); ++l) sum = G::add(sum, part[l]);
+                *to = G::add(*to, G::times(value, sum));
+            }
+            for (; i < axis.size; ++i) {
+                T product = value;
+                for (auto f : last) product = G::times(product, at[f][i * axis.factors[f]]);
+                *to = G::add(*to, product);
+            }
+        }
+
+        const local::SparseLoop& loop_;
+        std::vector<std::vector<std::size_t>> ready_;  // by level: factors whose last axis is the one before
+    };
+
+    static void multiply(const local::SparseLoop& loop) {
+        if (loop.runs == 0) return;
+        for (const auto& axis : loop.axes)
+            if (axis.size == 0) return;
+        with<Same>(loop.places, [&](auto place) {
+            if (loop.axes.empty()) return multiply_scalars(loop, place);
+            const auto& axis = loop.axes[0];
+            if (loop.axes.size() == 1 && loop.factors.size() == 1 && axis.result == 1 && axis.factors[0] == 1)
+                return with<Zero>(loop.offsets[0], [&](auto offset) { multiply_rows_of_dense(loop, place, offset); });
+            Nest(loop).run(place);
+        });
+    }
+
+    /// One row of the result after another: products are added up in an array as long as a row.
+    static void multiply_rows(const local::SparseRowProduct& p) {
+        const T *const a = static_cast<const T*>(p.a.values), *const b = static_cast<const T*>(p.b.values);
+        T* const c = static_cast<T*>(p.result);
+        with<Same>(p.a.places, [&](auto place_a) {
+            with<Same>(p.b.places, [&](auto place_b) {
+#ifdef _OPENMP
+#pragma omp parallel num_threads(p.threads)
+#endif
+                {
+                    std::int64_t thread = 0;
+#ifdef _OPENMP
+                    thread = omp_get_thread_num();
+#pragma omp for schedule(dynamic, 64)
+#endif
+                    for (std::int64_t row = 0; row < p.a.rows; ++row) {
+                        T* const sum = static_cast<T*>(p.sums) + thread * p.width;
+                        const auto begin = p.start[row], end = p.start[row + 1];
+                        for (auto k = begin; k < end; ++k) sum[p.column[k]] = G::zero();
+                        for (auto k = p.a.start[row]; k < p.a.start[row + 1]; ++k) {
+                            const T value = scaled(p.alpha, a[place_a(k)]);
+                            const auto other = p.a.column[k];
+                            for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
+                                T& element = sum[p.b.column[l]];
+                                element = G::add(element, G::times(value, b[place_b(l)]));
+                            }
+                        }
+                        for (auto k = begin; k < end; ++k) c[k] = sum[p.column[k]];
+                    }
+                }
+            });
+        });
+    }
+
+    static void add_runs(std::int64_t runs, const std::int64_t* start, const std::int64_t* places, const void* from, void* result) {
+        const T* const source = static_cast<const T*>(from);
+        T* const to = static_cast<T*>(result);
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static) if (runs > few)
+#endif
+        for (std::int64_t run = 0; run < runs; ++run) {
+            T sum = source[places[start[run]]];
+            for (auto k = start[run] + 1; k < start[run + 1]; ++k) sum = G::add(sum, source[places[k]]);
+            to[run] = sum;
+        }
+    }
+
+    static const SparseKernels& table() {
+        static const SparseKernels kernels{multiply, G::has_product ? multiply_rows : nullptr, add_runs};
+        return kernels;
+    }
+};
+
+}  // namespace kernels
+/// @endcond
+
+}  // namespace arges

@@ -1,0 +1,534 @@
+#include "execute/sparse_step_run.hpp"
+
+#include "arges/error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <omp.h>
+
+namespace arges {
+
+namespace {
+
+std::vector<int> distinct(const std::vector<int>& labels) {
+    std::vector<int> result;
+    for (int label : labels)
+        if (!SparseStep::has(result, label)) result.push_back(label);
+    return result;
+}
+
+/// Labels of the first list that the second has, or has not.
+std::vector<int> chosen(const std::vector<int>& labels, const std::vector<int>& others, bool in_others) {
+    std::vector<int> result;
+    for (int label : labels)
+        if (SparseStep::has(others, label) == in_others) result.push_back(label);
+    return result;
+}
+
+constexpr std::int64_t most_narrow = std::numeric_limits<std::uint32_t>::max();
+
+template <class P>
+void store(std::vector<std::int64_t> numbers, P& places) {
+    const bool narrow = std::all_of(numbers.begin(), numbers.end(), [](auto n) { return n <= most_narrow; });
+    if (narrow)
+        places.narrow.assign(numbers.begin(), numbers.end());
+    else
+        places.wide = std::move(numbers);
+}
+
+bool is_identity(const std::vector<std::int64_t>& order) {
+    for (std::size_t i = 0; i < order.size(); ++i)
+        if (order[i] != static_cast<std::int64_t>(i)) return false;
+    return true;
+}
+
+std::vector<std::int64_t> lengths_of(const SparseStep& step, const std::vector<int>& labels) {
+    std::vector<std::int64_t> result;
+    for (int label : labels) result.push_back(step.extent(label));
+    return result;
+}
+
+}  // namespace
+
+SparseStepRun::SparseStepRun(const Communicator* comm, const SparseStep& step, const SparseStepPlan& plan,
+                             const std::vector<IndexSpans>& indices, const RequireBytes& require)
+    : comm_(comm), rank_(comm == nullptr ? 0 : comm->rank()), step_(step), plan_(plan) {
+    for (std::size_t o = 0; o < step_.sparse.size(); ++o) sparse_.push_back(arrived(step_.sparse[o], indices[o], require));
+    if (step_.sparse.size() == 2)
+        prepare_rows(require);
+    else
+        prepare_with_dense(require);
+}
+
+std::int64_t SparseStepRun::coordinate(int label) const {
+    return rank_ / plan_.grid.strides()[static_cast<std::size_t>(label)] % part(label);
+}
+
+std::int64_t SparseStepRun::local_extent(int label) const {
+    const auto left = step_.extent(label) - coordinate(label);
+    return left <= 0 ? 0 : (left + part(label) - 1) / part(label);
+}
+
+SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, const IndexSpans& indices, const RequireBytes& require) {
+    Arrived result;
+    result.labels = distinct(operand.labels);
+    const auto mode_of = [&](int label) {
+        return static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin());
+    };
+    std::vector<std::int64_t> wanted;
+    const bool has_diagonal = result.labels.size() < operand.labels.size();
+    IndexSpans columns;
+    agree(comm_, [&] {
+        for (int label : result.labels) columns.push_back(indices[mode_of(label)]);
+        if (!has_diagonal) return;
+        for (std::size_t k = 0; k < indices[0].size(); ++k) {
+            bool is_on_it = true;
+            for (std::size_t m = 0; m < indices.size(); ++m) is_on_it = is_on_it && indices[m][k] == indices[mode_of(operand.labels[m])][k];
+            if (is_on_it) wanted.push_back(static_cast<std::int64_t>(k));
+        }
+    });
+    result.move = std::make_unique<SparseMove>(comm_, columns, has_diagonal ? &wanted : nullptr, plan_.grid.layout_of(result.labels),
+                                               plan_.grid.copies_of(result.labels));
+    result.count = result.move->count();
+    if (result.move->stays()) {
+        result.columns = columns;
+        return result;
+    }
+    const auto width = static_cast<std::int64_t>(result.labels.size() * sizeof(std::int64_t));
+    require(result.move->most() * (width + step_.element_bytes));
+    result.moved = result.move->indices(columns);
+    inspected_bytes_ += result.move->sent() * width;
+    result.columns = spans_of(result.moved);
+    return result;
+}
+
+const std::span<const std::int64_t>& SparseStepRun::column(const Arrived& operand, int label) const {
+    return operand.columns[static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin())];
+}
+
+/// Where the elements of an array begin that belong to nonzeros.
+std::vector<std::int64_t> SparseStepRun::offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand,
+                                                    std::span<const std::int64_t> positions) const {
+    std::vector<std::int64_t> result(positions.size(), 0);
+    if (is_idle()) return result;
+    const auto strides = layout.strides(rank_);
+    const auto count = static_cast<std::int64_t>(positions.size());
+    for (std::size_t d = 0; d < labels.size(); ++d) {
+        if (!SparseStep::has(operand.labels, labels[d])) continue;
+        const auto* const index = column(operand, labels[d]).data();
+        const auto parts = part(labels[d]), stride = strides[d];
+#pragma omp parallel for schedule(static)
+        for (std::int64_t k = 0; k < count; ++k)
+            result[static_cast<std::size_t>(k)] += index[positions[static_cast<std::size_t>(k)]] / parts * stride;
+    }
+    return result;
+}
+
+/// The arrays of dense factors: labels that the sparse one lacks come first, so that vectors run along them.
+void SparseStepRun::prepare_dense_factors() {
+    const auto& own = sparse_[0].labels;
+    for (const auto& operand : step_.dense) {
+        auto& block = dense_.emplace_back();
+        const auto labels = distinct(operand.labels);
+        block.labels = chosen(labels, own, false);
+        const auto rest = chosen(labels, own, true);
+        block.labels.insert(block.labels.end(), rest.begin(), rest.end());
+        block.layout = plan_.grid.array(step_.label_extents, block.labels, Spread::replicated);
+        const bool in_place = operand.labels == block.labels && operand.layout.symmetry().trivial() &&
+                              (operand.layout == block.layout || (comm_ == nullptr && !operand.layout.has_padding()));
+        if (in_place) {
+            block.layout = operand.layout;
+            continue;
+        }
+        Movement spec;
+        spec.from = operand.layout;
+        spec.to = block.layout;
+        spec.from_labels = operand.labels;
+        spec.to_labels = block.labels;
+        spec.label_extents = step_.label_extents;
+        spec.terms = {spec.identity()};
+        block.move = std::make_unique<MovementRun>(comm_, spec, rank_);
+    }
+}
+
+void SparseStepRun::prepare_dense_result() {
+    const auto& own = sparse_[0].labels;
+    const auto& result = *step_.result;
+    // Labels that no factor has: the result is repeated along them when it moves out.
+    auto labels = step_.output;
+    std::erase_if(labels, [&](int label) {
+        return !SparseStep::has(own, label) && std::none_of(step_.dense.begin(), step_.dense.end(), [&](const auto& operand) {
+                   return SparseStep::has(operand.labels, label);
+               });
+    });
+    auto order = chosen(labels, own, false);
+    const auto rest = chosen(labels, own, true);
+    order.insert(order.end(), rest.begin(), rest.end());
+    sums_ = plan_.grid.array(step_.label_extents, order, Spread::partial);
+    const bool in_place = result.labels == order && result.layout.symmetry().trivial() && sums_.copies() == 1 &&
+                          (result.layout == sums_ || (comm_ == nullptr && !result.layout.has_padding()));
+    if (in_place) {
+        sums_ = result.layout;
+    } else {
+        Movement spec;
+        spec.from = sums_;
+        spec.to = result.layout;
+        spec.from_labels = order;
+        spec.to_labels = result.labels;
+        spec.label_extents = step_.label_extents;
+        spec.terms = {spec.identity()};
+        move_out_ = std::make_unique<MovementRun>(comm_, spec, rank_);
+    }
+    step_.output = order;
+}
+
+void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
+    auto& operand = sparse_[0];
+    agree(comm_, [&] {
+        prepare_dense_factors();
+        if (step_.result) prepare_dense_result();
+    });
+    const auto in_rows = chosen(step_.output, operand.labels, true), in_loops = step_.dense_labels();
+    const bool own_order = !step_.result && in_rows.size() == operand.labels.size();  // every nonzero is a row of the result
+    const auto list = static_cast<std::int64_t>(sizeof(std::int64_t)) * (3 + static_cast<std::int64_t>(step_.dense.size()));
+    require(operand.move->most() * list);
+    std::int64_t loops = 1;
+    IndexColumns indices;
+    agree(comm_, [&] {
+        sparse::Runs runs;
+        if (own_order) {
+            runs.order.resize(static_cast<std::size_t>(operand.count));
+            std::iota(runs.order.begin(), runs.order.end(), std::int64_t{0});
+            runs.start.resize(static_cast<std::size_t>(operand.count) + 1);
+            std::iota(runs.start.begin(), runs.start.end(), std::int64_t{0});
+        } else {
+            // The result's last label is slowest, as in its array.
+            std::vector<int> rows(in_rows.rbegin(), in_rows.rend()), others = chosen(operand.labels, in_rows, false);
+            sparse::Columns by_row, also;
+            for (int label : rows) by_row.push_back(column(operand, label));
+            for (int label : others) also.push_back(column(operand, label));
+            rows.insert(rows.end(), others.begin(), others.end());
+            runs = sparse::sorted_runs(operand.count, by_row, also, lengths_of(step_, rows));
+        }
+        run_start_ = runs.start;
+        if (!is_identity(runs.order)) store(runs.order, places_);
+        for (auto& block : dense_) {
+            block.has_offsets = !chosen(block.labels, operand.labels, true).empty();
+            if (block.has_offsets) store(offsets_in(block.layout, block.labels, operand, runs.order), block);
+        }
+        std::vector<std::int64_t> firsts;
+        for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run) firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
+        if (operand.count == 0) run_start_ = {0};
+        const auto result_strides = step_.result && !is_idle() ? sums_.strides(rank_) : std::vector<std::int64_t>(step_.output.size(), 0);
+        for (int label : in_loops) {
+            auto& axis = axes_.emplace_back();
+            axis.size = local_extent(label);
+            if (step_.result) {
+                const auto place = std::find(step_.output.begin(), step_.output.end(), label);
+                if (place != step_.output.end()) axis.result = result_strides[static_cast<std::size_t>(place - step_.output.begin())];
+            } else if (step_.has_output(label)) {
+                axis.result = loops;
+                loops *= axis.size;
+            }
+            for (const auto& block : dense_) {
+                const auto place = std::find(block.labels.begin(), block.labels.end(), label);
+                axis.factors.push_back(place == block.labels.end() || is_idle()
+                                           ? 0
+                                           : block.layout.strides(rank_)[static_cast<std::size_t>(place - block.labels.begin())]);
+            }
+        }
+        // The innermost loop runs along what lies next to each other.
+        std::stable_sort(axes_.begin(), axes_.end(), [](const auto& a, const auto& b) {
+            const auto contiguous = [](const auto& axis) {
+                return (axis.result == 1 ? 2 : 0) + std::count(axis.factors.begin(), axis.factors.end(), 1);
+            };
+            return contiguous(a) < contiguous(b);
+        });
+        if (step_.result) {
+            run_target_ = offsets_in(sums_, step_.output, operand, firsts);
+            return;
+        }
+        result_step_ = loops;
+        result_count_ = static_cast<std::int64_t>(firsts.size()) * loops;
+        result_layout_ = plan_.grid.layout_of(step_.output);
+        has_pattern_of_operand_ = own_order && in_loops.empty() && operand.move->stays() && step_.output == step_.sparse[0].labels &&
+                                  plan_.grid.copies_of(step_.output).size() == 1;
+        if (has_pattern_of_operand_) return;
+        for (int label : step_.output) {
+            auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
+            const auto loop = std::find(in_loops.begin(), in_loops.end(), label);
+            if (loop == in_loops.end()) {
+                const auto& from = column(operand, label);
+                for (std::size_t k = 0; k < to.size(); ++k) to[k] = from[static_cast<std::size_t>(firsts[k / static_cast<std::size_t>(loops)])];
+                continue;
+            }
+            std::int64_t before = 1;
+            for (auto other = in_loops.begin(); other != loop; ++other)
+                if (step_.has_output(*other)) before *= local_extent(*other);
+            for (std::size_t k = 0; k < to.size(); ++k)
+                to[k] = coordinate(label) + static_cast<std::int64_t>(k) / before % local_extent(label) * part(label);
+        }
+    });
+    if (!step_.result && !has_pattern_of_operand_) add_up(std::move(indices));
+}
+
+void SparseStepRun::prepare_rows(const RequireBytes& require) {
+    const auto &a = sparse_[0], &b = sparse_[1];
+    const auto shared = chosen(a.labels, b.labels, true);
+    const auto rows = chosen(step_.output, a.labels, true), columns = chosen(chosen(step_.output, a.labels, false), b.labels, true);
+    require((a.move->most() + b.move->most()) * static_cast<std::int64_t>(4 * sizeof(std::int64_t)));
+    sparse::Numbering row_numbers, column_numbers;
+    std::int64_t working = 0;
+    const auto spans = [&](const Arrived& operand, const std::vector<int>& labels) {
+        sparse::Columns result;
+        for (int label : labels) result.push_back(column(operand, label));
+        return result;
+    };
+    agree(comm_, [&] {
+        const auto inner = sparse::numbered(b.count, spans(b, shared), lengths_of(step_, shared));
+        column_numbers = sparse::numbered(b.count, spans(b, columns), lengths_of(step_, columns));
+        row_numbers = sparse::numbered(a.count, spans(a, rows), lengths_of(step_, rows));
+        const auto inner_of_a = sparse::looked_up(inner, a.count, spans(a, shared), lengths_of(step_, shared));
+        // Matrices by rows: a counting sort by row, then columns ascend where they did.
+        const auto by_rows = [](std::int64_t count, const std::vector<std::uint32_t>& row, const std::vector<std::uint32_t>& column,
+                                std::int64_t rows_count, std::vector<std::int64_t>& start, std::vector<std::uint32_t>& list, Places& places) {
+            start.assign(static_cast<std::size_t>(rows_count) + 1, 0);
+            for (std::size_t k = 0; k < row.size(); ++k)
+                if (column[k] != sparse::none) ++start[row[k] + 1];
+            std::partial_sum(start.begin(), start.end(), start.begin());
+            std::vector<std::int64_t> order(static_cast<std::size_t>(start.back()));
+            auto next = start;
+            for (std::size_t k = 0; k < row.size(); ++k)
+                if (column[k] != sparse::none) order[static_cast<std::size_t>(next[row[k]]++)] = static_cast<std::int64_t>(k);
+            list.resize(order.size());
+            for (std::size_t k = 0; k < order.size(); ++k) list[k] = column[static_cast<std::size_t>(order[k])];
+            if (static_cast<std::int64_t>(order.size()) != count || !is_identity(order)) store(std::move(order), places);
+        };
+        by_rows(a.count, row_numbers.numbers, inner_of_a, row_numbers.count, a_start_, a_columns_, a_places_);
+        by_rows(b.count, inner.numbers, column_numbers.numbers, inner.count, b_start_, b_columns_, b_places_);
+        width_ = column_numbers.count;
+        working = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
+    });
+    if (comm_ != nullptr) working = comm_->maximum(working);
+    const auto most = std::min(working, static_cast<std::int64_t>(plan_.result_nonzeros * 2) + (std::int64_t{1} << 20));
+    require(most * (static_cast<std::int64_t>(sizeof(std::uint32_t)) + step_.element_bytes));
+    IndexColumns indices;
+    agree(comm_, [&] {
+        structure_ = sparse::structure_of_product({a_start_, a_columns_}, {b_start_, b_columns_}, width_);
+        result_count_ = structure_.columns.size();
+    });
+    require((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
+            (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
+    agree(comm_, [&] {
+        for (int label : step_.output) {
+            auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
+            const auto in_row = std::find(rows.begin(), rows.end(), label);
+            const bool is_row = in_row != rows.end();
+            const auto& tuples = is_row ? row_numbers.tuples[static_cast<std::size_t>(in_row - rows.begin())]
+                                        : column_numbers.tuples[static_cast<std::size_t>(
+                                              std::find(columns.begin(), columns.end(), label) - columns.begin())];
+            const auto count = row_numbers.count;
+#pragma omp parallel for schedule(dynamic, 64)
+            for (std::int64_t row = 0; row < count; ++row)
+                for (auto k = structure_.start[row]; k < structure_.start[row + 1]; ++k)
+                    to[static_cast<std::size_t>(k)] = is_row ? tuples[static_cast<std::size_t>(row)] : tuples[structure_.columns[k]];
+        }
+        result_layout_ = plan_.grid.layout_of(step_.output);
+    });
+    add_up(std::move(indices));
+}
+
+/// Finds out how parts of sums are added up where ranks have such.
+void SparseStepRun::add_up(IndexColumns indices) {
+    if (plan_.grid.copies_of(step_.output).size() == 1) {
+        result_indices_ = std::move(indices);
+        return;
+    }
+    result_layout_ = plan_.grid.result_layout(step_.label_extents, step_.output);
+    merge_ = std::make_unique<SparseMove>(comm_, spans_of(indices), nullptr, result_layout_, std::vector<std::int64_t>{0});
+    const auto all = merge_->indices(spans_of(indices));
+    inspected_bytes_ += merge_->sent() * static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t));
+    agree(comm_, [&] {
+        auto labels = step_.output;
+        std::reverse(labels.begin(), labels.end());
+        const sparse::Columns columns(all.rbegin(), all.rend());
+        merged_ = sparse::sorted_runs(merge_->count(), columns, {}, lengths_of(step_, labels));
+        if (merge_->count() == 0) merged_.start = {0};
+        for (const auto& column : all) {
+            auto& to = result_indices_.emplace_back();
+            to.reserve(static_cast<std::size_t>(merged_.count()));
+            for (std::int64_t run = 0; run < merged_.count(); ++run) to.push_back(column[merged_.first(run)]);
+        }
+    });
+}
+
+std::int64_t SparseStepRun::sent_bytes(std::int64_t element_bytes) const {
+    std::int64_t elements = 0;
+    for (const auto& operand : sparse_)
+        if (!operand.move->stays()) elements += operand.move->sent();
+    for (const auto& block : dense_)
+        if (block.move) elements += block.move->volume().sent;
+    if (move_out_) elements += move_out_->volume().sent;
+    if (merge_) elements += merge_->sent();
+    return elements * element_bytes;
+}
+
+std::int64_t SparseStepRun::list_bytes() const {
+    std::int64_t bytes = 0;
+    const auto add = [&](const auto& list) { bytes += static_cast<std::int64_t>(list.size() * sizeof(list[0])); };
+    for (const auto& operand : sparse_) {
+        bytes += operand.move->list_bytes();
+        for (const auto& column : operand.moved) add(column);
+    }
+    for (const auto& block : dense_) {
+        add(block.narrow);
+        add(block.wide);
+        if (block.move) bytes += block.move->list_bytes();
+    }
+    for (const auto* places : {&places_, &a_places_, &b_places_}) {
+        add(places->narrow);
+        add(places->wide);
+    }
+    for (const auto* list : {&run_start_, &run_target_, &a_start_, &b_start_, &merged_.order, &merged_.start}) add(*list);
+    add(a_columns_);
+    add(b_columns_);
+    bytes += static_cast<std::int64_t>(structure_.start.bytes() + structure_.columns.bytes());
+    if (merge_) bytes += merge_->list_bytes();
+    if (move_out_) bytes += move_out_->list_bytes();
+    return bytes;
+}
+
+std::int64_t SparseStepRun::working_bytes(std::int64_t element_bytes) const {
+    std::int64_t elements = 0;
+    for (const auto& operand : sparse_)
+        if (!operand.move->stays()) elements += 2 * operand.count;
+    for (const auto& block : dense_)
+        if (block.move) elements += block.layout.local_size(rank_) + block.move->workspace_elements();
+    if (move_out_) elements += sums_.local_size(rank_) + move_out_->workspace_elements();
+    if (!step_.result) elements += result_count_ * (merge_ ? 3 : 1);
+    if (sparse_.size() == 2) elements += width_ * omp_get_max_threads();
+    return elements * element_bytes;
+}
+
+/// Values of the sparse operands where they are multiplied.
+std::vector<Buffer<std::byte>> SparseStepRun::brought(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse,
+                                                      const std::vector<bool>& conjugated, std::vector<const std::byte*>& values) const {
+    std::vector<Buffer<std::byte>> result;
+    for (std::size_t o = 0; o < sparse_.size(); ++o) {
+        const auto& operand = sparse_[o];
+        if (!operand.move->stays()) {
+            result.push_back(operand.move->values(sparse[o], kernels.size));
+            values.push_back(result.back().data());
+        } else {
+            values.push_back(sparse[o]);
+        }
+        if (!conjugated[o] || !kernels.is_complex) continue;
+        agree(comm_, [&] {
+            Buffer<std::byte> copy(operand.count * kernels.size);
+            local::ListedTransfer list;
+            list.count = operand.count;
+            kernels.transfer_listed(list, values.back(), copy.data(), nullptr, {.conjugate = true});
+            result.push_back(std::move(copy));
+            values.back() = result.back().data();
+        });
+    }
+    return result;
+}
+
+void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values,
+                             const std::vector<const void*>& dense, const std::vector<bool>& conjugated, const void* alpha, void* result,
+                             Workspace& workspace) const {
+    if (alpha != nullptr && kernels.is_one(alpha)) alpha = nullptr;
+    if (sparse_.size() == 2) {
+        agree(comm_, [&] {
+            local::SparseRowProduct product;
+            const auto rows = static_cast<std::int64_t>(a_start_.size()) - 1;
+            product.a = {rows, a_start_.data(), a_columns_.data(), values[0], a_places_.numbers()};
+            product.b = {static_cast<std::int64_t>(b_start_.size()) - 1, b_start_.data(), b_columns_.data(), values[1], b_places_.numbers()};
+            product.width = width_;
+            product.start = structure_.start.data();
+            product.column = structure_.columns.data();
+            product.alpha = alpha;
+            product.result = result;
+            product.threads = omp_get_max_threads();
+            product.sums = workspace.take(width_ * product.threads, kernels.size);
+            kernels.sparse->multiply_rows(product);
+        });
+        return;
+    }
+    local::SparseLoop loop;
+    loop.runs = static_cast<std::int64_t>(run_start_.size()) - 1;
+    loop.start = run_start_.data();
+    loop.target = step_.result ? run_target_.data() : nullptr;
+    loop.result_step = result_step_;
+    loop.values = values[0];
+    loop.places = places_.numbers();
+    loop.axes = axes_;
+    loop.alpha = alpha;
+    loop.result = result;
+    FirstError error;
+    for (std::size_t f = 0; f < dense_.size(); ++f) {
+        const auto& block = dense_[f];
+        const auto conjugate = conjugated[sparse_.size() + f];
+        const void* elements = dense[f];
+        void* array = nullptr;
+        if (block.move || (conjugate && kernels.is_complex)) {
+            agree(comm_, [&] { array = workspace.take(block.layout.local_size(rank_), kernels.size); });
+            elements = array;
+        }
+        if (block.move) {
+            error.run([&] { block.move->run(kernels, dense[f], array, nullptr, kernels.zero, conjugate, workspace); });
+        } else if (array != nullptr) {
+            local::ListedTransfer list;
+            list.count = block.layout.local_size(rank_);
+            kernels.transfer_listed(list, dense[f], array, nullptr, {.conjugate = true});
+        }
+        loop.factors.push_back(elements);
+        loop.offsets.push_back({block.narrow.empty() ? nullptr : block.narrow.data(), block.wide.empty() ? nullptr : block.wide.data()});
+    }
+    agree(comm_, [&] { error.rethrow(); });
+    if (!is_idle()) kernels.sparse->multiply(loop);
+}
+
+Buffer<std::byte> SparseStepRun::run(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse,
+                                     const std::vector<const void*>& dense, const std::vector<bool>& conjugated, const void* alpha,
+                                     Workspace& workspace) const {
+    const Workspace::Scope scope(workspace);
+    std::vector<const std::byte*> values;
+    const auto arrays = brought(kernels, sparse, conjugated, values);
+    Buffer<std::byte> sums;
+    agree(comm_, [&] {
+        sums = Buffer<std::byte>(result_count_ * kernels.size);
+        if (sparse_.size() == 1) kernels.fill(sums.data(), result_count_, kernels.zero);
+    });
+    multiply(kernels, values, dense, conjugated, alpha, sums.data(), workspace);
+    if (!merge_) return sums;
+    const auto parts = merge_->values(sums.data(), kernels.size);
+    agree(comm_, [&] {
+        sums = Buffer<std::byte>(merged_.count() * kernels.size);
+        kernels.sparse->add_runs(merged_.count(), merged_.start.data(), merged_.order.data(), parts.data(), sums.data());
+    });
+    return sums;
+}
+
+void SparseStepRun::run(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse, const std::vector<const void*>& dense,
+                        const std::vector<bool>& conjugated, const void* alpha, const void* beta, void* result,
+                        Workspace& workspace) const {
+    const Workspace::Scope scope(workspace);
+    std::vector<const std::byte*> values;
+    const auto arrays = brought(kernels, sparse, conjugated, values);
+    void* sums = result;
+    const auto count = sums_.local_size(rank_);
+    agree(comm_, [&] {
+        if (move_out_) sums = workspace.take(count, kernels.size);
+        if (move_out_ || kernels.is_zero(beta))
+            kernels.fill(sums, count, kernels.zero);
+        else if (beta != nullptr && !kernels.is_one(beta))
+            kernels.scale(sums, count, beta);
+    });
+    multiply(kernels, values, dense, conjugated, alpha, sums, workspace);
+    if (move_out_) agree(comm_, [&] { move_out_->run(kernels, sums, result, nullptr, beta, false, workspace); });
+}
+
+}  // namespace arges

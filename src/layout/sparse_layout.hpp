@@ -1,0 +1,37 @@
+/// Where the nonzeros of a sparse tensor lie: which rank has an element, from its indices. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// A part of a rank's number that an index decides: index / divisor % parts * stride. Indices are spread cyclically.
+struct SparseDigit {
+    int mode = 0;
+    std::int64_t divisor = 1, parts = 1, stride = 1;
+    bool operator==(const SparseDigit&) const = default;
+};
+
+/// An element is on the rank that is the sum of its digits. Example: two parts of mode 0 with stride 1 and three of mode 1 with stride 2 are
+/// six ranks in a grid of 2 x 3.
+struct SparseLayout {
+    std::vector<SparseDigit> digits;
+
+    /// Ranks that have elements: those from 0 on.
+    std::int64_t ranks() const {
+        std::int64_t product = 1;
+        for (const auto& digit : digits) product *= digit.parts;
+        return product;
+    }
+    /// The rank of an element. @param index  index(mode) gives its indices
+    template <class F>
+    std::int64_t rank_of(F&& index) const {
+        std::int64_t rank = 0;
+        for (const auto& digit : digits) rank += index(digit.mode) / digit.divisor % digit.parts * digit.stride;
+        return rank;
+    }
+    bool operator==(const SparseLayout&) const = default;
+};
+
+}  // namespace arges

@@ -1,0 +1,317 @@
+// Which labels of a product with sparse factors are spread over ranks, by expected counts. Grids over labels contain those that keep one
+// operand where it is, two-dimensional ones, and those with copies (Azad et al., *Exploiting multiple levels of parallelism in sparse
+// matrix-matrix multiplication*, 2016).
+#include "plan/sparse/sparse_step.hpp"
+
+#include "arges/error.hpp"
+#include "base/math.hpp"
+#include "base/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// Grids that the search keeps after each prime factor of the number of ranks.
+constexpr std::size_t kept_grids = 48;
+
+/// Seconds of one multiplication with a nonzero, and of sorting one that has come.
+constexpr double nonzero_seconds = 1.5e-9;
+constexpr double sorted_seconds = 2e-8;
+
+/// What copies of a nonzero take: its indices and its value.
+double nonzero_bytes(const std::vector<int>& labels, std::int64_t element_bytes) {
+    return static_cast<double>(labels.size() * sizeof(std::int64_t)) + static_cast<double>(element_bytes);
+}
+
+std::vector<std::int64_t> prime_factors(std::int64_t n) {
+    std::vector<std::int64_t> result;
+    for (std::int64_t p = 2; p * p <= n; ++p)
+        for (; n % p == 0; n /= p) result.push_back(p);
+    if (n > 1) result.push_back(n);
+    std::reverse(result.begin(), result.end());
+    return result;
+}
+
+/// Of the labels' index tuples, those with nonzeros, if these lie at random.
+double occupied(double tuples, double nonzeros) { return tuples <= 0 ? 0 : -tuples * std::expm1(-nonzeros / tuples); }
+
+class Pricer {
+public:
+    Pricer(const SparseStep& step, const PlanOptions& options) : step_(step), options_(options) {}
+
+    SparseStepPlan price(const LabelGrid& grid) const {
+        SparseStepPlan plan;
+        plan.grid = grid;
+        const auto& machine = options_.machine;
+        const double element = static_cast<double>(step_.element_bytes);
+        double sorted = 0, messages = 0;
+        std::vector<double> here;  // nonzeros of the sparse operands on a rank
+        for (const auto& operand : step_.sparse) {
+            const auto own = distinct(operand.labels);
+            here.push_back(static_cast<double>(operand.nonzeros) / parts(grid, own) * imbalance(grid, own));
+            const bool stays = operand.layout && *operand.layout == in_modes(grid, operand.labels);
+            if (!stays || grid.copies_of(own).size() > 1) {
+                plan.sparse_bytes += here.back() * nonzero_bytes(operand.labels, step_.element_bytes);
+                sorted += here.back();
+                messages += static_cast<double>(grid.ranks());
+            }
+            plan.memory_bytes += here.back() * (nonzero_bytes(operand.labels, step_.element_bytes) + 16);
+        }
+        for (const auto& operand : step_.dense) {
+            const auto bytes = local_size(grid, distinct(operand.labels)) * element;
+            plan.memory_bytes += bytes;
+            plan.dense_bytes += bytes;
+        }
+        double loops = 1;
+        for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
+        plan.products = step_.sparse.size() == 2 ? expected_products() / static_cast<double>(grid.ranks()) : here[0] * loops;
+        const auto summed = static_cast<double>(grid.copies_of(step_.output).size());
+        if (step_.result) {
+            const auto bytes = local_size(grid, step_.output) * element;
+            plan.memory_bytes += bytes;
+            plan.result_bytes = bytes * (summed > 1 ? 2 : 1);
+        } else {
+            plan.result_nonzeros = expected_nonzeros(step_);
+            // Parts of sums: each rank of those that share them may have most of the elements.
+            const auto part = std::min(plan.products, occupied(local_size(grid, step_.output), plan.products));
+            plan.memory_bytes += part * nonzero_bytes(step_.output, step_.element_bytes);
+            sorted += part;
+            if (summed > 1) plan.result_bytes = part * nonzero_bytes(step_.output, step_.element_bytes);
+        }
+        for (int label = 0; label < static_cast<int>(grid.parts.size()); ++label)
+            messages += static_cast<double>(grid.parts[static_cast<std::size_t>(label)]) - 1;
+        plan.seconds = plan.products * nonzero_seconds + sorted * sorted_seconds +
+                       (plan.dense_bytes + plan.result_bytes) / machine.copied_bytes_per_second;
+        if (grid.ranks() > 1)
+            plan.seconds += (plan.sparse_bytes + plan.dense_bytes + plan.result_bytes) / machine.bytes_per_second +
+                            messages * machine.message_seconds;
+        return plan;
+    }
+
+    /// Multiplications of two sparse factors whose nonzeros lie at random.
+    double expected_products() const {
+        double shared = 1;
+        for (int label : distinct(step_.sparse[0].labels))
+            if (SparseStep::has(step_.sparse[1].labels, label)) shared *= std::max(1.0, extent(label));
+        return static_cast<double>(step_.sparse[0].nonzeros) * static_cast<double>(step_.sparse[1].nonzeros) / shared;
+    }
+
+    static std::vector<int> distinct(const std::vector<int>& labels) {
+        std::vector<int> result;
+        for (int label : labels)
+            if (!SparseStep::has(result, label)) result.push_back(label);
+        return result;
+    }
+    double size(const std::vector<int>& labels) const {
+        double product = 1;
+        for (int label : labels) product *= extent(label);
+        return product;
+    }
+
+private:
+    double extent(int label) const { return static_cast<double>(step_.extent(label)); }
+    static double part(const LabelGrid& grid, int label) { return static_cast<double>(grid.parts[static_cast<std::size_t>(label)]); }
+    static double parts(const LabelGrid& grid, const std::vector<int>& labels) {
+        double product = 1;
+        for (int label : labels) product *= part(grid, label);
+        return product;
+    }
+    double local_size(const LabelGrid& grid, const std::vector<int>& labels) const {
+        double product = 1;
+        for (int label : labels) product *= std::ceil(extent(label) / part(grid, label));
+        return product;
+    }
+    /// How much more the rank with most has than the mean, because labels do not divide evenly.
+    double imbalance(const LabelGrid& grid, const std::vector<int>& labels) const {
+        double product = 1;
+        for (int label : labels)
+            if (extent(label) > 0) product *= std::ceil(extent(label) / part(grid, label)) * part(grid, label) / extent(label);
+        return product;
+    }
+    /// The layout of the grid as one of the modes of an operand.
+    static SparseLayout in_modes(const LabelGrid& grid, const std::vector<int>& labels) { return grid.layout_of(labels); }
+
+    const SparseStep& step_;
+    const PlanOptions& options_;
+};
+
+}  // namespace
+
+bool SparseStep::has(const std::vector<int>& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+
+bool SparseStep::has_output(int label) const { return has(output, label); }
+
+std::vector<int> SparseStep::dense_labels() const {
+    std::set<int> labels(output.begin(), output.end());
+    for (const auto& operand : dense) labels.insert(operand.labels.begin(), operand.labels.end());
+    for (const auto& operand : sparse)
+        for (int label : operand.labels) labels.erase(label);
+    if (result)  // a dense result is repeated along labels that no factor has while it moves
+        std::erase_if(labels, [&](int label) {
+            return std::none_of(dense.begin(), dense.end(), [&](const auto& operand) { return has(operand.labels, label); });
+        });
+    return {labels.begin(), labels.end()};
+}
+
+std::int64_t LabelGrid::ranks() const {
+    std::int64_t product = 1;
+    for (auto n : parts) product *= n;
+    return product;
+}
+
+std::vector<std::int64_t> LabelGrid::strides() const {
+    std::vector<std::int64_t> result;
+    std::int64_t product = 1;
+    for (auto n : parts) {
+        result.push_back(product);
+        product *= n;
+    }
+    return result;
+}
+
+SparseLayout LabelGrid::layout_of(const std::vector<int>& labels) const {
+    SparseLayout result;
+    const auto steps = strides();
+    for (std::size_t l = 0; l < parts.size(); ++l) {
+        const auto place = std::find(labels.begin(), labels.end(), static_cast<int>(l));
+        if (parts[l] > 1 && place != labels.end())
+            result.digits.push_back({static_cast<int>(place - labels.begin()), 1, parts[l], steps[l]});
+    }
+    return result;
+}
+
+std::vector<std::int64_t> LabelGrid::copies_of(const std::vector<int>& labels) const {
+    std::vector<std::int64_t> result{0};
+    const auto steps = strides();
+    for (std::size_t l = 0; l < parts.size(); ++l) {
+        if (SparseStep::has(labels, static_cast<int>(l))) continue;
+        const auto before = result.size();
+        for (std::int64_t c = 1; c < parts[l]; ++c)
+            for (std::size_t i = 0; i < before; ++i) result.push_back(result[i] + c * steps[l]);
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+RankGrid LabelGrid::torus() const {
+    RankGrid result;
+    for (auto n : parts) {
+        auto factors = prime_factors(n);
+        result.lengths.insert(result.lengths.end(), factors.begin(), factors.end());
+    }
+    return result;
+}
+
+std::vector<std::vector<int>> LabelGrid::dimensions() const {
+    std::vector<std::vector<int>> result;
+    int next = 0;
+    for (auto n : parts) {
+        result.emplace_back();
+        for (std::size_t i = prime_factors(n).size(); i > 0; --i) result.back().push_back(next++);
+    }
+    return result;
+}
+
+SparseLayout LabelGrid::result_layout(const std::vector<std::int64_t>& extents, const std::vector<int>& labels) const {
+    auto result = layout_of(labels);
+    if (labels.empty()) return result;
+    const auto longest = std::max_element(labels.begin(), labels.end(), [&](int a, int b) {
+        return extents[static_cast<std::size_t>(a)] < extents[static_cast<std::size_t>(b)];
+    });
+    auto divisor = parts[static_cast<std::size_t>(*longest)];
+    const auto steps = strides();
+    for (std::size_t l = 0; l < parts.size(); ++l) {
+        if (parts[l] == 1 || SparseStep::has(labels, static_cast<int>(l))) continue;
+        result.digits.push_back({static_cast<int>(longest - labels.begin()), divisor, parts[l], steps[l]});
+        divisor *= parts[l];
+    }
+    return result;
+}
+
+Layout LabelGrid::array(const std::vector<std::int64_t>& extents, const std::vector<int>& labels, Spread others) const {
+    const auto dimension = dimensions();
+    std::vector<SlotMapping> mapping;
+    std::vector<std::int64_t> lengths;
+    for (int label : labels) {
+        const auto l = static_cast<std::size_t>(label);
+        mapping.emplace_back();
+        mapping.back().torus = dimension[l];
+        lengths.push_back(extents[l]);
+    }
+    std::vector<int> partial;
+    for (std::size_t l = 0; l < parts.size() && others == Spread::partial; ++l)
+        if (!SparseStep::has(labels, static_cast<int>(l))) partial.insert(partial.end(), dimension[l].begin(), dimension[l].end());
+    return {torus(), std::move(lengths), Symmetry::none(static_cast<int>(labels.size())), std::move(mapping), partial};
+}
+
+std::string LabelGrid::to_string(const std::vector<std::string>& names) const {
+    std::string text;
+    for (std::size_t l = 0; l < parts.size(); ++l)
+        if (parts[l] > 1) text += (text.empty() ? "" : " ") + names[l] + "/" + std::to_string(parts[l]);
+    return text.empty() ? "one rank" : text;
+}
+
+double expected_nonzeros(const SparseStep& step) {
+    const Pricer pricer(step, {});
+    if (step.sparse.size() == 2) {
+        const auto products = pricer.expected_products();
+        return std::min(products, occupied(pricer.size(step.output), products));
+    }
+    std::vector<int> from_sparse;
+    double repeated = 1;
+    for (int label : step.output)
+        if (SparseStep::has(step.sparse[0].labels, label))
+            from_sparse.push_back(label);
+        else
+            repeated *= static_cast<double>(step.extent(label));
+    const auto nonzeros = static_cast<double>(step.sparse[0].nonzeros);
+    return repeated * std::min(nonzeros, occupied(pricer.size(from_sparse), nonzeros));
+}
+
+SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options) {
+    const Pricer pricer(step, options);
+    std::vector<SparseStepPlan> plans{pricer.price({std::vector<std::int64_t>(step.label_extents.size(), 1)})};
+    for (auto factor : prime_factors(ranks)) {
+        std::vector<SparseStepPlan> next;
+        std::set<std::vector<std::int64_t>> known;
+        for (const auto& plan : plans)
+            for (std::size_t l = 0; l < step.label_extents.size(); ++l) {
+                auto grid = plan.grid;
+                grid.parts[l] *= factor;
+                if (known.insert(grid.parts).second) next.push_back(pricer.price(grid));
+            }
+        const auto limit = static_cast<double>(options.memory_limit);
+        std::stable_sort(next.begin(), next.end(), [&](const auto& a, const auto& b) {
+            const bool a_fits = a.memory_bytes <= limit, b_fits = b.memory_bytes <= limit;
+            if (a_fits != b_fits) return a_fits;
+            return a_fits ? a.seconds < b.seconds : a.memory_bytes < b.memory_bytes;
+        });
+        if (next.size() > kept_grids) next.resize(kept_grids);
+        if (next.empty()) break;  // no labels: all ranks but one are idle
+        plans = std::move(next);
+    }
+    const auto& best = plans.front();
+    if (best.memory_bytes > static_cast<double>(options.memory_limit))
+        throw OutOfMemory("a product with sparse factors takes about " + with_commas(static_cast<std::int64_t>(best.memory_bytes)) +
+                          " bytes on a rank, and the limit leaves " + with_commas(options.memory_limit) +
+                          "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    return best;
+}
+
+std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
+    const auto about = [](double number) { return "~" + with_commas(std::llround(number)); };
+    std::string text;
+    for (const auto& operand : step.sparse) text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(operand.nonzeros) + " nonzeros)";
+    for (const auto& operand : step.dense) text += " * " + operand.name;
+    text += step.result ? " to a dense result\n" : " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n";
+    text += "  grid " + plan.grid.to_string(step.label_names) + "; multiplications on a rank " + about(plan.products) + "\n";
+    text += "  bytes to a rank: nonzeros " + about(plan.sparse_bytes) + ", dense factors " + about(plan.dense_bytes) + ", result " +
+            about(plan.result_bytes) + "; memory " + about(plan.memory_bytes) + "; seconds " + scientific(plan.seconds) + "\n";
+    return text;
+}
+
+}  // namespace arges

@@ -1,0 +1,89 @@
+/// A product with one or two sparse factors: what it computes, and the grid of labels on which it runs. Pure.
+#pragma once
+
+#include "layout/layout.hpp"
+#include "layout/sparse_layout.hpp"
+#include "plan/product/plan_options.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace arges {
+
+/// A sparse factor. A label that occurs twice is a diagonal.
+struct SparseOperand {
+    std::vector<int> labels;                       ///< of its modes
+    std::int64_t nonzeros = 0;                     ///< over all ranks
+    std::optional<SparseLayout> layout{};          ///< where they lie, if that follows from their indices
+    std::string name{};                            ///< for explanations
+};
+
+/// A dense factor, or a dense result.
+struct DenseOperand {
+    std::vector<int> labels;  ///< of its dimensions
+    Layout layout;
+    std::string name{};  ///< for explanations
+};
+
+/// result = sum over the other labels of a sparse factor times dense ones, or of two sparse factors. The result is dense or sparse.
+struct SparseStep {
+    std::vector<std::int64_t> label_extents;
+    std::vector<std::string> label_names;
+    std::vector<SparseOperand> sparse;  ///< one or two; with two there are no dense factors
+    std::vector<DenseOperand> dense;
+    std::vector<int> output;             ///< labels of the result, each once
+    std::optional<DenseOperand> result;  ///< where a dense result lies; none: it is sparse
+    std::int64_t element_bytes = 8;
+
+    std::int64_t extent(int label) const { return label_extents[static_cast<std::size_t>(label)]; }
+    bool has_output(int label) const;
+    /// Labels of dense factors, or of the result alone, that the sparse factors lack; ascending.
+    std::vector<int> dense_labels() const;
+    /// True if the modes have the label.
+    static bool has(const std::vector<int>& labels, int label);
+};
+
+/// Ranks in a grid over labels: a label is spread cyclically over its parts. rank = sum of coordinate * stride; the first label is fastest.
+struct LabelGrid {
+    std::vector<std::int64_t> parts;  ///< by label
+
+    std::int64_t ranks() const;
+    std::vector<std::int64_t> strides() const;
+    /// Where the nonzeros of an operand lie before they are copied to the ranks that differ in other labels.
+    SparseLayout layout_of(const std::vector<int>& labels) const;
+    /// What those ranks add to a rank's number: 0, and more where there are copies.
+    std::vector<std::int64_t> copies_of(const std::vector<int>& labels) const;
+    /// The torus of the labels that are spread, unfolded, and by label its dimensions there.
+    RankGrid torus() const;
+    std::vector<std::vector<int>> dimensions() const;
+    /// Where a sparse result with these labels lies when parts of its sums have been added up: ranks that share them divide the elements.
+    SparseLayout result_layout(const std::vector<std::int64_t>& extents, const std::vector<int>& labels) const;
+    /// An array with these labels, the first fastest; ranks that differ in other labels hold copies, or parts of sums.
+    Layout array(const std::vector<std::int64_t>& extents, const std::vector<int>& labels, Spread others) const;
+    /// Text such as "i/4 j/2"; "one rank" without parts.
+    std::string to_string(const std::vector<std::string>& names) const;
+};
+
+/// A grid and what it is expected to cost, on the busiest rank.
+struct SparseStepPlan {
+    LabelGrid grid;
+    double sparse_bytes = 0, dense_bytes = 0, result_bytes = 0;  ///< received
+    double memory_bytes = 0;                                     ///< of operands and result where they are multiplied
+    double products = 0;                                         ///< multiplications
+    double result_nonzeros = 0;                                  ///< of a sparse result, over all ranks
+    double seconds = 0;
+};
+
+/// Nonzeros that a sparse result is expected to have, if nonzeros lie at random.
+double expected_nonzeros(const SparseStep& step);
+
+/// The fastest grid within the memory limit. The same on all ranks.
+/// @throws OutOfMemory if there is none, with what the smallest takes
+SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options);
+
+/// The plan as text: grid, bytes and multiplications as they are expected, marked by ~.
+std::string to_string(const SparseStepPlan& plan, const SparseStep& step);
+
+}  // namespace arges

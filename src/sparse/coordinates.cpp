@@ -1,0 +1,186 @@
+#include "sparse/coordinates.hpp"
+
+#include "arges/error.hpp"
+#include "sparse/index_sort.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace arges::sparse {
+
+namespace {
+
+/// Values in a range that is at most so many times as long as their number are numbered by bits.
+constexpr std::int64_t dense_range = 64;
+
+/// Positions sorted by the columns, the first slowest.
+std::vector<std::int64_t> sorted(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {
+    std::vector<KeyWord> words;
+    std::vector<int> bits;
+    for (std::size_t first = 0; first < columns.size();) {
+        auto last = first;
+        int width = 0;
+        while (last < columns.size() && (last == first || width + index_bits(lengths[last]) <= 64)) width += index_bits(lengths[last++]);
+        words.emplace_back([&columns, &lengths, first, last](std::span<const std::int64_t> order, std::span<std::uint64_t> keys) {
+            const auto n = static_cast<std::int64_t>(order.size());
+            std::fill(keys.begin(), keys.end(), 0);
+            for (auto c = first; c < last; ++c) {
+                const int shift = index_bits(lengths[c]);
+                const auto* const index = columns[c].data();
+#pragma omp parallel for schedule(static)
+                for (std::int64_t i = 0; i < n; ++i) {
+                    const auto x = static_cast<std::size_t>(i);
+                    keys[x] = keys[x] << shift | static_cast<std::uint64_t>(index[order[x]]);
+                }
+            }
+        });
+        bits.push_back(width);
+        first = last;
+    }
+    return sorted_positions(count, words, bits);
+}
+
+bool is_ascending(std::int64_t count, const Columns& columns) {
+    for (std::int64_t i = 1; i < count; ++i) {
+        const auto x = static_cast<std::size_t>(i);
+        for (const auto& column : columns) {
+            if (column[x - 1] < column[x]) break;
+            if (column[x - 1] > column[x]) return false;
+        }
+    }
+    return true;
+}
+
+void check_count(std::int64_t count) {
+    if (count >= static_cast<std::int64_t>(none))
+        throw Unsupported("a sparse product has " + std::to_string(count) + " rows or columns on a rank, and may have 2^32 - 2; use more ranks");
+}
+
+/// The set of the values in a range, as bits, with the number of those before each word.
+class ValueNumbers {
+public:
+    ValueNumbers(std::span<const std::int64_t> values, std::int64_t begin, std::int64_t range)
+        : begin_(begin), bits_(static_cast<std::size_t>(range / 64 + 1), 0), before_(bits_.size() + 1, 0) {
+        for (auto value : values) bits_[word(value)] |= std::uint64_t{1} << place(value);
+        for (std::size_t w = 0; w < bits_.size(); ++w) before_[w + 1] = before_[w] + std::popcount(bits_[w]);
+    }
+    std::int64_t count() const { return before_.back(); }
+    /// `none` if the value is not in the set.
+    std::uint32_t number(std::int64_t value) const {
+        const auto offset = static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(begin_);
+        const auto w = static_cast<std::size_t>(offset >> 6);
+        if (w >= bits_.size()) return none;
+        const auto bit = std::uint64_t{1} << (offset & 63U);
+        if ((bits_[w] & bit) == 0) return none;
+        return static_cast<std::uint32_t>(before_[w] + std::popcount(bits_[w] & (bit - 1)));
+    }
+    std::vector<std::int64_t> values() const {
+        std::vector<std::int64_t> result;
+        result.reserve(static_cast<std::size_t>(count()));
+        for (std::size_t w = 0; w < bits_.size(); ++w)
+            for (auto left = bits_[w]; left != 0; left &= left - 1)
+                result.push_back(begin_ + static_cast<std::int64_t>(w) * 64 + std::countr_zero(left));
+        return result;
+    }
+
+private:
+    std::size_t word(std::int64_t value) const { return static_cast<std::size_t>((value - begin_) >> 6); }
+    int place(std::int64_t value) const { return static_cast<int>((value - begin_) & 63); }
+
+    std::int64_t begin_;
+    std::vector<std::uint64_t> bits_;
+    std::vector<std::int64_t> before_;
+};
+
+/// The range of a column if bits serve for it; else an empty one.
+std::pair<std::int64_t, std::int64_t> short_range(std::span<const std::int64_t> column) {
+    if (column.empty()) return {0, 0};
+    const auto [least, largest] = std::minmax_element(column.begin(), column.end());
+    const auto range = *largest - *least + 1;
+    return range / dense_range <= static_cast<std::int64_t>(column.size()) ? std::pair(*least, range) : std::pair(std::int64_t{0}, std::int64_t{0});
+}
+
+}  // namespace
+
+Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths) {
+    Runs runs;
+    auto all = columns;
+    all.insert(all.end(), also.begin(), also.end());
+    if (is_ascending(count, all)) {
+        runs.order.resize(static_cast<std::size_t>(count));
+        std::iota(runs.order.begin(), runs.order.end(), std::int64_t{0});
+    } else {
+        runs.order = sorted(count, all, lengths);
+    }
+    for (std::int64_t k = 1; k <= count; ++k) {
+        const auto differs = [&](const auto& column) {
+            const auto a = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)]);
+            const auto b = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k - 1)]);
+            return column[a] != column[b];
+        };
+        if (k == count || std::any_of(columns.begin(), columns.end(), differs)) runs.start.push_back(k);
+    }
+    return runs;
+}
+
+Numbering numbered(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {
+    Numbering result;
+    result.tuples.resize(columns.size());
+    result.numbers.resize(static_cast<std::size_t>(count));
+    const auto [begin, range] = columns.size() == 1 ? short_range(columns[0]) : std::pair(std::int64_t{0}, std::int64_t{0});
+    if (range > 0) {
+        const ValueNumbers set(columns[0], begin, range);
+        check_count(set.count());
+        result.count = set.count();
+        result.tuples[0] = set.values();
+#pragma omp parallel for schedule(static)
+        for (std::int64_t k = 0; k < count; ++k)
+            result.numbers[static_cast<std::size_t>(k)] = set.number(columns[0][static_cast<std::size_t>(k)]);
+        return result;
+    }
+    const auto runs = sorted_runs(count, columns, {}, lengths);
+    check_count(runs.count());
+    result.count = runs.count();
+    for (std::int64_t run = 0; run < runs.count(); ++run) {
+        for (std::size_t c = 0; c < columns.size(); ++c) result.tuples[c].push_back(columns[c][runs.first(run)]);
+        for (auto k = runs.start[static_cast<std::size_t>(run)]; k < runs.start[static_cast<std::size_t>(run) + 1]; ++k)
+            result.numbers[static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)])] = static_cast<std::uint32_t>(run);
+    }
+    return result;
+}
+
+std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count, const Columns& columns,
+                                     std::span<const std::int64_t> lengths) {
+    std::vector<std::uint32_t> result(static_cast<std::size_t>(count), none);
+    if (columns.empty()) {
+        std::fill(result.begin(), result.end(), known.count > 0 ? 0 : none);
+        return result;
+    }
+    const auto [begin, range] = columns.size() == 1 ? short_range(known.tuples[0]) : std::pair(std::int64_t{0}, std::int64_t{0});
+    if (range > 0) {
+        const ValueNumbers set(known.tuples[0], begin, range);
+#pragma omp parallel for schedule(static)
+        for (std::int64_t k = 0; k < count; ++k)
+            result[static_cast<std::size_t>(k)] = set.number(columns[0][static_cast<std::size_t>(k)]);
+        return result;
+    }
+    // Both in order, side by side.
+    const auto order = sorted_runs(count, columns, {}, lengths).order;
+    std::int64_t at = 0;
+    for (auto position : order) {
+        const auto x = static_cast<std::size_t>(position);
+        const auto compare = [&] {
+            for (std::size_t c = 0; c < columns.size(); ++c) {
+                const auto other = known.tuples[c][static_cast<std::size_t>(at)];
+                if (other != columns[c][x]) return other < columns[c][x] ? -1 : 1;
+            }
+            return 0;
+        };
+        while (at < known.count && compare() < 0) ++at;
+        if (at < known.count && compare() == 0) result[x] = static_cast<std::uint32_t>(at);
+    }
+    return result;
+}
+
+}  // namespace arges::sparse

@@ -1,0 +1,44 @@
+/// Coordinates of nonzeros on one rank, column by column: sorted into runs, and numbered.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace arges::sparse {
+
+/// The indices of nonzeros in some modes, one column for each mode.
+using Columns = std::vector<std::span<const std::int64_t>>;
+
+/// Nonzeros in order, and where others begin.
+struct Runs {
+    std::vector<std::int64_t> order;     ///< positions of the nonzeros; equal ones keep their order
+    std::vector<std::int64_t> start{0};  ///< of each run in `order`, and their end
+
+    std::int64_t count() const { return static_cast<std::int64_t>(start.size()) - 1; }
+    /// A nonzero of a run.
+    std::size_t first(std::int64_t run) const {
+        return static_cast<std::size_t>(order[static_cast<std::size_t>(start[static_cast<std::size_t>(run)])]);
+    }
+};
+
+/// Nonzeros sorted by their indices in the columns, the first column slowest, and within that by `also`; those with equal indices in the
+/// columns are a run. Without columns all are one run. @param lengths of the modes, of `columns` and then of `also`
+Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths);
+
+/// Distinct index tuples, numbered from 0 in ascending order.
+struct Numbering {
+    std::vector<std::vector<std::int64_t>> tuples;  ///< by column: the indices of each number
+    std::vector<std::uint32_t> numbers;             ///< of the nonzeros
+    std::int64_t count = 0;                         ///< distinct tuples
+};
+
+/// Numbers the tuples of nonzeros, below 2^32 of them.
+Numbering numbered(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths);
+
+/// The numbers that tuples have in a numbering; those that it lacks get `none`.
+inline constexpr std::uint32_t none = ~std::uint32_t{0};
+std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count, const Columns& columns,
+                                     std::span<const std::int64_t> lengths);
+
+}  // namespace arges::sparse

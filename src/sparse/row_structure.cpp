@@ -1,0 +1,99 @@
+#include "sparse/row_structure.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <omp.h>
+#include <vector>
+
+namespace arges::sparse {
+
+namespace {
+
+/// Rows that a thread takes at a time.
+constexpr std::int64_t rows_together = 64;
+
+/// The columns of one row at a time, as bits.
+class ColumnSet {
+public:
+    explicit ColumnSet(std::int64_t width) : bits_(static_cast<std::size_t>(width / 64 + 1), 0) {}
+    /// Makes room for all columns, so that nothing is allocated later.
+    void reserve() { touched_.reserve(bits_.size()); }
+
+    void add(const RowPattern& a, const RowPattern& b, std::int64_t row) {
+        touched_.clear();
+        count_ = 0;
+        for (auto k = a.start[static_cast<std::size_t>(row)]; k < a.start[static_cast<std::size_t>(row) + 1]; ++k) {
+            const auto other = static_cast<std::size_t>(a.columns[static_cast<std::size_t>(k)]);
+            for (auto l = b.start[other]; l < b.start[other + 1]; ++l) {
+                const auto column = b.columns[static_cast<std::size_t>(l)];
+                auto& word = bits_[column >> 6U];
+                const auto bit = std::uint64_t{1} << (column & 63U);
+                if (word == 0) touched_.push_back(column >> 6U);
+                count_ += (word & bit) == 0 ? 1 : 0;
+                word |= bit;
+            }
+        }
+    }
+    std::int64_t count() const { return count_; }
+    void clear() {
+        for (auto word : touched_) bits_[word] = 0;
+    }
+    /// The columns in ascending order.
+    void write(std::uint32_t* to) {
+        if (touched_.size() * 8 > bits_.size()) {
+            touched_.clear();
+            for (std::size_t word = 0; word < bits_.size(); ++word)
+                if (bits_[word] != 0) touched_.push_back(static_cast<std::uint32_t>(word));
+        } else {
+            std::sort(touched_.begin(), touched_.end());
+        }
+        for (auto word : touched_)
+            for (auto left = bits_[word]; left != 0; left &= left - 1)
+                *to++ = word << 6U | static_cast<std::uint32_t>(std::countr_zero(left));
+    }
+
+private:
+    std::vector<std::uint64_t> bits_;
+    std::vector<std::uint32_t> touched_;  // words that are not zero
+    std::int64_t count_ = 0;
+};
+
+/// Calls f(set, row) for each row with its columns.
+template <class F>
+void for_each_row(const RowPattern& a, const RowPattern& b, std::int64_t width, F&& f) {
+    const int threads = omp_get_max_threads();
+    std::vector<ColumnSet> sets(static_cast<std::size_t>(threads), ColumnSet(width));
+    for (auto& set : sets) set.reserve();
+#pragma omp parallel num_threads(threads)
+    {
+        auto& set = sets[static_cast<std::size_t>(omp_get_thread_num())];
+#pragma omp for schedule(dynamic, rows_together)
+        for (std::int64_t row = 0; row < a.rows(); ++row) {
+            set.add(a, b, row);
+            f(set, row);
+            set.clear();
+        }
+    }
+}
+
+}  // namespace
+
+std::int64_t products_of(const RowPattern& a, const RowPattern& b) {
+    std::int64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (std::size_t k = 0; k < a.columns.size(); ++k) sum += b.start[a.columns[k] + 1] - b.start[a.columns[k]];
+    return sum;
+}
+
+RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std::int64_t width) {
+    RowStructure result;
+    result.start = Buffer<std::int64_t>(a.rows() + 1);
+    result.start[0] = 0;
+    for_each_row(a, b, width, [&](const ColumnSet& set, std::int64_t row) { result.start[row + 1] = set.count(); });
+    for (std::int64_t row = 0; row < a.rows(); ++row) result.start[row + 1] += result.start[row];
+    result.columns = Buffer<std::uint32_t>(result.start[a.rows()]);
+    for_each_row(a, b, width, [&](ColumnSet& set, std::int64_t row) { set.write(result.columns.data() + result.start[row]); });
+    return result;
+}
+
+}  // namespace arges::sparse

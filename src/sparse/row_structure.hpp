@@ -1,0 +1,31 @@
+/// The nonzeros of a product of two sparse matrices, before their values (Gustavson, *Two fast algorithms for sparse matrices*, 1978).
+#pragma once
+
+#include "base/buffer.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace arges::sparse {
+
+/// A matrix by rows without values; columns may repeat in a row where it is a factor.
+struct RowPattern {
+    std::span<const std::int64_t> start;     ///< of each row, and the end
+    std::span<const std::uint32_t> columns;  ///< of the nonzeros
+
+    std::int64_t rows() const { return static_cast<std::int64_t>(start.size()) - 1; }
+};
+
+/// The same with the memory for it; columns ascend in each row.
+struct RowStructure {
+    Buffer<std::int64_t> start;
+    Buffer<std::uint32_t> columns;
+};
+
+/// Multiplications in a * b.
+std::int64_t products_of(const RowPattern& a, const RowPattern& b);
+
+/// Where a * b has nonzeros. @param width columns of b
+RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std::int64_t width);
+
+}  // namespace arges::sparse
