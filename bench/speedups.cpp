@@ -75,7 +75,7 @@ Settings parse(int argc, char** argv) {
 /// SPLATT's distribution first, then all others with different layers, with predictions. Collective.
 std::vector<Case> cases_of(const World& world, const arges::SparseTensor<double>& tensor, const Settings& settings) {
     const auto& comm = world.state()->communicator();
-    const auto indices = arges::decompose::gather_indices(comm, tensor.state()->local());
+    const auto indices = arges::decompose::gather_indices(comm, *tensor.state()->pattern());
     const auto greedy = partition::greedy_grid(world.size(), tensor.lengths());
     std::vector<partition::Grid> grids{greedy};
     if (!settings.only_greedy)

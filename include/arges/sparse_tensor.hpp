@@ -5,16 +5,22 @@
 #include "arges/tensor.hpp"
 #include "arges/world.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <concepts>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace arges {
 
 /// @cond
-template <class T>
 class SparseState;
 /// @endcond
 
@@ -34,46 +40,10 @@ struct SparseEntries {
     bool operator==(const SparseEntries&) const = default;
 };
 
-/// A tensor of which only some elements are stored, spread over the ranks of a world. Elements that are not stored are zero; a
-/// stored element may be zero as well, until drop() removes it. Element types: float, double.
-///
-/// No rank holds anything as long as a mode, so lengths may be up to 2^62 and their product may be over 2^63; elements are then
-/// reached by index tuples only, since there are no 64-bit keys for them. Keys are as for Tensor: first index fastest.
-/// Which rank holds which nonzero is unspecified: file order in equal parts after reading, by a hash of the indices after
-/// write(). Calls are collective over the world unless marked local.
-template <class T>
-class SparseTensor {
+/// What sparse tensors of all element types have: shape, world, number of nonzeros and where they are. Calls are collective over the world
+/// unless marked local.
+class AnySparseTensor {
 public:
-    /// No tensor; assign one before use. Local.
-    SparseTensor();
-    /// A tensor without nonzeros.
-    /// @param world   where the nonzeros live
-    /// @param lengths of the modes: 1 to 16 numbers from 0 to 2^62
-    /// @param name    used in error messages
-    /// @throws InvalidArgument for other lengths, or a world without data (dry run, outside)
-    SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string name = "");
-    SparseTensor(const SparseTensor& other);                 ///< Copies the nonzeros. Collective.
-    SparseTensor(SparseTensor&& other) noexcept;             ///< Leaves `other` without a tensor. Local.
-    SparseTensor& operator=(const SparseTensor& other);      ///< Replaces world, lengths and nonzeros. Collective.
-    SparseTensor& operator=(SparseTensor&& other) noexcept;  ///< Likewise by moving. Local.
-    ~SparseTensor();
-
-    /// A tensor of the nonzeros that the ranks have: each rank gives its own, any number of any of them, as one array of indices
-    /// for each mode and one of values.
-    /// @param world      where the nonzeros live
-    /// @param lengths    of the modes
-    /// @param mine       nonzeros of this rank, indices counted from 0; order and division among the ranks do not matter
-    /// @param duplicates what to do with several values for one element, on one rank or on several
-    /// @param name       used in error messages
-    /// @throws InvalidArgument for an index out of range, arrays of different sizes, or as the constructor
-    static SparseTensor from_entries(const World& world, std::vector<std::int64_t> lengths, const SparseEntries<T>& mine,
-                                     Duplicates duplicates = Duplicates::sum, std::string name = "");
-    /// The elements of a dense tensor whose absolute value is over `cutoff`. Symmetric tensors give all elements of an orbit.
-    static SparseTensor from_dense(const Tensor<T>& dense, T cutoff = T(0));
-    /// All elements, without symmetry.
-    /// @throws InvalidArgument if there are more than 2^63 - 1; OutOfMemory if a rank's part is over the limit
-    Tensor<T> to_dense() const;
-
     /// Number of modes. Local.
     int order() const;
     /// Length of each mode. Local.
@@ -90,48 +60,164 @@ public:
     double density() const;
     /// True if 64-bit keys reach every element. Local.
     bool has_keys() const;
-
-    /// Stores values by key; any rank may give any number of pairs. The nonzeros move to ranks given by a hash of their indices.
-    /// What to do with several values, stored ones included, has no default here: for new tensors it is Duplicates::sum, but a
-    /// second write of the same values would double them.
-    /// @throws InvalidArgument for a key out of range, a tensor without keys, or several values for one element where the
-    ///         policy refuses them (a stored value counts, too); the tensor is then as it was before
-    void write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates);
-    /// Likewise by index tuples, one after the other: the first order() numbers are the indices of the first value.
-    void write_at(std::span<const std::int64_t> tuples, std::span<const T> values, Duplicates duplicates);
-    /// Sets every stored value.
-    void fill(T value);
     /// Removes all nonzeros.
     void erase();
-    /// Removes the stored elements whose absolute value is at most `cutoff`.
-    void drop(T cutoff = T(0));
-
     /// Nonzeros stored on this rank. Local.
     std::int64_t local_nonzeros() const;
     /// Indices in one mode of the nonzeros on this rank, counted from 0; valid until the tensor is changed. Local.
     std::span<const std::int64_t> local_indices(int mode) const;
-    /// Their values, in the same order. Local.
-    std::span<const T> local_values() const;
-    /// Their values, to be changed in place. Local.
-    std::span<T> local_values();
-
-    /// All nonzeros on every rank, by ascending index, the last mode first (the order of keys): the same for any distribution.
-    SparseEntries<T> gather() const;
-    /// Sum of all elements.
-    double sum() const;
-    /// Square root of the sum of squares, which may be too large or too small for a double.
-    double norm() const;
 
     /// @cond
-    explicit SparseTensor(std::shared_ptr<SparseState<T>> state);
-    const std::shared_ptr<SparseState<T>>& state() const;
-    /// @endcond
+    const std::shared_ptr<SparseState>& state() const { return state_; }
+
+protected:
+    AnySparseTensor() = default;
+    explicit AnySparseTensor(std::shared_ptr<SparseState> state) : state_(std::move(state)) {}
+    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, std::string name);
+    AnySparseTensor(const AnySparseTensor& other) { *this = other; }
+    AnySparseTensor(AnySparseTensor&& other) noexcept = default;
+    AnySparseTensor& operator=(const AnySparseTensor& other);
+    AnySparseTensor& operator=(AnySparseTensor&& other) noexcept = default;
+    ~AnySparseTensor() = default;
+
+    static std::shared_ptr<SparseState> made_from(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
+                                                  const std::vector<std::vector<std::int64_t>>& indices, std::size_t count,
+                                                  const std::function<void(void*)>& copy_values, Duplicates duplicates, std::string name);
+    /// The elements of a dense tensor that `stays` is true for. @param cutoff  what that depends on
+    static std::shared_ptr<SparseState> made_from(const AnyTensor& dense, const std::function<bool(const void*)>& stays, double cutoff);
+    std::shared_ptr<TensorState> dense() const;
+    void write_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, Duplicates duplicates);
+    void write_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, Duplicates duplicates);
+    void fill_with(const void* value);
+    /// Removes the elements that `stays` is not true for. @param cutoff  what that depends on
+    void keep_if(const char* where, const std::function<bool(const void*)>& stays, double cutoff = 0);
+    const void* values_here() const;
+    void* values_here();
+    /// Writes the values; gives the indices.
+    std::vector<std::vector<std::int64_t>> gather_all(const std::function<void*(std::int64_t count)>& room) const;
+    std::complex<double> sum_of_all() const;
+    double norm_of_all() const;
 
 private:
-    std::shared_ptr<SparseState<T>> state_;
+    std::shared_ptr<SparseState> state_;
+    /// @endcond
 };
 
-extern template class SparseTensor<float>;
-extern template class SparseTensor<double>;
+/// A tensor of which only some elements are stored, spread over the ranks of a world. Elements that are not stored are zero; a
+/// stored element may be zero as well, until drop() removes it. Element types are those of Tensor: numbers, bool, and any trivially
+/// copyable type of the user's, whose zero is T{}.
+///
+/// No rank holds anything as long as a mode, so lengths may be up to 2^62 and their product may be over 2^63; elements are then
+/// reached by index tuples only, since there are no 64-bit keys for them. Keys are as for Tensor: first index fastest.
+/// Which rank holds which nonzero is unspecified: file order in equal parts after reading, by a hash of the indices after
+/// write(). Calls are collective over the world unless marked local.
+template <class T>
+class SparseTensor : public AnySparseTensor {
+public:
+    /// No tensor; assign one before use. Local.
+    SparseTensor() = default;
+    /// A tensor without nonzeros.
+    /// @param world   where the nonzeros live
+    /// @param lengths of the modes: 1 to 16 numbers from 0 to 2^62
+    /// @param name    used in error messages
+    /// @throws InvalidArgument for other lengths, or a world without data (dry run, outside)
+    SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string name = "")
+        : AnySparseTensor(element_kernels<T>(), world, std::move(lengths), std::move(name)) {}
+    SparseTensor(const SparseTensor& other) = default;                 ///< Copies the values and shares the indices. Collective.
+    SparseTensor(SparseTensor&& other) noexcept = default;             ///< Leaves `other` without a tensor. Local.
+    SparseTensor& operator=(const SparseTensor& other) = default;      ///< Replaces world, lengths, name and nonzeros. Collective.
+    SparseTensor& operator=(SparseTensor&& other) noexcept = default;  ///< Likewise by moving. Local.
+    ~SparseTensor() = default;
+
+    /// A tensor of the nonzeros that the ranks have: each rank gives its own, any number of any of them, as one array of indices
+    /// for each mode and one of values.
+    /// @param world      where the nonzeros live
+    /// @param lengths    of the modes
+    /// @param mine       nonzeros of this rank, indices counted from 0; order and division among the ranks do not matter
+    /// @param duplicates what to do with several values for one element, on one rank or on several
+    /// @param name       used in error messages
+    /// @throws InvalidArgument for an index out of range, arrays of different sizes, Duplicates::sum of elements that have no sum, or as
+    ///         the constructor
+    static SparseTensor from_entries(const World& world, std::vector<std::int64_t> lengths, const SparseEntries<T>& mine,
+                                     Duplicates duplicates = Duplicates::sum, std::string name = "") {
+        const auto copy_values = [&](void* to) { std::copy(mine.values.begin(), mine.values.end(), static_cast<T*>(to)); };
+        return SparseTensor(made_from(element_kernels<T>(), world, std::move(lengths), mine.indices, mine.values.size(), copy_values,
+                                      duplicates, std::move(name)));
+    }
+    /// The elements of a dense tensor that are not the zero of their type. Symmetric tensors give all elements of an orbit.
+    static SparseTensor from_dense(const Tensor<T>& dense) { return SparseTensor(made_from(dense, is_not_zero, 0)); }
+    /// The elements whose absolute value is over `cutoff`.
+    static SparseTensor from_dense(const Tensor<T>& dense, real_of<T> cutoff) requires kernels::has_negative<T> {
+        return SparseTensor(made_from(dense, is_over(cutoff), static_cast<double>(cutoff)));
+    }
+    /// All elements, without symmetry.
+    /// @throws InvalidArgument if there are more than 2^63 - 1; OutOfMemory if a rank's part is over the limit
+    Tensor<T> to_dense() const { return Tensor<T>(dense()); }
+
+    /// Stores values by key; any rank may give any number of pairs. The nonzeros move to ranks given by a hash of their indices.
+    /// What to do with several values, stored ones included, has no default here: for new tensors it is Duplicates::sum, but a
+    /// second write of the same values would double them.
+    /// @throws InvalidArgument for a key out of range, a tensor without keys, several values for one element where the policy refuses them
+    ///         (a stored value counts, too), or Duplicates::sum of elements that have no sum; the tensor is then as it was before
+    void write(std::span<const std::int64_t> keys, std::span<const T> values, Duplicates duplicates) {
+        write_pairs(keys, values.data(), values.size(), duplicates);
+    }
+    /// Likewise by index tuples, one after the other: the first order() numbers are the indices of the first value.
+    void write_at(std::span<const std::int64_t> tuples, std::span<const T> values, Duplicates duplicates) {
+        write_tuples(tuples, values.data(), values.size(), duplicates);
+    }
+    /// Sets every stored value.
+    void fill(T value) { fill_with(&value); }
+    /// Removes the stored elements that are the zero of their type.
+    void drop() { keep_if("SparseTensor::drop", is_not_zero); }
+    /// Removes the stored elements whose absolute value is at most `cutoff`.
+    void drop(real_of<T> cutoff) requires kernels::has_negative<T> {
+        keep_if("SparseTensor::drop", is_over(cutoff), static_cast<double>(cutoff));
+    }
+    /// Removes the stored elements for which predicate(const T&) is true; it must give the same on every rank.
+    template <class F>
+    void drop_if(F predicate) requires std::predicate<F&, const T&> {
+        keep_if("SparseTensor::drop_if", [&](const void* element) { return !predicate(*static_cast<const T*>(element)); });
+    }
+
+    /// Values of the nonzeros on this rank, in the order of local_indices(). Local.
+    std::span<const T> local_values() const { return {static_cast<const T*>(values_here()), static_cast<std::size_t>(local_nonzeros())}; }
+    /// Their values, to be changed in place. Local.
+    std::span<T> local_values() { return {static_cast<T*>(values_here()), static_cast<std::size_t>(local_nonzeros())}; }
+
+    /// All nonzeros on every rank, by ascending index, the last mode first (the order of keys): the same for any distribution.
+    SparseEntries<T> gather() const {
+        SparseEntries<T> all;
+        all.values = kernels::received<T>([&](const auto& room) { all.indices = gather_all(room); });
+        return all;
+    }
+    /// Sum of all elements.
+    double sum() const requires(kernels::has_negative<T> && !kernels::is_complex<T>) { return sum_of_all().real(); }
+    /// Likewise of complex ones.
+    T sum() const requires kernels::is_complex<T> {
+        const auto sum = sum_of_all();
+        return T(static_cast<real_of<T>>(sum.real()), static_cast<real_of<T>>(sum.imag()));
+    }
+    /// Square root of the sum of squared absolute values, which may be too large or too small for a double.
+    double norm() const requires kernels::has_negative<T> { return norm_of_all(); }
+
+    /// @cond
+    explicit SparseTensor(std::shared_ptr<SparseState> state) : AnySparseTensor(std::move(state)) {}
+
+private:
+    static bool is_not_zero(const void* element) { return !element_kernels<T>().is_zero(element); }
+    static auto is_over(real_of<T> cutoff) {
+        return [cutoff](const void* element) {
+            const T& value = *static_cast<const T*>(element);
+            if constexpr (std::is_unsigned_v<T>)
+                return value > cutoff;
+            else if constexpr (std::is_integral_v<T>)
+                return cutoff < 0 || value > cutoff || value < -cutoff;
+            else
+                return !(std::abs(value) <= cutoff);
+        };
+    }
+    /// @endcond
+};
 
 }  // namespace arges

@@ -24,6 +24,30 @@ namespace arges {
 
 /// @cond
 class TensorState;
+
+namespace kernels {
+
+/// What a call writes to the room that it asks for; bool has no array in a vector.
+template <class T, class Call>
+std::vector<T> received(Call&& call) {
+    if constexpr (std::is_same_v<T, bool>) {
+        std::vector<char> bytes;
+        call([&](std::int64_t count) -> void* {
+            bytes.resize(static_cast<std::size_t>(count), 0);
+            return bytes.data();
+        });
+        return {bytes.begin(), bytes.end()};
+    } else {
+        std::vector<T> result;
+        call([&](std::int64_t count) -> void* {
+            result.resize(static_cast<std::size_t>(count), *static_cast<const T*>(element_kernels<T>().zero));
+            return result.data();
+        });
+        return result;
+    }
+}
+
+}  // namespace kernels
 /// @endcond
 
 /// Indices of one element.
@@ -123,6 +147,7 @@ protected:
                                                     const World& target);
 
 private:
+    friend class AnySparseTensor;
     std::shared_ptr<TensorState> state_;
     /// @endcond
 };
@@ -222,14 +247,14 @@ public:
     }
     /// Values of any elements, in the order of the keys given on this rank.
     std::vector<T> read(std::span<const std::int64_t> keys) const {
-        return received([&](const auto& room) { read_pairs(keys, room); });
+        return kernels::received<T>([&](const auto& room) { read_pairs(keys, room); });
     }
     /// A few values, as in read({A.key({0, 1})}).
     std::vector<T> read(std::initializer_list<std::int64_t> keys) const { return read(std::span(keys.begin(), keys.size())); }
     /// Keys and values of the elements that this rank stores, each orbit once over all ranks, by ascending key. Local.
     std::pair<std::vector<std::int64_t>, std::vector<T>> local_pairs() const {
         std::pair<std::vector<std::int64_t>, std::vector<T>> result;
-        result.second = received([&](const auto& room) { result.first = pairs_here(room); });
+        result.second = kernels::received<T>([&](const auto& room) { result.first = pairs_here(room); });
         return result;
     }
     /// Calls f(indices, value) for each element that this rank stores, one of each orbit; f may change the value, and the other
@@ -247,11 +272,11 @@ public:
 
     /// The full tensor in key order, on every rank.
     std::vector<T> gather() const {
-        return received([&](const auto& room) { gather_all(room); });
+        return kernels::received<T>([&](const auto& room) { gather_all(room); });
     }
     /// The full tensor in key order on rank `root`, empty elsewhere.
     std::vector<T> gather_to(std::int64_t root) const {
-        return received([&](const auto& room) { gather_at(root, room); });
+        return kernels::received<T>([&](const auto& room) { gather_at(root, room); });
     }
     /// Elements begin <= index < end of each dimension as a new tensor; it keeps the symmetry where related dimensions
     /// have the same range, else loses it there.
@@ -304,27 +329,6 @@ public:
     static Tensor joined_from(int dimension, const std::vector<const AnyTensor*>& parts) { return Tensor(joined(dimension, parts)); }
     static Tensor transferred_to(const World& meeting, const Tensor& source, const World& target) {
         return Tensor(transferred(element_kernels<T>(), meeting, source, target));
-    }
-
-private:
-    /// What a call writes to the room that it asks for; bool has no array in a vector.
-    template <class Call>
-    static std::vector<T> received(Call&& call) {
-        if constexpr (std::is_same_v<T, bool>) {
-            std::vector<char> bytes;
-            call([&](std::int64_t count) -> void* {
-                bytes.resize(static_cast<std::size_t>(count), 0);
-                return bytes.data();
-            });
-            return {bytes.begin(), bytes.end()};
-        } else {
-            std::vector<T> result;
-            call([&](std::int64_t count) -> void* {
-                result.resize(static_cast<std::size_t>(count), *static_cast<const T*>(element_kernels<T>().zero));
-                return result.data();
-            });
-            return result;
-        }
     }
     /// @endcond
 };

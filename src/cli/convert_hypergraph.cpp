@@ -108,7 +108,7 @@ void convert_to_hypergraph(const World& world, const HypergraphConversion& conve
         if (comm.rank() == 0) check_room(world, conversion.input, done.nonzeros, file.tensor.order());
     });
     io::OutputFile output(comm, conversion.output);
-    const auto indices = decompose::gather_indices(comm, file.tensor.state()->local());
+    const auto indices = decompose::gather_indices(comm, *file.tensor.state()->pattern());
     comm.agree([&] {
         if (comm.rank() != 0) return;
         partition::IndexView view{file.tensor.lengths(), {}};

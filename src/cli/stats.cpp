@@ -286,7 +286,7 @@ void run(const StatsCommand& command, const Console& console) {
     comm.agree([&] {
         if (comm.rank() == 0) check_report_memory(command, world, nonzeros, input.tensor.lengths());
     });
-    const auto indices = decompose::gather_indices(comm, input.tensor.state()->local());
+    const auto indices = decompose::gather_indices(comm, *input.tensor.state()->pattern());
     std::string text;
     comm.agree([&] {
         if (comm.rank() != 0) return;

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "arges/sparse_tensor.hpp"
+#include "interface/sparse_pattern.hpp"
+#include "interface/sparse_values.hpp"
 #include "interface/world_state.hpp"
-#include "sparse/nonzeros.hpp"
 
+#include <cassert>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,61 +17,93 @@ namespace arges {
 inline constexpr int max_sparse_order = 16;
 inline constexpr std::int64_t max_sparse_length = std::int64_t{1} << 62;
 
-/// The nonzeros of one sparse tensor on this rank.
-template <class T>
+/// The nonzeros of one sparse tensor on this rank, whose type is known at run time.
 class SparseState {
 public:
-    /// No nonzeros. Local.
+    /// No nonzeros. Takes a number for the pattern: all ranks make it together.
     /// @throws InvalidArgument if the lengths do not make a sparse tensor, or the world has no data
-    SparseState(World handle, std::vector<std::int64_t> lengths, std::string title);
+    SparseState(const ElementKernels& kernels, World handle, std::vector<std::int64_t> lengths, std::string title);
     ~SparseState() { world->hold(-held_); }
     SparseState(const SparseState&) = delete;
     SparseState& operator=(const SparseState&) = delete;
 
-    const sparse::Nonzeros<T>& local() const { return local_; }
-    /// Values on this rank, to be changed in place.
-    std::vector<T>& values() { return local_.values; }
-    /// True if every nonzero is on the rank that the hash of its indices names.
-    bool at_home() const { return at_home_; }
+    const std::vector<std::int64_t>& lengths() const { return pattern_->lengths; }
+    int order() const { return pattern_->order(); }
+    const std::shared_ptr<const SparsePattern>& pattern() const { return pattern_; }
+    /// Nonzeros of this rank.
+    std::int64_t count() const { return values_.count(); }
+    /// Values on this rank, in the order of the pattern.
+    const SparseValues& values() const { return values_; }
+    /// Likewise, to be changed in place.
+    SparseValues& values() { return values_; }
+    /// Values of their type.
+    template <class T>
+    std::span<const T> values_of() const {
+        assert(*kernels->type == typeid(T));
+        return {reinterpret_cast<const T*>(values_.data()), static_cast<std::size_t>(values_.count())};
+    }
     const Communicator& comm() const { return world->communicator(); }
     /// Name for messages.
     std::string title() const { return name.empty() ? "sparse tensor" : name; }
 
     /// Takes over nonzeros of this tensor, each coordinate on one rank only. Collective.
     /// @throws OutOfMemory if a rank has more than the memory limit allows
-    void replace(sparse::Nonzeros<T> nonzeros, bool at_home);
-    /// Gives the nonzeros away and keeps none. Collective.
-    sparse::Nonzeros<T> take();
-    /// The same nonzeros. Local.
+    void replace(AnyNonzeros nonzeros, SparsePattern::Place place);
+    /// Likewise of float or double, without a copy.
+    template <class T>
+    void replace(sparse::Nonzeros<T> nonzeros, SparsePattern::Place place) {
+        replace(AnyNonzeros(std::move(nonzeros)), place);
+    }
+    /// Gives the nonzeros away and keeps none; coordinates that another tensor has, too, are copied. Collective.
+    AnyNonzeros take();
+    /// Likewise of float or double.
+    template <class T>
+    sparse::Nonzeros<T> take() {
+        return take().take<T>();
+    }
+    /// Copies of the nonzeros. Local.
+    AnyNonzeros nonzeros() const { return {*pattern_, values_.copy()}; }
+    /// Likewise of float or double.
+    template <class T>
+    sparse::Nonzeros<T> nonzeros() const {
+        return nonzeros().take<T>();
+    }
+    /// A tensor with the same pattern and copies of the values. Collective.
     std::shared_ptr<SparseState> copy() const;
 
+    const ElementKernels* kernels;  // of the element type, under plus-times if that is defined
     World world_handle;
     std::shared_ptr<WorldState> world;
     std::string name;
 
 private:
-    sparse::Nonzeros<T> local_;
-    bool at_home_ = true;
-    std::int64_t held_ = 0;  // of the rank that has most, so that accounts are equal on all ranks
+    /// With the pattern of another tensor. Local.
+    SparseState(const SparseState& other, SparseValues values);
+
+    std::shared_ptr<const SparsePattern> pattern_;  // made by replace(); where no other tensor has it, take() takes it apart
+    SparseValues values_;
+    std::int64_t held_ = 0;  // by values, of the rank that has most, so that accounts are equal on all ranks
 };
 
 /// Bytes of `count` nonzeros.
 template <class T>
 std::int64_t nonzeros_bytes(int order, std::int64_t count) {
-    return count * (order * static_cast<std::int64_t>(sizeof(std::int64_t)) + static_cast<std::int64_t>(sizeof(T)));
+    return SparsePattern::bytes(order, count) + count * static_cast<std::int64_t>(sizeof(T));
+}
+
+/// No coordinates, with columns for the modes.
+inline sparse::NonzeroIndices no_indices(std::vector<std::int64_t> lengths) {
+    const auto order = lengths.size();
+    return {std::move(lengths), std::vector<std::vector<std::int64_t>>(order)};
 }
 
 /// No nonzeros, with columns for the modes.
 template <class T>
 sparse::Nonzeros<T> no_nonzeros(std::vector<std::int64_t> lengths) {
-    sparse::Nonzeros<T> none;
-    none.lengths = std::move(lengths);
-    none.indices.resize(none.lengths.size());
-    return none;
+    return {no_indices(std::move(lengths)), {}};
 }
 
 /// The tensor's state. @throws InvalidArgument if there is none
-template <class T>
-SparseState<T>& state_of(const SparseTensor<T>& tensor, const char* where);
+SparseState& state_of(const AnySparseTensor& tensor, const char* where);
 
 }  // namespace arges

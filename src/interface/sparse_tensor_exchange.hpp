@@ -4,45 +4,44 @@
 #include "base/memory_tally.hpp"
 #include "base/release.hpp"
 #include "comm/communicator.hpp"
-#include "sparse/nonzeros.hpp"
+#include "interface/sparse_values.hpp"
 
 #include <cstdint>
-#include <cstring>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace arges {
 
+/// Sends entry i of an array to rank to[i]. What arrives goes to the room for so many entries, by sending rank, each in its order; `drop`
+/// gives the memory of the array back before. Only where there are several ranks. Collective.
+void route_entries(const Communicator& comm, std::span<const std::int32_t> to, const void* entries, std::int64_t entry_bytes,
+                   const std::function<void()>& drop, const std::function<void*(std::int64_t count)>& room);
+
 /// Sends entry i of a column to rank to[i]; returns what arrives, by sending rank, each in its order. Collective.
 template <class V>
 std::vector<V> route_column(const Communicator& comm, std::span<const std::int32_t> to, std::vector<V> column) {
     if (comm.size() == 1) return column;
-    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
-    comm.agree([&] {
-        std::vector<std::size_t> count(out.size(), 0);
-        for (auto r : to) ++count[static_cast<std::size_t>(r)];
-        for (std::size_t r = 0; r < out.size(); ++r) out[r].resize(count[r] * sizeof(V));
-        std::fill(count.begin(), count.end(), 0);
-        for (std::size_t i = 0; i < to.size(); ++i) {
-            const auto r = static_cast<std::size_t>(to[i]);
-            std::memcpy(out[r].data() + count[r]++ * sizeof(V), &column[i], sizeof(V));
-        }
-    });
-    release(column);
-    const auto in = comm.all_to_all(out);
-    release(out);
-    comm.agree([&] {
-        std::size_t bytes = 0;
-        for (const auto& part : in) bytes += part.size();
-        column.resize(bytes / sizeof(V));
-        auto* place = reinterpret_cast<std::byte*>(column.data());
-        for (const auto& part : in) {
-            if (!part.empty()) std::memcpy(place, part.data(), part.size());
-            place += part.size();
-        }
-    });
+    route_entries(
+        comm, to, column.data(), sizeof(V), [&] { release(column); },
+        [&](std::int64_t count) -> void* {
+            column.resize(static_cast<std::size_t>(count));
+            return column.data();
+        });
     return column;
+}
+
+/// Likewise values.
+inline SparseValues route_column(const Communicator& comm, std::span<const std::int32_t> to, SparseValues values) {
+    if (comm.size() == 1) return values;
+    route_entries(
+        comm, to, values.data(), values.element_bytes(), [&] { values.renew(0); },
+        [&](std::int64_t count) -> void* {
+            values.renew(count);
+            return values.data();
+        });
+    return values;
 }
 
 /// Memory of route_column() beside `to` and the column that it is given, which is replaced by the one that it returns. Pure.
@@ -58,8 +57,9 @@ inline MemoryTally routing_memory(std::int64_t ranks, std::int64_t element_bytes
 }
 
 /// Sends nonzero i to rank to[i]; returns what arrives, by sending rank, each in its order. Collective.
-template <class T>
-sparse::Nonzeros<T> route(const Communicator& comm, sparse::Nonzeros<T> nonzeros, std::span<const std::int32_t> to) {
+/// @tparam N  sparse::Nonzeros or AnyNonzeros
+template <class N>
+N route(const Communicator& comm, N nonzeros, std::span<const std::int32_t> to) {
     for (auto& column : nonzeros.indices) column = route_column(comm, to, std::move(column));
     nonzeros.values = route_column(comm, to, std::move(nonzeros.values));
     return nonzeros;

@@ -14,31 +14,39 @@ namespace arges {
 
 namespace {
 
-template <class T>
-bool equal_coordinates(const sparse::Nonzeros<T>& x, std::size_t a, std::size_t b) {
+bool equal_coordinates(const sparse::NonzeroIndices& x, std::size_t a, std::size_t b) {
     for (const auto& column : x.indices)
         if (column[a] != column[b]) return false;
     return true;
 }
 
-template <class T>
-std::vector<std::int64_t> coordinate(const sparse::Nonzeros<T>& x, std::size_t i) {
+std::vector<std::int64_t> coordinate(const sparse::NonzeroIndices& x, std::size_t i) {
     std::vector<std::int64_t> result;
     for (const auto& column : x.indices) result.push_back(column[i]);
     return result;
 }
 
-template <class T>
-void move_nonzero(sparse::Nonzeros<T>& x, std::size_t from, std::size_t to) {
-    for (auto& column : x.indices) column[to] = column[from];
-    x.values[to] = x.values[from];
-}
+/// The values of nonzeros while these change places.
+class MovedValues {
+public:
+    explicit MovedValues(AnyNonzeros& nonzeros)
+        : nonzeros_(nonzeros), data_(nonzeros.values.data()), bytes_(nonzeros.values.element_bytes()) {}
+    std::byte* at(std::size_t i) const { return element_at(data_, static_cast<std::int64_t>(i), bytes_); }
+    void move(std::size_t from, std::size_t to) const {
+        for (auto& column : nonzeros_.indices) column[to] = column[from];
+        copy_element(at(to), at(from), bytes_);
+    }
+    /// Keeps the first nonzeros only.
+    void shrink(std::size_t count) const {
+        for (auto& column : nonzeros_.indices) column.resize(count);
+        nonzeros_.values.shrink(static_cast<std::int64_t>(count));
+    }
 
-template <class T>
-void resize(sparse::Nonzeros<T>& x, std::size_t count) {
-    for (auto& column : x.indices) column.resize(count);
-    x.values.resize(count);
-}
+private:
+    AnyNonzeros& nonzeros_;
+    std::byte* data_;
+    std::int64_t bytes_;
+};
 
 /// For each hash, 1 if another one of the list is equal.
 std::vector<std::uint8_t> repeated(const std::vector<std::uint64_t>& hashes) {
@@ -64,8 +72,7 @@ std::int64_t share_of_slice(std::int64_t count, std::int64_t slices) {
 
 /// Appends the local places of those nonzeros whose hash occurs more than once over all ranks, among hashes that are equal to
 /// `slice` modulo `slices`, a power of two. Collective.
-template <class T>
-void add_suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, std::uint64_t slice, std::uint64_t slices,
+void add_suspects(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::uint64_t slice, std::uint64_t slices,
                   std::vector<std::size_t>& result) {
     const auto ranks = static_cast<std::size_t>(comm.size());
     std::vector<std::size_t> places;
@@ -77,7 +84,7 @@ void add_suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
         places.reserve(expected);
         to.reserve(expected);
         hashes.reserve(expected);
-        for (std::size_t i = 0; i < nonzeros.values.size(); ++i) {
+        for (std::size_t i = 0; i < static_cast<std::size_t>(nonzeros.count()); ++i) {
             const auto hash = coordinate_hash(nonzeros.indices, i);
             if ((hash & (slices - 1)) != slice) continue;
             places.push_back(i);
@@ -101,46 +108,38 @@ void add_suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
 }
 
 /// The same for all hashes.
-template <class T>
-std::vector<std::size_t> suspects(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
+std::vector<std::size_t> suspects(const Communicator& comm, const sparse::NonzeroIndices& nonzeros) {
     const auto slices = static_cast<std::uint64_t>(slices_for(comm.maximum(nonzeros.count())));
     std::vector<std::size_t> result;
     for (std::uint64_t slice = 0; slice < slices; ++slice) add_suspects(comm, nonzeros, slice, slices, result);
     return result;
 }
 
-/// What becomes of a nonzero that shares its coordinate, perhaps.
-template <class T>
-struct Verdict {
-    std::int64_t place;  ///< on its rank
-    T value;             ///< new
-    std::int64_t keep;   ///< 0: it goes
-};
-
-/// Merges groups of equal coordinates by ascending number; fills one verdict for each nonzero.
-template <class T>
-MergeReport judge(const sparse::Nonzeros<T>& x, const std::vector<std::int64_t>& numbers, Duplicates duplicates,
-                  std::vector<Verdict<T>>& verdicts) {
-    std::vector<std::size_t> sequence(x.values.size());
+/// Merges groups of equal coordinates by ascending number; gone[i] becomes 1 for a nonzero that is merged into another.
+MergeReport judge(AnyNonzeros& x, const std::vector<std::int64_t>& numbers, const Join& join, std::vector<std::uint8_t>& gone) {
+    std::vector<std::size_t> sequence(numbers.size());
     std::iota(sequence.begin(), sequence.end(), std::size_t{0});
     std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
         for (const auto& column : x.indices)
             if (column[a] != column[b]) return column[a] < column[b];
         return numbers[a] < numbers[b];
     });
+    gone.resize(numbers.size());
+    const MovedValues values(x);
     MergeReport report;
     std::size_t keeper = 0;
     for (std::size_t k = 0; k < sequence.size(); ++k) {
         const auto i = sequence[k];
-        verdicts[i].value = x.values[i];
-        verdicts[i].keep = 1;
-        if (k == 0 || !equal_coordinates(x, keeper, i)) {
+        gone[i] = k > 0 && equal_coordinates(x, keeper, i) ? 1 : 0;
+        if (gone[i] == 0) {
             keeper = i;
             continue;
         }
         ++report.duplicates;
-        verdicts[i].keep = 0;
-        if (duplicates == Duplicates::sum) verdicts[keeper].value += x.values[i];
+        if (join) {
+            join(values.at(keeper), values.at(i));
+            continue;
+        }
         if (report.second >= 0 && report.second < numbers[i]) continue;
         report.first = numbers[keeper];
         report.second = numbers[i];
@@ -167,25 +166,25 @@ MergeReport combined(const Communicator& comm, MergeReport mine, std::size_t ord
     return report;
 }
 
-/// Executes the verdicts on this rank.
-template <class T>
-void execute(sparse::Nonzeros<T>& nonzeros, const std::vector<Verdict<T>>& verdicts) {
-    std::vector<std::int64_t> gone;
-    for (const auto& verdict : verdicts) {
-        nonzeros.values[static_cast<std::size_t>(verdict.place)] = verdict.value;
-        if (verdict.keep == 0) gone.push_back(verdict.place);
+/// Sets the values at places of this rank, and removes the nonzeros that are gone.
+void execute(AnyNonzeros& nonzeros, const std::vector<std::int64_t>& places, AnyNonzeros& merged, const std::vector<std::uint8_t>& gone) {
+    const MovedValues values(nonzeros), new_values(merged);
+    std::vector<std::int64_t> removed;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        copy_element(values.at(static_cast<std::size_t>(places[i])), new_values.at(i), nonzeros.values.element_bytes());
+        if (gone[i] != 0) removed.push_back(places[i]);
     }
-    if (gone.empty()) return;
-    std::sort(gone.begin(), gone.end());
-    auto next = gone.begin();
+    if (removed.empty()) return;
+    std::sort(removed.begin(), removed.end());
+    auto next = removed.begin();
     auto kept = static_cast<std::size_t>(*next);
-    for (auto i = kept; i < nonzeros.values.size(); ++i) {
-        if (next != gone.end() && *next == static_cast<std::int64_t>(i))
+    for (auto i = kept, count = static_cast<std::size_t>(nonzeros.count()); i < count; ++i) {
+        if (next != removed.end() && *next == static_cast<std::int64_t>(i))
             ++next;
         else
-            move_nonzero(nonzeros, i, kept++);
+            values.move(i, kept++);
     }
-    resize(nonzeros, kept);
+    values.shrink(kept);
 }
 
 }  // namespace
@@ -196,60 +195,65 @@ std::uint64_t coordinate_hash(const std::vector<std::vector<std::int64_t>>& indi
     return hash;
 }
 
-template <class T>
-std::vector<std::int32_t> home_ranks(const sparse::Nonzeros<T>& nonzeros, std::int64_t ranks) {
-    std::vector<std::int32_t> to(nonzeros.values.size(), 0);
+std::vector<std::int32_t> home_ranks(const sparse::NonzeroIndices& nonzeros, std::int64_t ranks) {
+    std::vector<std::int32_t> to(static_cast<std::size_t>(nonzeros.count()), 0);
     if (ranks > 1)
         for (std::size_t i = 0; i < to.size(); ++i) to[i] = home_rank(coordinate_hash(nonzeros.indices, i), ranks);
     return to;
 }
 
-template <class T>
-MergeReport merge_local(sparse::Nonzeros<T>& nonzeros, Duplicates duplicates) {
+Join join_for(const ElementKernels& kernels, Duplicates duplicates) {
+    if (duplicates == Duplicates::refuse) return nullptr;
+    if (duplicates == Duplicates::keep_first) return [](std::byte*, const std::byte*) {};
+    return [&kernels](std::byte* kept, const std::byte* second) {
+        kernels.transfer_listed({.count = 1}, second, kept, nullptr, {.accumulate = true});
+    };
+}
+
+MergeReport merge_local(AnyNonzeros& nonzeros, const Join& join) {
     MergeReport report;
-    const auto count = nonzeros.values.size();
+    const auto count = static_cast<std::size_t>(nonzeros.count());
+    const MovedValues values(nonzeros);
     std::size_t kept = 0;
     FirstPlaces table(count);
     const auto hash_of = [&](std::size_t i) { return coordinate_hash(nonzeros.indices, i); };
     visit_in_batches(count, table, hash_of, [&](std::size_t i, std::uint64_t hash) {
         const auto first = table.find(hash, kept, [&](std::size_t j) { return equal_coordinates(nonzeros, i, j); });
         if (first == kept) {
-            if (kept != i) move_nonzero(nonzeros, i, kept);
+            if (kept != i) values.move(i, kept);
             ++kept;
             return true;
         }
         ++report.duplicates;
-        if (duplicates == Duplicates::sum) nonzeros.values[first] += nonzeros.values[i];
-        if (duplicates != Duplicates::refuse) return true;
+        if (join) {
+            join(values.at(first), values.at(i));
+            return true;
+        }
         report.first = static_cast<std::int64_t>(first);
         report.second = static_cast<std::int64_t>(i);
         report.where = coordinate(nonzeros, i);
         return false;
     });
-    if (report.second < 0) resize(nonzeros, kept);
+    if (report.second < 0) values.shrink(kept);
     return report;
 }
 
-template <class T>
-MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, Duplicates duplicates,
-                           std::span<const std::int64_t> numbers) {
+MergeReport merge_in_place(const Communicator& comm, AnyNonzeros& nonzeros, const Join& join, std::span<const std::int64_t> numbers) {
     if (comm.size() == 1) {
-        auto report = merge_local(nonzeros, duplicates);
+        auto report = merge_local(nonzeros, join);
         if (report.second < 0) return report;
         report.first = numbers[static_cast<std::size_t>(report.first)];
         report.second = numbers[static_cast<std::size_t>(report.second)];
         return report;
     }
-    const auto order = nonzeros.indices.size();
     const auto places = suspects(comm, nonzeros);
     if (comm.sum(static_cast<std::int64_t>(places.size())) == 0) return {};
-    auto some = sparse::Nonzeros<T>{nonzeros.lengths, std::vector<std::vector<std::int64_t>>(order), {}};
+    AnyNonzeros some;
     std::vector<std::int64_t> number, place;
     std::vector<std::int32_t> to, from;
     comm.agree([&] {
+        some = selected(nonzeros, nonzeros.values, places);
         for (auto i : places) {
-            for (std::size_t m = 0; m < order; ++m) some.indices[m].push_back(nonzeros.indices[m][i]);
-            some.values.push_back(nonzeros.values[i]);
             number.push_back(numbers[i]);
             place.push_back(static_cast<std::int64_t>(i));
         }
@@ -260,18 +264,15 @@ MergeReport merge_in_place(const Communicator& comm, sparse::Nonzeros<T>& nonzer
     number = route_column(comm, to, std::move(number));
     place = route_column(comm, to, std::move(place));
     from = route_column(comm, to, std::move(from));
-    std::vector<Verdict<T>> verdicts;
+    std::vector<std::uint8_t> gone;
     MergeReport mine;
-    comm.agree([&] {
-        verdicts.resize(place.size());
-        for (std::size_t i = 0; i < place.size(); ++i) verdicts[i].place = place[i];
-        mine = judge(some, number, duplicates, verdicts);
-    });
-    if (duplicates != Duplicates::refuse) mine.first = mine.second = -1;
-    const auto report = combined(comm, std::move(mine), order);
+    comm.agree([&] { mine = judge(some, number, join, gone); });
+    const auto report = combined(comm, std::move(mine), nonzeros.indices.size());
     if (report.second >= 0) return report;
-    verdicts = route_column(comm, from, std::move(verdicts));
-    comm.agree([&] { execute(nonzeros, verdicts); });
+    some.values = route_column(comm, from, std::move(some.values));
+    place = route_column(comm, from, std::move(place));
+    gone = route_column(comm, from, std::move(gone));
+    comm.agree([&] { execute(nonzeros, place, some, gone); });
     return report;
 }
 
@@ -301,12 +302,5 @@ std::string coordinate_text(const std::vector<std::int64_t>& coordinate, std::in
     for (auto i : coordinate) text += (text.empty() ? "(" : ", ") + std::to_string(i + base);
     return text + ")";
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template std::vector<std::int32_t> home_ranks(const sparse::Nonzeros<T>&, std::int64_t);                                               \
-    template MergeReport merge_local(sparse::Nonzeros<T>&, Duplicates);                                                                    \
-    template MergeReport merge_in_place(const Communicator&, sparse::Nonzeros<T>&, Duplicates, std::span<const std::int64_t>);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
 
 }  // namespace arges

@@ -54,6 +54,9 @@ public:
     /// Right-hand sides that have the symmetry of their output, by what that follows from.
     RecentMap<bool>& symmetric_sums() { return symmetric_sums_; }
     Workspace& workspace() { return workspace_; }
+    /// A number for a pattern of a sparse tensor, another one each time. Only collective calls take one, so that it is the same on all
+    /// ranks.
+    std::uint64_t next_pattern() { return ++patterns_; }
 
     /// Limits and weights for the planner, given what tensors hold now.
     PlanOptions plan_options() const;
@@ -118,6 +121,7 @@ private:
     RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};
     RecentMap<std::int64_t> runs_{10000};
     RecentMap<bool> symmetric_sums_{1000};
+    std::uint64_t patterns_ = 0;
     Workspace workspace_;
     OperationReport report_;
     std::shared_ptr<Trace> trace_;

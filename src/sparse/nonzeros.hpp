@@ -6,14 +6,20 @@
 
 namespace arges::sparse {
 
-/// Nonzeros with their indices in the whole tensor, zero-based, in any order. A coordinate may occur once.
-template <class T>
-struct Nonzeros {
+/// Where nonzeros are: indices in the whole tensor, zero-based, in any order. A coordinate may occur once.
+struct NonzeroIndices {
     std::vector<std::int64_t> lengths;               ///< of the tensor, by mode
     std::vector<std::vector<std::int64_t>> indices;  ///< by mode, one for each nonzero
-    std::vector<T> values;
 
     int order() const { return static_cast<int>(lengths.size()); }
+    std::int64_t count() const { return indices.empty() ? 0 : static_cast<std::int64_t>(indices.front().size()); }
+};
+
+/// Nonzeros with their coordinates.
+template <class T>
+struct Nonzeros : NonzeroIndices {
+    std::vector<T> values;
+
     std::int64_t count() const { return static_cast<std::int64_t>(values.size()); }
 };
 

@@ -130,9 +130,9 @@ TEST(CpDecompose, BalancesSlicesAsTheAlgorithmNeedsIt) {
             request.distribution = options.distribution;
             if (algorithm == CpAlgorithm::opt) request.coarse_weights = partition::CoarseWeights::summed;
             const auto& comm = X.state()->comm();
-            const auto plan = decompose::choose_distribution(comm, X.state()->local(), request).plan;
+            const auto plan = decompose::choose_distribution(comm, *X.state()->pattern(), request).plan;
             std::int64_t moved = 0;
-            for (const auto& rows : decompose::distribute(comm, X.state()->local(), plan).rows)
+            for (const auto& rows : decompose::distribute(comm, X.state()->nonzeros<double>(), plan).rows)
                 moved += rows.rows_shared() + rows.rows_needed();
             EXPECT_EQ(result.volume_rows_max, comm.maximum(moved));
         }

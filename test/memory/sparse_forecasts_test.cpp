@@ -142,7 +142,7 @@ TEST_F(ForecastsOnRanks, RefuseToCompactInTooLittleMemory) {
     const auto limit = world_.memory_limit();
     for (const auto& shape : sizes()) {
         SparseTensor<double> tensor(world_, shape.lengths, "X");
-        tensor.state()->replace(random_nonzeros(shape, 2 + static_cast<std::uint64_t>(comm().rank())), false);
+        tensor.state()->replace(random_nonzeros(shape, 2 + static_cast<std::uint64_t>(comm().rank())), SparsePattern::Place::anywhere);
         const auto held = world_.memory_in_use();
         world_.set_memory_limit(held);
         std::int64_t wanted = 0;

@@ -43,7 +43,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     auto& source = state_of(tensor, "cp_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
-    const auto nonzeros = comm.sum(source.local().count());
+    const auto nonzeros = source.pattern()->total;
     comm.agree([&] {
         decompose::check_cp_options(options);
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
@@ -55,7 +55,7 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     });
     Stopwatch watch;
     const auto weights = options.algorithm == CpAlgorithm::opt ? partition::CoarseWeights::summed : partition::CoarseWeights::by_mode;
-    auto distributed = decompose::distribute_tensor(
+    auto distributed = decompose::distribute_tensor<T>(
         source, gives_up,
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, options.rank, options.seed, weights});
     const auto& chosen = distributed.chosen;

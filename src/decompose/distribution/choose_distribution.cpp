@@ -25,10 +25,9 @@ namespace {
 constexpr double share_of_iterations = 0.05;
 
 /// Chooses for one kind of distribution.
-template <class T>
 class Chooser {
 public:
-    Chooser(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request)
+    Chooser(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const DistributionRequest& request)
         : comm_(comm), nonzeros_(nonzeros), request_(request) {}
 
     ChosenDistribution choose() {
@@ -81,7 +80,6 @@ private:
         partition::ChoiceOptions options;
         options.rows = chosen_.plan.row_rule;
         options.costs = request_.costs;
-        options.costs.bytes_per_element = sizeof(T);
         if (!request_.policy.empty()) options.rules = {partition::parse_layer_rule(request_.policy)};
         auto& plan = chosen_.plan;
         plan.grain = Grain::medium;
@@ -149,7 +147,7 @@ private:
     /// A hash of the indices: the same on any number of ranks that have the nonzeros before.
     void random_parts() {
         comm_.agree([&] {
-            for (std::size_t x = 0; x < nonzeros_.values.size(); ++x) {
+            for (std::size_t x = 0; x < static_cast<std::size_t>(nonzeros_.count()); ++x) {
                 auto hash = splitmix(request_.seed);
                 for (const auto& indices : nonzeros_.indices) hash = splitmix(hash ^ static_cast<std::uint64_t>(indices[x]));
                 chosen_.plan.parts.push_back(static_cast<std::int32_t>(hash % static_cast<std::uint64_t>(comm_.size())));
@@ -158,7 +156,7 @@ private:
     }
 
     const Communicator& comm_;
-    const sparse::Nonzeros<T>& nonzeros_;
+    const sparse::NonzeroIndices& nonzeros_;
     const DistributionRequest& request_;
     ChosenDistribution chosen_;
 };
@@ -174,9 +172,8 @@ partition::IterationCosts iteration_costs(const MachineModel& machine) {
     return costs;
 }
 
-template <class T>
-ChosenDistribution choose_distribution(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const DistributionRequest& request) {
-    return Chooser<T>(comm, nonzeros, request).choose();
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const DistributionRequest& request) {
+    return Chooser(comm, nonzeros, request).choose();
 }
 
 MemoryTally choice_memory(const SparseShare& share, const std::string& distribution, bool from_file) {
@@ -220,10 +217,5 @@ MemoryTally choice_memory(const SparseShare& share, const std::string& distribut
     }
     return tally;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template ChosenDistribution choose_distribution(const Communicator&, const sparse::Nonzeros<T>&, const DistributionRequest&);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
 
 }  // namespace arges::decompose

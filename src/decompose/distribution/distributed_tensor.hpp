@@ -17,6 +17,6 @@ struct DistributedTensor {
 /// Chooses a distribution for a tensor and moves its nonzeros; `gives_up`: the tensor keeps none. Collective.
 /// @throws as choose_distribution()
 template <class T>
-DistributedTensor<T> distribute_tensor(SparseState<T>& source, bool gives_up, const DistributionRequest& request);
+DistributedTensor<T> distribute_tensor(SparseState& source, bool gives_up, const DistributionRequest& request);
 
 }  // namespace arges::decompose

@@ -40,15 +40,13 @@ std::vector<std::int32_t> dealt(const Communicator& comm, const std::vector<std:
 
 }  // namespace
 
-template <class T>
-std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
+std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::NonzeroIndices& nonzeros) {
     std::vector<std::vector<std::int64_t>> result;
     for (const auto& indices : nonzeros.indices) result.push_back(gathered_on(comm, 0, indices));
     return result;
 }
 
-template <class T>
-std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
+std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sparse::NonzeroIndices& nonzeros,
                                               partition::CoarseWeights weights, std::uint64_t seed) {
     auto coarse = coarse_grain_share(comm, nonzeros, weights);
     const auto parts =
@@ -63,8 +61,7 @@ std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sp
     return owners;
 }
 
-template <class T>
-std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path) {
+std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const std::string& path) {
     std::vector<SliceOwners> owners(nonzeros.lengths.size());
     std::int64_t count = 0;
     for (std::size_t m = 0; m < owners.size(); ++m) {
@@ -86,14 +83,12 @@ std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse
     return owners;
 }
 
-template <class T>
-std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, std::uint64_t seed) {
+std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::uint64_t seed) {
     return partition::partition_spread(RankTeam(comm), fine_grain_share(comm, nonzeros), comm.size(),
                                        partition::distribution_options(seed));
 }
 
-template <class T>
-std::vector<std::int32_t> nonzeros_from_file(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path) {
+std::vector<std::int32_t> nonzeros_from_file(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const std::string& path) {
     const auto count = comm.sum(nonzeros.count());
     std::vector<std::int32_t> parts;
     comm.agree([&] {
@@ -101,15 +96,5 @@ std::vector<std::int32_t> nonzeros_from_file(const Communicator& comm, const spa
     });
     return dealt(comm, parts, nonzeros.count());
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template std::vector<std::vector<std::int64_t>> gather_indices(const Communicator&, const sparse::Nonzeros<T>&);                       \
-    template std::vector<SliceOwners> slices_by_hypergraph(const Communicator&, const sparse::Nonzeros<T>&, partition::CoarseWeights,      \
-                                                           std::uint64_t);                                                                 \
-    template std::vector<SliceOwners> slices_from_file(const Communicator&, const sparse::Nonzeros<T>&, const std::string&);               \
-    template std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator&, const sparse::Nonzeros<T>&, std::uint64_t);             \
-    template std::vector<std::int32_t> nonzeros_from_file(const Communicator&, const sparse::Nonzeros<T>&, const std::string&);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
 
 }  // namespace arges::decompose

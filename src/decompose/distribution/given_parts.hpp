@@ -11,26 +11,21 @@
 namespace arges::decompose {
 
 /// All ranks' indices, on rank 0, by mode; elsewhere nothing. Collective.
-template <class T>
-std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
+std::vector<std::vector<std::int64_t>> gather_indices(const Communicator& comm, const sparse::NonzeroIndices& nonzeros);
 
 /// Owners of the nonempty slices of all modes by a partition of the coarse-grain hypergraph, which all ranks make together. Collective.
-template <class T>
-std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros,
+std::vector<SliceOwners> slices_by_hypergraph(const Communicator& comm, const sparse::NonzeroIndices& nonzeros,
                                               partition::CoarseWeights weights, std::uint64_t seed);
 
 /// The same from a file with a rank for each vertex of the coarse-grain hypergraph: the nonempty slices of mode 1, ascending, then those of
 /// mode 2, and so on. Rank 0 reads it. Collective. @throws InvalidArgument on every rank for a wrong file
-template <class T>
-std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path);
+std::vector<SliceOwners> slices_from_file(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const std::string& path);
 
 /// The rank of each of this rank's nonzeros by a partition of the fine-grain hypergraph, which all ranks make together. Collective.
-template <class T>
-std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, std::uint64_t seed);
+std::vector<std::int32_t> nonzeros_by_hypergraph(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::uint64_t seed);
 
 /// The same from a file with a rank for each nonzero, those of rank 0 first. Rank 0 reads it. Collective.
 /// @throws InvalidArgument on every rank for a wrong file
-template <class T>
-std::vector<std::int32_t> nonzeros_from_file(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path);
+std::vector<std::int32_t> nonzeros_from_file(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const std::string& path);
 
 }  // namespace arges::decompose

@@ -101,8 +101,7 @@ partition::HypergraphData data_of(std::vector<Pin> pins, std::int64_t vertices, 
 
 }  // namespace
 
-template <class T>
-partition::HypergraphShare fine_grain_share(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros) {
+partition::HypergraphShare fine_grain_share(const Communicator& comm, const sparse::NonzeroIndices& nonzeros) {
     partition::HypergraphShare result;
     partition::NonemptyRows rows;
     const auto counts = gathered(comm, std::vector<std::int64_t>{nonzeros.count()});
@@ -126,8 +125,7 @@ partition::HypergraphShare fine_grain_share(const Communicator& comm, const spar
     return result;
 }
 
-template <class T>
-CoarseGrainShare coarse_grain_share(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, partition::CoarseWeights weights) {
+CoarseGrainShare coarse_grain_share(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, partition::CoarseWeights weights) {
     const auto order = nonzeros.indices.size();
     std::vector<SliceList> lists;
     for (const auto& indices : nonzeros.indices) lists.push_back(nonempty_slices(comm, indices));
@@ -172,11 +170,5 @@ CoarseGrainShare coarse_grain_share(const Communicator& comm, const sparse::Nonz
     });
     return result;
 }
-
-#define ARGES_INSTANTIATE(T)                                                                                                               \
-    template partition::HypergraphShare fine_grain_share(const Communicator&, const sparse::Nonzeros<T>&);                                 \
-    template CoarseGrainShare coarse_grain_share(const Communicator&, const sparse::Nonzeros<T>&, partition::CoarseWeights);
-ARGES_INSTANTIATE(float)
-ARGES_INSTANTIATE(double)
 
 }  // namespace arges::decompose

@@ -13,8 +13,7 @@ namespace arges::decompose {
 
 /// A rank's part of fine_grain_hypergraph(): its nonzeros are its vertices, behind those of the ranks before. Collective.
 /// @throws InvalidArgument for 2^32 nonzeros or more on one rank
-template <class T>
-partition::HypergraphShare fine_grain_share(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros);
+partition::HypergraphShare fine_grain_share(const Communicator& comm, const sparse::NonzeroIndices& nonzeros);
 
 /// A rank's part of coarse_grain_hypergraph(): some of the nonempty slices of each mode.
 struct CoarseGrainShare {
@@ -23,7 +22,6 @@ struct CoarseGrainShare {
 };
 
 /// Slices are spread as nonempty_slices() spreads them. Of nonzeros only the different pairs of their indices move. Collective.
-template <class T>
-CoarseGrainShare coarse_grain_share(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, partition::CoarseWeights weights);
+CoarseGrainShare coarse_grain_share(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, partition::CoarseWeights weights);
 
 }  // namespace arges::decompose

@@ -26,8 +26,7 @@ private:
 };
 
 /// A rank's nonzeros as distributions see them. Looks at `nonzeros` as long as it lives. Local.
-template <class T>
-partition::IndexView view_of(const sparse::Nonzeros<T>& nonzeros) {
+inline partition::IndexView view_of(const sparse::NonzeroIndices& nonzeros) {
     return {nonzeros.lengths, {nonzeros.indices.begin(), nonzeros.indices.end()}};
 }
 

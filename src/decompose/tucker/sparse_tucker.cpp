@@ -239,7 +239,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     auto& source = state_of(tensor, "tucker_decompose");
     const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
-    const auto nonzeros = comm.sum(source.local().count());
+    const auto nonzeros = source.pattern()->total;
     comm.agree([&] {
         check(options, tensor.lengths());
         if (nonzeros == 0) throw InvalidArgument(source.title() + " has no nonzeros; there is nothing to decompose");
@@ -247,7 +247,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     });
     Stopwatch watch, whole;
     const int columns = *std::max_element(options.ranks.begin(), options.ranks.end());
-    auto distributed = decompose::distribute_tensor(
+    auto distributed = decompose::distribute_tensor<T>(
         source, gives_up,
         {options.distribution, options.grid, options.policy, options.rows, options.partition_file, columns, options.seed});
     const auto& chosen = distributed.chosen;

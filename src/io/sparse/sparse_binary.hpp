@@ -35,6 +35,6 @@ ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room);
 
 /// Writes our form. Collective. @throws InvalidArgument on every rank
 template <class T>
-void write_own_binary(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path);
+void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path);
 
 }  // namespace arges::io

@@ -47,7 +47,7 @@ Packer packed(const BinaryHeader& header, const std::vector<std::int64_t>& table
 
 /// Nonzeros [begin, end) as a block.
 template <class T>
-Packer packed(const sparse::Nonzeros<T>& x, std::size_t begin, std::size_t end, const BinaryHeader& header) {
+Packer packed(const sparse::NonzeroIndices& x, std::span<const T> values, std::size_t begin, std::size_t end, const BinaryHeader& header) {
     Packer packer(header.block_bytes(static_cast<std::int64_t>(end - begin)));
     for (const auto& column : x.indices)
         for (auto i = begin; i < end; ++i) {
@@ -56,14 +56,14 @@ Packer packed(const sparse::Nonzeros<T>& x, std::size_t begin, std::size_t end, 
             else
                 packer.put(column[i]);
         }
-    for (auto i = begin; i < end; ++i) packer.put(x.values[i]);
+    for (auto i = begin; i < end; ++i) packer.put(values[i]);
     return packer;
 }
 
 }  // namespace
 
 template <class T>
-void write_own_binary(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path) {
+void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path) {
     constexpr auto most = BinaryHeader::block_nonzeros;
     BinaryHeader header;
     header.order = static_cast<std::uint32_t>(nonzeros.order());
@@ -88,13 +88,13 @@ void write_own_binary(const Communicator& comm, const sparse::Nonzeros<T>& nonze
         if (comm.rank() == 0) write(0, packed(header, table));
         for (std::int64_t begin = 0; begin < count; begin += most) {
             const auto end = std::min(begin + most, count);
-            offset += write(offset, packed(nonzeros, static_cast<std::size_t>(begin), static_cast<std::size_t>(end), header));
+            offset += write(offset, packed(nonzeros, values, static_cast<std::size_t>(begin), static_cast<std::size_t>(end), header));
         }
     });
     file.commit();
 }
 
-template void write_own_binary(const Communicator&, const sparse::Nonzeros<float>&, const std::string&);
-template void write_own_binary(const Communicator&, const sparse::Nonzeros<double>&, const std::string&);
+template void write_own_binary(const Communicator&, const sparse::NonzeroIndices&, std::span<const float>, const std::string&);
+template void write_own_binary(const Communicator&, const sparse::NonzeroIndices&, std::span<const double>, const std::string&);
 
 }  // namespace arges::io

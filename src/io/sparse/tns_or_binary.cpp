@@ -124,7 +124,7 @@ SparseFile<T> read_sparse(const World& world, const std::string& path, const Spa
     SparseFile<T> result{SparseTensor<T>(world, read.report.lengths, name), read.report};
     release(read.lines);
     for (const auto& column : read.nonzeros.indices) result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
-    result.tensor.state()->replace(std::move(read.nonzeros), false);
+    result.tensor.state()->replace(std::move(read.nonzeros), SparsePattern::Place::anywhere);
     return result;
 }
 
@@ -134,16 +134,16 @@ void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexB
     const auto& state = state_of(tensor, "write_sparse");
     const auto form = form_for(path);
     if (form == Form::own_binary)
-        write_own_binary(state.comm(), state.local(), path);
+        write_own_binary(state.comm(), *state.pattern(), tensor.local_values(), path);
     else
-        write_tns(state.comm(), state.local(), path, form == Form::compressed, base == IndexBase::zero ? 0 : 1);
+        write_tns(state.comm(), *state.pattern(), tensor.local_values(), path, form == Form::compressed, base == IndexBase::zero ? 0 : 1);
 }
 
 template <class T>
 CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
     const CollectiveCall call(ranks_of(tensor.world()), "compacted");
     const auto& state = state_of(tensor, "compacted");
-    const auto& old = state.local();
+    const auto& old = *state.pattern();
     const auto& comm = state.comm();
     const auto bytes = comm.maximum(compacting_memory<T>(comm.size(), old.count(), old.lengths).peak()),
                room = state.world->least_free_bytes();
@@ -153,7 +153,8 @@ CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
                           "; use more ranks or raise the limit (--memory, ARGES_MEMORY_LIMIT)");
     CompactTensor<T> result;
     sparse::Nonzeros<T> nonzeros;
-    comm.agree([&] { nonzeros.values = old.values; });
+    const auto values = tensor.local_values();
+    comm.agree([&] { nonzeros.values.assign(values.begin(), values.end()); });
     for (const auto& indices : old.indices) {
         auto slices = nonempty_slices(comm, indices);
         nonzeros.indices.push_back(renumbered(comm, slices, indices));
@@ -161,7 +162,7 @@ CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
         result.maps.push_back(std::move(slices.mine));
     }
     result.tensor = SparseTensor<T>(tensor.world(), nonzeros.lengths, tensor.name());
-    result.tensor.state()->replace(std::move(nonzeros), false);
+    result.tensor.state()->replace(std::move(nonzeros), SparsePattern::Place::anywhere);
     return result;
 }
 

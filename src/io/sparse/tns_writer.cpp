@@ -20,14 +20,14 @@ void append_shortest(std::string& text, V value) {
 }
 
 template <class T>
-void produce_lines(const sparse::Nonzeros<T>& x, std::int64_t base, const std::function<void(std::string_view)>& take) {
+void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, std::int64_t base, const std::function<void(std::string_view)>& take) {
     std::string text;
-    for (std::size_t i = 0; i < x.values.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
         for (const auto& column : x.indices) {
             append_number(text, column[i] + base);
             text += ' ';
         }
-        append_number(text, x.values[i]);
+        append_number(text, values[i]);
         text += '\n';
         if (text.size() < piece_bytes) continue;
         take(text);
@@ -37,8 +37,7 @@ void produce_lines(const sparse::Nonzeros<T>& x, std::int64_t base, const std::f
 }
 
 /// A file may not be empty, so a tensor without nonzeros is a comment.
-template <class T>
-std::string empty_note(const sparse::Nonzeros<T>& x) {
+std::string empty_note(const sparse::NonzeroIndices& x) {
     std::string lengths;
     for (auto n : x.lengths) lengths += (lengths.empty() ? "" : " x ") + std::to_string(n);
     return "# no nonzeros, " + lengths + "\n";
@@ -88,15 +87,16 @@ void write_text(const Communicator& comm, const std::string& path, bool compress
 }
 
 template <class T>
-void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed, std::int64_t base) {
+void write_tns(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path,
+               bool compressed, std::int64_t base) {
     const bool has_none = comm.sum(nonzeros.count()) == 0;
     write_text(comm, path, compressed, [&](const std::function<void(std::string_view)>& take) {
         if (has_none && comm.rank() == 0) take(empty_note(nonzeros));
-        produce_lines(nonzeros, base, take);
+        produce_lines(nonzeros, values, base, take);
     });
 }
 
-template void write_tns(const Communicator&, const sparse::Nonzeros<float>&, const std::string&, bool, std::int64_t);
-template void write_tns(const Communicator&, const sparse::Nonzeros<double>&, const std::string&, bool, std::int64_t);
+template void write_tns(const Communicator&, const sparse::NonzeroIndices&, std::span<const float>, const std::string&, bool, std::int64_t);
+template void write_tns(const Communicator&, const sparse::NonzeroIndices&, std::span<const double>, const std::string&, bool, std::int64_t);
 
 }  // namespace arges::io

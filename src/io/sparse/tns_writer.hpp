@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,7 @@ void append_number(std::string& text, double value);
 
 /// Writes nonzeros as lines of indices, counted from `base`, and value. Collective.
 template <class T>
-void write_tns(const Communicator& comm, const sparse::Nonzeros<T>& nonzeros, const std::string& path, bool compressed, std::int64_t base);
+void write_tns(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path,
+               bool compressed, std::int64_t base);
 
 }  // namespace arges::io

@@ -1,0 +1,48 @@
+/// Where the nonzeros of sparse tensors are; tensors may share it.
+#pragma once
+
+#include "interface/world_state.hpp"
+#include "sparse/nonzeros.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace arges {
+
+/// Coordinates of the nonzeros of this rank, accounted for with the world as those of the rank that has most. They do not change; a tensor
+/// that is the only one with a pattern may take it apart.
+class SparsePattern : public sparse::NonzeroIndices {
+public:
+    /// On which ranks nonzeros are.
+    enum class Place {
+        anywhere,
+        by_hash,  ///< each on the rank that the hash of its indices names
+    };
+
+    /// Local; with the same numbers on all ranks. @param all, most  nonzeros over all ranks, and of the rank that has most
+    SparsePattern(std::shared_ptr<WorldState> of, sparse::NonzeroIndices coordinates, Place where, std::uint64_t number, std::int64_t all,
+                  std::int64_t most)
+        : NonzeroIndices(std::move(coordinates)), place(where), identity(number), total(all), world_(std::move(of)),
+          held_(bytes(order(), most)) {
+        world_->hold(held_);
+    }
+    ~SparsePattern() { world_->hold(-held_); }
+    SparsePattern(const SparsePattern&) = delete;
+    SparsePattern& operator=(const SparsePattern&) = delete;
+
+    /// Of the coordinates of so many nonzeros.
+    static std::int64_t bytes(int order, std::int64_t count) { return count * order * static_cast<std::int64_t>(sizeof(std::int64_t)); }
+    /// What is accounted for.
+    std::int64_t held() const { return held_; }
+
+    const Place place;
+    const std::uint64_t identity;  ///< of all patterns of the world only this one has it; the same on all ranks
+    const std::int64_t total;      ///< nonzeros over all ranks
+
+private:
+    std::shared_ptr<WorldState> world_;
+    std::int64_t held_;
+};
+
+}  // namespace arges

@@ -1,0 +1,140 @@
+// Sparse tensors as a whole: dense conversion, gathering and reductions.
+#include "base/math.hpp"
+#include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "interface/sparse_state.hpp"
+#include "interface/sparse_tensor_keys.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace arges {
+
+namespace {
+
+/// Calls f(value) for the values of this rank as complex numbers.
+template <class F>
+void for_each_number(const SparseState& state, F&& f) {
+    const auto bytes = state.kernels->size;
+    const auto* const values = state.values().data();
+    for (std::int64_t i = 0; i < state.count(); ++i) f(state.kernels->as_number(element_at(values, i, bytes)));
+}
+
+/// The places of nonzeros by ascending index, the last mode first.
+std::vector<std::size_t> sequence_of(const std::vector<std::vector<std::int64_t>>& indices) {
+    std::vector<std::size_t> sequence(indices.front().size());
+    std::iota(sequence.begin(), sequence.end(), std::size_t{0});
+    std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
+        for (auto column = indices.rbegin(); column != indices.rend(); ++column)
+            if ((*column)[a] != (*column)[b]) return (*column)[a] < (*column)[b];
+        return false;
+    });
+    return sequence;
+}
+
+}  // namespace
+
+std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, const std::function<bool(const void*)>& stays,
+                                                        double cutoff) {
+    const CollectiveCall call(ranks_of(dense.world()), "SparseTensor::from_dense", cutoff);
+    const auto& kernels = *dense.state()->kernels;
+    const AnySparseTensor tensor(kernels, dense.world(), dense.extents(), dense.name());
+    const AnyTensor plain(dense.symmetry().trivial() ? dense.state() : dense.resymmetrized(Symmetry()));
+    AnyNonzeros kept;
+    tensor.state()->comm().agree([&] {
+        SparseValues values(kernels, 0);
+        auto keys = plain.pairs_here([&](std::int64_t count) {
+            values.renew(count);
+            return values.data();
+        });
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < keys.size(); ++i)
+            if (stays(element_at(std::as_const(values).data(), static_cast<std::int64_t>(i), kernels.size))) places.push_back(i);
+        kept = selected({{}, {std::move(keys)}}, values, places);
+        keys = std::move(kept.indices.front());
+        static_cast<sparse::NonzeroIndices&>(kept) = coordinates_of(keys, tensor.lengths());
+    });
+    tensor.state()->replace(std::move(kept), SparsePattern::Place::anywhere);
+    return tensor.state();
+}
+
+std::shared_ptr<TensorState> AnySparseTensor::dense() const {
+    const auto& state = state_of(*this, "to_dense");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::to_dense");
+    check_keys(*this);
+    AnyTensor dense(*state.kernels, world(), lengths(), name());
+    std::vector<std::int64_t> keys;
+    state.comm().agree([&] {
+        const auto& pattern = *state.pattern();
+        keys.resize(static_cast<std::size_t>(state.count()), 0);
+        for (std::size_t m = pattern.indices.size(); m-- > 0;)
+            for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = keys[i] * pattern.lengths[m] + pattern.indices[m][i];
+    });
+    dense.write_pairs(keys, state.values().data(), state.count(), 0);
+    return dense.state();
+}
+
+std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::function<void*(std::int64_t)>& room) const {
+    const auto& state = state_of(*this, "gather");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::gather");
+    const auto& comm = state.comm();
+    std::vector<std::vector<std::int64_t>> indices;
+    for (const auto& column : state.pattern()->indices) indices.push_back(gathered(comm, column));
+    std::vector<std::byte> values;
+    comm.agree([&] { values.assign(state.values().data(), state.values().data() + state.values().bytes()); });
+    values = gathered(comm, values);
+    comm.agree([&] {
+        const auto sequence = sequence_of(indices);
+        for (auto& column : indices) {
+            const auto old = column;
+            for (std::size_t i = 0; i < old.size(); ++i) column[i] = old[sequence[i]];
+        }
+        const auto bytes = state.kernels->size;
+        auto* to = static_cast<std::byte*>(room(static_cast<std::int64_t>(sequence.size())));
+        for (auto i : sequence) {
+            copy_element(to, element_at(std::as_const(values).data(), static_cast<std::int64_t>(i), bytes), bytes);
+            to += bytes;
+        }
+    });
+    return indices;
+}
+
+std::complex<double> AnySparseTensor::sum_of_all() const {
+    const auto& state = state_of(*this, "sum");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::sum");
+    std::array<double, 2> total{};
+    for_each_number(state, [&](std::complex<double> value) {
+        total[0] += value.real();
+        total[1] += value.imag();
+    });
+    state.comm().sum(total.data(), 2);
+    return {total[0], total[1]};
+}
+
+double AnySparseTensor::norm_of_all() const {
+    const auto& state = state_of(*this, "norm");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::norm");
+    double total = 0;
+    for_each_number(state, [&](std::complex<double> value) { total += std::norm(value); });
+    state.comm().sum(&total, 1);
+    if (!must_be_scaled(total)) return std::sqrt(total);
+    double largest = 0;
+    for_each_number(state, [&](std::complex<double> value) { largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())}); });
+    // NaN has been excluded; bits of numbers that are not negative compare as integers.
+    largest = std::bit_cast<double>(state.comm().maximum(std::bit_cast<std::int64_t>(largest)));
+    if (largest == 0 || std::isinf(largest)) return largest;
+    const int exponent = std::ilogb(largest);
+    total = 0;
+    for_each_number(state, [&](std::complex<double> value) {
+        total += std::norm(std::complex<double>(std::ldexp(value.real(), -exponent), std::ldexp(value.imag(), -exponent)));
+    });
+    state.comm().sum(&total, 1);
+    return std::ldexp(std::sqrt(total), exponent);
+}
+
+}  // namespace arges
