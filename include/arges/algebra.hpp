@@ -349,9 +349,9 @@ struct Generic {
 
     /// C = beta * C on the elements that the axes name.
     static void scale_result(const std::vector<local::FoldAxis>& axes, const void* beta, T* c) {
-        if (beta == nullptr || is_one(beta)) return;
+        const bool clears = is_zero(beta);  // asked first: without a product every beta passes for one
+        if (!clears && is_one(beta)) return;
         const T number = of(beta);
-        const bool clears = is_zero(beta);
         for_each_row(axes, 0, 0, 0, [&](std::int64_t, std::int64_t, std::int64_t at, const local::FoldAxis& axis) {
             for (std::int64_t i = 0; i < axis.size; ++i) {
                 T& element = c[at + i * axis.stride_c];
@@ -567,7 +567,7 @@ struct Generic {
         k.reduce = reduce;
         k.scale_along = scale_along;
         k.count_nonzero = count_nonzero;
-        if constexpr (has_sum) k.sparse = &Sparse<Generic>::table();
+        k.sparse = &Sparse<Generic>::table();
         return k;
     }
 };

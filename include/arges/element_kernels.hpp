@@ -116,7 +116,7 @@ struct ElementKernels {
     bool has_sum = false;                  ///< else elements are only moved
     const void* zero = nullptr;            ///< neutral element of the sum
     const void* one = nullptr;             ///< neutral element of the product; null where there is none
-    const SparseKernels* sparse = nullptr; ///< loops over nonzeros; null where there is no sum
+    const SparseKernels* sparse = nullptr; ///< loops over nonzeros
 
     /// Is it the neutral element of the sum?
     bool (*is_zero)(const void* element) = nullptr;

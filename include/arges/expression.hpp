@@ -24,6 +24,7 @@ template <class T>
 class Tensor;
 /// @cond
 class TensorState;
+class SparseState;
 /// @endcond
 
 /// The labels of a tensor's dimensions: one letter each ("abij"), or a list of names ({"a1", "a2"}).
@@ -48,9 +49,10 @@ private:
 
 /// One tensor of a product, with its labels.
 struct Factor {
-    std::shared_ptr<TensorState> tensor;  ///< the tensor, kept alive
-    Labels labels;                        ///< one label per dimension
-    bool conjugated = false;              ///< use the complex conjugate
+    std::shared_ptr<TensorState> tensor;    ///< the tensor, kept alive; null where it is sparse
+    Labels labels;                          ///< one label per dimension
+    bool conjugated = false;                ///< use the complex conjugate
+    std::shared_ptr<SparseState> sparse{};  ///< the tensor where it is sparse, kept alive
 };
 
 /// coefficient * product of factors.

@@ -129,6 +129,10 @@ public:
     SparseTensor& operator=(SparseTensor&& other) noexcept = default;  ///< Likewise by moving. Local.
     ~SparseTensor() = default;
 
+    /// The tensor with a label for each mode, on either side of a statement: `y["i"] += A["ij"] * x["j"]`. Elements that are not stored are
+    /// the zero of the statement's algebra. Local.
+    IndexedTensor<T> operator[](const Labels& labels) const { return IndexedTensor<T>(Factor{nullptr, labels, false, this->state()}); }
+
     /// A tensor of the nonzeros that the ranks have: each rank gives its own, any number of any of them, as one array of indices
     /// for each mode and one of values.
     /// @param world      where the nonzeros live

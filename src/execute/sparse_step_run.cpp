@@ -157,11 +157,7 @@ void SparseStepRun::prepare_dense_result() {
     const auto& result = *step_.result;
     // Labels that no factor has: the result is repeated along them when it moves out.
     auto labels = step_.output;
-    std::erase_if(labels, [&](int label) {
-        return !SparseStep::has(own, label) && std::none_of(step_.dense.begin(), step_.dense.end(), [&](const auto& operand) {
-                   return SparseStep::has(operand.labels, label);
-               });
-    });
+    std::erase_if(labels, [&](int label) { return !step_.in_factors(label); });
     auto order = chosen(labels, own, false);
     const auto rest = chosen(labels, own, true);
     order.insert(order.end(), rest.begin(), rest.end());

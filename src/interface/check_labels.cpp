@@ -1,6 +1,7 @@
 #include "interface/check_labels.hpp"
 
 #include "arges/error.hpp"
+#include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
@@ -11,19 +12,26 @@ namespace arges {
 
 namespace {
 
+/// Of a sparse tensor, lengths without places.
+Layout layout_of(const Factor& factor) {
+    if (!factor.sparse) return factor.tensor->layout;
+    const auto& lengths = factor.sparse->lengths();
+    return {RankGrid(), lengths, Symmetry::none(static_cast<int>(lengths.size())), std::vector<SlotMapping>(lengths.size())};
+}
+
 /// Numbers labels by first appearance.
 class LabelChecker {
 public:
     explicit LabelChecker(Product& product) : product_(product) {}
 
     OperandSpec operand(const Factor& factor) {
-        const auto& layout = factor.tensor->layout;
+        const auto layout = layout_of(factor);
         const auto& names = factor.labels.names();
         const auto& extents = layout.extents();
         if (names.size() != extents.size())
             throw InvalidArgument(described(factor) + ": " + std::to_string(names.size()) + " labels for a tensor of order " +
                                   std::to_string(extents.size()) + "; give one label per dimension");
-        OperandSpec result{layout, {}, factor.conjugated, factor.tensor->title()};
+        OperandSpec result{layout, {}, factor.conjugated, title_of(factor)};
         for (std::size_t d = 0; d < extents.size(); ++d) {
             const auto& label = names[d];
             const bool valid =
@@ -49,7 +57,7 @@ public:
     }
 
 private:
-    static std::string described(const Factor& factor) { return factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"]"; }
+    static std::string described(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
     static std::string dimension(const Factor& factor, std::size_t d) {
         return "dimension " + std::to_string(d) + " of " + described(factor);
     }
@@ -85,6 +93,8 @@ void check_unusual(const Product& product, const Term& term) {
 }
 
 }  // namespace
+
+std::string title_of(const Factor& factor) { return factor.sparse ? factor.sparse->title() : factor.tensor->title(); }
 
 UnusualLabels unusual_labels(const Product& product) {
     UnusualLabels result;

@@ -18,6 +18,9 @@ Product labelled_product(const Factor& output, const Term& term);
 /// An output alone.
 Product labelled_output(const Factor& output);
 
+/// Name of a factor's tensor for messages.
+std::string title_of(const Factor& factor);
+
 /// Labels that may be mistyped.
 struct UnusualLabels {
     std::vector<std::string> repeated;  ///< of the output, in no factor

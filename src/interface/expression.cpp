@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "arges/tensor.hpp"
 #include "base/element_at.hpp"
+#include "interface/sparse_statement.hpp"
 #include "interface/statement.hpp"
 
 #include <string>
@@ -18,7 +19,7 @@ const char* checked(const char* text) {
 
 /// A factor that was put together by hand may lack its tensor.
 void check_tensor(const Factor& factor) {
-    if (!factor.tensor)
+    if (!factor.tensor && !factor.sparse)
         throw InvalidArgument("[\"" + factor.labels.to_string() + "\"]: labels without a tensor; label one by Tensor::operator[]");
 }
 
@@ -76,9 +77,9 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
     for (const auto& term : terms)
         for (const auto& factor : term.factors) {
             check_tensor(factor);
-            const auto& state = *factor.tensor;
-            const auto layout = [&] { return new_layout(*state.world, {}, Symmetry::none(0)); };
-            const Factor sum{TensorState::make(kernels, state.world_handle, layout, ""), Labels(""), false};
+            const auto& world = factor.sparse ? factor.sparse->world_handle : factor.tensor->world_handle;
+            const auto layout = [&] { return new_layout(*world.state(), {}, Symmetry::none(0)); };
+            const Factor sum{TensorState::make(kernels, world, layout, ""), Labels(""), false};
             assign(sum, terms, kernels.zero, kernels);
             copy_element(result, sum.tensor->count() > 0 ? HostElements(*sum.tensor).data() : kernels.zero, kernels.size);
             return;
@@ -91,11 +92,15 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
 
 void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
-    Statement(left, right, beta, algebra).run();
+    if (SparseStatement::is_meant(left, right))
+        SparseStatement(left, right, beta, algebra).run();
+    else
+        Statement(left, right, beta, algebra).run();
 }
 
 std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
+    if (SparseStatement::is_meant(left, right)) return SparseStatement(left, right, beta, algebra).explain();
     return Statement(left, right, beta, algebra).explain();
 }
 

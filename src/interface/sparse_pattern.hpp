@@ -2,10 +2,12 @@
 #pragma once
 
 #include "interface/world_state.hpp"
+#include "layout/sparse_layout.hpp"
 #include "sparse/nonzeros.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace arges {
@@ -17,14 +19,15 @@ public:
     /// On which ranks nonzeros are.
     enum class Place {
         anywhere,
-        by_hash,  ///< each on the rank that the hash of its indices names
+        by_hash,   ///< each on the rank that the hash of its indices names
+        by_layout  ///< each on the rank that `layout` names, where a statement has left it
     };
 
     /// Local; with the same numbers on all ranks. @param all, most  nonzeros over all ranks, and of the rank that has most
     SparsePattern(std::shared_ptr<WorldState> of, sparse::NonzeroIndices coordinates, Place where, std::uint64_t number, std::int64_t all,
-                  std::int64_t most)
-        : NonzeroIndices(std::move(coordinates)), place(where), identity(number), total(all), world_(std::move(of)),
-          held_(bytes(order(), most)) {
+                  std::int64_t most, std::optional<SparseLayout> by = {})
+        : NonzeroIndices(std::move(coordinates)), place(where), layout(std::move(by)), identity(number), total(all), most_here(most),
+          world_(std::move(of)), held_(bytes(order(), most)) {
         world_->hold(held_);
     }
     ~SparsePattern() { world_->hold(-held_); }
@@ -37,8 +40,10 @@ public:
     std::int64_t held() const { return held_; }
 
     const Place place;
-    const std::uint64_t identity;  ///< of all patterns of the world only this one has it; the same on all ranks
-    const std::int64_t total;      ///< nonzeros over all ranks
+    const std::optional<SparseLayout> layout;  ///< where nonzeros lie that a statement has put there
+    const std::uint64_t identity;              ///< of all patterns of the world only this one has it; the same on all ranks
+    const std::int64_t total;                  ///< nonzeros over all ranks
+    const std::int64_t most_here;              ///< of the rank that has most
 
 private:
     std::shared_ptr<WorldState> world_;

@@ -54,6 +54,11 @@ public:
     void replace(sparse::Nonzeros<T> nonzeros, SparsePattern::Place place) {
         replace(AnyNonzeros(std::move(nonzeros)), place);
     }
+    /// Takes over values for a pattern, which is on all ranks the same one. Local.
+    void adopt(std::shared_ptr<const SparsePattern> pattern, SparseValues values);
+    /// The pattern of nonzeros that a statement has put where a layout says. Collective. @throws OutOfMemory
+    static std::shared_ptr<const SparsePattern> pattern_of(const std::shared_ptr<WorldState>& world, sparse::NonzeroIndices indices,
+                                                           const SparseLayout& layout);
     /// Gives the nonzeros away and keeps none; coordinates that another tensor has, too, are copied. Collective.
     AnyNonzeros take();
     /// Likewise of float or double.

@@ -57,6 +57,26 @@ void SparseState::replace(AnyNonzeros nonzeros, SparsePattern::Place place) {
     held_ = value_bytes;
 }
 
+void SparseState::adopt(std::shared_ptr<const SparsePattern> pattern, SparseValues values) {
+    const auto bytes = pattern->most_here * kernels->size;
+    world->hold(bytes - held_);
+    held_ = bytes;
+    pattern_ = std::move(pattern);
+    values_ = std::move(values);
+}
+
+std::shared_ptr<const SparsePattern> SparseState::pattern_of(const std::shared_ptr<WorldState>& world, sparse::NonzeroIndices indices,
+                                                             const SparseLayout& layout) {
+    const auto& comm = world->communicator();
+    const auto most = comm.maximum(indices.count()), total = comm.sum(indices.count());
+    const auto number = world->next_pattern();
+    std::shared_ptr<const SparsePattern> pattern;
+    world->agree([&] {
+        pattern = std::make_shared<SparsePattern>(world, std::move(indices), SparsePattern::Place::by_layout, number, total, most, layout);
+    });
+    return pattern;
+}
+
 AnyNonzeros SparseState::take() {
     const auto number = world->next_pattern();
     AnyNonzeros given;

@@ -17,7 +17,7 @@
 
 namespace arges {
 
-/// An array of values on the host. Those of float and double are a vector, which comes and goes without a copy.
+/// An array of values on the host. Those of float and double may be a vector, which comes from files and goes to decompositions without a copy.
 class SparseValues {
 public:
     SparseValues() = default;
@@ -33,6 +33,8 @@ public:
     SparseValues(const ElementKernels& kernels, const void* values, std::int64_t count) : SparseValues(kernels, count) {
         if (count > 0) std::memcpy(data(), values, static_cast<std::size_t>(bytes()));
     }
+    /// Takes over values of so many bytes each.
+    SparseValues(Buffer<std::byte> values, std::int64_t element_bytes) : held_(std::move(values)), element_bytes_(element_bytes) {}
     /// Takes over values of float or double.
     template <class T>
     explicit SparseValues(std::vector<T> values) : held_(std::move(values)), element_bytes_(sizeof(T)) {}
@@ -105,7 +107,9 @@ public:
     /// Gives values of float or double away.
     template <class T>
     std::vector<T> take() && {
-        return std::move(std::get<std::vector<T>>(held_));
+        if (auto* const values = std::get_if<std::vector<T>>(&held_)) return std::move(*values);
+        const auto* const first = reinterpret_cast<const T*>(data());
+        return {first, first + count()};
     }
 
 private:

@@ -19,6 +19,7 @@
 
 namespace arges {
 
+class PreparedSparseStep;
 class PreparedTerm;
 class Trace;
 
@@ -49,6 +50,8 @@ public:
     std::uint64_t digest(const Layout& interned) const { return digests_.at(interned.identity()); }
     /// Prepared terms by the text that identifies them. Only collective calls change what is kept.
     RecentMap<std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
+    /// Steps with sparse factors by the text that identifies them. Only collective calls change what is kept.
+    RecentMap<std::shared_ptr<PreparedSparseStep>>& sparse_steps() { return sparse_steps_; }
     /// How often products have run, by the text that identifies them and the places of their tensors. Only collective calls change it.
     RecentMap<std::int64_t>& runs() { return runs_; }
     /// Right-hand sides that have the symmetry of their output, by what that follows from.
@@ -119,6 +122,7 @@ private:
     std::map<std::string, Layout> layouts_;
     std::unordered_map<const void*, std::uint64_t> digests_;
     RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};
+    RecentMap<std::shared_ptr<PreparedSparseStep>> sparse_steps_{64};
     RecentMap<std::int64_t> runs_{10000};
     RecentMap<bool> symmetric_sums_{1000};
     std::uint64_t patterns_ = 0;

@@ -143,6 +143,11 @@ private:
 
 bool SparseStep::has(const std::vector<int>& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
 
+bool SparseStep::in_factors(int label) const {
+    const auto has_label = [&](const auto& operand) { return has(operand.labels, label); };
+    return std::any_of(sparse.begin(), sparse.end(), has_label) || std::any_of(dense.begin(), dense.end(), has_label);
+}
+
 bool SparseStep::has_output(int label) const { return has(output, label); }
 
 std::vector<int> SparseStep::dense_labels() const {
@@ -150,10 +155,7 @@ std::vector<int> SparseStep::dense_labels() const {
     for (const auto& operand : dense) labels.insert(operand.labels.begin(), operand.labels.end());
     for (const auto& operand : sparse)
         for (int label : operand.labels) labels.erase(label);
-    if (result)  // a dense result is repeated along labels that no factor has while it moves
-        std::erase_if(labels, [&](int label) {
-            return std::none_of(dense.begin(), dense.end(), [&](const auto& operand) { return has(operand.labels, label); });
-        });
+    if (result) std::erase_if(labels, [&](int label) { return !in_factors(label); });  // repeated along those while it moves
     return {labels.begin(), labels.end()};
 }
 
@@ -280,6 +282,7 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
         std::set<std::vector<std::int64_t>> known;
         for (const auto& plan : plans)
             for (std::size_t l = 0; l < step.label_extents.size(); ++l) {
+                if (step.result && !step.in_factors(static_cast<int>(l))) continue;  // each part would compute the same
                 auto grid = plan.grid;
                 grid.parts[l] *= factor;
                 if (known.insert(grid.parts).second) next.push_back(pricer.price(grid));

@@ -39,6 +39,7 @@ struct SparseStep {
 
     std::int64_t extent(int label) const { return label_extents[static_cast<std::size_t>(label)]; }
     bool has_output(int label) const;
+    bool in_factors(int label) const;
     /// Labels of dense factors, or of the result alone, that the sparse factors lack; ascending.
     std::vector<int> dense_labels() const;
     /// True if the modes have the label.

@@ -1,0 +1,685 @@
+// Checking and planning statements with sparse tensors: factors are taken two by two while several are sparse, then all dense ones at once.
+#include "interface/sparse_statement.hpp"
+
+#include "base/stopwatch.hpp"
+#include "base/text.hpp"
+#include "comm/collective_call.hpp"
+#include "comm/values.hpp"
+#include "interface/check_labels.hpp"
+#include "interface/statement.hpp"
+#include "local/convert.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+/// Steps whose lists take more bytes are inspected again each time.
+constexpr std::int64_t max_kept_lists = std::int64_t{1} << 30;
+
+/// An intermediate result of a sparse and a dense factor is sparse where it is expected to fill less than this part of its elements.
+constexpr double sparse_fill = 0.125;
+
+std::vector<int> distinct(const std::vector<int>& labels) {
+    std::vector<int> result;
+    for (int label : labels)
+        if (!SparseStep::has(result, label)) result.push_back(label);
+    return result;
+}
+
+std::string operand_text(const Factor& factor) {
+    std::string extents;
+    const auto& lengths = factor.sparse ? factor.sparse->lengths() : factor.tensor->shape().extents();
+    for (auto n : lengths) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
+    return std::string(factor.conjugated ? "conj " : "") + title_of(factor) + "[\"" + factor.labels.to_string() + "\"] (" +
+           (extents.empty() ? "scalar" : extents) + (factor.sparse ? ", sparse)" : ")");
+}
+
+void append(std::string& key, std::int64_t number) {
+    char bytes[sizeof number];
+    std::memcpy(bytes, &number, sizeof number);
+    key.append(bytes, sizeof number);
+}
+
+void append(std::string& key, const std::vector<int>& labels) {
+    append(key, static_cast<std::int64_t>(labels.size()));
+    for (int label : labels) append(key, label);
+}
+
+/// The pattern of nonzeros that lie by a layout, or anywhere. Collective.
+std::shared_ptr<const SparsePattern> new_pattern(const std::shared_ptr<WorldState>& world, std::vector<std::int64_t> lengths,
+                                                 IndexColumns indices, const SparseLayout& layout) {
+    return SparseState::pattern_of(world, {std::move(lengths), std::move(indices)}, layout);
+}
+
+}  // namespace
+
+SparseStatement::SparseStatement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra)
+    : left_(left), right_(right), beta_(beta), kernels_(algebra), world_(left.sparse ? *left.sparse->world : *left.tensor->world) {}
+
+bool SparseStatement::is_meant(const Factor& left, const std::vector<Term>& right) {
+    return left.sparse || std::any_of(right.begin(), right.end(), [](const Term& term) {
+               return std::any_of(term.factors.begin(), term.factors.end(), [](const Factor& factor) { return factor.sparse != nullptr; });
+           });
+}
+
+RequireBytes SparseStatement::require(const std::string& what) const {
+    return [this, what](std::int64_t bytes) {
+        const auto left = world_.least_free_bytes();
+        if (bytes > left)
+            throw OutOfMemory(what + " takes " + with_commas(bytes) + " bytes on a rank, and the limit leaves " + with_commas(left) +
+                              "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+        world_.note_working(bytes);
+    };
+}
+
+/// Refuses what the element types or the algebra do not have.
+void SparseStatement::check_types(const Term& term) const {
+    const auto refuse = [&](const std::string& why) {
+        throw InvalidArgument(title_of(left_) + " under " + readable_type(kernels_.name) + ": " + why);
+    };
+    const auto kernels_of = [](const Factor& factor) { return factor.sparse ? factor.sparse->kernels : factor.tensor->kernels; };
+    const auto check_space = [&](const Factor& factor) {
+        const auto* const space = kernels_of(factor)->space;
+        if (space != nullptr) refuse(title_of(factor) + " lies in the memory of " + space->name + "; products with sparse tensors are made on the host");
+    };
+    check_space(left_);
+    std::set<std::string> left(left_.labels.names().begin(), left_.labels.names().end());
+    for (const auto& factor : term.factors) {
+        check_space(factor);
+        if (*kernels_of(factor)->type != *kernels_.type && !local::can_convert(*kernels_of(factor)->type, *kernels_.type))
+            refuse(title_of(factor) + " has elements of another type, " + readable_type(kernels_of(factor)->name) + "; convert it first");
+        if (!kernels_.has_sum)
+            for (const auto& label : factor.labels.names())
+                if (left.count(label) == 0) refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
+        if (!kernels_.has_negative && !factor.sparse && contains_kind(factor.tensor->shape().symmetry(), NodeKind::antisymmetric))
+            refuse(title_of(factor) + " is antisymmetric, which needs negatives");
+    }
+    const bool named = &kernels_ != kernels_of(left_);
+    if (named && (term.coefficient.size() > 0 || term.factors.empty()))
+        refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");
+    if (!kernels_.has_product && term.factors.size() > 1) refuse("it has no product; name an algebra that has one in over<...>()");
+    if (!kernels_.has_sum && (right_.size() > 1 || beta_ == nullptr)) refuse("it has no sum; name an algebra in over<...>()");
+}
+
+SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const {
+    const auto product = labelled_product(left_, term);
+    LabelledTerm result{product.label_names, product.label_extents, {}, product.output.labels, distinct(product.output.labels)};
+    result.is_dense = true;
+    for (std::size_t f = 0; f < term.factors.size(); ++f) {
+        const auto& factor = term.factors[f];
+        result.operands.push_back({product.factors[f].labels, factor.sparse, factor.tensor, factor.conjugated,
+                                   title_of(factor) + "[\"" + factor.labels.to_string() + "\"]", 0, factor.sparse != nullptr});
+        result.is_dense = result.is_dense && !factor.sparse;
+    }
+    return result;
+}
+
+void SparseStatement::check() {
+    const auto output = title_of(left_) + "[\"" + left_.labels.to_string() + "\"]";
+    for (const auto& term : right_) {
+        check_types(term);
+        for (const auto& factor : term.factors)
+            if ((factor.sparse ? factor.sparse->world : factor.tensor->world).get() != &world_)
+                throw InvalidArgument(title_of(left_) + " and " + title_of(factor) + " live on different worlds; use transfer() first");
+        terms_.push_back(labelled(term));
+        if (left_.sparse && term.projection != Projection::none)
+            throw InvalidArgument(output + " is sparse, and sparse tensors have no symmetry; leave antisymmetrized(), symmetrized() or canonical() out");
+        if (left_.sparse && terms_.back().is_dense)
+            throw InvalidArgument(output + " is sparse, but no factor of a term is: all of its elements would be stored; use a dense tensor, "
+                                           "SparseTensor::from_dense(), or multiply by a sparse tensor that says which elements are meant");
+        if (!left_.sparse && !terms_.back().is_dense && term.projection == Projection::none && !left_.tensor->shape().symmetry().trivial())
+            throw InvalidArgument(output + " has a symmetry, which a product with sparse factors is not known to have; write canonical(...), "
+                                           "antisymmetrized(...) or symmetrized(...) around it");
+    }
+    if (right_.empty()) left_alone_ = labelled_output(left_);
+}
+
+std::string SparseStatement::text() const {
+    auto text = operand_text(left_) + " =";
+    for (std::size_t i = 0; i < right_.size(); ++i) {
+        text += i > 0 ? " +" : "";
+        for (std::size_t f = 0; f < right_[i].factors.size(); ++f) text += (f > 0 ? " * " : " ") + operand_text(right_[i].factors[f]);
+    }
+    return text;
+}
+
+/// Checks the statement on all ranks, and that it is the same there, with one message.
+void SparseStatement::agree_on_terms() {
+    std::int64_t values[3] = {};
+    world_.agree(
+        [&] {
+            check();
+            Digest digest;
+            const auto add_element = [&](const void* element) {
+                digest.add(std::string(static_cast<const char*>(element == nullptr ? "" : element),
+                                       element == nullptr ? 0 : static_cast<std::size_t>(kernels_.size)));
+            };
+            const auto add = [&](const Factor& factor) {
+                digest.add(std::string(factor.sparse ? factor.sparse->kernels->type->name() : factor.tensor->kernels->type->name()));
+                digest.add(factor.sparse ? factor.sparse->pattern()->identity : world_.digest(factor.tensor->shape())).add(factor.conjugated);
+            };
+            digest.add(std::string(kernels_.name));
+            add_element(beta_);
+            add(left_);
+            for (std::size_t t = 0; t < right_.size(); ++t) {
+                add_element(right_[t].coefficient.data());
+                digest.add(static_cast<int>(right_[t].projection)).add(terms_[t].left);
+                for (std::size_t f = 0; f < right_[t].factors.size(); ++f) {
+                    add(right_[t].factors[f]);
+                    digest.add(terms_[t].operands[f].labels);
+                }
+            }
+            const auto own = static_cast<std::int64_t>(digest.value());
+            values[0] = own;
+            values[1] = ~own;
+            values[2] = world_.free_bytes();
+        },
+        values);
+    free_bytes_ = values[2];
+    if (values[0] == ~values[1]) return;
+    const auto first = from_first_rank(world_.communicator(), [&] { return text(); });
+    throw InvalidArgument("a statement with sparse tensors differs between ranks: on rank 0 it is " + first +
+                          "; make the same statements with the same tensors and numbers on every rank");
+}
+
+double SparseStatement::elements(const LabelledTerm& term, const std::vector<int>& labels) const {
+    double product = 1;
+    for (int label : distinct(labels)) product *= static_cast<double>(term.extents[static_cast<std::size_t>(label)]);
+    return product;
+}
+
+/// One sparse factor takes all dense ones at once. Of several, the pair with the fewest expected multiplications comes first.
+SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, const std::vector<Operand>& operands) const {
+    std::vector<std::size_t> sparse, dense;
+    for (std::size_t o = 0; o < operands.size(); ++o) (operands[o].is_sparse ? sparse : dense).push_back(o);
+    if (sparse.size() == 1) {
+        auto all = sparse;
+        all.insert(all.end(), dense.begin(), dense.end());
+        return {all, term.output, left_.sparse != nullptr, true};
+    }
+    const auto shared = [&](std::size_t a, std::size_t b) {
+        std::vector<int> labels;
+        for (int label : distinct(operands[a].labels))
+            if (SparseStep::has(operands[b].labels, label)) labels.push_back(label);
+        return labels;
+    };
+    Choice best;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < sparse.size(); ++i) {
+        auto others = std::vector<std::size_t>(sparse.begin() + static_cast<std::ptrdiff_t>(i) + 1, sparse.end());
+        others.insert(others.end(), dense.begin(), dense.end());
+        for (auto other : others) {
+            const auto& a = operands[sparse[i]];
+            const auto& b = operands[other];
+            const auto common = elements(term, shared(sparse[i], other));
+            const auto products = a.nonzeros * (b.is_sparse ? b.nonzeros : elements(term, b.labels)) / std::max(1.0, common);
+            if (products >= least) continue;
+            least = products;
+            best.operands = {sparse[i], other};
+            best.output.clear();
+            const auto is_needed = [&](int label) {
+                if (SparseStep::has(term.output, label)) return true;
+                for (std::size_t o = 0; o < operands.size(); ++o)
+                    if (o != sparse[i] && o != other && SparseStep::has(operands[o].labels, label)) return true;
+                return false;
+            };
+            auto all = term.output;
+            all.insert(all.end(), a.labels.begin(), a.labels.end());
+            all.insert(all.end(), b.labels.begin(), b.labels.end());
+            for (int label : distinct(all))
+                if (is_needed(label) && (SparseStep::has(a.labels, label) || SparseStep::has(b.labels, label))) best.output.push_back(label);
+            // A sparse tensor has a mode: one label more is left, and summed later.
+            if (best.output.empty()) best.output = {common > 1 || !shared(sparse[i], other).empty() ? shared(sparse[i], other)[0] : a.labels[0]};
+            best.is_sparse = b.is_sparse || std::min(products, elements(term, best.output)) < sparse_fill * elements(term, best.output);
+            best.is_last = left_.sparse && operands.size() == 2 && best.output == term.output;
+        }
+    }
+    return best;
+}
+
+SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice) const {
+    SparseStep step;
+    step.label_extents = term.extents;
+    step.label_names = term.names;
+    step.output = choice.output;
+    step.element_bytes = kernels_.size;
+    for (auto o : choice.operands) {
+        const auto& operand = operands[o];
+        if (operand.is_sparse)
+            step.sparse.push_back({operand.labels, static_cast<std::int64_t>(std::llround(operand.nonzeros)),
+                                   operand.sparse ? operand.sparse->pattern()->layout : std::nullopt, operand.name});
+        else
+            step.dense.push_back({operand.labels,
+                                  operand.dense ? operand.dense->layout
+                                                : new_layout(world_, [&] {
+                                                      std::vector<std::int64_t> extents;
+                                                      for (int label : operand.labels) extents.push_back(term.extents[static_cast<std::size_t>(label)]);
+                                                      return extents;
+                                                  }(), Symmetry::none(static_cast<int>(operand.labels.size()))),
+                                  operand.name});
+    }
+    return step;
+}
+
+std::string SparseStatement::key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const {
+    std::string key("step");
+    append(key, kernels_.size);
+    append(key, static_cast<std::int64_t>(step.sparse.size()));
+    for (auto o : choice.operands) {
+        append(key, operands[o].labels);
+        if (operands[o].is_sparse) append(key, static_cast<std::int64_t>(operands[o].sparse->pattern()->identity));
+    }
+    for (const auto& operand : step.dense) append(key, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operand.layout.identity())));
+    append(key, step.output);
+    append(key, step.result ? static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(step.result->layout.identity())) : 0);
+    if (step.result) append(key, step.result->labels);
+    for (int label : step.output) append(key, step.extent(label));
+    return key;
+}
+
+/// Does a step serve again? A sparse result needs a tensor that has its pattern, on every rank.
+bool SparseStatement::is_usable(const PreparedSparseStep& kept, bool makes_pattern, std::shared_ptr<const SparsePattern>& pattern) const {
+    if (!makes_pattern) return true;
+    pattern = kept.result.lock();
+    std::int64_t is_there[] = {pattern ? 1 : 0};
+    world_.agree([] {}, is_there);
+    return is_there[0] == 1;
+}
+
+void SparseStatement::keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made) {
+    if (made->bytes() <= std::min(max_kept_lists, world_.least_free_bytes() / 4)) world_.sparse_steps().use(key) = made;
+}
+
+/// Puts the nonzeros of a tensor where a grid needs them, and leaves them there.
+void SparseStatement::settle(SparseState& tensor, const SparseOperand& operand, const std::vector<int>& rows, const LabelGrid& grid) {
+    const auto& pattern = *tensor.pattern();
+    const auto wanted = grid.layout_of(operand.labels);
+    if (distinct(operand.labels).size() < operand.labels.size() || grid.copies_of(operand.labels).size() > 1) return;
+    if (pattern.layout && *pattern.layout == wanted) return;
+    const auto* const comm = world_.movement_communicator();
+    const auto columns = spans_of(pattern.indices);
+    const SparseMove move(comm, columns, nullptr, wanted, {0});
+    require(tensor.title() + ": moving nonzeros to where a product needs them")(
+        move.most() * 2 * (static_cast<std::int64_t>(columns.size() * sizeof(std::int64_t)) + tensor.kernels->size));
+    auto indices = move.indices(columns);
+    auto values = move.values(tensor.values().data(), tensor.kernels->size);
+    planned_ += move.sent() * (static_cast<std::int64_t>(columns.size() * sizeof(std::int64_t)) + tensor.kernels->size);
+    Buffer<std::byte> sorted(0);
+    world_.agree([&] {
+        std::vector<std::size_t> modes;
+        for (auto label = rows.rbegin(); label != rows.rend(); ++label)
+            for (std::size_t m = 0; m < operand.labels.size(); ++m)
+                if (operand.labels[m] == *label) modes.push_back(m);
+        for (std::size_t m = operand.labels.size(); m-- > 0;)
+            if (std::find(modes.begin(), modes.end(), m) == modes.end()) modes.push_back(m);
+        sparse::Columns by;
+        std::vector<std::int64_t> lengths;
+        for (auto m : modes) {
+            by.push_back(indices[m]);
+            lengths.push_back(pattern.lengths[m]);
+        }
+        const auto runs = sparse::sorted_runs(move.count(), {}, by, lengths);
+        for (auto& column : indices) {
+            std::vector<std::int64_t> ordered(column.size());
+            for (std::size_t i = 0; i < ordered.size(); ++i) ordered[i] = column[static_cast<std::size_t>(runs.order[i])];
+            column = std::move(ordered);
+        }
+        sorted = Buffer<std::byte>(values.size());
+        const local::ListedTransfer list{.count = move.count(), .from = runs.order.data()};
+        tensor.kernels->transfer_listed(list, values.data(), sorted.data(), nullptr, {});
+    });
+    tensor.adopt(new_pattern(tensor.world, pattern.lengths, std::move(indices), wanted), {std::move(sorted), tensor.kernels->size});
+}
+
+std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, std::vector<Operand>& operands, const Choice& choice,
+                                                              std::shared_ptr<const SparsePattern>& pattern) {
+    const bool makes_pattern = !step.result;
+    if (const auto* const kept = world_.sparse_steps().find(key_of(step, operands, choice))) {
+        const auto found = *kept;
+        if (is_usable(*found, makes_pattern, pattern)) {
+            world_.sparse_steps().use(key_of(step, operands, choice));
+            return found;
+        }
+    }
+    auto options = world_.plan_options();
+    options.memory_limit = free_bytes_;
+    SparseStepPlan plan;
+    world_.agree([&] { plan = plan_sparse_step(step, world_.size(), options); });
+    std::vector<IndexSpans> indices;
+    for (std::size_t o = 0; o < step.sparse.size(); ++o) {
+        auto& tensor = *operands[choice.operands[o]].sparse;
+        settle(tensor, step.sparse[o], step.output, plan.grid);
+        step.sparse[o].layout = tensor.pattern()->layout;
+    }
+    for (std::size_t o = 0; o < step.sparse.size(); ++o) indices.push_back(spans_of(operands[choice.operands[o]].sparse->pattern()->indices));
+    auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices, require(text()));
+    planned_ += run->inspected_bytes();
+    auto bytes = run->list_bytes();
+    if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
+    IndexColumns columns;
+    if (makes_pattern) {
+        if (run->has_pattern_of_operand()) {
+            pattern = operands[choice.operands[0]].sparse->pattern();
+        } else {
+            std::vector<std::int64_t> lengths;
+            for (int label : step.output) lengths.push_back(step.extent(label));
+            pattern = new_pattern(operands[choice.operands[0]].sparse->world, std::move(lengths), run->take_indices(), run->result_layout());
+        }
+    }
+    auto made = std::make_shared<PreparedSparseStep>(operands[choice.operands[0]].sparse->world, std::move(run), bytes);
+    made->result = pattern;
+    keep(key_of(step, operands, choice), made);
+    return made;
+}
+
+/// Elements in the type of the statement.
+const std::byte* SparseStatement::elements_of(const Operand& operand, std::vector<Buffer<std::byte>>& converted) const {
+    const auto* const own = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
+    const auto* const elements = operand.sparse ? operand.sparse->values().data() : operand.dense->bytes.data();
+    if (*own->type == *kernels_.type) return elements;
+    const auto count = operand.sparse ? operand.sparse->count() : operand.dense->count();
+    world_.agree([&] {
+        converted.emplace_back(count * kernels_.size);
+        local::convert_elements(*own->type, kernels_, elements, converted.back().data(), count);
+    });
+    return converted.back().data();
+}
+
+SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice,
+                                                   const void* alpha, const void* beta) {
+    auto step = step_for(term, operands, choice);
+    Operand result{choice.output, nullptr, nullptr, false, "", 0, choice.is_sparse};
+    std::vector<std::int64_t> lengths;
+    for (int label : choice.output) lengths.push_back(step.extent(label));
+    if (!choice.is_sparse) {
+        auto target = choice.is_last ? target_ : nullptr;
+        if (!target) {
+            target = TensorState::make(
+                kernels_, handle(),
+                [&] { return new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))); }, "");
+            beta = kernels_.zero;
+        }
+        step.result = DenseOperand{choice.is_last ? term.left : choice.output, target->layout, ""};
+        result.dense = target;
+    }
+    std::shared_ptr<const SparsePattern> pattern;
+    const auto run = prepared(step, operands, choice, pattern);
+    std::vector<Buffer<std::byte>> converted;
+    Values sparse;
+    std::vector<const void*> dense;
+    std::vector<bool> conjugated;
+    for (auto o : choice.operands) {
+        const auto* const elements = elements_of(operands[o], converted);
+        if (operands[o].is_sparse)
+            sparse.push_back(elements);
+        else
+            dense.push_back(elements);
+        conjugated.push_back(operands[o].conjugated);
+    }
+    const auto& product = run->product();
+    planned_ += product.sent_bytes(kernels_.size);
+    world_.note_working(product.working_bytes(kernels_.size));
+    if (result.dense) {
+        product.run(kernels_, sparse, dense, conjugated, alpha, beta, result.dense->bytes.data(), world_.workspace());
+        return result;
+    }
+    auto values = product.run(kernels_, sparse, dense, conjugated, alpha, world_.workspace());
+    result.sparse = state_with(std::move(lengths), std::move(pattern), {std::move(values), kernels_.size});
+    result.nonzeros = static_cast<double>(result.sparse->pattern()->total);
+    return result;
+}
+
+std::shared_ptr<SparseState> SparseStatement::state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,
+                                                         SparseValues values) const {
+    std::shared_ptr<SparseState> state;
+    world_.agree([&] { state = std::make_shared<SparseState>(kernels_, handle(), std::move(lengths), ""); });
+    state->adopt(std::move(pattern), std::move(values));
+    return state;
+}
+
+void SparseStatement::run() {
+    const CollectiveCall call(world_.movement_communicator(), "a statement");
+    const Stopwatch watch;
+    agree_on_terms();
+    const auto before = world_.communicator().traffic();
+    const auto planned_before = world_.planned_bytes();
+    if (left_.sparse)
+        run_sparse_left();
+    else
+        run_dense_left();
+    world_.note_planned_bytes(planned_);
+    const auto after = world_.communicator().traffic();
+    auto& report = world_.report();
+    report = {};
+    report.bytes_planned = world_.planned_bytes() - planned_before;
+    report.bytes_sent = after.bytes_sent - before.bytes_sent;
+    report.messages_sent = after.messages_sent - before.messages_sent;
+    report.exposed_seconds = after.seconds - before.seconds;
+    report.seconds = watch.seconds();
+}
+
+/// The dense result is made in a copy where it is on both sides, or where terms might fail one after the other.
+void SparseStatement::run_dense_left() {
+    auto& output = *left_.tensor;
+    bool is_aliased = false;
+    for (const auto& term : right_)
+        for (const auto& factor : term.factors) is_aliased = is_aliased || factor.tensor.get() == &output;
+    const bool apart = is_aliased || right_.size() > 1;
+    target_ = left_.tensor;
+    if (apart) {
+        target_ = TensorState::make(
+            *output.kernels, output.world_handle, [&] { return output.layout; }, output.name);
+        copy_array(target_->bytes.data(), output.bytes.data(), output.bytes.size(), nullptr);
+    }
+    for (std::size_t t = 0; t < right_.size(); ++t) add_dense_term(right_[t], terms_[t], t == 0 ? beta_ : nullptr);
+    if (apart) output.relocate(target_->layout, std::move(target_->bytes));
+    output.keep_real();
+}
+
+/// target = term + beta * target.
+void SparseStatement::add_dense_term(const Term& term, const LabelledTerm& labels, const void* beta) {
+    const Factor target{target_, left_.labels, false};
+    if (labels.is_dense) {
+        const std::vector<Term> alone{term};
+        Statement(target, alone, beta, kernels_).run();
+        return;
+    }
+    auto operands = labels.operands;
+    for (auto& operand : operands)
+        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+    const bool is_plain = target_->layout.symmetry().trivial();
+    const auto whole = target_;
+    if (!is_plain) target_ = nullptr;
+    for (;;) {
+        const auto choice = next_step(labels, operands);
+        const bool is_last = choice.is_last;
+        auto result = computed(labels, operands, choice, is_last ? term.coefficient.data() : nullptr, beta);
+        if (is_last) {
+            target_ = whole;
+            if (!is_plain) {  // a tensor without the symmetry, which is projected
+                std::vector<std::string> names;
+                for (int label : labels.output) names.push_back(labels.names[static_cast<std::size_t>(label)]);
+                const Factor plain{result.dense, Labels(names), false};
+                const std::vector<Term> alone{Term{{}, {plain}, term.projection, {}, {}}};
+                Statement(target, alone, beta, kernels_).run();
+            }
+            return;
+        }
+        std::vector<Operand> next;
+        for (std::size_t o = 0; o < operands.size(); ++o)
+            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
+        next.push_back(std::move(result));
+        operands = std::move(next);
+    }
+}
+
+std::shared_ptr<SparseState> SparseStatement::sparse_term(const Term& term, const LabelledTerm& labels) {
+    auto operands = labels.operands;
+    for (auto& operand : operands)
+        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+    for (;;) {
+        const auto choice = next_step(labels, operands);
+        auto result = computed(labels, operands, choice, choice.is_last ? term.coefficient.data() : nullptr, nullptr);
+        if (choice.is_last) return with_left_labels(std::move(result.sparse), labels);
+        std::vector<Operand> next;
+        for (std::size_t o = 0; o < operands.size(); ++o)
+            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
+        next.push_back(std::move(result));
+        operands = std::move(next);
+    }
+}
+
+/// The result as a tensor of the left-hand side's order, where that names a diagonal.
+std::shared_ptr<SparseState> SparseStatement::with_left_labels(std::shared_ptr<SparseState> result, const LabelledTerm& labels) const {
+    if (labels.left.size() == labels.output.size()) return result;
+    const auto& from = *result->pattern();
+    IndexColumns indices;
+    auto layout = *from.layout;
+    world_.agree([&] {
+        for (int label : labels.left)
+            indices.push_back(from.indices[static_cast<std::size_t>(
+                std::find(labels.output.begin(), labels.output.end(), label) - labels.output.begin())]);
+    });
+    for (auto& digit : layout.digits)
+        digit.mode = static_cast<int>(std::find(labels.left.begin(), labels.left.end(), labels.output[static_cast<std::size_t>(digit.mode)]) -
+                                      labels.left.begin());
+    const auto pattern = new_pattern(result->world, left_.sparse->lengths(), std::move(indices), layout);
+    return state_with(left_.sparse->lengths(), pattern, result->values().copy());
+}
+
+/// By nonzero of the left-hand side: is it one of the elements that the labels name?
+std::vector<bool> SparseStatement::named(const std::vector<int>& left_labels) const {
+    const auto& pattern = *left_.sparse->pattern();
+    std::vector<bool> result(static_cast<std::size_t>(pattern.count()), true);
+    for (std::size_t m = 0; m < left_labels.size(); ++m)
+        for (std::size_t other = 0; other < m; ++other)
+            if (left_labels[m] == left_labels[other])
+                for (std::size_t k = 0; k < result.size(); ++k) result[k] = result[k] && pattern.indices[m][k] == pattern.indices[other][k];
+    return result;
+}
+
+/// What stays of the left-hand side: elements that are not named, and beta times those that are; null: nothing.
+std::shared_ptr<SparseState> SparseStatement::old_elements(const std::vector<int>& left_labels) const {
+    const auto& old = *left_.sparse;
+    const bool all_named = distinct(left_labels).size() == left_labels.size(), replaces = beta_ != nullptr && kernels_.is_zero(beta_);
+    if (all_named && replaces && !right_.empty()) return nullptr;
+    SparseValues values;
+    if (all_named) {
+        world_.agree([&] {
+            values = old.values().copy();
+            if (beta_ != nullptr && !kernels_.is_one(beta_)) kernels_.scale(values.data(), values.count(), beta_);
+        });
+        return state_with(old.lengths(), old.pattern(), std::move(values));
+    }
+    AnyNonzeros kept;
+    world_.agree([&] {
+        const auto is_named = named(left_labels);
+        std::vector<std::size_t> places;
+        for (std::size_t k = 0; k < is_named.size(); ++k)
+            if (!is_named[k] || !replaces) places.push_back(k);
+        kept = selected(*old.pattern(), old.values(), places);
+        if (beta_ != nullptr && !replaces)
+            for (std::size_t i = 0; i < places.size(); ++i)
+                if (is_named[places[i]]) kernels_.scale(kept.values.data() + static_cast<std::int64_t>(i) * kernels_.size, 1, beta_);
+    });
+    auto state = state_with(old.lengths(), old.pattern(), old.values().copy());
+    state->replace(std::move(kept), SparsePattern::Place::anywhere);
+    return state;
+}
+
+void SparseStatement::run_sparse_left() {
+    std::shared_ptr<SparseState> sum;
+    for (std::size_t t = 0; t < right_.size(); ++t) {
+        auto result = sparse_term(right_[t], terms_[t]);
+        sum = sum ? united(*sum, *result) : result;
+    }
+    const auto old = old_elements(right_.empty() ? left_alone_.output.labels : terms_[0].left);
+    if (old) sum = sum ? united(*old, *sum) : old;
+    auto pattern = sum->pattern();
+    SparseValues values(kernels_, 0);
+    std::swap(values, sum->values());
+    sum = nullptr;
+    left_.sparse->adopt(std::move(pattern), std::move(values));
+}
+
+/// a + b.
+std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const SparseState& b) {
+    if (a.pattern() == b.pattern()) {
+        SparseValues values;
+        world_.agree([&] {
+            values = a.values().copy();
+            const local::ListedTransfer list{.count = a.count()};
+            kernels_.transfer_listed(list, b.values().data(), values.data(), nullptr, {.accumulate = true});
+        });
+        return state_with(a.lengths(), a.pattern(), std::move(values));
+    }
+    std::string key("sum");
+    append(key, static_cast<std::int64_t>(a.pattern()->identity));
+    append(key, static_cast<std::int64_t>(b.pattern()->identity));
+    std::shared_ptr<const SparsePattern> pattern;
+    std::shared_ptr<PreparedSparseStep> run;
+    if (const auto* const kept = world_.sparse_steps().find(key); kept != nullptr && is_usable(**kept, true, pattern)) run = *kept;
+    if (!run) {
+        const auto longest = std::max_element(a.lengths().begin(), a.lengths().end()) - a.lengths().begin();
+        const SparseLayout spread{{{static_cast<int>(longest), 1, world_.size(), 1}}};
+        const auto layout = a.pattern()->layout ? *a.pattern()->layout : b.pattern()->layout ? *b.pattern()->layout : spread;
+        auto made = std::make_unique<SparseUnion>(world_.movement_communicator(), spans_of(a.pattern()->indices),
+                                                  spans_of(b.pattern()->indices), layout, a.lengths(), require(text()));
+        planned_ += made->inspected_bytes();
+        auto bytes = made->list_bytes();
+        if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
+        pattern = made->has_pattern_of_first() ? a.pattern() : new_pattern(a.world, a.lengths(), made->take_indices(), layout);
+        run = std::make_shared<PreparedSparseStep>(a.world, std::move(made), bytes);
+        run->result = pattern;
+        keep(key, run);
+    }
+    planned_ += run->sum().sent_bytes(kernels_.size);
+    auto values = run->sum().values(kernels_, a.values().data(), b.values().data());
+    return state_with(a.lengths(), pattern, {std::move(values), kernels_.size});
+}
+
+std::string SparseStatement::explain() {
+    check();
+    free_bytes_ = world_.free_bytes();
+    auto options = world_.plan_options();
+    options.memory_limit = free_bytes_;
+    std::string text;
+    for (std::size_t t = 0; t < right_.size(); ++t) {
+        const auto& term = terms_[t];
+        if (term.is_dense) {
+            const std::vector<Term> alone{right_[t]};
+            text += Statement(left_, alone, t == 0 ? beta_ : nullptr, kernels_).explain();
+            continue;
+        }
+        auto operands = term.operands;
+        for (auto& operand : operands)
+            if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+        for (int number = 1;; ++number) {
+            const auto choice = next_step(term, operands);
+            auto step = step_for(term, operands, choice);
+            if (!choice.is_sparse) {
+                std::vector<std::int64_t> lengths;
+                for (int label : choice.output) lengths.push_back(step.extent(label));
+                step.result = DenseOperand{choice.output, new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ""};
+            }
+            const auto plan = plan_sparse_step(step, world_.size(), options);
+            text += "step " + std::to_string(number) + ": " + to_string(plan, step);
+            if (choice.is_last) break;
+            Operand result{choice.output, nullptr, nullptr, false, "result " + std::to_string(number), plan.result_nonzeros, choice.is_sparse};
+            std::vector<Operand> next;
+            for (std::size_t o = 0; o < operands.size(); ++o)
+                if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
+            next.push_back(std::move(result));
+            operands = std::move(next);
+        }
+    }
+    return text;
+}
+
+}  // namespace arges

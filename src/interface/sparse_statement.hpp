@@ -1,0 +1,130 @@
+/// An index-string statement with sparse tensors on either side.
+#pragma once
+
+#include "arges/expression.hpp"
+#include "base/digest.hpp"
+#include "execute/sparse_step_run.hpp"
+#include "execute/sparse_union.hpp"
+#include "interface/sparse_state.hpp"
+#include "interface/tensor_state.hpp"
+#include "plan/product/product.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace arges {
+
+/// What was found out about nonzeros, kept for the next time that the same ones meet.
+class PreparedSparseStep {
+public:
+    using Run = std::variant<std::unique_ptr<SparseStepRun>, std::unique_ptr<SparseUnion>>;
+
+    /// @param most_bytes  of lists on the rank that has most
+    PreparedSparseStep(std::shared_ptr<WorldState> world, Run run, std::int64_t most_bytes)
+        : run_(std::move(run)), world_(std::move(world)), held_(most_bytes) {
+        world_->hold(held_);
+    }
+    ~PreparedSparseStep() { world_->hold(-held_); }
+    PreparedSparseStep(const PreparedSparseStep&) = delete;
+    PreparedSparseStep& operator=(const PreparedSparseStep&) = delete;
+
+    const SparseStepRun& product() const { return *std::get<std::unique_ptr<SparseStepRun>>(run_); }
+    const SparseUnion& sum() const { return *std::get<std::unique_ptr<SparseUnion>>(run_); }
+    std::int64_t bytes() const { return held_; }
+    /// The pattern of a sparse result, as long as a tensor has it.
+    std::weak_ptr<const SparsePattern> result;
+
+private:
+    Run run_;
+    std::shared_ptr<WorldState> world_;
+    std::int64_t held_;
+};
+
+/// left = right + beta * left where a tensor is sparse. The left-hand side is changed when all terms have been computed.
+class SparseStatement {
+public:
+    /// @param beta     null stands for one
+    /// @param algebra  of all elements
+    SparseStatement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra);
+    /// Collective.
+    void run();
+    /// The plans as text, by expected counts. Local.
+    std::string explain();
+
+    /// Is a tensor of the statement sparse?
+    static bool is_meant(const Factor& left, const std::vector<Term>& right);
+
+private:
+    /// A factor, or what steps have made of some.
+    struct Operand {
+        std::vector<int> labels;
+        std::shared_ptr<SparseState> sparse;
+        std::shared_ptr<TensorState> dense;
+        bool conjugated = false;
+        std::string name{};
+        double nonzeros = 0;  ///< expected; of what is not computed yet
+        bool is_sparse = false;
+    };
+    /// A term with its labels as numbers.
+    struct LabelledTerm {
+        std::vector<std::string> names;
+        std::vector<std::int64_t> extents;
+        std::vector<Operand> operands;
+        std::vector<int> left;    ///< labels of the left-hand side
+        std::vector<int> output;  ///< each once
+        bool is_dense = false;    ///< no factor is sparse
+    };
+    /// Operands that a step takes, and what it gives.
+    struct Choice {
+        std::vector<std::size_t> operands;  ///< sparse ones first
+        std::vector<int> output;
+        bool is_sparse = true;
+        bool is_last = false;
+    };
+    using Values = std::vector<const std::byte*>;
+
+    void check();
+    void check_types(const Term& term) const;
+    LabelledTerm labelled(const Term& term) const;
+    void agree_on_terms();
+    std::string text() const;
+    double elements(const LabelledTerm& term, const std::vector<int>& labels) const;
+    Choice next_step(const LabelledTerm& term, const std::vector<Operand>& operands) const;
+    SparseStep step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice) const;
+    std::string key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
+    std::shared_ptr<PreparedSparseStep> prepared(SparseStep step, std::vector<Operand>& operands, const Choice& choice,
+                                                 std::shared_ptr<const SparsePattern>& pattern);
+    bool is_usable(const PreparedSparseStep& kept, bool makes_pattern, std::shared_ptr<const SparsePattern>& pattern) const;
+    void keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made);
+    void settle(SparseState& tensor, const SparseOperand& operand, const std::vector<int>& rows, const LabelGrid& grid);
+    Operand computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice, const void* alpha, const void* beta);
+    void run_dense_left();
+    void run_sparse_left();
+    void add_dense_term(const Term& term, const LabelledTerm& labels, const void* beta);
+    std::shared_ptr<SparseState> sparse_term(const Term& term, const LabelledTerm& labels);
+    std::shared_ptr<SparseState> state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,
+                                            SparseValues values) const;
+    std::shared_ptr<SparseState> with_left_labels(std::shared_ptr<SparseState> result, const LabelledTerm& labels) const;
+    std::shared_ptr<SparseState> united(const SparseState& a, const SparseState& b);
+    std::shared_ptr<SparseState> old_elements(const std::vector<int>& left_labels) const;
+    std::vector<bool> named(const std::vector<int>& left_labels) const;
+    const std::byte* elements_of(const Operand& operand, std::vector<Buffer<std::byte>>& converted) const;
+    const World& handle() const { return left_.sparse ? left_.sparse->world_handle : left_.tensor->world_handle; }
+    RequireBytes require(const std::string& what) const;
+
+    const Factor& left_;
+    const std::vector<Term>& right_;
+    const void* beta_;
+    const ElementKernels& kernels_;
+    WorldState& world_;
+    std::vector<LabelledTerm> terms_;
+    Product left_alone_;  ///< where there are no terms
+    std::shared_ptr<TensorState> target_;  ///< where a dense result is made
+    std::int64_t free_bytes_ = 0;          ///< on the rank that has least
+    std::int64_t planned_ = 0;
+};
+
+}  // namespace arges

@@ -1,0 +1,403 @@
+// Random statements with sparse and dense tensors on either side, in every pattern of labels and under several algebras, against a serial
+// loop over all index tuples.
+//   ARGES_FUZZ_COUNT=n   statements for each algebra (default 120)
+//   ARGES_FUZZ_FIRST=s   begin with another seed
+#include "arges/arges.hpp"
+
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace arges::test {
+namespace {
+
+struct MinPlus {
+    using value_type = int;
+    static constexpr int zero = 1 << 29, one = 0;
+    static int add(int a, int b) { return std::min(a, b); }
+    static int multiply(int a, int b) { return a == zero || b == zero ? zero : a + b; }
+};
+
+struct MaxPlus {
+    using value_type = double;
+    static constexpr double zero = -std::numeric_limits<double>::infinity(), one = 0;
+    static double add(double a, double b) { return std::max(a, b); }
+    static double multiply(double a, double b) { return a + b; }
+};
+
+/// Shortest ways and how many of them there are.
+struct Way {
+    int length = 1 << 29;
+    int count = 0;
+    bool operator==(const Way&) const = default;
+};
+struct Ways {
+    using value_type = Way;
+    static constexpr Way zero{}, one{0, 1};
+    static Way add(Way a, Way b) { return a.length < b.length ? a : b.length < a.length ? b : Way{a.length, a.count + b.count}; }
+    static Way multiply(Way a, Way b) {
+        if (a == zero || b == zero) return zero;
+        return {a.length + b.length, a.count * b.count};
+    }
+};
+
+std::ostream& operator<<(std::ostream& stream, const Way& way) { return stream << way.length << "(" << way.count << ")"; }
+
+/// A sum without a product.
+struct Longest {
+    using value_type = Way;
+    static constexpr Way zero{-1, -1};
+    static Way add(Way a, Way b) { return {std::max(a.length, b.length), std::max(a.count, b.count)}; }
+};
+
+template <class T>
+T random_value(std::mt19937_64& random) {
+    const auto digit = [&] { return static_cast<int>(random() % 7) - 3; };
+    if constexpr (std::is_same_v<T, Way>)
+        return {static_cast<int>(random() % 5), static_cast<int>(random() % 3) + 1};
+    else if constexpr (std::is_same_v<T, bool>)
+        return random() % 2 == 0;
+    else if constexpr (kernels::is_complex<T>)
+        return T(static_cast<real_of<T>>(digit()), static_cast<real_of<T>>(digit()));
+    else
+        return static_cast<T>(digit());
+}
+
+/// A tensor with all its elements in key order, and which of them are stored.
+template <class T>
+struct Whole {
+    std::vector<std::int64_t> lengths;
+    std::vector<T> elements;
+    std::vector<char> stored;  // empty: dense
+
+    std::int64_t key(const std::vector<std::int64_t>& x) const {
+        std::int64_t key = 0;
+        for (std::size_t d = lengths.size(); d-- > 0;) key = key * lengths[d] + x[d];
+        return key;
+    }
+};
+
+template <>
+struct Whole<bool> {
+    std::vector<std::int64_t> lengths;
+    std::vector<char> elements, stored;
+    std::int64_t key(const std::vector<std::int64_t>& x) const {
+        std::int64_t key = 0;
+        for (std::size_t d = lengths.size(); d-- > 0;) key = key * lengths[d] + x[d];
+        return key;
+    }
+};
+
+/// A statement over the algebra A.
+template <class A>
+class RandomSparseStatement {
+public:
+    using T = typename A::value_type;
+    static constexpr bool is_named = !std::is_same_v<A, PlusTimes<T>>;
+
+    RandomSparseStatement(const World& world, std::uint64_t seed) : world_(world), random_(seed) {
+        const auto labels = pick({1, 2, 2, 3, 3, 4, 5});
+        std::int64_t size = 1;
+        for (int l = 0; l < labels; ++l) {
+            auto extent = static_cast<std::int64_t>(pick({0, 1, 2, 3, 3, 4, 5, 7, 7, 11, 13}));
+            if (extent == 0 && chance(0.7)) extent = 6;
+            if (size * std::max<std::int64_t>(1, extent) > 3000) extent = 2;
+            size *= std::max<std::int64_t>(1, extent);
+            extents_.push_back(extent);
+        }
+        left_is_sparse_ = chance(0.5);
+        left_ = some_labels(left_is_sparse_ ? 1 : 0, 4, chance(0.06));
+        terms_ = pick({1, 1, 1, 2});
+        for (int t = 0; t < terms_; ++t) {
+            auto& term = factors_.emplace_back();
+            const auto count = Semiring<A> ? pick({1, 1, 2, 2, 2, 3, 4}) : 1;
+            bool any_sparse = false;
+            for (int f = 0; f < count; ++f) {
+                const bool sparse = chance(0.6) || (f + 1 == count && !any_sparse && left_is_sparse_);
+                any_sparse = any_sparse || sparse;
+                term.push_back({some_labels(sparse ? 1 : 0, 4, chance(0.08)), sparse, chance(0.1)});
+            }
+        }
+        accumulates_ = chance(0.4);
+    }
+
+    void run() {
+        Whole<T> left = whole(left_, left_is_sparse_);
+        Tensor<T> dense_left;
+        SparseTensor<T> sparse_left;
+        if (left_is_sparse_)
+            sparse_left = sparse(left);
+        else
+            dense_left = dense(left);
+        std::vector<std::vector<Whole<T>>> wholes;
+        std::vector<std::vector<Tensor<T>>> dense_factors;
+        std::vector<std::vector<SparseTensor<T>>> sparse_factors;
+        for (const auto& term : factors_) {
+            wholes.emplace_back();
+            dense_factors.emplace_back();
+            sparse_factors.emplace_back();
+            for (const auto& factor : term) {
+                wholes.back().push_back(whole(factor.labels, factor.is_sparse));
+                dense_factors.back().emplace_back();
+                sparse_factors.back().emplace_back();
+                if (factor.is_sparse)
+                    sparse_factors.back().back() = sparse(wholes.back().back());
+                else
+                    dense_factors.back().back() = dense(wholes.back().back());
+            }
+        }
+        for (int repeat = 0; repeat < 3; ++repeat) {
+            Expression<T> right;
+            for (std::size_t t = 0; t < factors_.size(); ++t) {
+                Expression<T> product = indexed(t, 0, dense_factors, sparse_factors);
+                if constexpr (Semiring<A>)
+                    for (std::size_t f = 1; f < factors_[t].size(); ++f) product = product * indexed(t, f, dense_factors, sparse_factors);
+                right = right + vouched(t, product);
+            }
+            const auto target = left_is_sparse_ ? sparse_left[names(left_)] : dense_left[names(left_)];
+            apply(target, right);
+            const auto& report = world_.last_report();
+            EXPECT_EQ(report.bytes_sent, report.bytes_planned) << text();
+            left = expected(left, wholes);
+            if (left_is_sparse_)
+                compare(left, sparse_left);
+            else
+                compare(left, dense_left);
+            if (::testing::Test::HasFailure()) return;
+            // Other values at the same places.
+            for (auto& term : sparse_factors)
+                for (auto& tensor : term)
+                    if (tensor.state()) change(tensor, wholes[static_cast<std::size_t>(&term - sparse_factors.data())][static_cast<std::size_t>(&tensor - term.data())]);
+        }
+    }
+
+    std::string text() const {
+        const auto show = [&](const std::vector<int>& labels, bool is_sparse) {
+            std::string s = is_sparse ? "S[" : "D[";
+            for (int l : labels) s += std::string(1, static_cast<char>('a' + l)) + std::to_string(extents_[static_cast<std::size_t>(l)]) + " ";
+            return s + "]";
+        };
+        auto s = show(left_, left_is_sparse_) + (accumulates_ ? " += " : " = ");
+        for (const auto& term : factors_) {
+            for (const auto& f : term) s += (f.conjugated ? "conj " : "") + show(f.labels, f.is_sparse) + " ";
+            s += "+ ";
+        }
+        return s;
+    }
+
+private:
+    struct RandomFactor {
+        std::vector<int> labels;
+        bool is_sparse, conjugated;
+    };
+
+    bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
+    int pick(const std::vector<int>& choices) { return choices[random_() % choices.size()]; }
+    std::vector<int> some_labels(std::size_t least, std::size_t most, bool repeats) {
+        std::vector<int> all(extents_.size()), result;
+        for (std::size_t l = 0; l < all.size(); ++l) all[l] = static_cast<int>(l);
+        std::shuffle(all.begin(), all.end(), random_);
+        for (int l : all)
+            if (result.size() < least || (result.size() < most && chance(0.6))) result.push_back(l);
+        if (repeats && !result.empty() && result.size() < most) result.push_back(result[random_() % result.size()]);
+        return result;
+    }
+    Labels names(const std::vector<int>& labels) const {
+        std::string text;
+        for (int l : labels) text += static_cast<char>('a' + l);
+        return Labels(text);
+    }
+
+    Whole<T> whole(const std::vector<int>& labels, bool is_sparse) {
+        Whole<T> result;
+        std::int64_t size = 1;
+        for (int l : labels) {
+            result.lengths.push_back(extents_[static_cast<std::size_t>(l)]);
+            size *= result.lengths.back();
+        }
+        const double fill = std::vector<double>{0, 0.05, 0.2, 0.5, 1}[random_() % 5];
+        for (std::int64_t k = 0; k < size; ++k) {
+            const bool is_stored = !is_sparse || chance(fill);
+            result.elements.push_back(is_stored ? random_value<T>(random_) : static_cast<T>(A::zero));
+            if (is_sparse) result.stored.push_back(is_stored ? 1 : 0);
+        }
+        return result;
+    }
+    std::vector<std::int64_t> index(const Whole<T>& whole, std::int64_t key) const {
+        std::vector<std::int64_t> x;
+        for (auto n : whole.lengths) {
+            x.push_back(key % n);
+            key /= n;
+        }
+        return x;
+    }
+    SparseTensor<T> sparse(const Whole<T>& whole) {
+        SparseEntries<T> mine;
+        mine.indices.resize(whole.lengths.size());
+        for (std::size_t k = 0; k < whole.stored.size(); ++k)
+            if (whole.stored[k] != 0 && static_cast<std::int64_t>(k * 7 / 3) % world_.size() == world_.rank()) {
+                const auto x = index(whole, static_cast<std::int64_t>(k));
+                for (std::size_t m = 0; m < x.size(); ++m) mine.indices[m].push_back(x[m]);
+                mine.values.push_back(static_cast<T>(whole.elements[k]));
+            }
+        return SparseTensor<T>::from_entries(world_, whole.lengths, mine, Duplicates::refuse);
+    }
+    Tensor<T> dense(const Whole<T>& whole) {
+        Tensor<T> result(world_, whole.lengths);
+        result.for_each_local([&](Index x, T& value) {
+            value = static_cast<T>(whole.elements[static_cast<std::size_t>(whole.key({x.begin(), x.end()}))]);
+        });
+        return result;
+    }
+    /// Changes values in place, on each rank those that it has.
+    void change(SparseTensor<T>& tensor, Whole<T>& whole) {
+        if constexpr (kernels::has_negative<T>) {
+            for (auto& value : tensor.local_values()) value = PlusTimes<T>::negate(value);
+            for (auto& value : whole.elements)
+                if (!(value == static_cast<T>(A::zero))) value = PlusTimes<T>::negate(value);
+        }
+    }
+
+    Expression<T> indexed(std::size_t t, std::size_t f, std::vector<std::vector<Tensor<T>>>& dense_factors,
+                          std::vector<std::vector<SparseTensor<T>>>& sparse_factors) {
+        const auto& factor = factors_[t][f];
+        Expression<T> e = factor.is_sparse ? sparse_factors[t][f][names(factor.labels)] : dense_factors[t][f][names(factor.labels)];
+        return factor.conjugated ? conj(e) : e;
+    }
+    /// With all unusual labels named.
+    Expression<T> vouched(std::size_t t, Expression<T> e) const {
+        std::string repeated, summed;
+        for (std::size_t l = 0; l < extents_.size(); ++l) {
+            const auto count = [&](const std::vector<int>& labels) { return std::count(labels.begin(), labels.end(), static_cast<int>(l)); };
+            std::ptrdiff_t in_factors = 0;
+            for (const auto& f : factors_[t]) in_factors += count(f.labels);
+            const auto name = static_cast<char>('a' + l);
+            if (in_factors == 0 && count(left_) > 0) repeated += name;
+            if (in_factors == 1 && count(left_) == 0) summed += name;
+        }
+        if (!repeated.empty()) e = broadcast(repeated, e);
+        if (!summed.empty()) e = sum(summed, e);
+        return e;
+    }
+    void apply(IndexedTensor<T> target, const Expression<T>& right) const {
+        if constexpr (is_named) {
+            if (accumulates_)
+                over<A>(target) += right;
+            else
+                over<A>(target) = right;
+        } else {
+            if (accumulates_)
+                target += right;
+            else
+                target = right;
+        }
+    }
+
+    /// left (+)= sum over all labels.
+    Whole<T> expected(const Whole<T>& left, const std::vector<std::vector<Whole<T>>>& wholes) const {
+        auto result = left;
+        std::vector<std::int64_t> v(extents_.size(), 0), x;
+        const auto at = [&](const Whole<T>& whole, const std::vector<int>& labels) {
+            x.clear();
+            for (int l : labels) x.push_back(v[static_cast<std::size_t>(l)]);
+            return static_cast<std::size_t>(whole.key(x));
+        };
+        const auto loop = [&](auto&& self, const std::vector<char>& used, std::size_t l, const auto& f) -> void {
+            if (l == extents_.size()) return f();
+            for (v[l] = 0; v[l] < (used[l] != 0 ? extents_[l] : 1); ++v[l]) self(self, used, l + 1, f);
+            v[l] = 0;
+        };
+        std::vector<char> in_left(extents_.size(), 0);
+        for (int l : left_) in_left[static_cast<std::size_t>(l)] = 1;
+        if (!accumulates_)
+            loop(loop, in_left, 0, [&] {
+                const auto k = at(result, left_);
+                result.elements[k] = static_cast<T>(A::zero);
+            });
+        for (std::size_t t = 0; t < factors_.size(); ++t) {
+            auto used = in_left;
+            for (const auto& f : factors_[t])
+                for (int l : f.labels) used[static_cast<std::size_t>(l)] = 1;
+            loop(loop, used, 0, [&] {
+                T product{};
+                for (std::size_t f = 0; f < factors_[t].size(); ++f) {
+                    T value = static_cast<T>(wholes[t][f].elements[at(wholes[t][f], factors_[t][f].labels)]);
+                    if constexpr (kernels::is_complex<T>)
+                        if (factors_[t][f].conjugated) value = std::conj(value);
+                    if constexpr (Semiring<A>)
+                        product = f == 0 ? value : static_cast<T>(A::multiply(product, value));
+                    else
+                        product = value;
+                }
+                const auto k = at(result, left_);
+                result.elements[k] = A::add(static_cast<T>(result.elements[k]), product);
+            });
+        }
+        return result;
+    }
+    void compare(const Whole<T>& expected, const SparseTensor<T>& found) {
+        const auto entries = found.gather();
+        std::vector<char> is_known(expected.elements.size(), 0);
+        std::vector<std::int64_t> x(expected.lengths.size());
+        for (std::size_t k = 0; k < entries.indices[0].size(); ++k) {
+            for (std::size_t m = 0; m < x.size(); ++m) x[m] = entries.indices[m][k];
+            const auto key = static_cast<std::size_t>(expected.key(x));
+            ASSERT_LT(key, is_known.size()) << text();
+            ASSERT_EQ(is_known[key], 0) << "twice: " << text();
+            is_known[key] = 1;
+            ASSERT_EQ(static_cast<T>(entries.values[k]), static_cast<T>(expected.elements[key])) << text() << " at " << key;
+        }
+        for (std::size_t k = 0; k < is_known.size(); ++k)
+            ASSERT_TRUE(is_known[k] != 0 || static_cast<T>(expected.elements[k]) == static_cast<T>(A::zero)) << text() << " lacks " << k;
+        EXPECT_EQ(found.nonzeros(), static_cast<std::int64_t>(entries.indices[0].size()));
+    }
+    void compare(const Whole<T>& expected, const Tensor<T>& found) {
+        const auto elements = found.gather();
+        for (std::size_t k = 0; k < elements.size(); ++k)
+            ASSERT_EQ(static_cast<T>(elements[k]), static_cast<T>(expected.elements[k])) << text() << " at " << k;
+    }
+
+    const World& world_;
+    std::mt19937_64 random_;
+    std::vector<std::int64_t> extents_;
+    std::vector<int> left_;
+    bool left_is_sparse_ = false, accumulates_ = false;
+    int terms_ = 1;
+    std::vector<std::vector<RandomFactor>> factors_;
+};
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+    const char* const text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+template <class A>
+void check_random_statements(std::uint64_t family) {
+    const World world;
+    const auto first = from_environment("ARGES_FUZZ_FIRST", 0), count = from_environment("ARGES_FUZZ_COUNT", 120);
+    for (auto seed = first; seed < first + count; ++seed) {
+        RandomSparseStatement<A> statement(world, seed * 100 + family);
+        SCOPED_TRACE("seed " + std::to_string(seed) + ": " + statement.text());
+        ASSERT_NO_THROW(statement.run());
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(SparseStatements, EqualALoopOverAllIndicesFloat) { check_random_statements<PlusTimes<float>>(1); }
+TEST(SparseStatements, EqualALoopOverAllIndicesDouble) { check_random_statements<PlusTimes<double>>(2); }
+TEST(SparseStatements, EqualALoopOverAllIndicesComplexFloat) { check_random_statements<PlusTimes<std::complex<float>>>(3); }
+TEST(SparseStatements, EqualALoopOverAllIndicesComplexDouble) { check_random_statements<PlusTimes<std::complex<double>>>(4); }
+TEST(SparseStatements, EqualALoopOverAllIndicesInt32) { check_random_statements<PlusTimes<std::int32_t>>(5); }
+TEST(SparseStatements, EqualALoopOverAllIndicesInt64) { check_random_statements<PlusTimes<std::int64_t>>(6); }
+TEST(SparseStatements, EqualALoopOverAllIndicesOrAnd) { check_random_statements<PlusTimes<bool>>(7); }
+TEST(SparseStatements, EqualALoopOverAllIndicesMinPlus) { check_random_statements<MinPlus>(8); }
+TEST(SparseStatements, EqualALoopOverAllIndicesMaxPlus) { check_random_statements<MaxPlus>(9); }
+TEST(SparseStatements, EqualALoopOverAllIndicesWays) { check_random_statements<Ways>(10); }
+TEST(SparseStatements, EqualALoopOverAllIndicesOfAMonoid) { check_random_statements<Longest>(11); }
+
+}  // namespace
+}  // namespace arges::test
