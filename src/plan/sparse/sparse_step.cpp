@@ -282,7 +282,8 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
         std::set<std::vector<std::int64_t>> known;
         for (const auto& plan : plans)
             for (std::size_t l = 0; l < step.label_extents.size(); ++l) {
-                if (step.result && !step.in_factors(static_cast<int>(l))) continue;  // each part would compute the same
+                const auto label = static_cast<int>(l);
+                if (!step.in_factors(label) && (step.result || !step.has_output(label))) continue;  // each part would compute the same
                 auto grid = plan.grid;
                 grid.parts[l] *= factor;
                 if (known.insert(grid.parts).second) next.push_back(pricer.price(grid));
