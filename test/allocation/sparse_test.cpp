@@ -49,8 +49,8 @@ TEST_F(SparseAllocations, Elements) {
         Y.accumulate(keys, values, 2, 3);
         (void)Y.read(keys);
     });
+    const std::vector<std::complex<double>> numbers(values.begin(), values.end());
     expect("elements of another type", [&] {
-        const std::vector<std::complex<double>> numbers(values.begin(), values.end());
         SparseTensor<std::complex<double>> Y(world, {30, 40, 50}, "Y");
         Y.write(keys, numbers, Duplicates::sum);
         Y.drop(500);
