@@ -114,7 +114,7 @@ Outcome run_sparse_cp(const World& world, const Setting& setting) {
     outcome.planned = static_cast<double>(last->volume_rows_total) * components * sizeof(double);
     const auto& comm = world.state()->communicator();
     const arges::decompose::RankTeam team(comm);
-    const auto slices = arges::partition::counted_tensor(team, arges::decompose::view_of(*X.state()->pattern()));
+    const auto slices = arges::partition::counted_tensor(team, arges::decompose::view_of(*arges::state_of(X, "run_sparse_cp").pattern()));
     arges::partition::ChoiceOptions options;
     options.costs = arges::decompose::iteration_costs(world.state()->machine());
     outcome.predicted = arges::partition::choose_medium(team, slices, world.size(), components, options).front().seconds;

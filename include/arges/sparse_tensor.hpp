@@ -88,6 +88,9 @@ protected:
     std::shared_ptr<TensorState> dense() const;
     void write_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, Duplicates duplicates);
     void write_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, Duplicates duplicates);
+    void accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, const void* alpha, const void* beta);
+    void read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t count)>& room) const;
+    void read_tuples(std::span<const std::int64_t> tuples, const std::function<void*(std::int64_t count)>& room) const;
     void fill_with(const void* value);
     /// Removes the elements that `stays` is not true for. @param cutoff  what that depends on
     void keep_if(const char* where, const std::function<bool(const void*)>& stays, double cutoff = 0);
@@ -169,6 +172,26 @@ public:
     /// Likewise by index tuples, one after the other: the first order() numbers are the indices of the first value.
     void write_at(std::span<const std::int64_t> tuples, std::span<const T> values, Duplicates duplicates) {
         write_tuples(tuples, values.data(), values.size(), duplicates);
+    }
+    /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0 the element
+    /// is replaced, and not read. Any rank may give any number of pairs. An element that is not stored counts as zero, and is stored from
+    /// now on; elements for which no rank gives a key are left as they are. The nonzeros move as in write().
+    /// @throws InvalidArgument for a key out of range, a tensor without keys, or a beta that is not the same on all ranks; the tensor is
+    ///         then as it was before
+    void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1),
+                    T beta = T(1)) requires kernels::is_number<T> {
+        accumulate_pairs(keys, values.data(), values.size(), &alpha, &beta);
+    }
+    /// Values of any elements, in the order of the keys given on this rank; those that are not stored are the zero of their type. Every
+    /// rank looks through its nonzeros once, and after reading a file or from_dense() sends them to where write() puts them: read many
+    /// elements in one call.
+    /// @throws InvalidArgument for a key out of range, or a tensor without keys; OutOfMemory if nonzeros on their way are over the limit
+    std::vector<T> read(std::span<const std::int64_t> keys) const {
+        return kernels::received<T>([&](const auto& room) { read_pairs(keys, room); });
+    }
+    /// Likewise by index tuples, one after the other: the first order() numbers are the indices of the first element.
+    std::vector<T> read_at(std::span<const std::int64_t> tuples) const {
+        return kernels::received<T>([&](const auto& room) { read_tuples(tuples, room); });
     }
     /// Sets every stored value.
     void fill(T value) { fill_with(&value); }

@@ -27,8 +27,8 @@ SparseState::SparseState(const ElementKernels& element, World handle, std::vecto
     : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), name(std::move(title_)), values_(element, 0) {
     check_lengths(lengths, title());
     if (world->dry()) throw InvalidArgument(title() + ": the world is a dry run, which has no data; use a world of real ranks");
-    pattern_ = std::make_shared<SparsePattern>(world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash,
-                                               world->next_pattern(), 0, 0);
+    pattern_ =
+        std::make_shared<SparsePattern>(world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash, world->next_pattern(), 0, 0);
 }
 
 SparseState::SparseState(const SparseState& other, SparseValues values)

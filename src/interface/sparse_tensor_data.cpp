@@ -1,4 +1,4 @@
-// Writing to sparse tensors, and removing elements.
+// Writing to sparse tensors, and removing elements. What is given goes to home ranks, where it meets what is stored.
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/sparse_state.hpp"
@@ -9,12 +9,6 @@
 namespace arges {
 
 namespace {
-
-void check_index(std::int64_t index, std::int64_t length, std::size_t mode, const std::string& title) {
-    if (index < 0 || index >= length)
-        throw InvalidArgument(title + ": index " + std::to_string(index) + " in mode " + std::to_string(mode + 1) + " of length " +
-                              std::to_string(length) + "; indices run from 0");
-}
 
 /// Refuses a sum of elements that have none.
 void check_policy(const ElementKernels& kernels, Duplicates duplicates, const std::string& title) {
@@ -27,29 +21,6 @@ void check_pairs(std::size_t keys, std::size_t values, const std::string& title)
     if (keys != values)
         throw InvalidArgument(title + ": " + std::to_string(keys) + " keys but " + std::to_string(values) +
                               " values; give one value per key");
-}
-
-/// The elements that the caller's keys name.
-sparse::NonzeroIndices elements_of(const AnySparseTensor& tensor, std::span<const std::int64_t> keys) {
-    check_keys(tensor);
-    std::int64_t size = 1;
-    for (auto n : tensor.lengths()) size *= n;
-    for (auto key : keys)
-        if (key < 0 || key >= size)
-            throw InvalidArgument(state_of(tensor, "keys").title() + ": key " + std::to_string(key) + " is out of range; the tensor has " +
-                                  std::to_string(size) + " elements, keys run from 0");
-    return coordinates_of(keys, tensor.lengths());
-}
-
-/// The elements that the caller's tuples name.
-sparse::NonzeroIndices elements_at(const SparseState& state, std::span<const std::int64_t> tuples) {
-    auto result = no_indices(state.lengths());
-    const auto n = result.lengths.size();
-    for (std::size_t i = 0; i < tuples.size(); ++i) {
-        check_index(tuples[i], result.lengths[i % n], i % n, state.title());
-        result.indices[i % n].push_back(tuples[i]);
-    }
-    return result;
 }
 
 void append(AnyNonzeros& all, const AnyNonzeros& more) {
@@ -74,15 +45,20 @@ void bring_home(SparseState& state) {
     state.replace(route(comm, std::move(all), to), SparsePattern::Place::by_hash);
 }
 
-/// Adds nonzeros, which any rank may have, to those of the tensor. Collective.
-void add(SparseState& state, AnyNonzeros more, Duplicates duplicates) {
-    const auto& comm = state.comm();
+/// Brings the nonzeros of a tensor, and others, which any rank may have, to their home ranks. Collective.
+AnyNonzeros brought_home(SparseState& state, AnyNonzeros more) {
     bring_home(state);
+    const auto& comm = state.comm();
     std::vector<std::int32_t> to;
     comm.agree([&] { to = home_ranks(more, comm.size()); });
-    more = route(comm, std::move(more), to);
+    return route(comm, std::move(more), to);
+}
+
+/// Adds nonzeros, which any rank may have, to those of the tensor. Collective.
+void add(SparseState& state, AnyNonzeros more, Duplicates duplicates) {
+    more = brought_home(state, std::move(more));
     AnyNonzeros all;
-    comm.agree([&] {
+    state.comm().agree([&] {
         all = state.nonzeros();
         append(all, more);
         more = {};
@@ -97,29 +73,12 @@ void add(SparseState& state, AnyNonzeros more, Duplicates duplicates) {
 
 }  // namespace
 
-void check_keys(const AnySparseTensor& tensor) {
-    if (tensor.has_keys()) return;
-    std::string product;
-    for (auto n : tensor.lengths()) product += (product.empty() ? "" : " x ") + std::to_string(n);
-    throw InvalidArgument(state_of(tensor, "keys").title() + ": " + product +
-                          " has more than 2^63 - 1 elements, so there are no 64-bit keys; use write_at() with index tuples");
-}
-
-sparse::NonzeroIndices coordinates_of(std::span<const std::int64_t> keys, const std::vector<std::int64_t>& lengths) {
-    auto result = no_indices(lengths);
-    for (auto& column : result.indices) column.reserve(keys.size());
-    for (auto key : keys)
-        for (std::size_t m = 0; m < lengths.size(); key /= lengths[m++]) result.indices[m].push_back(key % lengths[m]);
-    return result;
-}
-
 void AnySparseTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, Duplicates duplicates) {
     auto& state = state_of(*this, "write");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write", duplicates);
     AnyNonzeros more;
     state.world->agree([&] {
         check_policy(*state.kernels, duplicates, state.title());
-        check_keys(*this);
         check_pairs(keys.size(), count, state.title());
         more = {elements_of(*this, keys), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
     });
@@ -136,9 +95,37 @@ void AnySparseTensor::write_tuples(std::span<const std::int64_t> tuples, const v
         if (tuples.size() != n * count)
             throw InvalidArgument(state.title() + ": " + std::to_string(tuples.size()) + " indices for " + std::to_string(count) +
                                   " values; give " + std::to_string(n) + " for each");
-        more = {elements_at(state, tuples), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
+        more = {elements_at(*this, tuples), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
     });
     add(state, std::move(more), duplicates);
+}
+
+void AnySparseTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, const void* alpha,
+                                       const void* beta) {
+    auto& state = state_of(*this, "accumulate");
+    const auto& kernels = *state.kernels;
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate", kernels.text(beta));
+    AnyNonzeros more;
+    state.world->agree([&] {
+        check_pairs(keys.size(), count, state.title());
+        more = {elements_of(*this, keys), SparseValues(kernels, values, static_cast<std::int64_t>(count))};
+        if (!kernels.is_one(alpha)) kernels.scale(more.values.data(), more.values.count(), alpha);
+    });
+    more = brought_home(state, std::move(more));
+    AnyNonzeros all;
+    state.world->agree([&] {
+        merge_local(more, join_for(kernels, Duplicates::sum));  // so that a stored element meets one value, and beta once
+        all = state.nonzeros();
+        append(all, more);
+        more = {};
+        const bool clears = kernels.is_zero(beta), scales = !clears && !kernels.is_one(beta);
+        merge_local(all, [&](std::byte* stored, const std::byte* given) {
+            if (clears) return copy_element(stored, given, kernels.size);
+            if (scales) kernels.scale(stored, 1, beta);
+            kernels.transfer_listed({.count = 1}, given, stored, nullptr, {.accumulate = true});
+        });
+    });
+    state.replace(std::move(all), SparsePattern::Place::by_hash);
 }
 
 std::shared_ptr<SparseState> AnySparseTensor::made_from(const ElementKernels& kernels, const World& world,

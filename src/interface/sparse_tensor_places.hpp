@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace arges {
@@ -34,6 +35,17 @@ public:
             const auto other = static_cast<std::size_t>(slots_[s] & place_mask);
             if ((slots_[s] & ~place_mask) == print && equal(other)) return other;
         }
+    }
+
+    /// The place of the equal item that is known, if there is one.
+    template <class Equal>
+    std::optional<std::size_t> known(std::uint64_t hash, Equal&& equal) const {
+        const auto print = (hash >> 35) << place_bits;
+        for (auto s = first_slot(hash); slots_[s] != none; s = s + 1 == slots_.size() ? 0 : s + 1) {
+            const auto other = static_cast<std::size_t>(slots_[s] & place_mask);
+            if ((slots_[s] & ~place_mask) == print && equal(other)) return other;
+        }
+        return std::nullopt;
     }
 
 private:

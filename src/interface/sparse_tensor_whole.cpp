@@ -124,7 +124,9 @@ double AnySparseTensor::norm_of_all() const {
     state.comm().sum(&total, 1);
     if (!must_be_scaled(total)) return std::sqrt(total);
     double largest = 0;
-    for_each_number(state, [&](std::complex<double> value) { largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())}); });
+    for_each_number(state, [&](std::complex<double> value) {
+        largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
+    });
     // NaN has been excluded; bits of numbers that are not negative compare as integers.
     largest = std::bit_cast<double>(state.comm().maximum(std::bit_cast<std::int64_t>(largest)));
     if (largest == 0 || std::isinf(largest)) return largest;

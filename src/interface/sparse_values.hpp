@@ -125,7 +125,8 @@ struct AnyNonzeros : sparse::NonzeroIndices {
     SparseValues values;
 
     AnyNonzeros() = default;
-    AnyNonzeros(sparse::NonzeroIndices coordinates, SparseValues those) : NonzeroIndices(std::move(coordinates)), values(std::move(those)) {}
+    AnyNonzeros(sparse::NonzeroIndices coordinates, SparseValues those)
+        : NonzeroIndices(std::move(coordinates)), values(std::move(those)) {}
     /// Takes over nonzeros of float or double.
     template <class T>
     explicit AnyNonzeros(sparse::Nonzeros<T> nonzeros)

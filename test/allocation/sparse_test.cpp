@@ -41,6 +41,21 @@ TEST_F(SparseAllocations, Elements) {
     expect("to_dense", [&] { (void)X.to_dense(); });
     expect("gather", [&] { (void)X.gather(); });
     expect("compacted", [&] { (void)compacted(X); });
+    expect("copy", [&] { const SparseTensor<double> copy(X); });
+    expect("read", [&] { (void)X.read(keys); });
+    expect("accumulate", [&] {
+        SparseTensor<double> Y(world, {30, 40, 50}, "Y");
+        Y.accumulate(keys, values);
+        Y.accumulate(keys, values, 2, 3);
+        (void)Y.read(keys);
+    });
+    const std::vector<std::complex<double>> numbers(values.begin(), values.end());
+    expect("elements of another type", [&] {
+        SparseTensor<std::complex<double>> Y(world, {30, 40, 50}, "Y");
+        Y.write(keys, numbers, Duplicates::sum);
+        Y.drop(500);
+        (void)Y.gather();
+    });
     expect("drop", [&] { X.drop(0.9); });
 }
 

@@ -30,7 +30,7 @@ Nonzeros<double> skewed_tensor(std::uint64_t seed) {
         return static_cast<std::int64_t>(x * x * x * static_cast<double>(length));
     };
     for (int x = 0; x < 16000; ++x) values[{index(700), index(5000), index(31)}] = 1;
-    Nonzeros<double> result{{700, 5000, 31}, std::vector<std::vector<std::int64_t>>(3), {}};
+    Nonzeros<double> result{{{700, 5000, 31}, std::vector<std::vector<std::int64_t>>(3)}, {}};
     for (const auto& [indices, value] : values) {
         for (std::size_t m = 0; m < 3; ++m) result.indices[m].push_back(indices[m]);
         result.values.push_back(value);
@@ -182,7 +182,7 @@ TEST_F(ChooseDistribution, CoarseHypergraphsBalanceWhatIsWaitedFor) {
     std::uint64_t state = 3;
     const auto below = [&](std::uint64_t n) { return static_cast<std::int64_t>((state = splitmix(state)) % n); };
     for (int x = 0; x < 6000; ++x) values[{below(400), below(300), below(200)}] = 1;
-    Nonzeros<double> whole{{400, 300, 200}, std::vector<std::vector<std::int64_t>>(3), {}};
+    Nonzeros<double> whole{{{400, 300, 200}, std::vector<std::vector<std::int64_t>>(3)}, {}};
     for (const auto& [indices, value] : values) {
         for (std::size_t m = 0; m < 3; ++m) whole.indices[m].push_back(indices[m]);
         whole.values.push_back(value);

@@ -242,7 +242,7 @@ TEST(CpDecompose, RefusesWhatMakesNoSense) {
 
 /// Signs without order on a thousandth of the places: hardly anything can be explained, and every gain is small.
 sparse::Nonzeros<double> random_signs() {
-    sparse::Nonzeros<double> whole{{40, 50, 60}, std::vector<std::vector<std::int64_t>>(3), {}};
+    sparse::Nonzeros<double> whole{{{40, 50, 60}, std::vector<std::vector<std::int64_t>>(3)}, {}};
     for (std::int64_t x = 0; x < 120; ++x) {  // each place is another one
         whole.indices[0].push_back(x % 40);
         whole.indices[1].push_back(x * 7 % 50);
@@ -333,7 +333,7 @@ TEST(Iterations, ThatLeaveNothingHaveNotConverged) {
 /// X(i, j, k) of multilinear rank (2, 2, 2): the fit is exact; columns are orthonormal; the core reproduces elements.
 TEST(TuckerDecompose, RecoversALowMultilinearRank) {
     const World world;
-    sparse::Nonzeros<double> whole{{8, 7, 6}, std::vector<std::vector<std::int64_t>>(3), {}};
+    sparse::Nonzeros<double> whole{{{8, 7, 6}, std::vector<std::vector<std::int64_t>>(3)}, {}};
     for (std::int64_t i = 0; i < 8; ++i)
         for (std::int64_t j = 0; j < 7; ++j)
             for (std::int64_t k = 0; k < 6; ++k) {

@@ -11,7 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <functional>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <set>
 
@@ -279,6 +282,302 @@ TEST(SparseTensor, IsAccountedForAndLimited) {
         world.set_memory_limit(limit);
     }
     EXPECT_EQ(world.memory_in_use(), before);
+}
+
+/// A user's type without a sum.
+struct Pair {
+    int first = 0, second = 0;
+    bool operator==(const Pair&) const = default;
+};
+
+/// A few different values, exact in sums of products.
+template <class T>
+T random_value(Random& random) {
+    if constexpr (std::is_same_v<T, Pair>)
+        return {static_cast<int>(random.below(3)), static_cast<int>(random.below(2))};
+    else if constexpr (std::is_same_v<T, bool>)
+        return random.below(2) == 0;
+    else if constexpr (kernels::is_complex<T>)
+        return T(static_cast<real_of<T>>(random.below(5) - 2), static_cast<real_of<T>>(random.below(3) - 1));
+    else
+        return static_cast<T>(random.below(9) - 4);
+}
+
+/// Arrays of bool are none in a vector.
+template <class T>
+struct Array {
+    std::unique_ptr<T[]> values;
+    std::size_t size = 0;
+
+    explicit Array(const std::vector<T>& from) : values(new T[from.size()]), size(from.size()) {
+        std::copy(from.begin(), from.end(), values.get());
+    }
+    operator std::span<const T>() const { return {values.get(), size}; }
+};
+
+/// A tensor and what it should be, which every rank knows as a whole.
+template <class T>
+class AgainstMap {
+public:
+    AgainstMap(const World& world, const Numbers& lengths, std::uint64_t seed)
+        : world_(world), lengths_(lengths), random_(seed), X_(world, lengths, "X") {}
+
+    void step() {
+        switch (random_.below(8)) {
+        case 0:
+        case 1: write(); break;
+        case 2: accumulate(); break;
+        case 3: drop(); break;
+        case 4: change_a_copy(); break;
+        case 5: go_through_dense(); break;
+        case 6: make_anew(); break;
+        default: write_one_by_one();
+        }
+        check();
+    }
+
+private:
+    using Map = std::map<Numbers, T, LastModeFirst>;
+    static constexpr bool has_sum = kernels::is_number<T>;
+
+    struct Given {
+        std::vector<Numbers> index;
+        std::vector<T> value;
+        std::vector<std::int64_t> rank;
+        Numbers my_keys, my_tuples;
+        std::vector<T> my_values;
+    };
+
+    std::int64_t size() const { return std::accumulate(lengths_.begin(), lengths_.end(), std::int64_t{1}, std::multiplies<>()); }
+    std::int64_t key(const Numbers& index) const {
+        std::int64_t key = 0;
+        for (std::size_t m = index.size(); m-- > 0;) key = key * lengths_[m] + index[m];
+        return key;
+    }
+    T value_at(const Numbers& index) const {
+        const auto place = map_.find(index);
+        return place == map_.end() ? T() : place->second;
+    }
+
+    Given given(std::int64_t count) {
+        Given all;
+        for (std::int64_t i = 0; i < count && size() > 0; ++i) {
+            Numbers index;
+            for (auto n : lengths_) index.push_back(random_.below(n));
+            all.index.push_back(index);
+            all.value.push_back(random_value<T>(random_));
+            all.rank.push_back(random_.below(world_.size()));
+            if (all.rank.back() != world_.rank()) continue;
+            all.my_keys.push_back(key(index));
+            all.my_tuples.insert(all.my_tuples.end(), index.begin(), index.end());
+            all.my_values.push_back(all.value.back());
+        }
+        return all;
+    }
+    /// Calls f(index, value) in the order in which values count.
+    template <class F>
+    void for_each(const Given& all, F&& f) const {
+        for (std::int64_t r = 0; r < world_.size(); ++r)
+            for (std::size_t i = 0; i < all.index.size(); ++i)
+                if (all.rank[i] == r) f(all.index[i], static_cast<T>(all.value[i]));
+    }
+    static void put(Map& map, const Numbers& index, const T& value, Duplicates duplicates) {
+        const auto [place, is_new] = map.emplace(index, value);
+        if constexpr (has_sum)
+            if (!is_new && duplicates == Duplicates::sum) place->second = PlusTimes<T>::add(place->second, value);
+    }
+    Duplicates policy() { return has_sum && random_.below(2) == 0 ? Duplicates::sum : Duplicates::keep_first; }
+
+    void write() {
+        const auto all = given(random_.below(60));
+        const auto duplicates = policy();
+        if (random_.below(2) == 0)
+            X_.write(all.my_keys, Array<T>(all.my_values), duplicates);
+        else
+            X_.write_at(all.my_tuples, Array<T>(all.my_values), duplicates);
+        for_each(all, [&](const Numbers& index, const T& value) { put(map_, index, value, duplicates); });
+    }
+    void write_one_by_one() {
+        const auto all = given(3);
+        for (std::size_t i = 0; i < all.index.size(); ++i) {
+            const bool mine = all.rank[i] == world_.rank();
+            X_.write_at(mine ? all.index[i] : Numbers{}, Array<T>(mine ? std::vector<T>{all.value[i]} : std::vector<T>{}),
+                        Duplicates::keep_first);
+            map_.emplace(all.index[i], all.value[i]);
+        }
+    }
+    void accumulate() {
+        if constexpr (has_sum) {
+            const auto all = given(random_.below(60));
+            const T alpha = static_cast<T>(static_cast<int>(random_.below(3)) - 1),
+                    beta = static_cast<T>(static_cast<int>(random_.below(3)) - 1);
+            X_.accumulate(all.my_keys, Array<T>(all.my_values), alpha, beta);
+            Map sums;
+            for_each(all, [&](const Numbers& index, const T& value) {
+                put(sums, index, PlusTimes<T>::multiply(alpha, value), Duplicates::sum);
+            });
+            for (const auto& [index, sum] : sums)
+                map_.insert_or_assign(index, PlusTimes<T>::add(PlusTimes<T>::multiply(beta, value_at(index)), sum));
+        }
+    }
+    template <class F>
+    void erase_from_map(F&& goes) {
+        std::erase_if(map_, [&](const auto& entry) { return goes(entry.second); });
+    }
+    void drop() {
+        if (random_.below(2) == 0) {
+            X_.drop();
+            erase_from_map([](const T& value) { return value == T(); });
+        }
+        if constexpr (kernels::has_negative<T>)
+            if (random_.below(2) == 0) {
+                X_.drop(1);
+                erase_from_map([](const T& value) { return std::abs(value) <= 1; });
+            }
+        const auto removed = random_value<T>(random_);
+        X_.drop_if([&](const T& value) { return value == removed; });
+        erase_from_map([&](const T& value) { return value == removed; });
+    }
+    void change_a_copy() {
+        auto copy = X_;
+        EXPECT_EQ(copy.state()->pattern(), X_.state()->pattern());
+        const auto value = random_value<T>(random_);
+        for (auto& element : copy.local_values()) element = value;
+        check();
+        for (std::int64_t i = 0; i < copy.local_nonzeros(); ++i) EXPECT_EQ(copy.local_values()[static_cast<std::size_t>(i)], value);
+        if (random_.below(2) == 0) {
+            std::swap(copy, X_);
+            for (auto& [index, element] : map_) element = value;
+        }
+    }
+    void go_through_dense() {
+        const auto dense = X_.to_dense();
+        std::vector<T> wanted(static_cast<std::size_t>(size()));
+        for (const auto& [index, value] : map_) wanted[static_cast<std::size_t>(key(index))] = value;
+        EXPECT_EQ(dense.gather(), wanted);
+        X_ = SparseTensor<T>::from_dense(dense);
+        X_.set_name("X");
+        erase_from_map([](const T& value) { return value == T(); });
+    }
+    void make_anew() {
+        const auto all = given(random_.below(40));
+        const auto duplicates = policy();
+        SparseEntries<T> mine{std::vector<Numbers>(lengths_.size()), all.my_values};
+        for (std::size_t i = 0; i < all.my_tuples.size(); ++i) mine.indices[i % lengths_.size()].push_back(all.my_tuples[i]);
+        X_ = SparseTensor<T>::from_entries(world_, lengths_, mine, duplicates, "X");
+        map_.clear();
+        for_each(all, [&](const Numbers& index, const T& value) { put(map_, index, value, duplicates); });
+    }
+
+    void check() {
+        const auto all = X_.gather();
+        SparseEntries<T> wanted{std::vector<Numbers>(lengths_.size()), {}};
+        for (const auto& [index, value] : map_) {
+            for (std::size_t m = 0; m < index.size(); ++m) wanted.indices[m].push_back(index[m]);
+            wanted.values.push_back(value);
+        }
+        EXPECT_EQ(all, wanted);
+        EXPECT_EQ(X_.nonzeros(), static_cast<std::int64_t>(map_.size()));
+        const auto asked = given(random_.below(40));
+        std::vector<T> values;
+        for (std::size_t i = 0; i < asked.index.size(); ++i)
+            if (asked.rank[i] == world_.rank()) values.push_back(value_at(asked.index[i]));
+        EXPECT_EQ(X_.read(asked.my_keys), values);
+        EXPECT_EQ(X_.read_at(asked.my_tuples), values);
+    }
+
+    World world_;
+    Numbers lengths_;
+    Random random_;
+    SparseTensor<T> X_;
+    Map map_;
+};
+
+template <class T>
+class SparseTensorOf : public testing::Test {};
+using ElementTypes = testing::Types<float, double, std::complex<double>, std::int32_t, std::int64_t, bool, Pair>;
+TYPED_TEST_SUITE(SparseTensorOf, ElementTypes, );
+
+TYPED_TEST(SparseTensorOf, HoldsWhatTheMapHolds) {
+    const World world;
+    const auto before = world.memory_in_use();
+    for (const auto& lengths : {Numbers{7}, Numbers{1}, Numbers{13, 11}, Numbers{5, 0, 3}, Numbers{4, 5, 3}, Numbers{2, 3, 2, 5}})
+        for (std::uint64_t seed = 0; seed < 6; ++seed) {
+            SCOPED_TRACE(testing::Message() << "seed " << seed << ", order " << lengths.size());
+            AgainstMap<TypeParam> pair(world, lengths, seed);
+            for (int n = 0; n < 12 && !this->HasFailure(); ++n) pair.step();
+        }
+    EXPECT_EQ(world.memory_in_use(), before);
+}
+
+TEST(SparseTensor, CopiesShareIndices) {
+    const World world;
+    Numbers keys(100);
+    std::iota(keys.begin(), keys.end(), 100 * world.rank());
+    SparseTensor<double> X(world, {1000, 1000}, "X");
+    X.write(keys, std::vector<double>(100, 1), Duplicates::refuse);
+    const auto before = world.memory_in_use();
+    const auto most = X.state()->comm().maximum(X.local_nonzeros());
+    auto copy = X;
+    EXPECT_EQ(world.memory_in_use() - before, most * 8);
+    copy.fill(2);
+    EXPECT_EQ(X.sum(), 100.0 * static_cast<double>(world.size()));
+    EXPECT_EQ(copy.local_indices(0).data(), X.local_indices(0).data());
+    const auto identity = X.state()->pattern()->identity;
+    const auto taken = copy.state()->take<double>();  // the indices stay with X
+    EXPECT_EQ(static_cast<std::int64_t>(taken.indices[1].size()), X.local_nonzeros());
+    EXPECT_EQ(copy.nonzeros(), 0);
+    EXPECT_EQ(world.memory_in_use(), before);
+    X.drop();  // removes nothing
+    EXPECT_EQ(X.state()->pattern()->identity, identity);
+    X.drop_if([](double) { return true; });
+    EXPECT_NE(X.state()->pattern()->identity, identity);
+    const auto number = static_cast<std::int64_t>(X.state()->pattern()->identity);
+    EXPECT_EQ(X.state()->comm().minimum(number), X.state()->comm().maximum(number));
+}
+
+TEST(SparseTensor, AddsUpElementsOfOtherTypes) {
+    const World world;
+    const auto mine = [&](auto value) {
+        using T = decltype(value);
+        return world.rank() == 0 ? SparseEntries<T>{{{0, 2}}, {value, value}} : SparseEntries<T>{{{}}, {}};
+    };
+    using Complex = std::complex<double>;
+    const auto Z = SparseTensor<Complex>::from_entries(world, {3}, mine(Complex(3e200, -4e200)));
+    EXPECT_EQ(Z.sum(), Complex(6e200, -8e200));
+    EXPECT_NEAR(Z.norm() / 5e200, std::sqrt(2), 1e-14);
+    const auto N = SparseTensor<std::int32_t>::from_entries(world, {3}, mine(std::int32_t{2000000000}));
+    EXPECT_EQ(N.sum(), 4e9);
+    EXPECT_NEAR(N.norm(), 2e9 * std::sqrt(2), 1);
+}
+
+TEST(SparseTensor, RefusesWrongReadingAndAdding) {
+    const World world;
+    const bool mine = world.rank() + 1 == world.size();
+    SparseTensor<double> X(world, {6, 5}, "X");
+    const auto message_of = [&](const std::function<void()>& call) {
+        try {
+            call();
+        } catch (const InvalidArgument& error) {
+            return std::string(error.what());
+        }
+        return std::string("no exception");
+    };
+    const auto on_last = [&](Numbers numbers) { return mine ? numbers : Numbers{}; };
+    EXPECT_EQ(message_of([&] { X.read(on_last({30})); }), "X: key 30 is out of range; the tensor has 30 elements, keys run from 0");
+    EXPECT_EQ(message_of([&] { X.read_at(on_last({0, 5})); }), "X: index 5 in mode 2 of length 5; indices run from 0");
+    EXPECT_EQ(message_of([&] { X.read_at(on_last({0, 4, 1})); }), "X: 3 indices to read elements; give 2 for each");
+    EXPECT_EQ(message_of([&] { X.accumulate(on_last({3}), {}); }), "X: 1 keys but 0 values; give one value per key");
+    SparseTensor<Pair> P(world, {4}, "P");
+    const std::vector<Pair> values(mine ? 1 : 0);
+    const auto text = message_of([&] { P.write(on_last({1}), values, Duplicates::sum); });
+    EXPECT_NE(text.find("have no sum; ask for Duplicates::refuse or Duplicates::keep_first"), std::string::npos) << text;
+    EXPECT_EQ(P.nonzeros(), 0);
+    P.write(on_last({1}), values, Duplicates::refuse);
+    EXPECT_EQ(P.nonzeros(), 1);
+    SparseTensor<double> huge(world, Numbers(16, std::int64_t{1} << 62));
+    EXPECT_THROW(huge.read(Numbers{}), InvalidArgument);
+    EXPECT_EQ(huge.read_at(on_last(Numbers(16, 5))), std::vector<double>(mine ? 1 : 0, 0));
 }
 
 TEST(MergeInPlace, KeepsTheFirstPlaceOfEachElement) {

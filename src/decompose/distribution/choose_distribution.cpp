@@ -172,7 +172,8 @@ partition::IterationCosts iteration_costs(const MachineModel& machine) {
     return costs;
 }
 
-ChosenDistribution choose_distribution(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const DistributionRequest& request) {
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::NonzeroIndices& nonzeros,
+                                       const DistributionRequest& request) {
     return Chooser(comm, nonzeros, request).choose();
 }
 

@@ -41,7 +41,8 @@ struct ChosenDistribution {
 /// partition files of
 ///         another tensor
 /// @throws Unsupported for a hypergraph distribution of 2^32 nonzeros or more on one rank
-ChosenDistribution choose_distribution(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, const DistributionRequest& request);
+ChosenDistribution choose_distribution(const Communicator& comm, const sparse::NonzeroIndices& nonzeros,
+                                       const DistributionRequest& request);
 
 /// Memory of choose_distribution() beside the nonzeros, an upper bound; what it holds at the end is the plan. Pure.
 /// @param distribution as in DistributionRequest @param from_file with a partition file

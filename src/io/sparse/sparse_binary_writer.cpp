@@ -63,7 +63,8 @@ Packer packed(const sparse::NonzeroIndices& x, std::span<const T> values, std::s
 }  // namespace
 
 template <class T>
-void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path) {
+void write_own_binary(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values,
+                      const std::string& path) {
     constexpr auto most = BinaryHeader::block_nonzeros;
     BinaryHeader header;
     header.order = static_cast<std::uint32_t>(nonzeros.order());

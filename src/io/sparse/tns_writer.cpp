@@ -20,7 +20,8 @@ void append_shortest(std::string& text, V value) {
 }
 
 template <class T>
-void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, std::int64_t base, const std::function<void(std::string_view)>& take) {
+void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, std::int64_t base,
+                   const std::function<void(std::string_view)>& take) {
     std::string text;
     for (std::size_t i = 0; i < values.size(); ++i) {
         for (const auto& column : x.indices) {
@@ -97,6 +98,7 @@ void write_tns(const Communicator& comm, const sparse::NonzeroIndices& nonzeros,
 }
 
 template void write_tns(const Communicator&, const sparse::NonzeroIndices&, std::span<const float>, const std::string&, bool, std::int64_t);
-template void write_tns(const Communicator&, const sparse::NonzeroIndices&, std::span<const double>, const std::string&, bool, std::int64_t);
+template void write_tns(const Communicator&, const sparse::NonzeroIndices&, std::span<const double>, const std::string&, bool,
+                        std::int64_t);
 
 }  // namespace arges::io

@@ -1,0 +1,51 @@
+#include "interface/sparse_tensor_keys.hpp"
+
+#include "interface/sparse_state.hpp"
+
+namespace arges {
+
+void check_keys(const AnySparseTensor& tensor) {
+    if (tensor.has_keys()) return;
+    std::string product;
+    for (auto n : tensor.lengths()) product += (product.empty() ? "" : " x ") + std::to_string(n);
+    throw InvalidArgument(state_of(tensor, "keys").title() + ": " + product +
+                          " has more than 2^63 - 1 elements, so there are no 64-bit keys; use write_at() with index tuples");
+}
+
+void check_index(std::int64_t index, std::int64_t length, std::size_t mode, const std::string& title) {
+    if (index < 0 || index >= length)
+        throw InvalidArgument(title + ": index " + std::to_string(index) + " in mode " + std::to_string(mode + 1) + " of length " +
+                              std::to_string(length) + "; indices run from 0");
+}
+
+sparse::NonzeroIndices coordinates_of(std::span<const std::int64_t> keys, const std::vector<std::int64_t>& lengths) {
+    auto result = no_indices(lengths);
+    for (auto& column : result.indices) column.reserve(keys.size());
+    for (auto key : keys)
+        for (std::size_t m = 0; m < lengths.size(); key /= lengths[m++]) result.indices[m].push_back(key % lengths[m]);
+    return result;
+}
+
+sparse::NonzeroIndices elements_of(const AnySparseTensor& tensor, std::span<const std::int64_t> keys) {
+    check_keys(tensor);
+    std::int64_t size = 1;
+    for (auto n : tensor.lengths()) size *= n;
+    for (auto key : keys)
+        if (key < 0 || key >= size)
+            throw InvalidArgument(state_of(tensor, "keys").title() + ": key " + std::to_string(key) + " is out of range; the tensor has " +
+                                  std::to_string(size) + " elements, keys run from 0");
+    return coordinates_of(keys, tensor.lengths());
+}
+
+sparse::NonzeroIndices elements_at(const AnySparseTensor& tensor, std::span<const std::int64_t> tuples) {
+    const auto title = state_of(tensor, "tuples").title();
+    auto result = no_indices(tensor.lengths());
+    const auto n = result.lengths.size();
+    for (std::size_t i = 0; i < tuples.size(); ++i) {
+        check_index(tuples[i], result.lengths[i % n], i % n, title);
+        result.indices[i % n].push_back(tuples[i]);
+    }
+    return result;
+}
+
+}  // namespace arges
