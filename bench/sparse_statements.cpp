@@ -1,0 +1,224 @@
+// Sparse statements on graphs and meshes, in seconds.
+//   sparse_statements [--scale 16] [--mesh 40] [--repeats 5] [--write FOLDER] [CASE...]
+// Run under mpiexec. An R-MAT graph of 2^scale vertices with about 8 edges for each (a = .57, b = c = .19), and a 3D mesh of 27 neighbours.
+// The first run inspects the nonzeros; the median is that of later ones, with `fresh` runs of products of two sparse tensors inspected again
+// each time. --write leaves the matrices as text, row, column and value, for other programs.
+#include "arges/arges.hpp"
+#include "base/splitmix.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using arges::Labels;
+using arges::SparseTensor;
+using arges::Tensor;
+using arges::World;
+
+struct Settings {
+    int scale = 16, mesh = 40, repeats = 5;
+    std::string folder;
+    std::vector<std::string> cases;
+};
+
+struct MinPlus {
+    using value_type = double;
+    static constexpr double zero = 1e300, one = 0;
+    static double add(double a, double b) { return a < b ? a : b; }
+    static double multiply(double a, double b) { return a + b; }
+};
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+/// Each rank makes its share of the edges.
+SparseTensor<double> rmat(const World& world, int scale) {
+    const std::int64_t vertices = std::int64_t{1} << scale, edges = 8 * vertices;
+    arges::SparseEntries<double> mine;
+    mine.indices.resize(2);
+    for (auto e = world.rank(); e < edges; e += world.size()) {
+        std::int64_t row = 0, column = 0;
+        for (int level = 0; level < scale; ++level) {
+            const double u = arges::unit_interval(arges::splitmix(static_cast<std::uint64_t>(e) * 64 + static_cast<std::uint64_t>(level) + 1));
+            row = 2 * row + (u >= 0.76 ? 1 : 0);
+            column = 2 * column + ((u >= 0.57 && u < 0.76) || u >= 0.95 ? 1 : 0);
+        }
+        mine.indices[0].push_back(row);
+        mine.indices[1].push_back(column);
+        mine.values.push_back(1 + static_cast<double>(e % 7));
+    }
+    return SparseTensor<double>::from_entries(world, {vertices, vertices}, mine, arges::Duplicates::keep_first, "A");
+}
+
+SparseTensor<double> mesh(const World& world, std::int64_t n) {
+    arges::SparseEntries<double> mine;
+    mine.indices.resize(2);
+    for (auto v = world.rank(); v < n * n * n; v += world.size())
+        for (std::int64_t d = 0; d < 27; ++d) {
+            const auto x = v % n + d % 3 - 1, y = v / n % n + d / 3 % 3 - 1, z = v / n / n + d / 9 - 1;
+            if (std::min({x, y, z}) < 0 || std::max({x, y, z}) >= n) continue;
+            mine.indices[0].push_back(v);
+            mine.indices[1].push_back(x + n * (y + n * z));
+            mine.values.push_back(d == 13 ? 26 : -1);
+        }
+    return SparseTensor<double>::from_entries(world, {n * n * n, n * n * n}, mine, arges::Duplicates::refuse, "M");
+}
+
+/// The lower triangle without values: 1 for each edge in either direction.
+SparseTensor<double> lower(const SparseTensor<double>& graph) {
+    arges::SparseEntries<double> mine;
+    mine.indices.resize(2);
+    for (std::int64_t k = 0; k < graph.local_nonzeros(); ++k) {
+        const auto i = graph.local_indices(0)[static_cast<std::size_t>(k)], j = graph.local_indices(1)[static_cast<std::size_t>(k)];
+        if (i == j) continue;
+        mine.indices[0].push_back(std::max(i, j));
+        mine.indices[1].push_back(std::min(i, j));
+        mine.values.push_back(1);
+    }
+    return SparseTensor<double>::from_entries(graph.world(), graph.lengths(), mine, arges::Duplicates::keep_first, "L");
+}
+
+void write(const SparseTensor<double>& tensor, const std::string& file) {
+    const auto entries = tensor.gather();
+    if (tensor.world().rank() != 0) return;
+    std::ofstream out(file);
+    for (std::size_t k = 0; k < entries.values.size(); ++k)
+        out << entries.indices[0][k] << ' ' << entries.indices[1][k] << ' ' << entries.values[k] << '\n';
+}
+
+class Bench {
+public:
+    Bench(const World& world, const Settings& settings) : world_(world), settings_(settings) {
+        if (world.rank() == 0) std::printf("%-24s %12s %12s %14s\n", "case", "first, s", "median, s", "bytes sent");
+    }
+    bool is_wanted(const std::string& name) const {
+        return settings_.cases.empty() ||
+               std::any_of(settings_.cases.begin(), settings_.cases.end(), [&](const auto& part) { return name.find(part) != std::string::npos; });
+    }
+    void run(const std::string& name, const std::function<void()>& statement, const std::function<void()>& before = {}) const {
+        if (!is_wanted(name)) return;
+        std::vector<double> seconds;
+        double first = 0;
+        for (int r = 0; r <= settings_.repeats; ++r) {
+            if (before) before();
+            MPI_Barrier(MPI_COMM_WORLD);
+            const auto start = now();
+            statement();
+            MPI_Barrier(MPI_COMM_WORLD);
+            (r == 0 ? first : seconds.emplace_back()) = now() - start;
+        }
+        if (world_.rank() == 0)
+            std::printf("%-24s %12.5f %12.5f %14lld\n", name.c_str(), first, median(seconds),
+                        static_cast<long long>(world_.last_report().bytes_sent));
+        std::fflush(stdout);
+    }
+
+private:
+    const World& world_;
+    const Settings& settings_;
+};
+
+void run_all(const World& world, const Settings& settings) {
+    const auto A = rmat(world, settings.scale);
+    const auto M = mesh(world, settings.mesh);
+    const auto n = A.lengths()[0];
+    const auto L = lower(A);
+    if (!settings.folder.empty()) {
+        write(A, settings.folder + "/rmat.txt");
+        write(M, settings.folder + "/mesh.txt");
+        write(L, settings.folder + "/lower.txt");
+        return;
+    }
+    if (world.rank() == 0)
+        std::printf("R-MAT %lld x %lld; mesh %lld x %lld\n", static_cast<long long>(n), static_cast<long long>(A.nonzeros()),
+                    static_cast<long long>(M.lengths()[0]), static_cast<long long>(M.nonzeros()));
+    const Bench bench(world, settings);
+    Tensor<double> x(world, {n}, "x"), y(world, {n}, "y");
+    x.fill_random(1);
+    bench.run("SpMV", [&] { y["i"] = A["ij"] * x["j"]; });
+    bench.run("SpMV transposed", [&] { y["j"] = A["ij"] * x["i"]; });
+    for (const std::int64_t columns : {16, 64}) {
+        const auto c = std::to_string(columns);
+        Tensor<double> X(world, {n, columns}, "X"), Y(world, {n, columns}, "Y"), Z(world, {n, columns}, "Z");
+        Tensor<double> Xt(world, {columns, n}, "X'"), Yt(world, {columns, n}, "Y'");
+        X.fill_random(2);
+        Z.fill_random(3);
+        Xt.fill_random(2);
+        bench.run("SpMM " + c, [&] { Y["ik"] = A["ij"] * X["jk"]; });
+        bench.run("SpMM rows " + c, [&] { Yt["ki"] = A["ij"] * Xt["kj"]; });
+        SparseTensor<double> S(world, {n, n}, "S");
+        bench.run("SDDMM " + c, [&] { S["ij"] = A["ij"] * X["ik"] * Z["jk"]; });
+    }
+    {
+        SparseTensor<double> C(world, {n, n}, "C");
+        bench.run("A A", [&] { C["ik"] = A["ij"] * A["jk"]; });
+        bench.run("A A fresh", [&] { C["ik"] = A["ij"] * A["jk"]; }, [&] { C = SparseTensor<double>(world, {n, n}, "C"); });
+    }
+    {
+        SparseTensor<double> C(world, M.lengths(), "C");
+        bench.run("mesh M M", [&] { C["ik"] = M["ij"] * M["jk"]; });
+        bench.run("mesh M M fresh", [&] { C["ik"] = M["ij"] * M["jk"]; }, [&] { C = SparseTensor<double>(world, M.lengths(), "C"); });
+    }
+    double triangles = 0;
+    bench.run("triangles", [&] {
+        SparseTensor<double> T(world, {n, n}, "T");
+        T["ij"] = L["ij"] * L["ik"] * L["jk"];
+        triangles = T.sum();
+    });
+    if (world.rank() == 0 && triangles > 0) std::printf("  %.0f triangles\n", triangles);
+    Tensor<double> d(world, {n}, "d");
+    bench.run("shortest paths", [&] {
+        d.fill(MinPlus::zero);
+        d.write(world.rank() == 0 ? std::vector<std::int64_t>{0} : std::vector<std::int64_t>{},
+                world.rank() == 0 ? std::vector<double>{0} : std::vector<double>{});
+        for (int step = 0; step < 10; ++step) over<MinPlus>(d["j"]) += d["i"] * A["ij"];
+    });
+}
+
+Settings parse(int argc, char** argv) {
+    Settings settings;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        const auto value = [&]() -> std::string {
+            if (i + 1 == argc) throw arges::InvalidArgument(word + " needs a value behind it");
+            return argv[++i];
+        };
+        if (word == "--scale")
+            settings.scale = std::stoi(value());
+        else if (word == "--mesh")
+            settings.mesh = std::stoi(value());
+        else if (word == "--repeats")
+            settings.repeats = std::stoi(value());
+        else if (word == "--write")
+            settings.folder = value();
+        else
+            settings.cases.push_back(word);
+    }
+    return settings;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int status = 0;
+    try {
+        const World world;
+        run_all(world, parse(argc, argv));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "sparse_statements: %s\n", error.what());
+        status = 1;
+    }
+    MPI_Finalize();
+    return status;
+}
