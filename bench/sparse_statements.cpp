@@ -1,8 +1,8 @@
 // Sparse statements on graphs and meshes, in seconds.
 //   sparse_statements [--scale 16] [--mesh 40] [--repeats 5] [--write FOLDER] [CASE...]
 // Run under mpiexec. An R-MAT graph of 2^scale vertices with about 8 edges for each (a = .57, b = c = .19), and a 3D mesh of 27 neighbours.
-// The first run inspects the nonzeros; the median is that of later ones, with `fresh` runs of products of two sparse tensors inspected again
-// each time. --write leaves the matrices as text, row, column and value, for other programs.
+// The first run inspects the nonzeros; the median is that of later ones, with `fresh` runs of products of two sparse tensors inspected
+// again each time. --write leaves the matrices as text, row, column and value, for other programs.
 #include "arges/arges.hpp"
 #include "base/splitmix.hpp"
 
@@ -49,7 +49,8 @@ SparseTensor<double> rmat(const World& world, int scale) {
     for (auto e = world.rank(); e < edges; e += world.size()) {
         std::int64_t row = 0, column = 0;
         for (int level = 0; level < scale; ++level) {
-            const double u = arges::unit_interval(arges::splitmix(static_cast<std::uint64_t>(e) * 64 + static_cast<std::uint64_t>(level) + 1));
+            const double u =
+                arges::unit_interval(arges::splitmix(static_cast<std::uint64_t>(e) * 64 + static_cast<std::uint64_t>(level) + 1));
             row = 2 * row + (u >= 0.76 ? 1 : 0);
             column = 2 * column + ((u >= 0.57 && u < 0.76) || u >= 0.95 ? 1 : 0);
         }
@@ -102,8 +103,8 @@ public:
         if (world.rank() == 0) std::printf("%-24s %12s %12s %14s\n", "case", "first, s", "median, s", "bytes sent");
     }
     bool is_wanted(const std::string& name) const {
-        return settings_.cases.empty() ||
-               std::any_of(settings_.cases.begin(), settings_.cases.end(), [&](const auto& part) { return name.find(part) != std::string::npos; });
+        return settings_.cases.empty() || std::any_of(settings_.cases.begin(), settings_.cases.end(),
+                                                      [&](const auto& part) { return name.find(part) != std::string::npos; });
     }
     void run(const std::string& name, const std::function<void()>& statement, const std::function<void()>& before = {}) const {
         if (!is_wanted(name)) return;
@@ -162,12 +163,17 @@ void run_all(const World& world, const Settings& settings) {
     {
         SparseTensor<double> C(world, {n, n}, "C");
         bench.run("A A", [&] { C["ik"] = A["ij"] * A["jk"]; });
-        bench.run("A A fresh", [&] { C["ik"] = A["ij"] * A["jk"]; }, [&] { C = SparseTensor<double>(world, {n, n}, "C"); });
+        bench.run(
+            "A A fresh", [&] { C["ik"] = A["ij"] * A["jk"]; },
+            [&] {
+                C = SparseTensor<double>(world, {n, n}, "C");
+            });
     }
     {
         SparseTensor<double> C(world, M.lengths(), "C");
         bench.run("mesh M M", [&] { C["ik"] = M["ij"] * M["jk"]; });
-        bench.run("mesh M M fresh", [&] { C["ik"] = M["ij"] * M["jk"]; }, [&] { C = SparseTensor<double>(world, M.lengths(), "C"); });
+        bench.run(
+            "mesh M M fresh", [&] { C["ik"] = M["ij"] * M["jk"]; }, [&] { C = SparseTensor<double>(world, M.lengths(), "C"); });
     }
     double triangles = 0;
     bench.run("triangles", [&] {

@@ -13,14 +13,39 @@
 
 namespace arges {
 
+/// The second of two elements in place of sums and products: elements are read at the places of others, or written over them.
+template <class T>
+struct Second {
+    using value_type = T;                                  ///< any element type
+    static inline const T zero{};                          ///< not stored
+    static inline const T one{};                           ///< what is at the places that elements are read at
+    static T add(const T&, const T& b) { return b; }       ///< b
+    static T multiply(const T&, const T& b) { return b; }  ///< b
+};
+
+/// The elements that a function of sparse operands is called for.
+enum class MapOver : std::uint8_t {
+    all,    ///< stored in every sparse operand
+    any,    ///< stored in at least one; what is not stored is the zero of the operand's type
+    target  ///< as `all`, and other elements of the target stay as they are
+};
+
 /// @cond
 namespace statements {
+
+/// What map() needs where tensors are sparse.
+struct SparseRule {
+    MapOver over = MapOver::all;
+    std::vector<const ElementKernels*> readers{};   ///< by operand: reads elements at places
+    const ElementKernels* result_reader = nullptr;  ///< writes results over old elements
+};
 
 /// results[i] = f(inputs[0][i], inputs[1][i], ...) for `count` elements.
 using BulkFunction = std::function<void(const std::vector<const void*>& inputs, void* results, std::int64_t count)>;
 
 /// left = f(operands), or left += f(operands) by the kernels of its elements. An operand may be the tensor on the left.
-void apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f, bool accumulate);
+void apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f, bool accumulate,
+           const SparseRule& rule = {});
 
 template <class R, class F, class... Ts, std::size_t... i>
 BulkFunction bulk(F f, std::index_sequence<i...> /*operands*/) {
@@ -39,20 +64,31 @@ template <class R>
 class Mapping {
 public:
     /// Made by map().
-    Mapping(std::vector<Factor> operands, statements::BulkFunction f) : operands_(std::move(operands)), f_(std::move(f)) {}
+    Mapping(std::vector<Factor> operands, statements::BulkFunction f, statements::SparseRule rule)
+        : operands_(std::move(operands)), f_(std::move(f)), rule_(std::move(rule)) {}
     /// @cond
-    void assign_to(const Factor& left, bool accumulate) const { statements::apply(left, operands_, element_kernels<R>(), f_, accumulate); }
+    void assign_to(const Factor& left, bool accumulate) const {
+        statements::apply(left, operands_, element_kernels<R>(), f_, accumulate, rule_);
+    }
+    Mapping over(MapOver over) && {
+        rule_.over = over;
+        return std::move(*this);
+    }
     /// @endcond
 
 private:
     std::vector<Factor> operands_;
     statements::BulkFunction f_;
+    statements::SparseRule rule_;
 };
 
 /// A function of the elements at the same indices, `E["ij"] = map([](double a, int n) { return a / n; }, A["ij"], N["j"])`: any number of
 /// operands of any types, repeated along the labels that they lack; labels that the output lacks are refused, so sum them first. The
 /// result's type is that of the function. With `+=` it is added. The function is called in any order, once or several times for an element,
 /// by several threads or one; it must give the same on every rank.
+///
+/// With sparse operands, which have all labels of the output, the function is called for the elements that all of them store; map_union()
+/// says otherwise. A sparse output then stores these elements; of a dense one the others become zero. With `+=` other elements stay.
 ///
 /// On packed storage the function is called for one element of each orbit. The result must have the output's symmetry: each operand must be
 /// symmetric, antisymmetric or hermitian under the exchanges that the output's tree names, by structure; where signs or conjugates appear,
@@ -64,7 +100,14 @@ private:
 template <class F, class... Ts>
 auto map(F f, const IndexedTensor<Ts>&... operands) {
     using R = std::remove_cvref_t<std::invoke_result_t<F&, const Ts&...>>;
-    return Mapping<R>({operands.factor()...}, statements::bulk<R, F, Ts...>(std::move(f), std::index_sequence_for<Ts...>()));
+    return Mapping<R>({operands.factor()...}, statements::bulk<R, F, Ts...>(std::move(f), std::index_sequence_for<Ts...>()),
+                      {MapOver::all, {&algebra_kernels<Second<Ts>>()...}, &algebra_kernels<Second<R>>()});
+}
+
+/// Likewise where any sparse operand is stored: what the others do not store is the zero of their type, T{}.
+template <class F, class... Ts>
+auto map_union(F f, const IndexedTensor<Ts>&... operands) {
+    return map(std::move(f), operands...).over(MapOver::any);
 }
 
 /// @cond
@@ -80,6 +123,7 @@ void update(const IndexedTensor<T>& target, std::tuple<Arguments...> arguments, 
             return changed;
         },
         target, std::get<i>(arguments)...)
+        .over(MapOver::target)
         .assign_to(target.factor(), false);
 }
 
@@ -87,7 +131,7 @@ void update(const IndexedTensor<T>& target, std::tuple<Arguments...> arguments, 
 /// @endcond
 
 /// Changes elements in place: `update(C["abij"], D["abij"], [](double& c, double d) { c /= d; })`, with operands between the target and the
-/// function, or none. Rules as for map().
+/// function, or none. Rules as for map(). Of a sparse target the stored elements are changed, those that other sparse operands store, too.
 template <class T, class... Arguments>
 void update(const IndexedTensor<T>& target, Arguments... operands_and_function) {
     statements::update(target, std::tuple<Arguments...>(std::move(operands_and_function)...),

@@ -105,18 +105,18 @@ private:
 /// Elements of tensors are touched by these functions alone. With a `space` of their own they lie there, and the functions that take arrays
 /// take those of the space and of the host; single elements, lists and weights are always on the host.
 struct ElementKernels {
-    const char* name = "";                 ///< for messages: the type, and the algebra unless it is plus-times
-    const std::type_info* type = nullptr;  ///< of an element
-    std::int64_t size = 0;                 ///< bytes of an element
-    const MemorySpace* space = nullptr;    ///< where tensors have their elements; null: on the host
-    bool is_complex = false;               ///< elements have conjugates that differ from them
-    bool is_field = false;                 ///< halves exist, and kernels for the plans that form parts of operands
-    bool has_negative = false;             ///< else no antisymmetric trees
-    bool has_product = false;              ///< else sums only
-    bool has_sum = false;                  ///< else elements are only moved
-    const void* zero = nullptr;            ///< neutral element of the sum
-    const void* one = nullptr;             ///< neutral element of the product; null where there is none
-    const SparseKernels* sparse = nullptr; ///< loops over nonzeros
+    const char* name = "";                  ///< for messages: the type, and the algebra unless it is plus-times
+    const std::type_info* type = nullptr;   ///< of an element
+    std::int64_t size = 0;                  ///< bytes of an element
+    const MemorySpace* space = nullptr;     ///< where tensors have their elements; null: on the host
+    bool is_complex = false;                ///< elements have conjugates that differ from them
+    bool is_field = false;                  ///< halves exist, and kernels for the plans that form parts of operands
+    bool has_negative = false;              ///< else no antisymmetric trees
+    bool has_product = false;               ///< else sums only
+    bool has_sum = false;                   ///< else elements are only moved
+    const void* zero = nullptr;             ///< neutral element of the sum
+    const void* one = nullptr;              ///< neutral element of the product; null where there is none
+    const SparseKernels* sparse = nullptr;  ///< loops over nonzeros
 
     /// Is it the neutral element of the sum?
     bool (*is_zero)(const void* element) = nullptr;

@@ -53,6 +53,7 @@ struct Factor {
     Labels labels;                          ///< one label per dimension
     bool conjugated = false;                ///< use the complex conjugate
     std::shared_ptr<SparseState> sparse{};  ///< the tensor where it is sparse, kept alive
+    bool is_mask = false;                   ///< stands for ones where elements are stored, see where()
 };
 
 /// coefficient * product of factors.
@@ -370,7 +371,21 @@ Expression<T> sum(const Labels& labels, Expression<T> right) {
     return right;
 }
 
+/// The terms of an expression where a sparse tensor stores elements, whatever these are and of whatever type: `S["ij"] = where(P["ij"],
+/// A["ik"] * B["kj"])`. Each term is multiplied by ones there, so that products are formed at these elements only; labels that only the
+/// mask has are summed over.
+template <class M, class T>
+Expression<T> where(const IndexedTensor<M>& mask, Expression<T> right) {
+    auto factor = mask.factor();
+    factor.is_mask = true;
+    for (auto& term : right.terms()) term.factors.push_back(factor);
+    return right;
+}
 /// @cond
+template <class M, class T>
+Expression<T> where(const IndexedTensor<M>& mask, const IndexedTensor<T>& r) {
+    return where(mask, Expression<T>(r));
+}
 template <class T>
 Expression<T> broadcast(const Labels& labels, const IndexedTensor<T>& r) {
     return broadcast(labels, Expression<T>(r));

@@ -7,10 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 namespace arges::local {
 
 /// Dense factors of one sparse product at most.
@@ -29,20 +25,20 @@ struct SparseLoopAxis {
     std::vector<std::int64_t> factors;  ///< steps in the dense factors
 };
 
-/// result[target[run] + ...] += alpha * sum over the run's nonzeros, and over axes that the result lacks, of value * product of dense factors.
-/// The targets of runs differ from each other.
+/// result[target[run] + ...] += alpha * sum over the run's nonzeros, and over axes that the result lacks, of value * product of dense
+/// factors. The targets of runs differ from each other.
 struct SparseLoop {
-    std::int64_t runs = 0;                  ///< of nonzeros with one target
-    const std::int64_t* start = nullptr;    ///< runs + 1 numbers: first nonzero of each run
-    const std::int64_t* target = nullptr;   ///< of each run: offset in the result; null: run number times `result_step`
-    std::int64_t result_step = 1;           ///< elements of the result for each run, where there are no targets
-    const void* values = nullptr;           ///< of the nonzeros
-    NonzeroNumbers places;                  ///< where the value of each nonzero is; none: in order
-    std::vector<const void*> factors;       ///< arrays of the dense factors
-    std::vector<NonzeroNumbers> offsets;    ///< by factor: where the row of each nonzero begins in it; none: at 0
-    std::vector<SparseLoopAxis> axes;       ///< outermost first
-    const void* alpha = nullptr;            ///< single element; null: one
-    void* result = nullptr;                 ///< overlaps with no factor
+    std::int64_t runs = 0;                 ///< of nonzeros with one target
+    const std::int64_t* start = nullptr;   ///< runs + 1 numbers: first nonzero of each run
+    const std::int64_t* target = nullptr;  ///< of each run: offset in the result; null: run number times `result_step`
+    std::int64_t result_step = 1;          ///< elements of the result for each run, where there are no targets
+    const void* values = nullptr;          ///< of the nonzeros
+    NonzeroNumbers places;                 ///< where the value of each nonzero is; none: in order
+    std::vector<const void*> factors;      ///< arrays of the dense factors
+    std::vector<NonzeroNumbers> offsets;   ///< by factor: where the row of each nonzero begins in it; none: at 0
+    std::vector<SparseLoopAxis> axes;      ///< outermost first
+    const void* alpha = nullptr;           ///< single element; null: one
+    void* result = nullptr;                ///< overlaps with no factor
 };
 
 /// A sparse matrix by rows, its columns ascending in each.
@@ -54,16 +50,19 @@ struct SparseRows {
     NonzeroNumbers places;                  ///< where the value of each nonzero is; none: in order
 };
 
-/// values of c = alpha * a * b where the nonzeros of c are known (Gustavson 1978).
+/// values of c = alpha * a * b where the nonzeros of c are known (Gustavson 1978), or of alpha * (a * b) * mask where the mask has them.
 struct SparseRowProduct {
     SparseRows a, b;                        ///< columns of a are rows of b
     std::int64_t width = 0;                 ///< columns of b and c
     const std::int64_t* start = nullptr;    ///< of the rows of c
     const std::uint32_t* column = nullptr;  ///< of the nonzeros of c, ascending in each row
     const void* alpha = nullptr;            ///< single element; null: one
-    void* result = nullptr;                 ///< values of c
+    void* result = nullptr;                 ///< values of c; with a mask, in its own order
     void* sums = nullptr;                   ///< room for `threads` rows of c
     int threads = 1;                        ///< that share the work
+    const void* mask = nullptr;             ///< values of the mask; null: there is none, and a * b has no other nonzeros than c
+    NonzeroNumbers mask_places;             ///< where the value for each nonzero of c is; none: in order
+    std::uint32_t* marks = nullptr;         ///< with a mask: as many numbers as `sums` has elements, all zero
 };
 
 }  // namespace arges::local
@@ -322,36 +321,54 @@ struct Sparse {
 
     /// One row of the result after another: products are added up in an array as long as a row.
     static void multiply_rows(const local::SparseRowProduct& p) {
-        const T *const a = static_cast<const T*>(p.a.values), *const b = static_cast<const T*>(p.b.values);
-        T* const c = static_cast<T*>(p.result);
         with<Same>(p.a.places, [&](auto place_a) {
             with<Same>(p.b.places, [&](auto place_b) {
-#ifdef _OPENMP
-#pragma omp parallel num_threads(p.threads)
-#endif
-                {
-                    std::int64_t thread = 0;
-#ifdef _OPENMP
-                    thread = omp_get_thread_num();
-#pragma omp for schedule(dynamic, 64)
-#endif
-                    for (std::int64_t row = 0; row < p.a.rows; ++row) {
-                        T* const sum = static_cast<T*>(p.sums) + thread * p.width;
-                        const auto begin = p.start[row], end = p.start[row + 1];
-                        for (auto k = begin; k < end; ++k) sum[p.column[k]] = G::zero();
-                        for (auto k = p.a.start[row]; k < p.a.start[row + 1]; ++k) {
-                            const T value = scaled(p.alpha, a[place_a(k)]);
-                            const auto other = p.a.column[k];
-                            for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
-                                T& element = sum[p.b.column[l]];
-                                element = G::add(element, G::times(value, b[place_b(l)]));
-                            }
-                        }
-                        for (auto k = begin; k < end; ++k) c[k] = sum[p.column[k]];
-                    }
-                }
+                if (p.mask == nullptr)
+                    multiply_rows_by<false>(p, place_a, place_b);
+                else
+                    multiply_rows_by<true>(p, place_a, place_b);
             });
         });
+    }
+
+    template <bool masked, class PlaceA, class PlaceB>
+    static void multiply_rows_by(const local::SparseRowProduct& p, PlaceA place_a, PlaceB place_b) {
+        const T *const a = static_cast<const T*>(p.a.values), *const b = static_cast<const T*>(p.b.values);
+        T* const c = static_cast<T*>(p.result);
+        constexpr std::int64_t together = 32;  // rows, dealt to the threads in turn
+#ifdef _OPENMP
+#pragma omp parallel for schedule(static, 1) num_threads(p.threads)
+#endif
+        for (int thread = 0; thread < p.threads; ++thread)
+            for (std::int64_t row = thread * together; row < p.a.rows;
+                 row += row % together == together - 1 ? 1 + (p.threads - 1) * together : 1) {
+                T* const sum = static_cast<T*>(p.sums) + thread * p.width;
+                [[maybe_unused]] std::uint32_t* const mark = p.marks + (masked ? thread * p.width : 0);
+                const auto stamp = static_cast<std::uint32_t>(row + 1);
+                const auto begin = p.start[row], end = p.start[row + 1];
+                if (begin == end) continue;
+                for (auto k = begin; k < end; ++k) {
+                    sum[p.column[k]] = G::zero();
+                    if constexpr (masked) mark[p.column[k]] = stamp;
+                }
+                for (auto k = p.a.start[row]; k < p.a.start[row + 1]; ++k) {
+                    const T value = scaled(p.alpha, a[place_a(k)]);
+                    const auto other = p.a.column[k];
+                    for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
+                        const auto column = p.b.column[l];
+                        if constexpr (masked)
+                            if (mark[column] != stamp) continue;
+                        sum[column] = G::add(sum[column], G::times(value, b[place_b(l)]));
+                    }
+                }
+                if constexpr (masked)
+                    with<Same>(p.mask_places, [&](auto place) {
+                        for (auto k = begin; k < end; ++k)
+                            c[place(k)] = G::times(sum[p.column[k]], static_cast<const T*>(p.mask)[place(k)]);
+                    });
+                else
+                    for (auto k = begin; k < end; ++k) c[k] = sum[p.column[k]];
+            }
     }
 
     static void add_runs(std::int64_t runs, const std::int64_t* start, const std::int64_t* places, const void* from, void* result) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace arges {
@@ -56,9 +55,9 @@ private:
     const Communicator* comm_;
     std::vector<std::int64_t> order_;  // positions by rank that they go to at first, where they are not in order
     bool in_order_ = false;
-    std::vector<std::int64_t> begin_;                // of each such rank in order_, and the end
-    std::vector<std::int64_t> source_;               // by rank: whose part of order_ goes there, or -1
-    std::vector<std::int64_t> receives_;             // by rank: nonzeros that come from there
+    std::vector<std::int64_t> begin_;     // of each such rank in order_, and the end
+    std::vector<std::int64_t> source_;    // by rank: whose part of order_ goes there, or -1
+    std::vector<std::int64_t> receives_;  // by rank: nonzeros that come from there
     std::int64_t count_ = 0, sent_ = 0, most_ = 0;
     bool stays_ = false;
 };

@@ -1,7 +1,5 @@
 #include "execute/sparse_step_run.hpp"
 
-#include "arges/error.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -10,13 +8,6 @@
 namespace arges {
 
 namespace {
-
-std::vector<int> distinct(const std::vector<int>& labels) {
-    std::vector<int> result;
-    for (int label : labels)
-        if (!SparseStep::has(result, label)) result.push_back(label);
-    return result;
-}
 
 /// Labels of the first list that the second has, or has not.
 std::vector<int> chosen(const std::vector<int>& labels, const std::vector<int>& others, bool in_others) {
@@ -55,7 +46,7 @@ SparseStepRun::SparseStepRun(const Communicator* comm, const SparseStep& step, c
                              const std::vector<IndexSpans>& indices, const RequireBytes& require)
     : comm_(comm), rank_(comm == nullptr ? 0 : comm->rank()), step_(step), plan_(plan) {
     for (std::size_t o = 0; o < step_.sparse.size(); ++o) sparse_.push_back(arrived(step_.sparse[o], indices[o], require));
-    if (step_.sparse.size() == 2)
+    if (step_.sparse.size() > 1)
         prepare_rows(require);
     else
         prepare_with_dense(require);
@@ -72,7 +63,7 @@ std::int64_t SparseStepRun::local_extent(int label) const {
 
 SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, const IndexSpans& indices, const RequireBytes& require) {
     Arrived result;
-    result.labels = distinct(operand.labels);
+    result.labels = SparseStep::distinct(operand.labels);
     const auto mode_of = [&](int label) {
         return static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin());
     };
@@ -104,7 +95,8 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
 }
 
 const std::span<const std::int64_t>& SparseStepRun::column(const Arrived& operand, int label) const {
-    return operand.columns[static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin())];
+    return operand
+        .columns[static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin())];
 }
 
 /// Where the elements of an array begin that belong to nonzeros.
@@ -130,7 +122,7 @@ void SparseStepRun::prepare_dense_factors() {
     const auto& own = sparse_[0].labels;
     for (const auto& operand : step_.dense) {
         auto& block = dense_.emplace_back();
-        const auto labels = distinct(operand.labels);
+        const auto labels = SparseStep::distinct(operand.labels);
         block.labels = chosen(labels, own, false);
         const auto rest = chosen(labels, own, true);
         block.labels.insert(block.labels.end(), rest.begin(), rest.end());
@@ -214,7 +206,8 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
             if (block.has_offsets) store(offsets_in(block.layout, block.labels, operand, runs.order), block);
         }
         std::vector<std::int64_t> firsts;
-        for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run) firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
+        for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run)
+            firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
         if (operand.count == 0) run_start_ = {0};
         const auto result_strides = step_.result && !is_idle() ? sums_.strides(rank_) : std::vector<std::int64_t>(step_.output.size(), 0);
         for (int label : in_loops) {
@@ -248,15 +241,15 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
         result_step_ = loops;
         result_count_ = static_cast<std::int64_t>(firsts.size()) * loops;
         result_layout_ = plan_.grid.layout_of(step_.output);
-        has_pattern_of_operand_ = own_order && in_loops.empty() && operand.move->stays() && step_.output == step_.sparse[0].labels &&
-                                  plan_.grid.copies_of(step_.output).size() == 1;
+        has_pattern_of_operand_ = own_order && in_loops.empty() && may_share_pattern();
         if (has_pattern_of_operand_) return;
         for (int label : step_.output) {
             auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
             const auto loop = std::find(in_loops.begin(), in_loops.end(), label);
             if (loop == in_loops.end()) {
                 const auto& from = column(operand, label);
-                for (std::size_t k = 0; k < to.size(); ++k) to[k] = from[static_cast<std::size_t>(firsts[k / static_cast<std::size_t>(loops)])];
+                for (std::size_t k = 0; k < to.size(); ++k)
+                    to[k] = from[static_cast<std::size_t>(firsts[k / static_cast<std::size_t>(loops)])];
                 continue;
             }
             std::int64_t before = 1;
@@ -269,43 +262,68 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
     if (!step_.result && !has_pattern_of_operand_) add_up(std::move(indices));
 }
 
+/// Nothing of the last sparse operand moves or is repeated, so that the result may have its nonzeros in its order.
+bool SparseStepRun::may_share_pattern() const {
+    return sparse_.back().move->stays() && step_.output == step_.sparse.back().labels && plan_.grid.copies_of(step_.output).size() == 1;
+}
+
 void SparseStepRun::prepare_rows(const RequireBytes& require) {
     const auto &a = sparse_[0], &b = sparse_[1];
     const auto shared = chosen(a.labels, b.labels, true);
     const auto rows = chosen(step_.output, a.labels, true), columns = chosen(chosen(step_.output, a.labels, false), b.labels, true);
     require((a.move->most() + b.move->most()) * static_cast<std::int64_t>(4 * sizeof(std::int64_t)));
     sparse::Numbering row_numbers, column_numbers;
-    std::int64_t working = 0;
     const auto spans = [&](const Arrived& operand, const std::vector<int>& labels) {
         sparse::Columns result;
         for (int label : labels) result.push_back(column(operand, label));
         return result;
     };
     agree(comm_, [&] {
+        // The mask says which rows and columns are needed at all.
+        const auto &of_rows = step_.has_mask() ? sparse_[2] : a, &of_columns = step_.has_mask() ? sparse_[2] : b;
         const auto inner = sparse::numbered(b.count, spans(b, shared), lengths_of(step_, shared));
-        column_numbers = sparse::numbered(b.count, spans(b, columns), lengths_of(step_, columns));
-        row_numbers = sparse::numbered(a.count, spans(a, rows), lengths_of(step_, rows));
+        column_numbers = sparse::numbered(of_columns.count, spans(of_columns, columns), lengths_of(step_, columns));
+        row_numbers = sparse::numbered(of_rows.count, spans(of_rows, rows), lengths_of(step_, rows));
         const auto inner_of_a = sparse::looked_up(inner, a.count, spans(a, shared), lengths_of(step_, shared));
-        // Matrices by rows: a counting sort by row, then columns ascend where they did.
+        const auto row_of_a =
+            step_.has_mask() ? sparse::looked_up(row_numbers, a.count, spans(a, rows), lengths_of(step_, rows)) : row_numbers.numbers;
+        const auto column_of_b = step_.has_mask()
+                                     ? sparse::looked_up(column_numbers, b.count, spans(b, columns), lengths_of(step_, columns))
+                                     : column_numbers.numbers;
+        // Matrices by rows: a counting sort by row.
         const auto by_rows = [](std::int64_t count, const std::vector<std::uint32_t>& row, const std::vector<std::uint32_t>& column,
-                                std::int64_t rows_count, std::vector<std::int64_t>& start, std::vector<std::uint32_t>& list, Places& places) {
+                                std::int64_t rows_count, std::vector<std::int64_t>& start, std::vector<std::uint32_t>& list,
+                                Places& places) {
+            const auto counts = [&](std::size_t k) { return row[k] != sparse::none && column[k] != sparse::none; };
             start.assign(static_cast<std::size_t>(rows_count) + 1, 0);
             for (std::size_t k = 0; k < row.size(); ++k)
-                if (column[k] != sparse::none) ++start[row[k] + 1];
+                if (counts(k)) ++start[row[k] + 1];
             std::partial_sum(start.begin(), start.end(), start.begin());
             std::vector<std::int64_t> order(static_cast<std::size_t>(start.back()));
             auto next = start;
             for (std::size_t k = 0; k < row.size(); ++k)
-                if (column[k] != sparse::none) order[static_cast<std::size_t>(next[row[k]]++)] = static_cast<std::int64_t>(k);
+                if (counts(k)) order[static_cast<std::size_t>(next[row[k]]++)] = static_cast<std::int64_t>(k);
             list.resize(order.size());
             for (std::size_t k = 0; k < order.size(); ++k) list[k] = column[static_cast<std::size_t>(order[k])];
             if (static_cast<std::int64_t>(order.size()) != count || !is_identity(order)) store(std::move(order), places);
         };
-        by_rows(a.count, row_numbers.numbers, inner_of_a, row_numbers.count, a_start_, a_columns_, a_places_);
-        by_rows(b.count, inner.numbers, column_numbers.numbers, inner.count, b_start_, b_columns_, b_places_);
+        by_rows(a.count, row_of_a, inner_of_a, row_numbers.count, a_start_, a_columns_, a_places_);
+        by_rows(b.count, inner.numbers, column_of_b, inner.count, b_start_, b_columns_, b_places_);
         width_ = column_numbers.count;
-        working = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
+        if (step_.has_mask()) take_mask(row_numbers, column_numbers);
     });
+    if (step_.has_mask()) {
+        result_count_ = sparse_[2].count;
+        result_layout_ = plan_.grid.layout_of(step_.output);
+        has_pattern_of_operand_ = may_share_pattern();
+        if (has_pattern_of_operand_) return;
+        IndexColumns indices;
+        agree(comm_, [&] {
+            for (int label : step_.output) indices.emplace_back(column(sparse_[2], label).begin(), column(sparse_[2], label).end());
+        });
+        return add_up(std::move(indices));
+    }
+    auto working = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
     if (comm_ != nullptr) working = comm_->maximum(working);
     const auto most = std::min(working, static_cast<std::int64_t>(plan_.result_nonzeros * 2) + (std::int64_t{1} << 20));
     require(most * (static_cast<std::int64_t>(sizeof(std::uint32_t)) + step_.element_bytes));
@@ -317,22 +335,44 @@ void SparseStepRun::prepare_rows(const RequireBytes& require) {
     require((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
             (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
     agree(comm_, [&] {
-        for (int label : step_.output) {
-            auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
-            const auto in_row = std::find(rows.begin(), rows.end(), label);
-            const bool is_row = in_row != rows.end();
-            const auto& tuples = is_row ? row_numbers.tuples[static_cast<std::size_t>(in_row - rows.begin())]
-                                        : column_numbers.tuples[static_cast<std::size_t>(
-                                              std::find(columns.begin(), columns.end(), label) - columns.begin())];
-            const auto count = row_numbers.count;
-#pragma omp parallel for schedule(dynamic, 64)
-            for (std::int64_t row = 0; row < count; ++row)
-                for (auto k = structure_.start[row]; k < structure_.start[row + 1]; ++k)
-                    to[static_cast<std::size_t>(k)] = is_row ? tuples[static_cast<std::size_t>(row)] : tuples[structure_.columns[k]];
-        }
+        indices = indices_of_result(rows, columns, row_numbers, column_numbers);
         result_layout_ = plan_.grid.layout_of(step_.output);
     });
     add_up(std::move(indices));
+}
+
+/// The mask by rows, its columns ascending.
+void SparseStepRun::take_mask(const sparse::Numbering& rows, const sparse::Numbering& columns) {
+    const auto count = sparse_[2].count;
+    std::vector<std::int64_t> row(rows.numbers.begin(), rows.numbers.end()), column_of(columns.numbers.begin(), columns.numbers.end());
+    const std::vector<std::int64_t> lengths{rows.count, columns.count};
+    const auto runs = sparse::sorted_runs(count, {}, {row, column_of}, lengths);
+    structure_.start = Buffer<std::int64_t>::zeros(rows.count + 1);
+    structure_.columns = Buffer<std::uint32_t>(count);
+    for (auto r : rows.numbers) ++structure_.start[r + 1];
+    for (std::int64_t r = 0; r < rows.count; ++r) structure_.start[r + 1] += structure_.start[r];
+    for (std::int64_t k = 0; k < count; ++k)
+        structure_.columns[k] = columns.numbers[static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)])];
+    if (!is_identity(runs.order)) store(runs.order, mask_places_);
+}
+
+IndexColumns SparseStepRun::indices_of_result(const std::vector<int>& rows, const std::vector<int>& columns,
+                                              const sparse::Numbering& row_numbers, const sparse::Numbering& column_numbers) const {
+    IndexColumns indices;
+    for (int label : step_.output) {
+        auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
+        const auto in_row = std::find(rows.begin(), rows.end(), label);
+        const bool is_row = in_row != rows.end();
+        const auto& tuples =
+            is_row ? row_numbers.tuples[static_cast<std::size_t>(in_row - rows.begin())]
+                   : column_numbers.tuples[static_cast<std::size_t>(std::find(columns.begin(), columns.end(), label) - columns.begin())];
+        const auto count = row_numbers.count;
+#pragma omp parallel for schedule(dynamic, 64)
+        for (std::int64_t row = 0; row < count; ++row)
+            for (auto k = structure_.start[row]; k < structure_.start[row + 1]; ++k)
+                to[static_cast<std::size_t>(k)] = is_row ? tuples[static_cast<std::size_t>(row)] : tuples[structure_.columns[k]];
+    }
+    return indices;
 }
 
 /// Finds out how parts of sums are added up where ranks have such.
@@ -382,7 +422,7 @@ std::int64_t SparseStepRun::list_bytes() const {
         add(block.wide);
         if (block.move) bytes += block.move->list_bytes();
     }
-    for (const auto* places : {&places_, &a_places_, &b_places_}) {
+    for (const auto* places : {&places_, &a_places_, &b_places_, &mask_places_}) {
         add(places->narrow);
         add(places->wide);
     }
@@ -403,7 +443,7 @@ std::int64_t SparseStepRun::working_bytes(std::int64_t element_bytes) const {
         if (block.move) elements += block.layout.local_size(rank_) + block.move->workspace_elements();
     if (move_out_) elements += sums_.local_size(rank_) + move_out_->workspace_elements();
     if (!step_.result) elements += result_count_ * (merge_ ? 3 : 1);
-    if (sparse_.size() == 2) elements += width_ * omp_get_max_threads();
+    if (sparse_.size() > 1) elements += 2 * width_ * omp_get_max_threads();
     return elements * element_bytes;
 }
 
@@ -436,12 +476,13 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
                              const std::vector<const void*>& dense, const std::vector<bool>& conjugated, const void* alpha, void* result,
                              Workspace& workspace) const {
     if (alpha != nullptr && kernels.is_one(alpha)) alpha = nullptr;
-    if (sparse_.size() == 2) {
+    if (sparse_.size() > 1) {
         agree(comm_, [&] {
             local::SparseRowProduct product;
             const auto rows = static_cast<std::int64_t>(a_start_.size()) - 1;
             product.a = {rows, a_start_.data(), a_columns_.data(), values[0], a_places_.numbers()};
-            product.b = {static_cast<std::int64_t>(b_start_.size()) - 1, b_start_.data(), b_columns_.data(), values[1], b_places_.numbers()};
+            product.b = {static_cast<std::int64_t>(b_start_.size()) - 1, b_start_.data(), b_columns_.data(), values[1],
+                         b_places_.numbers()};
             product.width = width_;
             product.start = structure_.start.data();
             product.column = structure_.columns.data();
@@ -449,6 +490,12 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
             product.result = result;
             product.threads = omp_get_max_threads();
             product.sums = workspace.take(width_ * product.threads, kernels.size);
+            if (step_.has_mask()) {
+                product.mask = values[2];
+                product.mask_places = mask_places_.numbers();
+                product.marks = workspace.take<std::uint32_t>(width_ * product.threads);
+                std::fill_n(product.marks, width_ * product.threads, 0);
+            }
             kernels.sparse->multiply_rows(product);
         });
         return;

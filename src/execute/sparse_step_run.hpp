@@ -1,4 +1,5 @@
-/// Runs a product with sparse factors: operands are brought to the ranks of a grid over labels, multiplied there, and parts of sums added up.
+/// Runs a product with sparse factors: operands are brought to the ranks of a grid over labels, multiplied there, and parts of sums added
+/// up.
 #pragma once
 
 #include "arges/element_kernels.hpp"
@@ -11,7 +12,6 @@
 #include "sparse/row_structure.hpp"
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace arges {
@@ -37,7 +37,7 @@ public:
 
     /// The indices of a sparse result on this rank, given away; a column for each label of the output.
     IndexColumns take_indices() { return std::move(result_indices_); }
-    /// The result has the nonzeros of the only sparse operand, with the same labels in the same order; it has no indices of its own.
+    /// The result has the nonzeros of the last sparse operand, with the same labels in the same order; it has no indices of its own.
     bool has_pattern_of_operand() const { return has_pattern_of_operand_; }
     /// Where the nonzeros of a sparse result lie.
     const SparseLayout& result_layout() const { return result_layout_; }
@@ -52,8 +52,8 @@ private:
     /// A sparse operand where it is multiplied.
     struct Arrived {
         std::unique_ptr<SparseMove> move;
-        IndexColumns moved;     // where it does not stay
-        IndexSpans columns;     // by distinct label
+        IndexColumns moved;  // where it does not stay
+        IndexSpans columns;  // by distinct label
         std::vector<int> labels;
         std::int64_t count = 0;
     };
@@ -70,9 +70,7 @@ private:
     struct Places {
         std::vector<std::uint32_t> narrow;
         std::vector<std::int64_t> wide;
-        local::NonzeroNumbers numbers() const {
-            return {narrow.empty() ? nullptr : narrow.data(), wide.empty() ? nullptr : wide.data()};
-        }
+        local::NonzeroNumbers numbers() const { return {narrow.empty() ? nullptr : narrow.data(), wide.empty() ? nullptr : wide.data()}; }
     };
 
     std::int64_t part(int label) const { return plan_.grid.parts[static_cast<std::size_t>(label)]; }
@@ -83,6 +81,10 @@ private:
     void prepare_dense_factors();
     void prepare_with_dense(const RequireBytes& require);
     void prepare_rows(const RequireBytes& require);
+    void take_mask(const sparse::Numbering& rows, const sparse::Numbering& columns);
+    IndexColumns indices_of_result(const std::vector<int>& rows, const std::vector<int>& columns, const sparse::Numbering& row_numbers,
+                                   const sparse::Numbering& column_numbers) const;
+    bool may_share_pattern() const;
     void prepare_dense_result();
     void add_up(IndexColumns indices);
     const std::span<const std::int64_t>& column(const Arrived& operand, int label) const;
@@ -107,9 +109,9 @@ private:
     // Two sparse factors, as matrices.
     std::vector<std::int64_t> a_start_, b_start_;
     std::vector<std::uint32_t> a_columns_, b_columns_;
-    Places a_places_, b_places_;
+    Places a_places_, b_places_, mask_places_;
     std::int64_t width_ = 0;
-    sparse::RowStructure structure_;
+    sparse::RowStructure structure_;  // of the result, or of the mask
     // A dense result.
     Layout sums_;
     std::unique_ptr<MovementRun> move_out_;  // null: sums are made where the result lies

@@ -8,6 +8,8 @@
 #include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/run_movement.hpp"
+#include "interface/sparse_functions.hpp"
+#include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 #include "symmetry/permutation_group.hpp"
 
@@ -250,9 +252,12 @@ private:
 }  // namespace
 
 void statements::apply(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result, const BulkFunction& f,
-                       bool accumulate) {
-    if (!left.tensor || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return !factor.tensor; }))
+                       bool accumulate, const SparseRule& rule) {
+    const auto has_none = [](const Factor& factor) { return !factor.tensor && !factor.sparse; };
+    if (has_none(left) || std::any_of(operands.begin(), operands.end(), has_none))
         throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
+    if (left.sparse || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return factor.sparse != nullptr; }))
+        return apply_to_sparse(left, operands, result, f, accumulate, rule);
     Digest digest;
     digest.add(left.labels.names().size()).add(left.tensor->world->digest(left.tensor->shape())).add(operands.size());
     for (const auto& operand : operands)
@@ -264,6 +269,7 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
 }
 
 void statements::divide(const Factor& factor, const std::vector<Term>& divisor) {
+    if (factor.sparse) throw InvalidArgument(factor.sparse->title() + " /= ...: a sparse tensor is divided by update() or map()");
     if (!factor.tensor) throw InvalidArgument("elementwise division: labels without a tensor; label one by Tensor::operator[]");
     auto& state = *factor.tensor;
     const auto& kernels = *state.kernels;

@@ -1,9 +1,8 @@
 // Checking and planning statements with sparse tensors: factors are taken two by two while several are sparse, then all dense ones at once.
 #include "interface/sparse_statement.hpp"
 
-#include "base/stopwatch.hpp"
+#include "base/digest.hpp"
 #include "base/text.hpp"
-#include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/statement.hpp"
@@ -25,13 +24,6 @@ constexpr std::int64_t max_kept_lists = std::int64_t{1} << 30;
 /// An intermediate result of a sparse and a dense factor is sparse where it is expected to fill less than this part of its elements.
 constexpr double sparse_fill = 0.125;
 
-std::vector<int> distinct(const std::vector<int>& labels) {
-    std::vector<int> result;
-    for (int label : labels)
-        if (!SparseStep::has(result, label)) result.push_back(label);
-    return result;
-}
-
 std::string operand_text(const Factor& factor) {
     std::string extents;
     const auto& lengths = factor.sparse ? factor.sparse->lengths() : factor.tensor->shape().extents();
@@ -49,12 +41,6 @@ void append(std::string& key, std::int64_t number) {
 void append(std::string& key, const std::vector<int>& labels) {
     append(key, static_cast<std::int64_t>(labels.size()));
     for (int label : labels) append(key, label);
-}
-
-/// The pattern of nonzeros that lie by a layout, or anywhere. Collective.
-std::shared_ptr<const SparsePattern> new_pattern(const std::shared_ptr<WorldState>& world, std::vector<std::int64_t> lengths,
-                                                 IndexColumns indices, const SparseLayout& layout) {
-    return SparseState::pattern_of(world, {std::move(lengths), std::move(indices)}, layout);
 }
 
 }  // namespace
@@ -86,13 +72,18 @@ void SparseStatement::check_types(const Term& term) const {
     const auto kernels_of = [](const Factor& factor) { return factor.sparse ? factor.sparse->kernels : factor.tensor->kernels; };
     const auto check_space = [&](const Factor& factor) {
         const auto* const space = kernels_of(factor)->space;
-        if (space != nullptr) refuse(title_of(factor) + " lies in the memory of " + space->name + "; products with sparse tensors are made on the host");
+        if (space != nullptr)
+            refuse(title_of(factor) + " lies in the memory of " + space->name + "; products with sparse tensors are made on the host");
     };
     check_space(left_);
     std::set<std::string> left(left_.labels.names().begin(), left_.labels.names().end());
     for (const auto& factor : term.factors) {
         check_space(factor);
-        if (*kernels_of(factor)->type != *kernels_.type && !local::can_convert(*kernels_of(factor)->type, *kernels_.type))
+        if (factor.is_mask && !factor.sparse)
+            throw InvalidArgument("where(" + title_of(factor) + "[\"" + factor.labels.to_string() +
+                                  "\"], ...): the mask is dense; it must be a sparse tensor");
+        if (!factor.is_mask && *kernels_of(factor)->type != *kernels_.type &&
+            !local::can_convert(*kernels_of(factor)->type, *kernels_.type))
             refuse(title_of(factor) + " has elements of another type, " + readable_type(kernels_of(factor)->name) + "; convert it first");
         if (!kernels_.has_sum)
             for (const auto& label : factor.labels.names())
@@ -109,15 +100,26 @@ void SparseStatement::check_types(const Term& term) const {
 
 SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const {
     const auto product = labelled_product(left_, term);
-    LabelledTerm result{product.label_names, product.label_extents, {}, product.output.labels, distinct(product.output.labels)};
+    LabelledTerm result{product.label_names, product.label_extents, {}, product.output.labels, SparseStep::distinct(product.output.labels)};
     result.is_dense = true;
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
-        result.operands.push_back({product.factors[f].labels, factor.sparse, factor.tensor, factor.conjugated,
-                                   title_of(factor) + "[\"" + factor.labels.to_string() + "\"]", 0, factor.sparse != nullptr});
+        result.operands.push_back({product.factors[f].labels, factor.is_mask ? ones_of(*factor.sparse) : factor.sparse, factor.tensor,
+                                   factor.conjugated, title_of(factor) + "[\"" + factor.labels.to_string() + "\"]", 0,
+                                   factor.sparse != nullptr});
         result.is_dense = result.is_dense && !factor.sparse;
     }
     return result;
+}
+
+/// Ones where a mask stores elements; it has the same pattern. Local.
+std::shared_ptr<SparseState> SparseStatement::ones_of(const SparseState& mask) const {
+    auto ones = std::make_shared<SparseState>(kernels_, mask.world_handle, mask.lengths(), mask.name);
+    const auto count = mask.pattern()->count();
+    Buffer<std::byte> values(count * kernels_.size);
+    kernels_.fill(values.data(), count, kernels_.one);
+    ones->adopt(mask.pattern(), {std::move(values), kernels_.size});
+    return ones;
 }
 
 void SparseStatement::check() {
@@ -129,13 +131,16 @@ void SparseStatement::check() {
                 throw InvalidArgument(title_of(left_) + " and " + title_of(factor) + " live on different worlds; use transfer() first");
         terms_.push_back(labelled(term));
         if (left_.sparse && term.projection != Projection::none)
-            throw InvalidArgument(output + " is sparse, and sparse tensors have no symmetry; leave antisymmetrized(), symmetrized() or canonical() out");
+            throw InvalidArgument(
+                output + " is sparse, and sparse tensors have no symmetry; leave antisymmetrized(), symmetrized() or canonical() out");
         if (left_.sparse && terms_.back().is_dense)
-            throw InvalidArgument(output + " is sparse, but no factor of a term is: all of its elements would be stored; use a dense tensor, "
-                                           "SparseTensor::from_dense(), or multiply by a sparse tensor that says which elements are meant");
+            throw InvalidArgument(output +
+                                  " is sparse, but no factor of a term is: all of its elements would be stored; use a dense tensor, "
+                                  "SparseTensor::from_dense(), or multiply by a sparse tensor that says which elements are meant");
         if (!left_.sparse && !terms_.back().is_dense && term.projection == Projection::none && !left_.tensor->shape().symmetry().trivial())
-            throw InvalidArgument(output + " has a symmetry, which a product with sparse factors is not known to have; write canonical(...), "
-                                           "antisymmetrized(...) or symmetrized(...) around it");
+            throw InvalidArgument(output +
+                                  " has a symmetry, which a product with sparse factors is not known to have; write canonical(...), "
+                                  "antisymmetrized(...) or symmetrized(...) around it");
     }
     if (right_.empty()) left_alone_ = labelled_output(left_);
 }
@@ -162,7 +167,8 @@ void SparseStatement::agree_on_terms() {
             };
             const auto add = [&](const Factor& factor) {
                 digest.add(std::string(factor.sparse ? factor.sparse->kernels->type->name() : factor.tensor->kernels->type->name()));
-                digest.add(factor.sparse ? factor.sparse->pattern()->identity : world_.digest(factor.tensor->shape())).add(factor.conjugated);
+                digest.add(factor.sparse ? factor.sparse->pattern()->identity : world_.digest(factor.tensor->shape()))
+                    .add(factor.conjugated);
             };
             digest.add(std::string(kernels_.name));
             add_element(beta_);
@@ -190,7 +196,7 @@ void SparseStatement::agree_on_terms() {
 
 double SparseStatement::elements(const LabelledTerm& term, const std::vector<int>& labels) const {
     double product = 1;
-    for (int label : distinct(labels)) product *= static_cast<double>(term.extents[static_cast<std::size_t>(label)]);
+    for (int label : SparseStep::distinct(labels)) product *= static_cast<double>(term.extents[static_cast<std::size_t>(label)]);
     return product;
 }
 
@@ -205,9 +211,41 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
     }
     const auto shared = [&](std::size_t a, std::size_t b) {
         std::vector<int> labels;
-        for (int label : distinct(operands[a].labels))
+        for (int label : SparseStep::distinct(operands[a].labels))
             if (SparseStep::has(operands[b].labels, label)) labels.push_back(label);
         return labels;
+    };
+    // Is a label left over by a step that takes these operands?
+    const auto is_needed = [&](int label, const std::vector<std::size_t>& taken) {
+        if (SparseStep::has(term.output, label)) return true;
+        for (std::size_t o = 0; o < operands.size(); ++o)
+            if (std::find(taken.begin(), taken.end(), o) == taken.end() && SparseStep::has(operands[o].labels, label)) return true;
+        return false;
+    };
+    const auto output_of = [&](const std::vector<std::size_t>& taken) {
+        auto all = term.output;
+        for (auto o : taken) all.insert(all.end(), operands[o].labels.begin(), operands[o].labels.end());
+        std::vector<int> output;
+        for (int label : SparseStep::distinct(all)) {
+            const bool is_there =
+                std::any_of(taken.begin(), taken.end(), [&](auto o) { return SparseStep::has(operands[o].labels, label); });
+            if (is_there && is_needed(label, taken)) output.push_back(label);
+        }
+        return output;
+    };
+    // A sparse factor whose labels the product of two others has, too, and which has all that are needed elsewhere.
+    const auto mask_for = [&](std::size_t a, std::size_t b) {
+        for (auto m : sparse) {
+            if (m == a || m == b) continue;
+            const auto labels = SparseStep::distinct(operands[m].labels);
+            const auto output = output_of({a, b, m});
+            const bool is_covered = std::all_of(labels.begin(), labels.end(), [&](int label) {
+                return SparseStep::has(operands[a].labels, label) || SparseStep::has(operands[b].labels, label);
+            });
+            const bool covers = std::all_of(output.begin(), output.end(), [&](int label) { return SparseStep::has(labels, label); });
+            if (is_covered && covers) return m;
+        }
+        return operands.size();
     };
     Choice best;
     double least = std::numeric_limits<double>::infinity();
@@ -217,27 +255,27 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
         for (auto other : others) {
             const auto& a = operands[sparse[i]];
             const auto& b = operands[other];
-            const auto common = elements(term, shared(sparse[i], other));
-            const auto products = a.nonzeros * (b.is_sparse ? b.nonzeros : elements(term, b.labels)) / std::max(1.0, common);
+            const auto common = shared(sparse[i], other);
+            const auto mask = b.is_sparse ? mask_for(sparse[i], other) : operands.size();
+            // Under a mask nothing larger than it is formed.
+            const auto products = (mask < operands.size() ? 0.5 : 1.0) * a.nonzeros *
+                                  (b.is_sparse ? b.nonzeros : elements(term, b.labels)) / std::max(1.0, elements(term, common));
             if (products >= least) continue;
             least = products;
             best.operands = {sparse[i], other};
-            best.output.clear();
-            const auto is_needed = [&](int label) {
-                if (SparseStep::has(term.output, label)) return true;
-                for (std::size_t o = 0; o < operands.size(); ++o)
-                    if (o != sparse[i] && o != other && SparseStep::has(operands[o].labels, label)) return true;
-                return false;
-            };
-            auto all = term.output;
-            all.insert(all.end(), a.labels.begin(), a.labels.end());
-            all.insert(all.end(), b.labels.begin(), b.labels.end());
-            for (int label : distinct(all))
-                if (is_needed(label) && (SparseStep::has(a.labels, label) || SparseStep::has(b.labels, label))) best.output.push_back(label);
-            // A sparse tensor has a mode: one label more is left, and summed later.
-            if (best.output.empty()) best.output = {common > 1 || !shared(sparse[i], other).empty() ? shared(sparse[i], other)[0] : a.labels[0]};
-            best.is_sparse = b.is_sparse || std::min(products, elements(term, best.output)) < sparse_fill * elements(term, best.output);
-            best.is_last = left_.sparse && operands.size() == 2 && best.output == term.output;
+            if (mask < operands.size()) {
+                best.operands.push_back(mask);
+                best.output = SparseStep::distinct(operands[mask].labels);
+                const auto in_order = output_of(best.operands);
+                if (in_order.size() == best.output.size()) best.output = in_order;
+                best.is_sparse = true;
+            } else {
+                best.output = output_of(best.operands);
+                // A sparse tensor has a mode: one label more is left, and summed later.
+                if (best.output.empty()) best.output = {common.empty() ? a.labels[0] : common[0]};
+                best.is_sparse = b.is_sparse || std::min(products, elements(term, best.output)) < sparse_fill * elements(term, best.output);
+            }
+            best.is_last = left_.sparse && operands.size() == best.operands.size() && best.output == term.output;
         }
     }
     return best;
@@ -257,11 +295,15 @@ SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector
         else
             step.dense.push_back({operand.labels,
                                   operand.dense ? operand.dense->layout
-                                                : new_layout(world_, [&] {
-                                                      std::vector<std::int64_t> extents;
-                                                      for (int label : operand.labels) extents.push_back(term.extents[static_cast<std::size_t>(label)]);
-                                                      return extents;
-                                                  }(), Symmetry::none(static_cast<int>(operand.labels.size()))),
+                                                : new_layout(
+                                                      world_,
+                                                      [&] {
+                                                          std::vector<std::int64_t> extents;
+                                                          for (int label : operand.labels)
+                                                              extents.push_back(term.extents[static_cast<std::size_t>(label)]);
+                                                          return extents;
+                                                      }(),
+                                                      Symmetry::none(static_cast<int>(operand.labels.size()))),
                                   operand.name});
     }
     return step;
@@ -275,7 +317,8 @@ std::string SparseStatement::key_of(const SparseStep& step, const std::vector<Op
         append(key, operands[o].labels);
         if (operands[o].is_sparse) append(key, static_cast<std::int64_t>(operands[o].sparse->pattern()->identity));
     }
-    for (const auto& operand : step.dense) append(key, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operand.layout.identity())));
+    for (const auto& operand : step.dense)
+        append(key, static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(operand.layout.identity())));
     append(key, step.output);
     append(key, step.result ? static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(step.result->layout.identity())) : 0);
     if (step.result) append(key, step.result->labels);
@@ -300,7 +343,7 @@ void SparseStatement::keep(const std::string& key, const std::shared_ptr<Prepare
 void SparseStatement::settle(SparseState& tensor, const SparseOperand& operand, const std::vector<int>& rows, const LabelGrid& grid) {
     const auto& pattern = *tensor.pattern();
     const auto wanted = grid.layout_of(operand.labels);
-    if (distinct(operand.labels).size() < operand.labels.size() || grid.copies_of(operand.labels).size() > 1) return;
+    if (SparseStep::distinct(operand.labels).size() < operand.labels.size() || grid.copies_of(operand.labels).size() > 1) return;
     if (pattern.layout && *pattern.layout == wanted) return;
     const auto* const comm = world_.movement_communicator();
     const auto columns = spans_of(pattern.indices);
@@ -334,7 +377,8 @@ void SparseStatement::settle(SparseState& tensor, const SparseOperand& operand, 
         const local::ListedTransfer list{.count = move.count(), .from = runs.order.data()};
         tensor.kernels->transfer_listed(list, values.data(), sorted.data(), nullptr, {});
     });
-    tensor.adopt(new_pattern(tensor.world, pattern.lengths, std::move(indices), wanted), {std::move(sorted), tensor.kernels->size});
+    tensor.adopt(SparseState::pattern_of(tensor.world, {pattern.lengths, std::move(indices)}, wanted),
+                 {std::move(sorted), tensor.kernels->size});
 }
 
 std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, std::vector<Operand>& operands, const Choice& choice,
@@ -357,7 +401,8 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
         settle(tensor, step.sparse[o], step.output, plan.grid);
         step.sparse[o].layout = tensor.pattern()->layout;
     }
-    for (std::size_t o = 0; o < step.sparse.size(); ++o) indices.push_back(spans_of(operands[choice.operands[o]].sparse->pattern()->indices));
+    for (std::size_t o = 0; o < step.sparse.size(); ++o)
+        indices.push_back(spans_of(operands[choice.operands[o]].sparse->pattern()->indices));
     auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices, require(text()));
     planned_ += run->inspected_bytes();
     auto bytes = run->list_bytes();
@@ -365,283 +410,18 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
     IndexColumns columns;
     if (makes_pattern) {
         if (run->has_pattern_of_operand()) {
-            pattern = operands[choice.operands[0]].sparse->pattern();
+            pattern = operands[choice.operands[step.sparse.size() - 1]].sparse->pattern();
         } else {
             std::vector<std::int64_t> lengths;
             for (int label : step.output) lengths.push_back(step.extent(label));
-            pattern = new_pattern(operands[choice.operands[0]].sparse->world, std::move(lengths), run->take_indices(), run->result_layout());
+            pattern = SparseState::pattern_of(operands[choice.operands[0]].sparse->world, {std::move(lengths), run->take_indices()},
+                                              run->result_layout());
         }
     }
     auto made = std::make_shared<PreparedSparseStep>(operands[choice.operands[0]].sparse->world, std::move(run), bytes);
     made->result = pattern;
     keep(key_of(step, operands, choice), made);
     return made;
-}
-
-/// Elements in the type of the statement.
-const std::byte* SparseStatement::elements_of(const Operand& operand, std::vector<Buffer<std::byte>>& converted) const {
-    const auto* const own = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
-    const auto* const elements = operand.sparse ? operand.sparse->values().data() : operand.dense->bytes.data();
-    if (*own->type == *kernels_.type) return elements;
-    const auto count = operand.sparse ? operand.sparse->count() : operand.dense->count();
-    world_.agree([&] {
-        converted.emplace_back(count * kernels_.size);
-        local::convert_elements(*own->type, kernels_, elements, converted.back().data(), count);
-    });
-    return converted.back().data();
-}
-
-SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice,
-                                                   const void* alpha, const void* beta) {
-    auto step = step_for(term, operands, choice);
-    Operand result{choice.output, nullptr, nullptr, false, "", 0, choice.is_sparse};
-    std::vector<std::int64_t> lengths;
-    for (int label : choice.output) lengths.push_back(step.extent(label));
-    if (!choice.is_sparse) {
-        auto target = choice.is_last ? target_ : nullptr;
-        if (!target) {
-            target = TensorState::make(
-                kernels_, handle(),
-                [&] { return new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))); }, "");
-            beta = kernels_.zero;
-        }
-        step.result = DenseOperand{choice.is_last ? term.left : choice.output, target->layout, ""};
-        result.dense = target;
-    }
-    std::shared_ptr<const SparsePattern> pattern;
-    const auto run = prepared(step, operands, choice, pattern);
-    std::vector<Buffer<std::byte>> converted;
-    Values sparse;
-    std::vector<const void*> dense;
-    std::vector<bool> conjugated;
-    for (auto o : choice.operands) {
-        const auto* const elements = elements_of(operands[o], converted);
-        if (operands[o].is_sparse)
-            sparse.push_back(elements);
-        else
-            dense.push_back(elements);
-        conjugated.push_back(operands[o].conjugated);
-    }
-    const auto& product = run->product();
-    planned_ += product.sent_bytes(kernels_.size);
-    world_.note_working(product.working_bytes(kernels_.size));
-    if (result.dense) {
-        product.run(kernels_, sparse, dense, conjugated, alpha, beta, result.dense->bytes.data(), world_.workspace());
-        return result;
-    }
-    auto values = product.run(kernels_, sparse, dense, conjugated, alpha, world_.workspace());
-    result.sparse = state_with(std::move(lengths), std::move(pattern), {std::move(values), kernels_.size});
-    result.nonzeros = static_cast<double>(result.sparse->pattern()->total);
-    return result;
-}
-
-std::shared_ptr<SparseState> SparseStatement::state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,
-                                                         SparseValues values) const {
-    std::shared_ptr<SparseState> state;
-    world_.agree([&] { state = std::make_shared<SparseState>(kernels_, handle(), std::move(lengths), ""); });
-    state->adopt(std::move(pattern), std::move(values));
-    return state;
-}
-
-void SparseStatement::run() {
-    const CollectiveCall call(world_.movement_communicator(), "a statement");
-    const Stopwatch watch;
-    agree_on_terms();
-    const auto before = world_.communicator().traffic();
-    const auto planned_before = world_.planned_bytes();
-    if (left_.sparse)
-        run_sparse_left();
-    else
-        run_dense_left();
-    world_.note_planned_bytes(planned_);
-    const auto after = world_.communicator().traffic();
-    auto& report = world_.report();
-    report = {};
-    report.bytes_planned = world_.planned_bytes() - planned_before;
-    report.bytes_sent = after.bytes_sent - before.bytes_sent;
-    report.messages_sent = after.messages_sent - before.messages_sent;
-    report.exposed_seconds = after.seconds - before.seconds;
-    report.seconds = watch.seconds();
-}
-
-/// The dense result is made in a copy where it is on both sides, or where terms might fail one after the other.
-void SparseStatement::run_dense_left() {
-    auto& output = *left_.tensor;
-    bool is_aliased = false;
-    for (const auto& term : right_)
-        for (const auto& factor : term.factors) is_aliased = is_aliased || factor.tensor.get() == &output;
-    const bool apart = is_aliased || right_.size() > 1;
-    target_ = left_.tensor;
-    if (apart) {
-        target_ = TensorState::make(
-            *output.kernels, output.world_handle, [&] { return output.layout; }, output.name);
-        copy_array(target_->bytes.data(), output.bytes.data(), output.bytes.size(), nullptr);
-    }
-    for (std::size_t t = 0; t < right_.size(); ++t) add_dense_term(right_[t], terms_[t], t == 0 ? beta_ : nullptr);
-    if (apart) output.relocate(target_->layout, std::move(target_->bytes));
-    output.keep_real();
-}
-
-/// target = term + beta * target.
-void SparseStatement::add_dense_term(const Term& term, const LabelledTerm& labels, const void* beta) {
-    const Factor target{target_, left_.labels, false};
-    if (labels.is_dense) {
-        const std::vector<Term> alone{term};
-        Statement(target, alone, beta, kernels_).run();
-        return;
-    }
-    auto operands = labels.operands;
-    for (auto& operand : operands)
-        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
-    const bool is_plain = target_->layout.symmetry().trivial();
-    const auto whole = target_;
-    if (!is_plain) target_ = nullptr;
-    for (;;) {
-        const auto choice = next_step(labels, operands);
-        const bool is_last = choice.is_last;
-        auto result = computed(labels, operands, choice, is_last ? term.coefficient.data() : nullptr, beta);
-        if (is_last) {
-            target_ = whole;
-            if (!is_plain) {  // a tensor without the symmetry, which is projected
-                std::vector<std::string> names;
-                for (int label : labels.output) names.push_back(labels.names[static_cast<std::size_t>(label)]);
-                const Factor plain{result.dense, Labels(names), false};
-                const std::vector<Term> alone{Term{{}, {plain}, term.projection, {}, {}}};
-                Statement(target, alone, beta, kernels_).run();
-            }
-            return;
-        }
-        std::vector<Operand> next;
-        for (std::size_t o = 0; o < operands.size(); ++o)
-            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
-        next.push_back(std::move(result));
-        operands = std::move(next);
-    }
-}
-
-std::shared_ptr<SparseState> SparseStatement::sparse_term(const Term& term, const LabelledTerm& labels) {
-    auto operands = labels.operands;
-    for (auto& operand : operands)
-        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
-    for (;;) {
-        const auto choice = next_step(labels, operands);
-        auto result = computed(labels, operands, choice, choice.is_last ? term.coefficient.data() : nullptr, nullptr);
-        if (choice.is_last) return with_left_labels(std::move(result.sparse), labels);
-        std::vector<Operand> next;
-        for (std::size_t o = 0; o < operands.size(); ++o)
-            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
-        next.push_back(std::move(result));
-        operands = std::move(next);
-    }
-}
-
-/// The result as a tensor of the left-hand side's order, where that names a diagonal.
-std::shared_ptr<SparseState> SparseStatement::with_left_labels(std::shared_ptr<SparseState> result, const LabelledTerm& labels) const {
-    if (labels.left.size() == labels.output.size()) return result;
-    const auto& from = *result->pattern();
-    IndexColumns indices;
-    auto layout = *from.layout;
-    world_.agree([&] {
-        for (int label : labels.left)
-            indices.push_back(from.indices[static_cast<std::size_t>(
-                std::find(labels.output.begin(), labels.output.end(), label) - labels.output.begin())]);
-    });
-    for (auto& digit : layout.digits)
-        digit.mode = static_cast<int>(std::find(labels.left.begin(), labels.left.end(), labels.output[static_cast<std::size_t>(digit.mode)]) -
-                                      labels.left.begin());
-    const auto pattern = new_pattern(result->world, left_.sparse->lengths(), std::move(indices), layout);
-    return state_with(left_.sparse->lengths(), pattern, result->values().copy());
-}
-
-/// By nonzero of the left-hand side: is it one of the elements that the labels name?
-std::vector<bool> SparseStatement::named(const std::vector<int>& left_labels) const {
-    const auto& pattern = *left_.sparse->pattern();
-    std::vector<bool> result(static_cast<std::size_t>(pattern.count()), true);
-    for (std::size_t m = 0; m < left_labels.size(); ++m)
-        for (std::size_t other = 0; other < m; ++other)
-            if (left_labels[m] == left_labels[other])
-                for (std::size_t k = 0; k < result.size(); ++k) result[k] = result[k] && pattern.indices[m][k] == pattern.indices[other][k];
-    return result;
-}
-
-/// What stays of the left-hand side: elements that are not named, and beta times those that are; null: nothing.
-std::shared_ptr<SparseState> SparseStatement::old_elements(const std::vector<int>& left_labels) const {
-    const auto& old = *left_.sparse;
-    const bool all_named = distinct(left_labels).size() == left_labels.size(), replaces = beta_ != nullptr && kernels_.is_zero(beta_);
-    if (all_named && replaces && !right_.empty()) return nullptr;
-    SparseValues values;
-    if (all_named) {
-        world_.agree([&] {
-            values = old.values().copy();
-            if (beta_ != nullptr && !kernels_.is_one(beta_)) kernels_.scale(values.data(), values.count(), beta_);
-        });
-        return state_with(old.lengths(), old.pattern(), std::move(values));
-    }
-    AnyNonzeros kept;
-    world_.agree([&] {
-        const auto is_named = named(left_labels);
-        std::vector<std::size_t> places;
-        for (std::size_t k = 0; k < is_named.size(); ++k)
-            if (!is_named[k] || !replaces) places.push_back(k);
-        kept = selected(*old.pattern(), old.values(), places);
-        if (beta_ != nullptr && !replaces)
-            for (std::size_t i = 0; i < places.size(); ++i)
-                if (is_named[places[i]]) kernels_.scale(kept.values.data() + static_cast<std::int64_t>(i) * kernels_.size, 1, beta_);
-    });
-    auto state = state_with(old.lengths(), old.pattern(), old.values().copy());
-    state->replace(std::move(kept), SparsePattern::Place::anywhere);
-    return state;
-}
-
-void SparseStatement::run_sparse_left() {
-    std::shared_ptr<SparseState> sum;
-    for (std::size_t t = 0; t < right_.size(); ++t) {
-        auto result = sparse_term(right_[t], terms_[t]);
-        sum = sum ? united(*sum, *result) : result;
-    }
-    const auto old = old_elements(right_.empty() ? left_alone_.output.labels : terms_[0].left);
-    if (old) sum = sum ? united(*old, *sum) : old;
-    auto pattern = sum->pattern();
-    SparseValues values(kernels_, 0);
-    std::swap(values, sum->values());
-    sum = nullptr;
-    left_.sparse->adopt(std::move(pattern), std::move(values));
-}
-
-/// a + b.
-std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const SparseState& b) {
-    if (a.pattern() == b.pattern()) {
-        SparseValues values;
-        world_.agree([&] {
-            values = a.values().copy();
-            const local::ListedTransfer list{.count = a.count()};
-            kernels_.transfer_listed(list, b.values().data(), values.data(), nullptr, {.accumulate = true});
-        });
-        return state_with(a.lengths(), a.pattern(), std::move(values));
-    }
-    std::string key("sum");
-    append(key, static_cast<std::int64_t>(a.pattern()->identity));
-    append(key, static_cast<std::int64_t>(b.pattern()->identity));
-    std::shared_ptr<const SparsePattern> pattern;
-    std::shared_ptr<PreparedSparseStep> run;
-    if (const auto* const kept = world_.sparse_steps().find(key); kept != nullptr && is_usable(**kept, true, pattern)) run = *kept;
-    if (!run) {
-        const auto longest = std::max_element(a.lengths().begin(), a.lengths().end()) - a.lengths().begin();
-        const SparseLayout spread{{{static_cast<int>(longest), 1, world_.size(), 1}}};
-        const auto layout = a.pattern()->layout ? *a.pattern()->layout : b.pattern()->layout ? *b.pattern()->layout : spread;
-        auto made = std::make_unique<SparseUnion>(world_.movement_communicator(), spans_of(a.pattern()->indices),
-                                                  spans_of(b.pattern()->indices), layout, a.lengths(), require(text()));
-        planned_ += made->inspected_bytes();
-        auto bytes = made->list_bytes();
-        if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
-        pattern = made->has_pattern_of_first() ? a.pattern() : new_pattern(a.world, a.lengths(), made->take_indices(), layout);
-        run = std::make_shared<PreparedSparseStep>(a.world, std::move(made), bytes);
-        run->result = pattern;
-        keep(key, run);
-    }
-    planned_ += run->sum().sent_bytes(kernels_.size);
-    auto values = run->sum().values(kernels_, a.values().data(), b.values().data());
-    return state_with(a.lengths(), pattern, {std::move(values), kernels_.size});
 }
 
 std::string SparseStatement::explain() {
@@ -666,12 +446,14 @@ std::string SparseStatement::explain() {
             if (!choice.is_sparse) {
                 std::vector<std::int64_t> lengths;
                 for (int label : choice.output) lengths.push_back(step.extent(label));
-                step.result = DenseOperand{choice.output, new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ""};
+                step.result =
+                    DenseOperand{choice.output, new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ""};
             }
             const auto plan = plan_sparse_step(step, world_.size(), options);
             text += "step " + std::to_string(number) + ": " + to_string(plan, step);
             if (choice.is_last) break;
-            Operand result{choice.output, nullptr, nullptr, false, "result " + std::to_string(number), plan.result_nonzeros, choice.is_sparse};
+            Operand result{choice.output,        nullptr,         nullptr, false, "result " + std::to_string(number),
+                           plan.result_nonzeros, choice.is_sparse};
             std::vector<Operand> next;
             for (std::size_t o = 0; o < operands.size(); ++o)
                 if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);

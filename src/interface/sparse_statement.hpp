@@ -2,15 +2,13 @@
 #pragma once
 
 #include "arges/expression.hpp"
-#include "base/digest.hpp"
+#include "execute/sparse_match.hpp"
 #include "execute/sparse_step_run.hpp"
-#include "execute/sparse_union.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/product/product.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -20,7 +18,7 @@ namespace arges {
 /// What was found out about nonzeros, kept for the next time that the same ones meet.
 class PreparedSparseStep {
 public:
-    using Run = std::variant<std::unique_ptr<SparseStepRun>, std::unique_ptr<SparseUnion>>;
+    using Run = std::variant<std::unique_ptr<SparseStepRun>, std::unique_ptr<SparseMatch>>;
 
     /// @param most_bytes  of lists on the rank that has most
     PreparedSparseStep(std::shared_ptr<WorldState> world, Run run, std::int64_t most_bytes)
@@ -32,7 +30,7 @@ public:
     PreparedSparseStep& operator=(const PreparedSparseStep&) = delete;
 
     const SparseStepRun& product() const { return *std::get<std::unique_ptr<SparseStepRun>>(run_); }
-    const SparseUnion& sum() const { return *std::get<std::unique_ptr<SparseUnion>>(run_); }
+    const SparseMatch& match() const { return *std::get<std::unique_ptr<SparseMatch>>(run_); }
     std::int64_t bytes() const { return held_; }
     /// The pattern of a sparse result, as long as a tensor has it.
     std::weak_ptr<const SparsePattern> result;
@@ -87,6 +85,7 @@ private:
     using Values = std::vector<const std::byte*>;
 
     void check();
+    std::shared_ptr<SparseState> ones_of(const SparseState& mask) const;
     void check_types(const Term& term) const;
     LabelledTerm labelled(const Term& term) const;
     void agree_on_terms();
@@ -121,7 +120,7 @@ private:
     const ElementKernels& kernels_;
     WorldState& world_;
     std::vector<LabelledTerm> terms_;
-    Product left_alone_;  ///< where there are no terms
+    Product left_alone_;                   ///< where there are no terms
     std::shared_ptr<TensorState> target_;  ///< where a dense result is made
     std::int64_t free_bytes_ = 0;          ///< on the rank that has least
     std::int64_t planned_ = 0;

@@ -17,7 +17,8 @@
 
 namespace arges {
 
-/// An array of values on the host. Those of float and double may be a vector, which comes from files and goes to decompositions without a copy.
+/// An array of values on the host. Those of float and double may be a vector, which comes from files and goes to decompositions without a
+/// copy.
 class SparseValues {
 public:
     SparseValues() = default;

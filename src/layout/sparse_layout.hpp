@@ -13,8 +13,8 @@ struct SparseDigit {
     bool operator==(const SparseDigit&) const = default;
 };
 
-/// An element is on the rank that is the sum of its digits. Example: two parts of mode 0 with stride 1 and three of mode 1 with stride 2 are
-/// six ranks in a grid of 2 x 3.
+/// An element is on the rank that is the sum of its digits. Example: two parts of mode 0 with stride 1 and three of mode 1 with stride 2
+/// are six ranks in a grid of 2 x 3.
 struct SparseLayout {
     std::vector<SparseDigit> digits;
 

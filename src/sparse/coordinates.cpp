@@ -54,7 +54,8 @@ bool is_ascending(std::int64_t count, const Columns& columns) {
 
 void check_count(std::int64_t count) {
     if (count >= static_cast<std::int64_t>(none))
-        throw Unsupported("a sparse product has " + std::to_string(count) + " rows or columns on a rank, and may have 2^32 - 2; use more ranks");
+        throw Unsupported("a sparse product has " + std::to_string(count) +
+                          " rows or columns on a rank, and may have 2^32 - 2; use more ranks");
 }
 
 /// The set of the values in a range, as bits, with the number of those before each word.
@@ -98,7 +99,8 @@ std::pair<std::int64_t, std::int64_t> short_range(std::span<const std::int64_t> 
     if (column.empty()) return {0, 0};
     const auto [least, largest] = std::minmax_element(column.begin(), column.end());
     const auto range = *largest - *least + 1;
-    return range / dense_range <= static_cast<std::int64_t>(column.size()) ? std::pair(*least, range) : std::pair(std::int64_t{0}, std::int64_t{0});
+    return range / dense_range <= static_cast<std::int64_t>(column.size()) ? std::pair(*least, range)
+                                                                           : std::pair(std::int64_t{0}, std::int64_t{0});
 }
 
 }  // namespace
@@ -161,8 +163,7 @@ std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count,
     if (range > 0) {
         const ValueNumbers set(known.tuples[0], begin, range);
 #pragma omp parallel for schedule(static)
-        for (std::int64_t k = 0; k < count; ++k)
-            result[static_cast<std::size_t>(k)] = set.number(columns[0][static_cast<std::size_t>(k)]);
+        for (std::int64_t k = 0; k < count; ++k) result[static_cast<std::size_t>(k)] = set.number(columns[0][static_cast<std::size_t>(k)]);
         return result;
     }
     // Both in order, side by side.

@@ -171,14 +171,17 @@ public:
             // Other values at the same places.
             for (auto& term : sparse_factors)
                 for (auto& tensor : term)
-                    if (tensor.state()) change(tensor, wholes[static_cast<std::size_t>(&term - sparse_factors.data())][static_cast<std::size_t>(&tensor - term.data())]);
+                    if (tensor.state())
+                        change(tensor, wholes[static_cast<std::size_t>(&term - sparse_factors.data())]
+                                             [static_cast<std::size_t>(&tensor - term.data())]);
         }
     }
 
     std::string text() const {
         const auto show = [&](const std::vector<int>& labels, bool is_sparse) {
             std::string s = is_sparse ? "S[" : "D[";
-            for (int l : labels) s += std::string(1, static_cast<char>('a' + l)) + std::to_string(extents_[static_cast<std::size_t>(l)]) + " ";
+            for (int l : labels)
+                s += std::string(1, static_cast<char>('a' + l)) + std::to_string(extents_[static_cast<std::size_t>(l)]) + " ";
             return s + "]";
         };
         auto s = show(left_, left_is_sparse_) + (accumulates_ ? " += " : " = ");
@@ -272,7 +275,9 @@ private:
     Expression<T> vouched(std::size_t t, Expression<T> e) const {
         std::string repeated, summed;
         for (std::size_t l = 0; l < extents_.size(); ++l) {
-            const auto count = [&](const std::vector<int>& labels) { return std::count(labels.begin(), labels.end(), static_cast<int>(l)); };
+            const auto count = [&](const std::vector<int>& labels) {
+                return std::count(labels.begin(), labels.end(), static_cast<int>(l));
+            };
             std::ptrdiff_t in_factors = 0;
             for (const auto& f : factors_[t]) in_factors += count(f.labels);
             const auto name = static_cast<char>('a' + l);

@@ -51,7 +51,7 @@ public:
         double sorted = 0, messages = 0;
         std::vector<double> here;  // nonzeros of the sparse operands on a rank
         for (const auto& operand : step_.sparse) {
-            const auto own = distinct(operand.labels);
+            const auto own = SparseStep::distinct(operand.labels);
             here.push_back(static_cast<double>(operand.nonzeros) / parts(grid, own) * imbalance(grid, own));
             const bool stays = operand.layout && *operand.layout == in_modes(grid, operand.labels);
             if (!stays || grid.copies_of(own).size() > 1) {
@@ -62,13 +62,13 @@ public:
             plan.memory_bytes += here.back() * (nonzero_bytes(operand.labels, step_.element_bytes) + 16);
         }
         for (const auto& operand : step_.dense) {
-            const auto bytes = local_size(grid, distinct(operand.labels)) * element;
+            const auto bytes = local_size(grid, SparseStep::distinct(operand.labels)) * element;
             plan.memory_bytes += bytes;
             plan.dense_bytes += bytes;
         }
         double loops = 1;
         for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
-        plan.products = step_.sparse.size() == 2 ? expected_products() / static_cast<double>(grid.ranks()) : here[0] * loops;
+        plan.products = step_.sparse.size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) : here[0] * loops;
         const auto summed = static_cast<double>(grid.copies_of(step_.output).size());
         if (step_.result) {
             const auto bytes = local_size(grid, step_.output) * element;
@@ -77,7 +77,7 @@ public:
         } else {
             plan.result_nonzeros = expected_nonzeros(step_);
             // Parts of sums: each rank of those that share them may have most of the elements.
-            const auto part = std::min(plan.products, occupied(local_size(grid, step_.output), plan.products));
+            const auto part = step_.has_mask() ? here[2] : std::min(plan.products, occupied(local_size(grid, step_.output), plan.products));
             plan.memory_bytes += part * nonzero_bytes(step_.output, step_.element_bytes);
             sorted += part;
             if (summed > 1) plan.result_bytes = part * nonzero_bytes(step_.output, step_.element_bytes);
@@ -87,25 +87,19 @@ public:
         plan.seconds = plan.products * nonzero_seconds + sorted * sorted_seconds +
                        (plan.dense_bytes + plan.result_bytes) / machine.copied_bytes_per_second;
         if (grid.ranks() > 1)
-            plan.seconds += (plan.sparse_bytes + plan.dense_bytes + plan.result_bytes) / machine.bytes_per_second +
-                            messages * machine.message_seconds;
+            plan.seconds +=
+                (plan.sparse_bytes + plan.dense_bytes + plan.result_bytes) / machine.bytes_per_second + messages * machine.message_seconds;
         return plan;
     }
 
     /// Multiplications of two sparse factors whose nonzeros lie at random.
     double expected_products() const {
         double shared = 1;
-        for (int label : distinct(step_.sparse[0].labels))
+        for (int label : SparseStep::distinct(step_.sparse[0].labels))
             if (SparseStep::has(step_.sparse[1].labels, label)) shared *= std::max(1.0, extent(label));
         return static_cast<double>(step_.sparse[0].nonzeros) * static_cast<double>(step_.sparse[1].nonzeros) / shared;
     }
 
-    static std::vector<int> distinct(const std::vector<int>& labels) {
-        std::vector<int> result;
-        for (int label : labels)
-            if (!SparseStep::has(result, label)) result.push_back(label);
-        return result;
-    }
     double size(const std::vector<int>& labels) const {
         double product = 1;
         for (int label : labels) product *= extent(label);
@@ -142,6 +136,13 @@ private:
 }  // namespace
 
 bool SparseStep::has(const std::vector<int>& labels, int label) { return std::find(labels.begin(), labels.end(), label) != labels.end(); }
+
+std::vector<int> SparseStep::distinct(const std::vector<int>& labels) {
+    std::vector<int> result;
+    for (int label : labels)
+        if (!has(result, label)) result.push_back(label);
+    return result;
+}
 
 bool SparseStep::in_factors(int label) const {
     const auto has_label = [&](const auto& operand) { return has(operand.labels, label); };
@@ -258,6 +259,7 @@ std::string LabelGrid::to_string(const std::vector<std::string>& names) const {
 }
 
 double expected_nonzeros(const SparseStep& step) {
+    if (step.has_mask()) return static_cast<double>(step.sparse[2].nonzeros);
     const Pricer pricer(step, {});
     if (step.sparse.size() == 2) {
         const auto products = pricer.expected_products();
@@ -309,7 +311,8 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
     const auto about = [](double number) { return "~" + with_commas(std::llround(number)); };
     std::string text;
-    for (const auto& operand : step.sparse) text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(operand.nonzeros) + " nonzeros)";
+    for (const auto& operand : step.sparse)
+        text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(operand.nonzeros) + " nonzeros)";
     for (const auto& operand : step.dense) text += " * " + operand.name;
     text += step.result ? " to a dense result\n" : " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n";
     text += "  grid " + plan.grid.to_string(step.label_names) + "; multiplications on a rank " + about(plan.products) + "\n";

@@ -14,10 +14,10 @@ namespace arges {
 
 /// A sparse factor. A label that occurs twice is a diagonal.
 struct SparseOperand {
-    std::vector<int> labels;                       ///< of its modes
-    std::int64_t nonzeros = 0;                     ///< over all ranks
-    std::optional<SparseLayout> layout{};          ///< where they lie, if that follows from their indices
-    std::string name{};                            ///< for explanations
+    std::vector<int> labels;               ///< of its modes
+    std::int64_t nonzeros = 0;             ///< over all ranks
+    std::optional<SparseLayout> layout{};  ///< where they lie, if that follows from their indices
+    std::string name{};                    ///< for explanations
 };
 
 /// A dense factor, or a dense result.
@@ -27,11 +27,12 @@ struct DenseOperand {
     std::string name{};  ///< for explanations
 };
 
-/// result = sum over the other labels of a sparse factor times dense ones, or of two sparse factors. The result is dense or sparse.
+/// result = sum over the other labels of a sparse factor times dense ones, or of two sparse factors, or of two and a third that has all
+/// labels of the result, and no others: a mask, beside whose nonzeros nothing is computed. The result is dense or sparse.
 struct SparseStep {
     std::vector<std::int64_t> label_extents;
     std::vector<std::string> label_names;
-    std::vector<SparseOperand> sparse;  ///< one or two; with two there are no dense factors
+    std::vector<SparseOperand> sparse;  ///< one to three; with more than one there are no dense factors
     std::vector<DenseOperand> dense;
     std::vector<int> output;             ///< labels of the result, each once
     std::optional<DenseOperand> result;  ///< where a dense result lies; none: it is sparse
@@ -40,10 +41,13 @@ struct SparseStep {
     std::int64_t extent(int label) const { return label_extents[static_cast<std::size_t>(label)]; }
     bool has_output(int label) const;
     bool in_factors(int label) const;
+    bool has_mask() const { return sparse.size() == 3; }
     /// Labels of dense factors, or of the result alone, that the sparse factors lack; ascending.
     std::vector<int> dense_labels() const;
     /// True if the modes have the label.
     static bool has(const std::vector<int>& labels, int label);
+    /// Each label once.
+    static std::vector<int> distinct(const std::vector<int>& labels);
 };
 
 /// Ranks in a grid over labels: a label is spread cyclically over its parts. rank = sum of coordinate * stride; the first label is fastest.

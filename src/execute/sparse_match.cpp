@@ -1,0 +1,73 @@
+#include "execute/sparse_match.hpp"
+
+#include "redistribute/movement_run.hpp"
+
+namespace arges {
+
+SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>& operands, const SparseLayout& to,
+                         std::span<const std::int64_t> lengths, const RequireBytes& require)
+    : all_(lengths.size()) {
+    const auto width = static_cast<std::int64_t>(lengths.size() * sizeof(std::int64_t));
+    std::int64_t most = 0;
+    for (const auto& columns : operands) {
+        moves_.emplace_back(comm, columns, nullptr, to, std::vector<std::int64_t>{0});
+        most += moves_.back().most();
+    }
+    require(most * (2 * width + 32));
+    for (std::size_t o = 0; o < operands.size(); ++o) {
+        IndexColumns moved;
+        const bool stays = moves_[o].stays();
+        if (!stays) {
+            moved = moves_[o].indices(operands[o]);
+            inspected_bytes_ += moves_[o].sent() * width;
+        }
+        agree(comm, [&] {
+            for (std::size_t m = 0; m < all_.size(); ++m) {
+                const std::span<const std::int64_t> column = stays ? operands[o][m] : std::span<const std::int64_t>(moved[m]);
+                all_[m].insert(all_[m].end(), column.begin(), column.end());
+            }
+        });
+        begin_.push_back(begin_.back() + moves_[o].count());
+    }
+    std::int64_t same[] = {1};
+    agree(comm, [&] {
+        const std::vector<std::int64_t> reversed(lengths.rbegin(), lengths.rend());
+        runs_ = sparse::sorted_runs(count(), {all_.rbegin(), all_.rend()}, {}, reversed);
+        if (count() == 0) runs_.start = {0};
+        bool is_first = moves_[0].stays() && runs_.count() == moves_[0].count();
+        for (std::int64_t run = 0; run < runs_.count() && is_first; ++run) is_first = runs_.first(run) == static_cast<std::size_t>(run);
+        same[0] = is_first ? 1 : 0;
+    });
+    if (comm != nullptr) same[0] = comm->minimum(same[0]);
+    has_pattern_of_first_ = same[0] == 1;
+}
+
+IndexColumns SparseMatch::indices_of(const std::vector<std::int64_t>& wanted) const {
+    IndexColumns result;
+    for (const auto& column : all_) {
+        auto& to = result.emplace_back();
+        to.reserve(wanted.size());
+        for (auto run : wanted) to.push_back(column[runs_.first(run)]);
+    }
+    return result;
+}
+
+const std::byte* SparseMatch::values(std::size_t operand, const std::byte* from, std::int64_t element_bytes,
+                                     Buffer<std::byte>& room) const {
+    if (moves_[operand].stays()) return from;
+    room = moves_[operand].values(from, element_bytes);
+    return room.data();
+}
+
+std::int64_t SparseMatch::sent_bytes(std::size_t operand, std::int64_t element_bytes) const {
+    return moves_[operand].stays() ? 0 : moves_[operand].sent() * element_bytes;
+}
+
+std::int64_t SparseMatch::list_bytes() const {
+    auto bytes = static_cast<std::int64_t>((runs_.order.size() + runs_.start.size()) * sizeof(std::int64_t));
+    for (const auto& move : moves_) bytes += move.list_bytes();
+    for (const auto& column : all_) bytes += static_cast<std::int64_t>(column.size() * sizeof(std::int64_t));
+    return bytes;
+}
+
+}  // namespace arges

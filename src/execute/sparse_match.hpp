@@ -1,0 +1,49 @@
+/// Nonzeros of several sparse tensors side by side: which of them are at the same indices.
+#pragma once
+
+#include "execute/sparse_move.hpp"
+#include "sparse/coordinates.hpp"
+
+#include <deque>
+
+namespace arges {
+
+/// Found once for nonzeros that stay the same; then values are moved along the lists.
+class SparseMatch {
+public:
+    /// Collective. @param comm null for one rank  @param operands a column for each mode  @param to where the nonzeros come together
+    /// @param lengths of the modes
+    SparseMatch(const Communicator* comm, const std::vector<IndexSpans>& operands, const SparseLayout& to,
+                std::span<const std::int64_t> lengths, const RequireBytes& require);
+
+    /// Nonzeros of all operands, one operand behind the other, in runs of equal indices; in a run, operands in their order.
+    const sparse::Runs& runs() const { return runs_; }
+    /// Where an operand's nonzeros begin among those of all.
+    std::int64_t begin(std::size_t operand) const { return begin_[operand]; }
+    /// Nonzeros of all operands on this rank.
+    std::int64_t count() const { return begin_.back(); }
+    /// The runs are the nonzeros of the first operand, in the same places and order. The same on all ranks.
+    bool has_pattern_of_first() const { return has_pattern_of_first_; }
+    /// The indices of the runs that `wanted` is true for, a column for each mode.
+    IndexColumns indices_of(const std::vector<std::int64_t>& wanted) const;
+    /// Values of an operand, of so many bytes, in the order in which its nonzeros are counted here; `room` holds them where they have
+    /// moved. Collective.
+    const std::byte* values(std::size_t operand, const std::byte* from, std::int64_t element_bytes, Buffer<std::byte>& room) const;
+    /// Gives the indices up, which are not needed to move values. Local.
+    void forget_indices() { all_ = {}; }
+    /// Bytes of indices that were sent from this rank, and of values of an operand that each run sends.
+    std::int64_t inspected_bytes() const { return inspected_bytes_; }
+    std::int64_t sent_bytes(std::size_t operand, std::int64_t element_bytes) const;
+    /// Memory of the lists, in bytes.
+    std::int64_t list_bytes() const;
+
+private:
+    std::deque<SparseMove> moves_;
+    std::vector<std::int64_t> begin_{0};
+    sparse::Runs runs_;
+    IndexColumns all_;
+    bool has_pattern_of_first_ = false;
+    std::int64_t inspected_bytes_ = 0;
+};
+
+}  // namespace arges

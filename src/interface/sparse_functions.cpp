@@ -1,0 +1,286 @@
+// Functions of elements are called where sparse operands have nonzeros: dense operands are read there, values are brought side by side.
+#include "interface/sparse_functions.hpp"
+
+#include "arges/error.hpp"
+#include "base/element_at.hpp"
+#include "base/text.hpp"
+#include "comm/collective_call.hpp"
+#include "execute/sparse_match.hpp"
+#include "interface/check_labels.hpp"
+#include "interface/sparse_statement.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace arges {
+
+namespace {
+
+std::string text_of(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
+
+class SparseElementFunction {
+public:
+    SparseElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
+                          const statements::BulkFunction& f, const statements::SparseRule& rule)
+        : left_(left), operands_(operands), kernels_(result), f_(f), rule_(rule),
+          world_(left.sparse ? *left.sparse->world : *left.tensor->world) {}
+
+    void run(bool accumulate) {
+        world_.agree([&] { check(); });
+        for (std::size_t o = 0; o < operands_.size(); ++o)
+            if (operands_[o].sparse) sources_.push_back(in_left_order(operands_[o]));
+        read_dense_operands();
+        compute();
+        commit(accumulate);
+    }
+
+private:
+    /// An operand with modes in the order of the left-hand side's labels.
+    struct Source {
+        std::shared_ptr<SparseState> state;
+        std::shared_ptr<const SparsePattern> pattern;  // of the tensor itself
+        std::vector<std::size_t> modes;                // of the left-hand side's labels
+        IndexSpans columns() const {
+            IndexSpans result;
+            for (auto m : modes) result.push_back(pattern->indices[m]);
+            return result;
+        }
+    };
+
+    const World& handle() const { return left_.sparse ? left_.sparse->world_handle : left_.tensor->world_handle; }
+    const std::vector<std::int64_t>& lengths() const { return left_.sparse ? left_.sparse->lengths() : left_.tensor->shape().extents(); }
+
+    void check() {
+        const auto& names = left_.labels.names();
+        const std::set<std::string> known(names.begin(), names.end());
+        if (known.size() < names.size())
+            throw InvalidArgument(text_of(left_) + " = map(...): a label is repeated; give each dimension a label of its own");
+        bool any_sparse = false;
+        for (const auto& operand : operands_) {
+            if ((operand.sparse ? operand.sparse->world : operand.tensor->world).get() != &world_)
+                throw InvalidArgument(title_of(left_) + " and " + title_of(operand) + " live on different worlds; use transfer() first");
+            if (operand.conjugated) throw InvalidArgument(text_of(operand) + " in map(...) is conjugated; let the function conjugate it");
+            Term alone;
+            alone.factors = {operand};
+            alone.repeated = missing(names, operand.labels.names());
+            labelled_product(left_, alone);
+            for (const auto& label : operand.labels.names())
+                if (known.count(label) == 0)
+                    throw InvalidArgument(text_of(operand) + " in map(...): the output has no label '" + label +
+                                          "'; sum over it in a statement before");
+            any_sparse = any_sparse || operand.sparse;
+            const std::set<std::string> own(operand.labels.names().begin(), operand.labels.names().end());
+            if (operand.sparse && (own != known || own.size() < operand.labels.names().size()))
+                throw InvalidArgument(text_of(operand) + " in map(...) is sparse and has other labels than the output " + text_of(left_) +
+                                      "; give it each of them once, by a statement before");
+            const auto* const space = operand.sparse ? nullptr : operand.tensor->kernels->space;
+            if (space != nullptr)
+                throw InvalidArgument(text_of(operand) + " in map(...) lies in the memory of " + space->name + "; use tensors on the host");
+        }
+        if (!any_sparse)
+            throw InvalidArgument(text_of(left_) +
+                                  " = map(...) is sparse, but no operand is: all of its elements would be stored; use a dense "
+                                  "tensor, or SparseTensor::from_dense()");
+        if (!left_.sparse && !left_.tensor->shape().symmetry().trivial())
+            throw InvalidArgument(text_of(left_) + " = map(...) has a symmetry, which sparse operands do not have; use a tensor without");
+    }
+
+    static std::vector<std::string> missing(const std::vector<std::string>& all, const std::vector<std::string>& some) {
+        std::vector<std::string> result;
+        for (const auto& label : all)
+            if (std::find(some.begin(), some.end(), label) == some.end()) result.push_back(label);
+        return result;
+    }
+
+    Source in_left_order(const Factor& operand) const {
+        Source source{operand.sparse, operand.sparse->pattern(), {}};
+        const auto& own = operand.labels.names();
+        for (const auto& label : left_.labels.names())
+            source.modes.push_back(static_cast<std::size_t>(std::find(own.begin(), own.end(), label) - own.begin()));
+        return source;
+    }
+
+    /// A tensor with the modes and the pattern of the left-hand side's labels, whose values do not matter.
+    std::shared_ptr<SparseState> like(const Source& source, const ElementKernels& kernels) const {
+        std::shared_ptr<SparseState> result;
+        world_.agree([&] {
+            result = std::make_shared<SparseState>(kernels, handle(), source.pattern->lengths, "");
+            Buffer<std::byte> values(source.pattern->count() * kernels.size);
+            kernels.fill(values.data(), source.pattern->count(), kernels.zero);
+            result->adopt(source.pattern, {std::move(values), kernels.size});
+        });
+        return result;
+    }
+
+    /// The elements of dense operands where one sparse operand, or any, has nonzeros, as further sparse tensors.
+    void read_dense_operands() {
+        const auto sparse_count = sources_.size();
+        std::size_t next = 0;
+        by_operand_.assign(operands_.size(), 0);
+        for (std::size_t o = 0; o < operands_.size(); ++o)
+            if (operands_[o].sparse) by_operand_[o] = next++;
+        for (std::size_t o = 0; o < operands_.size(); ++o) {
+            if (operands_[o].sparse) continue;
+            by_operand_[o] = sources_.size();
+            // Where functions are called at the nonzeros of any operand, elements are read at those of each, one behind the other.
+            std::shared_ptr<SparseState> all;
+            const auto reads = rule_.over == MapOver::any ? sparse_count : std::size_t{1};
+            for (std::size_t s = 0; s < reads; ++s) {
+                const Factor places{nullptr, labels_of(sources_[s]), false, like(sources_[s], *rule_.readers[o])};
+                std::shared_ptr<SparseState> read;
+                world_.agree([&] { read = std::make_shared<SparseState>(*rule_.readers[o], handle(), lengths(), ""); });
+                Factor target{nullptr, left_.labels, false, all ? all : read};
+                Term term;
+                term.factors = {places, operands_[o]};
+                const std::vector<Term> terms{term};
+                SparseStatement(target, terms, all ? nullptr : rule_.readers[o]->zero, *rule_.readers[o]).run();
+                all = target.sparse;
+            }
+            Source source{all, all->pattern(), {}};
+            for (std::size_t m = 0; m < lengths().size(); ++m) source.modes.push_back(m);
+            sources_.push_back(std::move(source));
+        }
+        needed_ = sparse_count;
+    }
+
+    Labels labels_of(const Source& source) const {
+        std::vector<std::string> names(source.modes.size());
+        for (std::size_t d = 0; d < source.modes.size(); ++d) names[source.modes[d]] = left_.labels.names()[d];
+        return Labels(std::move(names));
+    }
+
+    static bool is_in_order(const Source& source) {
+        for (std::size_t m = 0; m < source.modes.size(); ++m)
+            if (source.modes[m] != m) return false;
+        return true;
+    }
+
+    void compute() {
+        const auto& first = sources_.front();
+        const bool is_shared = std::all_of(sources_.begin(), sources_.end(), [&](const Source& source) {
+            return source.pattern == first.pattern && source.modes == first.modes;
+        });
+        if (is_shared && is_in_order(first)) {
+            pattern_ = first.pattern;
+            world_.agree([&] {
+                std::vector<const void*> inputs;
+                for (auto s : by_operand_) inputs.push_back(sources_[s].state->values().data());
+                call(inputs, pattern_->count());
+            });
+            return;
+        }
+        std::vector<IndexSpans> columns;
+        for (const auto& source : sources_) columns.push_back(source.columns());
+        const auto longest = std::max_element(lengths().begin(), lengths().end()) - lengths().begin();
+        SparseLayout layout{{{static_cast<int>(longest), 1, world_.size(), 1}}};
+        for (const auto& source : sources_)
+            if (source.pattern->layout && is_in_order(source)) {
+                layout = *source.pattern->layout;
+                break;
+            }
+        const auto require = [this](std::int64_t bytes) {
+            const auto left = world_.least_free_bytes();
+            if (bytes > left)
+                throw OutOfMemory(text_of(left_) + " = map(...) takes " + with_commas(bytes) + " bytes on a rank, and the limit leaves " +
+                                  with_commas(left) + "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+        };
+        const SparseMatch match(world_.movement_communicator(), columns, layout, lengths(), require);
+        std::vector<Buffer<std::byte>> rooms(sources_.size());
+        std::vector<const std::byte*> values;
+        for (std::size_t s = 0; s < sources_.size(); ++s)
+            values.push_back(match.values(s, sources_[s].state->values().data(), sources_[s].state->kernels->size, rooms[s]));
+        sparse::NonzeroIndices indices{lengths(), {}};
+        world_.agree([&] {
+            const auto& runs = match.runs();
+            const auto owner = [&](std::int64_t position) {
+                std::size_t s = 0;
+                while (s + 1 < sources_.size() && position >= match.begin(s + 1)) ++s;
+                return s;
+            };
+            // A run is wanted where all sparse operands are in it, any of them, or the first.
+            std::vector<std::int64_t> wanted;
+            std::vector<std::vector<std::int64_t>> places(sources_.size());
+            for (std::int64_t run = 0; run < runs.count(); ++run) {
+                std::vector<std::int64_t> place(sources_.size(), -1);
+                for (auto k = runs.start[static_cast<std::size_t>(run)]; k < runs.start[static_cast<std::size_t>(run) + 1]; ++k) {
+                    const auto position = runs.order[static_cast<std::size_t>(k)];
+                    const auto s = owner(position);
+                    place[s] = position - match.begin(s);
+                }
+                const auto stored =
+                    std::count_if(place.begin(), place.begin() + static_cast<std::ptrdiff_t>(needed_), [](auto p) { return p >= 0; });
+                if (rule_.over == MapOver::any ? stored == 0 : stored < static_cast<std::ptrdiff_t>(needed_)) continue;
+                wanted.push_back(run);
+                for (std::size_t s = 0; s < places.size(); ++s) places[s].push_back(place[s]);
+            }
+            indices.indices = match.indices_of(wanted);
+            std::vector<Buffer<std::byte>> arrays;
+            std::vector<const void*> inputs;
+            const auto count = static_cast<std::int64_t>(wanted.size());
+            for (auto s : by_operand_) {
+                const auto& kernels = *sources_[s].state->kernels;
+                auto& array = arrays.emplace_back(count * kernels.size);
+                for (std::int64_t k = 0; k < count; ++k) {
+                    const auto place = places[s][static_cast<std::size_t>(k)];
+                    copy_element(element_at(array.data(), k, kernels.size),
+                                 place < 0 ? kernels.zero : element_at(values[s], place, kernels.size), kernels.size);
+                }
+                inputs.push_back(array.data());
+            }
+            call(inputs, count);
+        });
+        pattern_ = SparseState::pattern_of(left_.sparse ? left_.sparse->world : left_.tensor->world, std::move(indices), layout);
+    }
+
+    void call(const std::vector<const void*>& inputs, std::int64_t count) {
+        results_ = Buffer<std::byte>(count * kernels_.size);
+        f_(inputs, results_.data(), count);
+    }
+
+    void commit(bool accumulate) {
+        std::shared_ptr<SparseState> result;
+        world_.agree([&] { result = std::make_shared<SparseState>(kernels_, handle(), lengths(), ""); });
+        result->adopt(pattern_, {std::move(results_), kernels_.size});
+        const bool overwrites = rule_.over == MapOver::target;  // others stay as they are
+        const auto& algebra = overwrites ? *rule_.result_reader : kernels_;
+        if (left_.sparse && !accumulate && !overwrites) {
+            SparseValues values(kernels_, 0);
+            std::swap(values, result->values());
+            left_.sparse->adopt(pattern_, std::move(values));
+            return;
+        }
+        Term term;
+        term.factors = {Factor{nullptr, left_.labels, false, result}};
+        const std::vector<Term> terms{term};
+        SparseStatement(left_, terms, accumulate || overwrites ? nullptr : kernels_.zero, algebra).run();
+    }
+
+    const Factor& left_;
+    const std::vector<Factor>& operands_;
+    const ElementKernels& kernels_;
+    const statements::BulkFunction& f_;
+    const statements::SparseRule& rule_;
+    WorldState& world_;
+    std::vector<Source> sources_;  // sparse operands, then what was read of dense ones
+    std::vector<std::size_t> by_operand_;
+    std::size_t needed_ = 0;  // sparse operands
+    std::shared_ptr<const SparsePattern> pattern_;
+    Buffer<std::byte> results_;
+};
+
+}  // namespace
+
+void apply_to_sparse(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
+                     const statements::BulkFunction& f, bool accumulate, const statements::SparseRule& rule) {
+    const auto& world = left.sparse ? left.sparse->world : left.tensor->world;
+    const auto identity = [&](const Factor& factor) {
+        return factor.sparse ? factor.sparse->pattern()->identity : factor.tensor->world->digest(factor.tensor->shape());
+    };
+    Digest digest;
+    digest.add(left.labels.names().size()).add(identity(left)).add(operands.size()).add(rule.over);
+    for (const auto& operand : operands) digest.add(operand.labels.names().size()).add(identity(operand));
+    const CollectiveCall call(world->movement_communicator(), "map", digest.value(), accumulate);
+    SparseElementFunction(left, operands, result, f, rule).run(accumulate);
+}
+
+}  // namespace arges

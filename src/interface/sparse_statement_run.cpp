@@ -1,0 +1,301 @@
+// Running statements with sparse tensors: step by step, then what the left-hand side keeps.
+#include "base/stopwatch.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/sparse_statement.hpp"
+#include "interface/statement.hpp"
+#include "local/convert.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace arges {
+
+/// Elements in the type of the statement.
+const std::byte* SparseStatement::elements_of(const Operand& operand, std::vector<Buffer<std::byte>>& converted) const {
+    const auto* const own = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
+    const auto* const elements = operand.sparse ? operand.sparse->values().data() : operand.dense->bytes.data();
+    if (*own->type == *kernels_.type) return elements;
+    const auto count = operand.sparse ? operand.sparse->count() : operand.dense->count();
+    world_.agree([&] {
+        converted.emplace_back(count * kernels_.size);
+        local::convert_elements(*own->type, kernels_, elements, converted.back().data(), count);
+    });
+    return converted.back().data();
+}
+
+SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice,
+                                                   const void* alpha, const void* beta) {
+    auto step = step_for(term, operands, choice);
+    Operand result{choice.output, nullptr, nullptr, false, "", 0, choice.is_sparse};
+    std::vector<std::int64_t> lengths;
+    for (int label : choice.output) lengths.push_back(step.extent(label));
+    if (!choice.is_sparse) {
+        auto target = choice.is_last ? target_ : nullptr;
+        if (!target) {
+            target = TensorState::make(
+                kernels_, handle(), [&] { return new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))); }, "");
+            beta = kernels_.zero;
+        }
+        step.result = DenseOperand{choice.is_last ? term.left : choice.output, target->layout, ""};
+        result.dense = target;
+    }
+    std::shared_ptr<const SparsePattern> pattern;
+    const auto run = prepared(step, operands, choice, pattern);
+    std::vector<Buffer<std::byte>> converted;
+    Values sparse;
+    std::vector<const void*> dense;
+    std::vector<bool> conjugated;
+    for (auto o : choice.operands) {
+        const auto* const elements = elements_of(operands[o], converted);
+        if (operands[o].is_sparse)
+            sparse.push_back(elements);
+        else
+            dense.push_back(elements);
+        conjugated.push_back(operands[o].conjugated);
+    }
+    const auto& product = run->product();
+    planned_ += product.sent_bytes(kernels_.size);
+    world_.note_working(product.working_bytes(kernels_.size));
+    if (result.dense) {
+        product.run(kernels_, sparse, dense, conjugated, alpha, beta, result.dense->bytes.data(), world_.workspace());
+        return result;
+    }
+    auto values = product.run(kernels_, sparse, dense, conjugated, alpha, world_.workspace());
+    result.sparse = state_with(std::move(lengths), std::move(pattern), {std::move(values), kernels_.size});
+    result.nonzeros = static_cast<double>(result.sparse->pattern()->total);
+    return result;
+}
+
+std::shared_ptr<SparseState> SparseStatement::state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,
+                                                         SparseValues values) const {
+    std::shared_ptr<SparseState> state;
+    world_.agree([&] { state = std::make_shared<SparseState>(kernels_, handle(), std::move(lengths), ""); });
+    state->adopt(std::move(pattern), std::move(values));
+    return state;
+}
+
+void SparseStatement::run() {
+    const CollectiveCall call(world_.movement_communicator(), "a statement");
+    const Stopwatch watch;
+    agree_on_terms();
+    const auto before = world_.communicator().traffic();
+    const auto planned_before = world_.planned_bytes();
+    if (left_.sparse)
+        run_sparse_left();
+    else
+        run_dense_left();
+    world_.note_planned_bytes(planned_);
+    const auto after = world_.communicator().traffic();
+    auto& report = world_.report();
+    report = {};
+    report.bytes_planned = world_.planned_bytes() - planned_before;
+    report.bytes_sent = after.bytes_sent - before.bytes_sent;
+    report.messages_sent = after.messages_sent - before.messages_sent;
+    report.exposed_seconds = after.seconds - before.seconds;
+    report.seconds = watch.seconds();
+}
+
+/// The dense result is made in a copy where it is on both sides, or where terms might fail one after the other.
+void SparseStatement::run_dense_left() {
+    auto& output = *left_.tensor;
+    bool is_aliased = false;
+    for (const auto& term : right_)
+        for (const auto& factor : term.factors) is_aliased = is_aliased || factor.tensor.get() == &output;
+    const bool apart = is_aliased || right_.size() > 1;
+    target_ = left_.tensor;
+    if (apart) {
+        target_ = TensorState::make(
+            *output.kernels, output.world_handle, [&] { return output.layout; }, output.name);
+        copy_array(target_->bytes.data(), output.bytes.data(), output.bytes.size(), nullptr);
+    }
+    for (std::size_t t = 0; t < right_.size(); ++t) add_dense_term(right_[t], terms_[t], t == 0 ? beta_ : nullptr);
+    if (apart) output.relocate(target_->layout, std::move(target_->bytes));
+    output.keep_real();
+}
+
+/// target = term + beta * target.
+void SparseStatement::add_dense_term(const Term& term, const LabelledTerm& labels, const void* beta) {
+    const Factor target{target_, left_.labels, false};
+    if (labels.is_dense) {
+        const std::vector<Term> alone{term};
+        Statement(target, alone, beta, kernels_).run();
+        return;
+    }
+    auto operands = labels.operands;
+    for (auto& operand : operands)
+        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+    const bool is_plain = target_->layout.symmetry().trivial();
+    const auto whole = target_;
+    if (!is_plain) target_ = nullptr;
+    for (;;) {
+        const auto choice = next_step(labels, operands);
+        const bool is_last = choice.is_last;
+        auto result = computed(labels, operands, choice, is_last ? term.coefficient.data() : nullptr, beta);
+        if (is_last) {
+            target_ = whole;
+            if (!is_plain) {  // a tensor without the symmetry, which is projected
+                std::vector<std::string> names;
+                for (int label : labels.output) names.push_back(labels.names[static_cast<std::size_t>(label)]);
+                const Factor plain{result.dense, Labels(names), false};
+                const std::vector<Term> alone{Term{{}, {plain}, term.projection, {}, {}}};
+                Statement(target, alone, beta, kernels_).run();
+            }
+            return;
+        }
+        std::vector<Operand> next;
+        for (std::size_t o = 0; o < operands.size(); ++o)
+            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
+        next.push_back(std::move(result));
+        operands = std::move(next);
+    }
+}
+
+std::shared_ptr<SparseState> SparseStatement::sparse_term(const Term& term, const LabelledTerm& labels) {
+    auto operands = labels.operands;
+    for (auto& operand : operands)
+        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+    for (;;) {
+        const auto choice = next_step(labels, operands);
+        auto result = computed(labels, operands, choice, choice.is_last ? term.coefficient.data() : nullptr, nullptr);
+        if (choice.is_last) return with_left_labels(std::move(result.sparse), labels);
+        std::vector<Operand> next;
+        for (std::size_t o = 0; o < operands.size(); ++o)
+            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
+        next.push_back(std::move(result));
+        operands = std::move(next);
+    }
+}
+
+/// The result as a tensor of the left-hand side's order, where that names a diagonal.
+std::shared_ptr<SparseState> SparseStatement::with_left_labels(std::shared_ptr<SparseState> result, const LabelledTerm& labels) const {
+    if (labels.left.size() == labels.output.size()) return result;
+    const auto& from = *result->pattern();
+    IndexColumns indices;
+    auto layout = *from.layout;
+    world_.agree([&] {
+        for (int label : labels.left)
+            indices.push_back(from.indices[static_cast<std::size_t>(std::find(labels.output.begin(), labels.output.end(), label) -
+                                                                    labels.output.begin())]);
+    });
+    for (auto& digit : layout.digits)
+        digit.mode = static_cast<int>(
+            std::find(labels.left.begin(), labels.left.end(), labels.output[static_cast<std::size_t>(digit.mode)]) - labels.left.begin());
+    const auto pattern = SparseState::pattern_of(result->world, {left_.sparse->lengths(), std::move(indices)}, layout);
+    return state_with(left_.sparse->lengths(), pattern, result->values().copy());
+}
+
+/// By nonzero of the left-hand side: is it one of the elements that the labels name?
+std::vector<bool> SparseStatement::named(const std::vector<int>& left_labels) const {
+    const auto& pattern = *left_.sparse->pattern();
+    std::vector<bool> result(static_cast<std::size_t>(pattern.count()), true);
+    for (std::size_t m = 0; m < left_labels.size(); ++m)
+        for (std::size_t other = 0; other < m; ++other)
+            if (left_labels[m] == left_labels[other])
+                for (std::size_t k = 0; k < result.size(); ++k) result[k] = result[k] && pattern.indices[m][k] == pattern.indices[other][k];
+    return result;
+}
+
+/// What stays of the left-hand side: elements that are not named, and beta times those that are; null: nothing.
+std::shared_ptr<SparseState> SparseStatement::old_elements(const std::vector<int>& left_labels) const {
+    const auto& old = *left_.sparse;
+    const bool all_named = SparseStep::distinct(left_labels).size() == left_labels.size(),
+               replaces = beta_ != nullptr && kernels_.is_zero(beta_);
+    if (all_named && replaces && !right_.empty()) return nullptr;
+    SparseValues values;
+    if (all_named) {
+        world_.agree([&] {
+            values = old.values().copy();
+            if (beta_ != nullptr && !kernels_.is_one(beta_)) kernels_.scale(values.data(), values.count(), beta_);
+        });
+        return state_with(old.lengths(), old.pattern(), std::move(values));
+    }
+    AnyNonzeros kept;
+    world_.agree([&] {
+        const auto is_named = named(left_labels);
+        std::vector<std::size_t> places;
+        for (std::size_t k = 0; k < is_named.size(); ++k)
+            if (!is_named[k] || !replaces) places.push_back(k);
+        kept = selected(*old.pattern(), old.values(), places);
+        if (beta_ != nullptr && !replaces)
+            for (std::size_t i = 0; i < places.size(); ++i)
+                if (is_named[places[i]]) kernels_.scale(kept.values.data() + static_cast<std::int64_t>(i) * kernels_.size, 1, beta_);
+    });
+    auto state = state_with(old.lengths(), old.pattern(), old.values().copy());
+    state->replace(std::move(kept), SparsePattern::Place::anywhere);
+    return state;
+}
+
+void SparseStatement::run_sparse_left() {
+    std::shared_ptr<SparseState> sum;
+    for (std::size_t t = 0; t < right_.size(); ++t) {
+        auto result = sparse_term(right_[t], terms_[t]);
+        sum = sum ? united(*sum, *result) : result;
+    }
+    const auto old = old_elements(right_.empty() ? left_alone_.output.labels : terms_[0].left);
+    if (old) sum = sum ? united(*old, *sum) : old;
+    auto pattern = sum->pattern();
+    SparseValues values(kernels_, 0);
+    std::swap(values, sum->values());
+    sum = nullptr;
+    left_.sparse->adopt(std::move(pattern), std::move(values));
+}
+
+/// a + b.
+std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const SparseState& b) {
+    if (a.pattern() == b.pattern()) {
+        SparseValues values;
+        world_.agree([&] {
+            values = a.values().copy();
+            const local::ListedTransfer list{.count = a.count()};
+            kernels_.transfer_listed(list, b.values().data(), values.data(), nullptr, {.accumulate = true});
+        });
+        return state_with(a.lengths(), a.pattern(), std::move(values));
+    }
+    const auto key = "sum " + std::to_string(a.pattern()->identity) + " " + std::to_string(b.pattern()->identity);
+    std::shared_ptr<const SparsePattern> pattern;
+    std::shared_ptr<PreparedSparseStep> run;
+    if (const auto* const kept = world_.sparse_steps().find(key); kept != nullptr && is_usable(**kept, true, pattern)) run = *kept;
+    if (!run) {
+        const auto longest = std::max_element(a.lengths().begin(), a.lengths().end()) - a.lengths().begin();
+        const SparseLayout spread{{{static_cast<int>(longest), 1, world_.size(), 1}}};
+        const auto layout = a.pattern()->layout ? *a.pattern()->layout : b.pattern()->layout ? *b.pattern()->layout : spread;
+        auto match = std::make_unique<SparseMatch>(world_.movement_communicator(),
+                                                   std::vector<IndexSpans>{spans_of(a.pattern()->indices), spans_of(b.pattern()->indices)},
+                                                   layout, a.lengths(), require(text()));
+        planned_ += match->inspected_bytes();
+        if (match->has_pattern_of_first()) {
+            pattern = a.pattern();
+        } else {
+            IndexColumns indices;
+            world_.agree([&] {
+                std::vector<std::int64_t> all(static_cast<std::size_t>(match->runs().count()));
+                std::iota(all.begin(), all.end(), std::int64_t{0});
+                indices = match->indices_of(all);
+            });
+            pattern = SparseState::pattern_of(a.world, {a.lengths(), std::move(indices)}, layout);
+        }
+        match->forget_indices();
+        auto bytes = match->list_bytes();
+        if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
+        run = std::make_shared<PreparedSparseStep>(a.world, std::move(match), bytes);
+        run->result = pattern;
+        keep(key, run);
+    }
+    const auto& match = run->match();
+    Buffer<std::byte> from_a, from_b, both, values;
+    planned_ += match.sent_bytes(0, kernels_.size) + match.sent_bytes(1, kernels_.size);
+    const auto* const of_a = match.values(0, a.values().data(), kernels_.size, from_a);
+    const auto* const of_b = match.values(1, b.values().data(), kernels_.size, from_b);
+    world_.agree([&] {
+        both = Buffer<std::byte>(match.count() * kernels_.size);
+        const auto first = match.begin(1) * kernels_.size;
+        copy_array(both.data(), of_a, first, nullptr);
+        copy_array(both.data() + first, of_b, both.size() - first, nullptr);
+        const auto& runs = match.runs();
+        values = Buffer<std::byte>(runs.count() * kernels_.size);
+        kernels_.sparse->add_runs(runs.count(), runs.start.data(), runs.order.data(), both.data(), values.data());
+    });
+    return state_with(a.lengths(), pattern, {std::move(values), kernels_.size});
+}
+
+}  // namespace arges

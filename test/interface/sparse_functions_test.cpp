@@ -1,0 +1,271 @@
+// Functions of elements, masks, and sums where tensors are sparse, against serial loops.
+#include "arges/arges.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <random>
+
+namespace arges::test {
+namespace {
+
+using Indices = std::vector<std::int64_t>;
+
+/// Elements by index.
+template <class T>
+using Known = std::map<Indices, T>;
+
+template <class T>
+Known<T> random_elements(const Indices& lengths, double fill, std::mt19937_64& random) {
+    Known<T> result;
+    Indices x(lengths.size(), 0);
+    const auto size = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{1}, std::multiplies<>());
+    for (std::int64_t k = 0; k < size; ++k) {
+        auto rest = k;
+        for (std::size_t m = 0; m < x.size(); ++m) {
+            x[m] = rest % lengths[m];
+            rest /= lengths[m];
+        }
+        if (std::uniform_real_distribution<double>(0, 1)(random) < fill) result[x] = static_cast<T>(static_cast<int>(random() % 9) - 4);
+    }
+    return result;
+}
+
+template <class T>
+SparseTensor<T> sparse(const World& world, const Indices& lengths, const Known<T>& known) {
+    SparseEntries<T> mine;
+    mine.indices.resize(lengths.size());
+    std::int64_t number = 0;
+    for (const auto& [x, value] : known) {
+        if (number++ * 5 % 3 % world.size() != world.rank()) continue;
+        for (std::size_t m = 0; m < x.size(); ++m) mine.indices[m].push_back(x[m]);
+        mine.values.push_back(value);
+    }
+    return SparseTensor<T>::from_entries(world, lengths, mine, Duplicates::refuse);
+}
+
+template <class T>
+Known<T> gathered(const SparseTensor<T>& tensor) {
+    const auto entries = tensor.gather();
+    Known<T> result;
+    for (std::size_t k = 0; k < entries.values.size(); ++k) {
+        Indices x;
+        for (const auto& column : entries.indices) x.push_back(column[k]);
+        result[x] = entries.values[k];
+    }
+    EXPECT_EQ(result.size(), entries.values.size()) << "an element is stored twice";
+    return result;
+}
+
+template <class T>
+std::optional<T> find(const Known<T>& known, const Indices& x) {
+    const auto found = known.find(x);
+    return found == known.end() ? std::nullopt : std::optional<T>(found->second);
+}
+
+class SparseFunctions : public ::testing::Test {
+protected:
+    const World world_;
+};
+
+TEST_F(SparseFunctions, AreCalledWhereAllOperandsOrAnyOfThemAreStored) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Indices lengths{static_cast<std::int64_t>(random() % 8), static_cast<std::int64_t>(1 + random() % 7)};
+        const Indices turned{lengths[1], lengths[0]};
+        const auto a = random_elements<double>(lengths, 0.5, random);
+        const auto b = random_elements<int>(turned, 0.5, random);
+        const auto A = sparse(world_, lengths, a);
+        const auto B = sparse(world_, turned, b);
+        Tensor<float> d(world_, {lengths[1]});
+        d.for_each_local([](Index x, float& value) { value = static_cast<float>(x[0] + 1); });
+        const auto f = [](double p, int q, float r) { return 100 * p + 10.0 * q + r; };
+        SparseTensor<double> C(world_, lengths), U(world_, lengths);
+        Tensor<double> D(world_, lengths);
+        D.fill(7);
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            C["ij"] = map(f, A["ij"], B["ji"], d["j"]);
+            U["ij"] = map_union(f, A["ij"], B["ji"], d["j"]);
+            D["ij"] = map(f, A["ij"], B["ji"], d["j"]);
+            Known<double> all, any;
+            for (std::int64_t i = 0; i < lengths[0]; ++i)
+                for (std::int64_t j = 0; j < lengths[1]; ++j) {
+                    const auto p = find(a, {i, j});
+                    const auto q = find(b, {j, i});
+                    if (p && q) all[{i, j}] = f(*p, *q, static_cast<float>(j + 1));
+                    if (p || q) any[{i, j}] = f(p.value_or(0), q.value_or(0), static_cast<float>(j + 1));
+                }
+            EXPECT_EQ(gathered(C), all);
+            EXPECT_EQ(gathered(U), any);
+            const auto dense = D.gather();
+            for (std::int64_t i = 0; i < lengths[0]; ++i)
+                for (std::int64_t j = 0; j < lengths[1]; ++j)
+                    EXPECT_EQ(dense[static_cast<std::size_t>(i + lengths[0] * j)], find(all, {i, j}).value_or(0));
+        }
+        C["ij"] += map([](double x) { return 2 * x; }, A["ij"]);
+        auto sum = Known<double>();
+        for (std::int64_t i = 0; i < lengths[0]; ++i)
+            for (std::int64_t j = 0; j < lengths[1]; ++j) {
+                const auto p = find(a, {i, j});
+                const auto q = find(b, {j, i});
+                if (p) sum[{i, j}] = 2 * *p + (q ? f(*p, *q, static_cast<float>(j + 1)) : 0.0);
+            }
+        EXPECT_EQ(gathered(C), sum);
+    }
+}
+
+TEST_F(SparseFunctions, ChangeStoredElementsInPlace) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const Indices lengths{5, 4, 3};
+        const auto a = random_elements<double>(lengths, 0.4, random), b = random_elements<double>(lengths, 0.4, random);
+        auto A = sparse(world_, lengths, a);
+        const auto B = sparse(world_, lengths, b);
+        update(A["ijk"], [](double& x) { x += 1; });
+        update(A["ijk"], B["ijk"], [](double& x, double y) { x *= y; });
+        auto expected = a;
+        for (auto& [x, value] : expected) value = (value + 1) * find(b, x).value_or(1);
+        EXPECT_EQ(gathered(A), expected);
+    }
+}
+
+TEST_F(SparseFunctions, MasksSayWhichElementsOfAProductAreMeant) {
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const auto n = static_cast<std::int64_t>(1 + random() % 9);
+        const auto mask = random_elements<int>({n, n}, 0.3, random);
+        const auto a = random_elements<double>({n, n}, 0.5, random), b = random_elements<double>({n, n}, 0.5, random);
+        const auto P = sparse(world_, {n, n}, mask);
+        const auto A = sparse(world_, {n, n}, a), B = sparse(world_, {n, n}, b);
+        const auto E = A.to_dense(), F = B.to_dense();
+        Known<double> expected, squared;
+        for (const auto& [x, value] : mask) {
+            double sum = 0;
+            for (std::int64_t k = 0; k < n; ++k) sum += find(a, {x[0], k}).value_or(0) * find(b, {k, x[1]}).value_or(0);
+            expected[x] = sum;
+        }
+        SparseTensor<double> C(world_, {n, n});
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            C["ij"] = where(P["ij"], E["ik"] * F["kj"]);
+            EXPECT_EQ(gathered(C), expected);
+            C["ij"] = where(P["ij"], A["ik"] * B["kj"]);
+            EXPECT_EQ(gathered(C), expected);
+            C["ij"] = where(P["ij"], A["ik"] * F["kj"]);
+            auto found = gathered(C);
+            for (const auto& [x, value] : expected) EXPECT_EQ(find(found, x).value_or(0), value);
+            for (const auto& [x, value] : found) EXPECT_EQ(find(expected, x).value_or(0), value);
+        }
+    }
+}
+
+TEST_F(SparseFunctions, AMaskedProductOfSparseTensorsStoresNoMoreThanTheMask) {
+    std::mt19937_64 random(5);
+    const std::int64_t n = 40;
+    const auto l = random_elements<double>({n, n}, 0.2, random);
+    auto L = sparse(world_, {n, n}, l);
+    L.fill(1);
+    SparseTensor<double> T(world_, {n, n});
+    T["ij"] = L["ij"] * L["ik"] * L["jk"];
+    EXPECT_EQ(T.nonzeros(), L.nonzeros());
+    double triangles = 0;
+    for (const auto& [x, value] : l)
+        for (std::int64_t k = 0; k < n; ++k) triangles += l.count({x[0], k}) > 0 && l.count({x[1], k}) > 0 ? 1 : 0;
+    EXPECT_EQ(T.sum(), triangles);
+    const double total = L["ij"] * L["ik"] * L["jk"];
+    EXPECT_EQ(total, triangles);
+}
+
+TEST_F(SparseFunctions, ARepeatedStatementMovesValuesOnly) {
+    std::mt19937_64 random(3);
+    const std::int64_t n = 60;
+    const auto A = sparse(world_, {n, n}, random_elements<double>({n, n}, 0.3, random));
+    SparseTensor<double> C(world_, {n, n});
+    C["ik"] = A["ij"] * A["jk"];
+    const auto first = world_.last_report();
+    C["ik"] = A["ij"] * A["jk"];
+    const auto second = world_.last_report();
+    EXPECT_EQ(second.bytes_sent, second.bytes_planned);
+    if (world_.size() > 1) EXPECT_LT(second.bytes_sent * 2, first.bytes_sent);
+    Tensor<double> x(world_, {n}), y(world_, {n});
+    x.fill_random(1);
+    y["i"] = A["ij"] * x["j"];
+    y["i"] = A["ij"] * x["j"];
+    const auto sent = world_.last_report().bytes_sent;
+    EXPECT_LE(sent, 2 * n * static_cast<std::int64_t>(sizeof(double)));
+}
+
+TEST_F(SparseFunctions, PlansAreExplained) {
+    const SparseTensor<double> A(world_, {4, 5}, "A"), B(world_, {5, 6}, "B");
+    SparseTensor<double> C(world_, {4, 6}, "C");
+    const auto text = C["ik"].explain(A["ij"] * B["jk"]);
+    EXPECT_NE(text.find("A[\"ij\"]"), std::string::npos) << text;
+    EXPECT_NE(text.find("~"), std::string::npos) << text;
+}
+
+/// Wrong uses give one exception on every rank, with these words, and leave the left-hand side as it was.
+TEST_F(SparseFunctions, WrongUsesAreRefused) {
+    SparseTensor<double> S(world_, {4, 4}, "S"), V(world_, {4}, "V");
+    S.write(world_.rank() == 0 ? std::vector<std::int64_t>{5} : std::vector<std::int64_t>{},
+            world_.rank() == 0 ? std::vector<double>{3} : std::vector<double>{}, Duplicates::refuse);
+    Tensor<double> D(world_, {4, 4}, "D"), W(world_, {5}, "W"), d(world_, {4}, "d");
+    Tensor<double> antisymmetric(world_, {4, 4}, Symmetry::parse("ab", "antisym(a,b)"), "Z");
+    SparseTensor<std::complex<double>> complex(world_, {4, 4}, "X");
+    struct Pair {
+        int a = 0, b = 0;
+    };
+    SparseTensor<Pair> pairs(world_, {4, 4}, "P");
+    struct Largest {
+        using value_type = double;
+        static constexpr double zero = -1e300;
+        static double add(double a, double b) { return std::max(a, b); }
+    };
+    const World other;
+    SparseTensor<double> elsewhere(other, {4, 4}, "E");
+    const auto refused = [&](const char* words, const std::function<void()>& use) {
+        try {
+            use();
+            ADD_FAILURE() << "not refused: " << words;
+        } catch (const Error& error) {
+            EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+        }
+        EXPECT_EQ(S.nonzeros(), 1);
+        EXPECT_EQ(S.gather().values, std::vector<double>{3});
+    };
+    refused("all of its elements would be stored", [&] { S["ij"] = D["ij"]; });
+    refused("all of its elements would be stored", [&] { S["ij"] += D["ik"] * D["kj"]; });
+    refused("all of its elements would be stored", [&] { S["ij"] = 2.0; });
+    refused("all of its elements would be stored", [&] { S["ij"] = S["ji"] + D["ij"]; });
+    refused("all of its elements would be stored", [&] { S["ij"] = map([](double x) { return x + 1; }, D["ij"]); });
+    refused("a label needs one extent", [&] { S["ij"] = S["ij"] * W["j"]; });
+    refused("give one label per dimension", [&] { S["ij"] = S["ijk"] * d["k"]; });
+    refused("is not a label", [&] { S["ij"] = S["i+"] * d["+"]; });
+    refused("occurs only once", [&] { S["ij"] = S["ik"] * d["i"]; });
+    refused("live on different worlds", [&] { S["ij"] = elsewhere["ij"]; });
+    refused("live on different worlds", [&] { D["ij"] = elsewhere["ij"]; });
+    refused("sparse tensors have no symmetry", [&] { S["ij"] = canonical(S["ji"]); });
+    refused("sparse tensors have no symmetry", [&] { S["ij"] = antisymmetrized(S["ji"]); });
+    refused("write canonical", [&] { antisymmetric["ij"] = S["ij"] * d["j"]; });
+    refused("has no sum", [&] { pairs["ij"] += pairs["ij"]; });
+    refused("has no sum", [&] { pairs["ij"] = sum("k", broadcast("j", pairs["ik"])); });
+    refused("has no product", [&] { over<Largest>(S["ij"]) = S["ij"] * S["ij"]; });
+    refused("has no meaning under an algebra", [&] { over<Largest>(S["ij"]) = 2.0 * S["ij"]; });
+    refused("the mask is dense", [&] { S["ij"] = where(D["ij"], S["ij"]); });
+    refused("a label is repeated", [&] { S["ii"] = map([](double x) { return x; }, S["ii"]); });
+    refused("has other labels than the output", [&] { S["ij"] = map([](double x, double y) { return x + y; }, S["ij"], V["i"]); });
+    refused("the output has no label", [&] { S["ij"] = map([](double x, double y) { return x + y; }, S["ij"], d["k"]); });
+    refused("let the function conjugate", [&] {
+        complex["ij"] = map([](std::complex<double> x) { return x; },
+                            IndexedTensor<std::complex<double>>(Factor{nullptr, "ij", true, complex.state()}));
+    });
+    refused("is divided by update() or map()", [&] { S["ij"] /= D["ij"]; });
+    refused("labels without a tensor", [&] { S["ij"] = IndexedTensor<double>(Factor{nullptr, "ij"}); });
+    refused("labels without a tensor", [&] { S["ij"] = SparseTensor<double>()["ij"]; });
+    if (world_.size() > 1) refused("differs between ranks", [&] { S["ij"] = S[world_.rank() == 0 ? "ij" : "ji"]; });
+}
+
+}  // namespace
+}  // namespace arges::test
