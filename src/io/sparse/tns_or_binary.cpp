@@ -2,7 +2,6 @@
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "base/memory_tally.hpp"
-#include "base/release.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/real_world.hpp"
