@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
         }
         const auto L = SparseTensor<Count>::from_entries(world, graph.lengths(), mine, Duplicates::keep_first, "L");
 
-        // An element of T is stored where L has one, so the product is never made as a whole.
+        // An element of T is the number of triangles over an edge; it is stored where there is one.
         SparseTensor<Count> T(world, graph.lengths(), "T");
         T["ij"] = L["ij"] * L["ik"] * L["kj"];
         const Count total = L["ij"] * L["ik"] * L["kj"];
