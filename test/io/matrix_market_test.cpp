@@ -121,6 +121,17 @@ TEST(MatrixMarket, GivesTheElementsOfEveryKindOfHeader) {
             }
 }
 
+TEST(MatrixMarket, MayHaveNoElements) {
+    const World world;
+    const TemporaryFolder folder(world);
+    for (const std::int64_t n : {0, 3}) {
+        const auto size = std::to_string(n) + " " + std::to_string(n) + " 0";
+        const auto file = read_sparse<double>(world, folder.write("e.mtx", "%%MatrixMarket matrix coordinate real symmetric\n" + size));
+        EXPECT_EQ(file.tensor.lengths(), (Numbers{n, n}));
+        EXPECT_EQ(file.tensor.nonzeros(), 0);
+    }
+}
+
 TEST(MatrixMarket, SumsDuplicatesBeforeTheSymmetryOrRefusesThem) {
     const World world;
     const TemporaryFolder folder(world);
@@ -234,6 +245,7 @@ const std::vector<WrongMatrix> wrong_files{
     {real + "% only\n", ": the numbers of rows, columns and entries are missing"},
     {real + "%\n2 2\n", ", line 3: 2 words where the numbers of rows, columns and entries are expected"},
     {real + "2 -2 1\n", ", line 2: '-2' is not a number of rows, columns or entries"},
+    {real + "2 2 4611686018427387904\n", ", line 2: '4611686018427387904' is not a number of rows, columns or entries"},
     {real + "2 x 1\n", ", line 2: 'x' is not a number of rows, columns or entries"},
     {lower + "2 3 0\n", ", line 2: the matrix is 2 x 3, but one with a symmetry is square"},
     {real + "2 2 3\n1 1 1\n2 2 1\n", ", line 2: 3 entries are announced, but the file has 2"},

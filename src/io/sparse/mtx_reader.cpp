@@ -62,7 +62,7 @@ void read_sizes(std::string_view line, MatrixHeader& header) {
     for (std::size_t w = 0; w < 3; ++w) {
         const char* const end = words[w].data() + words[w].size();
         const auto [behind, code] = std::from_chars(words[w].data(), end, sizes[w]);
-        if (code != std::errc() || behind != end || sizes[w] < 0 || sizes[w] > max_sparse_length)
+        if (code != std::errc() || behind != end || sizes[w] < 0 || sizes[w] > max_sparse_length / 2)
             throw InvalidArgument(quoted(words[w]) + " is not a number of rows, columns or entries; correct it");
     }
     header.rows = sizes[0];
@@ -149,7 +149,7 @@ ReadNonzeros<T> read_matrix_market(const InputFile& file, const SparseReadOption
     });
     const std::vector<std::int64_t> lengths{header.rows, header.columns};
     const bool keeps_lines = options.duplicates == Duplicates::refuse;
-    const ReadingShape shape{comm.size(), 2, sizeof(T), file.size(), true, compressed, keeps_lines, false, lengths};
+    const ReadingShape shape{comm.size(), 2, reading_bytes<T>, file.size(), true, compressed, keeps_lines, false, lengths};
     auto text = parse_text<T>(file, options, {2, IndexBase::one, lengths, rules_of(header)}, header.text, shape, header.per_line(), room);
     const auto found = comm.sum(text.nonzeros.count());
     if (found != header.entries)

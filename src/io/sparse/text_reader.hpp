@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace arges::io {
@@ -26,6 +27,10 @@ struct ReadNonzeros {
     bool distinct = false;                              ///< known to have no duplicates
     MatrixSymmetry symmetry = MatrixSymmetry::general;  ///< implies elements that are not among the nonzeros yet
 };
+
+/// Memory of a value while it is read: those of other types than float and double are copied in the end.
+template <class T>
+constexpr std::int64_t reading_bytes = (std::is_floating_point_v<T> ? 1 : 2) * static_cast<std::int64_t>(sizeof(T));
 
 /// What stands before the entries.
 struct TextHeader {

@@ -67,7 +67,7 @@ ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options
     if (order == 0)
         throw InvalidArgument(file.path() + ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
     const bool keeps_lines = options.duplicates == Duplicates::refuse;
-    const ReadingShape shape{comm.size(), order, sizeof(T), file.size(), true, compressed, keeps_lines, false, options.lengths};
+    const ReadingShape shape{comm.size(), order, reading_bytes<T>, file.size(), true, compressed, keeps_lines, false, options.lengths};
     auto text = parse_text<T>(file, options, {order, options.base, options.lengths, {}}, {}, shape, 1, room);
     ReadNonzeros<T> result;
     settle_indices(options, text, result.report);
