@@ -1,5 +1,5 @@
 /// @file sparse_io.hpp
-/// Sparse tensors in files: text (.tns, .tns.gz) and binary (.atns, and SPLATT's .bin for reading).
+/// Sparse tensors in files: text (.tns, .tns.gz), MatrixMarket (.mtx, .mtx.gz) and binary (.atns, and SPLATT's .bin for reading).
 #pragma once
 
 #include "arges/sparse_tensor.hpp"
@@ -20,7 +20,7 @@ enum class IndexBase {
 
 /// How to read a sparse tensor.
 struct SparseReadOptions {
-    IndexBase base = IndexBase::detect;       ///< for text; binary forms count from 0 by themselves
+    IndexBase base = IndexBase::detect;       ///< for text; MatrixMarket counts from 1 and binary forms from 0 by themselves
     std::vector<std::int64_t> lengths{};      ///< expected; if not given, text has the largest index of each mode
     Duplicates duplicates = Duplicates::sum;  ///< what to do with several values for one element
     std::string name{};                       ///< of the tensor; if empty, that of the file
@@ -30,11 +30,11 @@ struct SparseReadOptions {
 
 /// What reading found. The same on every rank.
 struct ReadReport {
-    std::string form;                           ///< "text", "gzip text", "binary" or "SPLATT binary"
+    std::string form;                           ///< "text", "gzip text", "MatrixMarket", "gzip MatrixMarket", "binary" or "SPLATT binary"
     std::int64_t bytes = 0;                     ///< of the file
     std::int64_t lines = 0;                     ///< of text, with comments and blank lines
     int index_base = 0;                         ///< 0 or 1: what the file calls the first index
-    std::int64_t entries = 0;                   ///< values in the file
+    std::int64_t entries = 0;                   ///< values in the file, and those that the symmetry of a MatrixMarket file implies
     std::int64_t duplicates = 0;                ///< of these, merged into another one for the same element
     std::vector<std::int64_t> lengths;          ///< of the modes
     std::vector<std::int64_t> nonempty_slices;  ///< by mode
@@ -52,15 +52,20 @@ struct SparseFile {
 ///
 /// Text has a nonzero on each line: its indices and its value, separated by blanks or tabs. Blank lines and what follows a # at
 /// the beginning of a line do not count.
+///
+/// A MatrixMarket file in coordinate format, known by its first line, has a matrix. The values of a pattern are 1; a file that is
+/// symmetric, skew-symmetric or hermitian gives the elements of both triangles.
+/// @tparam T  float or double; for text and MatrixMarket also std::int64_t, bool (true for any number but 0) or std::complex<double>
 /// @throws InvalidArgument on every rank if the file cannot be read or is wrong: with the number of the first wrong line of
-///         text; OutOfMemory if the nonzeros of a rank are over the limit
+///         text, and if T does not hold the values; OutOfMemory if the nonzeros of a rank are over the limit
 template <class T>
 SparseFile<T> read_sparse(const World& world, const std::string& path, const SparseReadOptions& options = {});
 
-/// Writes a sparse tensor in the form that the name asks for: .tns or .txt text, .tns.gz or .gz compressed text, .atns binary.
-/// Nonzeros are in the order of ranks. Numbers have the shortest text that is read back to the same value. The file appears
-/// under its name when it is complete, else not at all. Collective.
-/// @throws InvalidArgument on every rank for another name, or if the file cannot be written
+/// Writes a sparse tensor in the form that the name asks for: .tns or .txt text, .tns.gz or .gz compressed text, .atns binary; a matrix
+/// also .mtx or .mtx.gz, MatrixMarket (coordinate, general). Nonzeros are in the order of ranks. Numbers have the shortest text that is
+/// read back to the same value. The file appears under its name when it is complete, else not at all. Collective.
+/// @tparam T  float or double; std::int64_t or bool (0 and 1) for text and MatrixMarket; std::complex<double> for MatrixMarket
+/// @throws InvalidArgument on every rank for another name, for a form that has no such tensor, or if the file cannot be written
 template <class T>
 void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base = IndexBase::one);
 

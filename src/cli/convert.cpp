@@ -150,11 +150,11 @@ void refuse_sparse_options(const CLI::App& app, const std::string& output) {
 Action declare_convert(CLI::App& app) {
     const auto command = std::make_shared<ConvertCommand>();
     app.add_option("IN", command->input,
-                   "a sparse tensor: .tns, .tns.gz, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")
+                   "a sparse tensor: .tns, .tns.gz, .mtx, .atns, or SPLATT's .bin; or integrals: FCIDUMP text, or TREXIO in HDF5")
         ->required();
-    app.add_option(
-           "OUT", command->output,
-           "the file to write: .tns or .tns.gz (text), .atns (binary); integrals: .fcidump (text), .h5 (TREXIO); hypergraph: .hgr (hMETIS)")
+    app.add_option("OUT", command->output,
+                   "the file to write: .tns or .tns.gz (text), .mtx (MatrixMarket), .atns (binary); integrals: .fcidump (text), .h5 "
+                   "(TREXIO); hypergraph: .hgr (hMETIS)")
         ->required()
         ->check(accepted_by(check_output_name, "FILE"));
     app.add_option("--output-base", command->output_base, "what the text that is written calls the first index: one or zero")

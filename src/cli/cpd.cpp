@@ -330,7 +330,7 @@ Action declare_cpd(CLI::App& app) {
     const auto command = std::make_shared<CpdCommand>();
     command->app = &app;
     auto& cp = command->cp;
-    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
+    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz), .mtx or binary; dense tensor: .npy, HDF5, file.h5:/dataset")
         ->required();
     app.add_option("--rank", cp.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
     app.add_option("--algorithm", command->algorithm, "als, nn (no negative elements) or opt (all factors at once)")

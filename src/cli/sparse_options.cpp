@@ -38,7 +38,7 @@ SparseReadOptions SparseFileOptions::read_options() const {
 
 bool SparseFileOptions::is_single(const World& world, const std::string& file) const {
     const auto outline = io::sparse_outline(world.state()->communicator(), file, {}, sizeof(double));
-    if (outline.is_exact) refuse_options(*app_, {"--base"}, file + " is a binary file, whose indices count from 0");
+    if (outline.is_exact) refuse_options(*app_, {"--base"}, file + " is in a form that says how indices count");
     if (outline.shape.is_distinct) refuse_options(*app_, {"--duplicates"}, file + " is a file in which no element occurs twice");
     return type_.empty() ? outline.is_single : type_ == "float";
 }

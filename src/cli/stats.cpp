@@ -302,7 +302,7 @@ void run(const StatsCommand& command, const Console& console) {
 
 Action declare_stats(CLI::App& app) {
     const auto command = std::make_shared<StatsCommand>();
-    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
+    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz), MatrixMarket (.mtx) or binary")->required();
     app.add_option("--parts", command->parts, "numbers of ranks to count distributions for, as 16,256")
         ->delimiter(',')
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20));

@@ -317,7 +317,7 @@ Action declare_tucker(CLI::App& app) {
     command->app = &app;
     auto& tucker = command->tucker;
     const auto numbers = accepted_by([](const std::string& text) { parse_numbers(text, 1); }, "NUMBERS");
-    app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, binary)")
+    app.add_option("FILE", command->file, "dense tensor (.npy, HDF5, file.h5:/dataset) or sparse tensor (.tns, .tns.gz, .mtx, binary)")
         ->required();
     app.add_option("--ranks", command->ranks, "length of the core by mode, e.g. 10,10,5")->check(numbers);
     app.add_option("--tolerance", tucker.relative_error, "dense: largest |X - model| / |X|; chooses the ranks")

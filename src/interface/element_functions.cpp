@@ -7,9 +7,9 @@
 #include "base/first_error.hpp"
 #include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/check_labels.hpp"
 #include "interface/run_movement.hpp"
 #include "interface/sparse_functions.hpp"
-#include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 #include "symmetry/permutation_group.hpp"
 
@@ -269,7 +269,9 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
 }
 
 void statements::divide(const Factor& factor, const std::vector<Term>& divisor) {
-    if (factor.sparse) throw InvalidArgument(factor.sparse->title() + " /= ...: a sparse tensor is divided by update() or map()");
+    if (factor.sparse)
+        throw InvalidArgument(title_of(factor) + "[\"" + factor.labels.to_string() +
+                              "\"] /= ...: a sparse tensor is divided by update() or map()");
     if (!factor.tensor) throw InvalidArgument("elementwise division: labels without a tensor; label one by Tensor::operator[]");
     auto& state = *factor.tensor;
     const auto& kernels = *state.kernels;

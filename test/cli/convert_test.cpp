@@ -109,7 +109,7 @@ TEST(Convert, answers_a_wrong_command_with_one_line) {
     check_wrong_lines({
         {{"convert"}, cli::exit_usage, "IN"},
         {{"convert", yago}, cli::exit_usage, "OUT"},
-        {{"convert", yago, "x.bin"}, cli::exit_usage, "end it with .tns or .tns.gz (text) or .atns"},
+        {{"convert", yago, "x.bin"}, cli::exit_usage, "end it with .tns or .tns.gz (text), .atns"},
         {{"convert", yago, out.c_str(), "--base", "two"}, cli::exit_usage, "two"},
         {{"convert", yago, out.c_str(), "--duplicates", "never"}, cli::exit_usage, "never"},
         {{"convert", yago, out.c_str(), "--lengths", "3x"}, cli::exit_usage, "'3x' must be lengths"},

@@ -9,6 +9,7 @@
 #include "interface/sparse_tensor_slices.hpp"
 #include "io/file/gz.hpp"
 #include "io/file/text_lines.hpp"
+#include "io/sparse/mtx_reader.hpp"
 #include "io/sparse/sparse_binary.hpp"
 #include "io/sparse/tns_parse.hpp"
 
@@ -105,6 +106,14 @@ void look_into(const InputFile& file, SparseOutline& outline) {
         return;
     }
     outline.shape.is_compressed = is_gzip(beginning);
+    if (is_matrix_market(file, outline.shape.is_compressed)) {
+        const auto header = matrix_header(file, outline.shape.is_compressed);
+        outline.shape.order = 2;
+        outline.shape.lengths = {header.rows, header.columns};
+        outline.entries = header.entries * header.per_line();
+        outline.is_exact = true;
+        return;
+    }
     outline.shape.is_compressed ? sample_compressed(file, outline) : sample_text(file, outline);
 }
 

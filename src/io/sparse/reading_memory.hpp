@@ -37,14 +37,16 @@ void check_reading_room(const InputFile& file, const MemoryTally& memory, std::i
 struct SparseOutline {
     ReadingShape shape;        ///< lengths of text are the largest indices of the sample, unless they are demanded
     std::int64_t entries = 0;  ///< values in the file; of text, as many as samples of it let expect
-    bool is_exact = false;     ///< entries and lengths are those of a header
+    bool is_exact = false;     ///< entries and lengths are those of a header, which says how indices count, too; of a symmetric matrix the
+                               ///< most that it can have
     bool is_single = false;    ///< the values in the file are float32
     /// Nonzeros that a rank reads.
     std::int64_t entries_of_rank() const { return (entries + shape.ranks - 1) / shape.ranks; }
 };
 
-/// Looks at the header of a binary file, or at 64 places of a text (of compressed text, at its first MiB). What is wrong with the file is
-/// left for read_sparse() to say. Collective; the same on every rank. @throws InvalidArgument on every rank if the file cannot be opened
+/// Looks at the header of a binary or MatrixMarket file, or at 64 places of a text (of compressed text, at its first MiB). What is wrong
+/// with the file is left for read_sparse() to say. Collective; the same on every rank. @throws InvalidArgument on every rank if the file
+/// cannot be opened
 SparseOutline sparse_outline(const Communicator& comm, const std::string& path, const SparseReadOptions& options, std::int64_t value_bytes);
 
 }  // namespace arges::io

@@ -2,13 +2,14 @@
 #include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "base/memory_tally.hpp"
-#include "base/release.hpp"
 #include "comm/collective_call.hpp"
+#include "comm/values.hpp"
 #include "interface/real_world.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/sparse_tensor_slices.hpp"
 #include "io/file/gz.hpp"
+#include "io/sparse/mtx_reader.hpp"
 #include "io/sparse/sparse_binary.hpp"
 #include "io/sparse/tns_reader.hpp"
 #include "io/sparse/tns_writer.hpp"
@@ -22,31 +23,32 @@ namespace {
 
 using namespace io;
 
-enum class Form { text, compressed, own_binary, splatt_binary };
+enum class Form { text, compressed, matrix, compressed_matrix, own_binary, splatt_binary };
 
-/// The form of a file, by its first bytes. Every rank looks for itself: they see the same file.
+template <class T>
+constexpr bool has_binary = std::is_floating_point_v<T>;
+
+/// The form of a file, by its first bytes. Collective.
 Form form_of(const InputFile& file) {
-    std::array<std::byte, 20> bytes;
-    Form form = Form::text;
-    file.comm().agree([&] {
+    return from_first_rank(file.comm(), [&] {
+        std::array<std::byte, 20> bytes;
         const auto beginning = std::span<const std::byte>(bytes).first(file.read(0, bytes.data(), bytes.size()));
-        if (is_own_binary(beginning))
-            form = Form::own_binary;
-        else if (is_splatt_binary(beginning))
-            form = Form::splatt_binary;
-        else if (is_gzip(beginning))
-            form = Form::compressed;
+        if (is_own_binary(beginning)) return Form::own_binary;
+        if (is_splatt_binary(beginning)) return Form::splatt_binary;
+        if (is_gzip(beginning)) return is_matrix_market(file, true) ? Form::compressed_matrix : Form::compressed;
+        return is_matrix_market(file, false) ? Form::matrix : Form::text;
     });
-    return form;
 }
 
 /// The form that a name asks for.
 Form form_for(const std::string& path) {
     if (path.ends_with(".atns")) return Form::own_binary;
+    if (path.ends_with(".mtx")) return Form::matrix;
+    if (path.ends_with(".mtx.gz")) return Form::compressed_matrix;
     if (path.ends_with(".gz")) return Form::compressed;
     if (path.ends_with(".tns") || path.ends_with(".txt")) return Form::text;
-    throw InvalidArgument(path + ": the name does not say in which form to write; end it with .tns or .tns.gz (text) or .atns "
-                                 "(binary)");
+    throw InvalidArgument(path + ": the name does not say in which form to write; end it with .tns or .tns.gz (text), .atns "
+                                 "(binary) or .mtx (MatrixMarket)");
 }
 
 void check_lengths(const InputFile& file, const std::vector<std::int64_t>& demanded, const std::vector<std::int64_t>& found) {
@@ -61,36 +63,65 @@ void check_lengths(const InputFile& file, const std::vector<std::int64_t>& deman
 }
 
 template <class T>
-ReadNonzeros<T> read_form(const InputFile& file, const SparseReadOptions& options, std::int64_t room) {
-    switch (form_of(file)) {
-    case Form::text: return read_tns<T>(file, options, false, room);
-    case Form::compressed: return read_tns<T>(file, options, true, room);
-    case Form::own_binary: return read_own_binary<T>(file, room);
-    default: return read_splatt_binary<T>(file, room);
+ReadNonzeros<Parsed<T>> read_form(const InputFile& file, const SparseReadOptions& options, std::int64_t room) {
+    const auto form = form_of(file);
+    switch (form) {
+    case Form::text: return read_tns<Parsed<T>>(file, options, false, room);
+    case Form::compressed: return read_tns<Parsed<T>>(file, options, true, room);
+    case Form::matrix: return read_matrix_market<Parsed<T>>(file, options, false, room);
+    case Form::compressed_matrix: return read_matrix_market<Parsed<T>>(file, options, true, room);
+    default:
+        if constexpr (has_binary<T>)
+            return form == Form::own_binary ? read_own_binary<T>(file, room) : read_splatt_binary<T>(file, room);
+        else
+            throw InvalidArgument(file.path() + ": a binary file has values of float or double; read it as one of them");
+    }
+}
+
+/// Nonzeros whose type is known at run time; those of float and double are not copied.
+template <class T>
+AnyNonzeros of_any_type(sparse::Nonzeros<Parsed<T>> nonzeros) {
+    if constexpr (std::is_floating_point_v<T>) {
+        return AnyNonzeros(std::move(nonzeros));
+    } else {
+        SparseValues values(element_kernels<T>(), nonzeros.values.data(), nonzeros.count());
+        return {std::move(nonzeros), std::move(values)};
     }
 }
 
 /// Merges duplicates as the options say. Collective.
-template <class T>
-void merge_duplicates(const InputFile& file, Duplicates duplicates, ReadNonzeros<T>& read) {
-    if (read.distinct) return;
+/// @param lines  of the nonzeros, where they are to be refused in text
+void merge_duplicates(const InputFile& file, const ElementKernels& kernels, Duplicates duplicates, std::vector<std::int64_t> lines,
+                      AnyNonzeros& nonzeros, ReadReport& report) {
     const auto& comm = file.comm();
-    auto& nonzeros = read.nonzeros;
-    const bool by_line = duplicates == Duplicates::refuse && read.report.lines > 0;
+    const bool by_line = duplicates == Duplicates::refuse && report.lines > 0;
     if (!by_line) {
         const auto first = sum_before(comm, nonzeros.count()) + 1;
         comm.agree([&] {
-            read.lines.resize(nonzeros.values.size());
-            std::iota(read.lines.begin(), read.lines.end(), first);
+            lines.resize(static_cast<std::size_t>(nonzeros.count()));
+            std::iota(lines.begin(), lines.end(), first);
         });
     }
-    const auto merged = merge_in_place(comm, nonzeros, duplicates, read.lines);
-    read.report.duplicates = merged.duplicates;
+    const auto merged = merge_in_place(comm, nonzeros, join_for(kernels, duplicates), lines);
+    report.duplicates = merged.duplicates;
     if (merged.second < 0) return;
     const std::string unit = by_line ? "line " : "nonzero ";
     throw InvalidArgument(file.path() + ", " + unit + std::to_string(merged.second) + ": a second value for element " +
-                          coordinate_text(merged.where, read.report.index_base) + ", which " + unit + std::to_string(merged.first) +
+                          coordinate_text(merged.where, report.index_base) + ", which " + unit + std::to_string(merged.first) +
                           " has; remove one, or have duplicates summed");
+}
+
+/// What stands before the entries of a MatrixMarket file.
+template <class T>
+std::string matrix_heading(const SparseState& state, const std::string& path, IndexBase base) {
+    if (state.order() != 2)
+        throw InvalidArgument(path + ": " + state.title() + " has " + std::to_string(state.order()) +
+                              " modes, and a MatrixMarket file has a matrix; write another form (.tns or .atns)");
+    if (base == IndexBase::zero)
+        throw InvalidArgument(path + ": in a MatrixMarket file indices count from 1; leave the base out, or write another form (.tns)");
+    const auto sizes = state.lengths();
+    const std::string field = std::is_integral_v<T> ? "integer" : kernels::is_complex<T> ? "complex" : "real";
+    return "%%MatrixMarket matrix coordinate " + field + " general\n" + std::to_string(sizes[0]) + " " + std::to_string(sizes[1]) + " ";
 }
 
 /// Memory of compacted() on a rank, an upper bound; what it holds at the end are the nonzeros and the maps. Pure.
@@ -120,11 +151,17 @@ SparseFile<T> read_sparse(const World& world, const std::string& path, const Spa
     const InputFile file(comm, path);
     auto read = read_form<T>(file, options, world.memory_limit() - world.memory_in_use());
     check_lengths(file, options.lengths, read.report.lengths);
-    merge_duplicates(file, options.duplicates, read);
+    AnyNonzeros nonzeros;
+    file.comm().agree([&] { nonzeros = of_any_type<T>(std::move(read.nonzeros)); });
+    if (!read.distinct) merge_duplicates(file, element_kernels<T>(), options.duplicates, std::move(read.lines), nonzeros, read.report);
+    if (read.symmetry != MatrixSymmetry::general) {
+        const auto before = nonzeros.count();
+        file.comm().agree([&] { expand<T>(nonzeros, read.symmetry); });
+        read.report.entries += file.comm().sum(nonzeros.count() - before);
+    }
     SparseFile<T> result{SparseTensor<T>(world, read.report.lengths, name), read.report};
-    release(read.lines);
-    for (const auto& column : read.nonzeros.indices) result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
-    result.tensor.state()->replace(std::move(read.nonzeros), SparsePattern::Place::anywhere);
+    for (const auto& column : nonzeros.indices) result.report.nonempty_slices.push_back(nonempty_slices(file.comm(), column).total());
+    result.tensor.state()->replace(std::move(nonzeros), SparsePattern::Place::anywhere);
     return result;
 }
 
@@ -132,11 +169,27 @@ template <class T>
 void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base) {
     const CollectiveCall call(ranks_of(tensor.world()), "write_sparse", path, base);
     const auto& state = state_of(tensor, "write_sparse");
+    const auto& pattern = *state.pattern();
+    const auto values = tensor.local_values();
+    const auto& comm = state.comm();
     const auto form = form_for(path);
-    if (form == Form::own_binary)
-        write_own_binary(state.comm(), *state.pattern(), tensor.local_values(), path);
-    else
-        write_tns(state.comm(), *state.pattern(), tensor.local_values(), path, form == Form::compressed, base == IndexBase::zero ? 0 : 1);
+    const bool compressed = form == Form::compressed || form == Form::compressed_matrix;
+    if (form == Form::matrix || form == Form::compressed_matrix) {
+        const auto heading = matrix_heading<T>(state, path, base) + std::to_string(comm.sum(state.count())) + "\n";
+        write_lines(comm, heading, pattern, values, path, compressed, 1);
+        return;
+    }
+    if constexpr (kernels::is_complex<T>) {
+        throw InvalidArgument(path + ": complex values are written to MatrixMarket files only (.mtx, .mtx.gz)");
+    } else {
+        if (form != Form::own_binary)
+            write_lines(comm, comm.sum(state.count()) == 0 ? empty_note(pattern) : "", pattern, values, path, compressed,
+                        base == IndexBase::zero ? 0 : 1);
+        else if constexpr (has_binary<T>)
+            write_own_binary(comm, pattern, values, path);
+        else
+            throw InvalidArgument(path + ": a binary file has values of float or double; write .tns, .tns.gz or .mtx");
+    }
 }
 
 template <class T>
@@ -182,9 +235,14 @@ void write_map(const World& world, const std::vector<std::int64_t>& map, const s
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template SparseFile<T> read_sparse(const World&, const std::string&, const SparseReadOptions&);                                        \
-    template void write_sparse(const SparseTensor<T>&, const std::string&, IndexBase);                                                     \
-    template CompactTensor<T> compacted(const SparseTensor<T>&);
+    template void write_sparse(const SparseTensor<T>&, const std::string&, IndexBase);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+ARGES_INSTANTIATE(std::complex<double>)
+ARGES_INSTANTIATE(std::int64_t)
+ARGES_INSTANTIATE(bool)
+
+template CompactTensor<float> compacted(const SparseTensor<float>&);
+template CompactTensor<double> compacted(const SparseTensor<double>&);
 
 }  // namespace arges

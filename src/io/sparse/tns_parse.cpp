@@ -18,6 +18,47 @@ const char* next_line(const char* at, const char* end) {
     return static_cast<const char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at))) + 1;
 }
 
+/// Likewise of a usual whole number.
+bool fast_value(const char*& at, const char* end, std::int64_t& value) {
+    const auto [behind, code] = std::from_chars(at, end, value);
+    if (code != std::errc() || !(is_blank(*behind) || *behind == '\n')) return false;
+    at = behind;
+    return true;
+}
+
+/// The numbers that stand in a file for elements of a type.
+template <class T>
+struct NumberOf {
+    using type = T;
+};
+template <>
+struct NumberOf<std::complex<double>> {
+    using type = double;
+};
+template <>
+struct NumberOf<std::uint8_t> {
+    using type = double;
+};
+
+/// The element that one or two numbers are.
+template <class T>
+T element_of(const std::array<typename NumberOf<T>::type, 2>& numbers) {
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+        return {numbers[0], numbers[1]};
+    else if constexpr (std::is_same_v<T, std::uint8_t>)
+        return numbers[0] != 0 ? 1 : 0;
+    else
+        return numbers[0];
+}
+
+template <class T>
+bool is_real(const T& element) {
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+        return element.imag() == 0;
+    else
+        return true;
+}
+
 }  // namespace
 
 std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line) {
@@ -35,7 +76,8 @@ std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line) 
 
 template <class T>
 TnsParser<T>::TnsParser(const TnsRules& rules, bool keep_lines)
-    : rules_(rules), keep_lines_(keep_lines), order_(static_cast<std::size_t>(rules.order)) {
+    : rules_(rules), keep_lines_(keep_lines), comment_(rules.matrix ? '%' : '#'), order_(static_cast<std::size_t>(rules.order)),
+      value_words_(rules.matrix ? static_cast<std::size_t>(rules.matrix->value_words) : 1) {
     nonzeros_.indices.resize(order_);
     least_ = rules.base == IndexBase::one ? 1 : 0;
     for (std::size_t m = 0; m < order_; ++m) {
@@ -75,7 +117,7 @@ void TnsParser<T>::parse(std::string_view block, std::int64_t lines, std::int64_
         while (is_blank(*at)) ++at;
         if (*at == '\n') {
             ++at;
-        } else if (*at == '#') {
+        } else if (*at == comment_ || (rules_.matrix && line <= rules_.matrix->header_lines)) {
             at = next_line(at, end);
         } else if (const char* const begin = at; !parse_fast(at, end)) {
             at = next_line(begin, end);
@@ -95,7 +137,8 @@ bool TnsParser<T>::parse_fast(const char*& at, const char* end) {
         const char* const first = p;
         std::uint64_t digits = 0;
         for (unsigned d; (d = static_cast<unsigned>(*p) - '0') <= 9; ++p) digits = digits * 10 + d;
-        if (p == first || p - first > 18 || !is_blank(*p)) return false;
+        const bool is_last = m + 1 == order_ && value_words_ == 0;
+        if (p == first || p - first > 18 || !(is_blank(*p) || (is_last && *p == '\n'))) return false;
         const auto number = static_cast<std::int64_t>(digits);
         if (number < least_ || number > most_[m]) return false;
         while (is_blank(*p)) ++p;
@@ -103,9 +146,9 @@ bool TnsParser<T>::parse_fast(const char*& at, const char* end) {
         zero |= number == 0;
     }
     T value;
-    if (!fast_value(p, end, value)) return false;
+    if (!fast_element(p, end, value)) return false;
     while (is_blank(*p)) ++p;
-    if (*p != '\n') return false;
+    if (*p != '\n' || (rules_.matrix && !misplaced(index[0], index[1], value).empty())) return false;
     for (std::size_t m = 0; m < order_; ++m) {
         nonzeros_.indices[m][used_] = index[m];
         largest_[m] = std::max(largest_[m], index[m]);
@@ -114,6 +157,29 @@ bool TnsParser<T>::parse_fast(const char*& at, const char* end) {
     has_zero_ |= zero;
     at = p + 1;
     return true;
+}
+
+template <class T>
+bool TnsParser<T>::fast_element(const char*& at, const char* end, T& element) const {
+    std::array<typename NumberOf<T>::type, 2> numbers{1, 0};
+    for (std::size_t w = 0; w < value_words_; ++w) {
+        while (is_blank(*at)) ++at;
+        if (!fast_value(at, end, numbers[w])) return false;
+    }
+    element = element_of<T>(numbers);
+    return true;
+}
+
+/// Why an entry of a MatrixMarket file, counted from 1, may not stand there; empty if it may.
+template <class T>
+std::string TnsParser<T>::misplaced(std::int64_t row, std::int64_t column, const T& element) const {
+    using Triangle = MatrixRules::Triangle;
+    if (rules_.matrix->triangle == Triangle::both || row > column) return {};
+    if (row < column)
+        return "the entry is above the diagonal, and the header says that the file has the lower triangle; correct one of them";
+    if (rules_.matrix->triangle == Triangle::strictly_lower) return "a skew-symmetric matrix has no diagonal; remove the line";
+    if (rules_.matrix->real_diagonal && !is_real(element)) return "the diagonal of a hermitian matrix is real; correct the value";
+    return {};
 }
 
 /// The index that a word is; else notes the error and returns -1.
@@ -137,18 +203,48 @@ std::int64_t TnsParser<T>::careful_index(std::string_view word, std::size_t mode
     if (number < 0) return wrong(where + " is negative; indices count from 0 or 1");
     const bool has_lengths = !rules_.lengths.empty();
     const auto limit = has_lengths ? rules_.lengths[mode] : max_sparse_length;
-    const auto over = where +
-                      (has_lengths ? " is over the length " + std::to_string(limit) + " that is demanded" : std::string(" is over 2^62")) +
-                      (has_lengths ? "; correct the line, or the lengths" : "; correct the line");
+    const auto over =
+        where +
+        (has_lengths ? " is over the length " + std::to_string(limit) + (rules_.matrix ? " in the header" : " that is demanded")
+                     : std::string(" is over 2^62")) +
+        (has_lengths ? "; correct the line, or the lengths" : "; correct the line");
     if (code == std::errc::result_out_of_range) return wrong(over);
     if (number == 0 && rules_.base == IndexBase::one)
         return wrong("index 0 in mode " + std::to_string(mode + 1) +
-                     ", but indices are said to count from 1; correct the line, or say that the base is zero");
+                     (rules_.matrix ? ", but in this form indices count from 1; correct the line"
+                                    : ", but indices are said to count from 1; correct the line, or say that the base is zero"));
     if (number > limit) return wrong(over);
     if (number == limit && rules_.base == IndexBase::zero) return wrong(over + " (indices count from 0)");
     if (number == limit && has_lengths && rules_.base == IndexBase::detect && error_if_zero_based_.line == LineError::none)
         error_if_zero_based_ = {line, over + " (indices count from 0, since an index 0 occurs)"};
     return number;
+}
+
+/// The element that the words behind the indices are; else notes the error and returns false.
+template <class T>
+bool TnsParser<T>::careful_element(const std::vector<std::string_view>& words, std::int64_t line, T& element) {
+    using Number = typename NumberOf<T>::type;
+    constexpr bool is_whole = std::is_integral_v<Number>;
+    std::array<Number, 2> numbers{1, 0};
+    for (std::size_t w = 0; w < value_words_; ++w) {
+        const auto text = "value " + quoted(words[order_ + w]);
+        switch (careful_value(words[order_ + w], numbers[w])) {
+        case ValueKind::fine: continue;
+        case ValueKind::not_a_number:
+            error_ = {line, text + (is_whole ? " is not a whole number; correct it, or read the file as double"
+                                             : " is not a number; correct it, and write comments on their own lines")};
+            return false;
+        case ValueKind::not_finite: error_ = {line, text + " is not finite; remove the line, or give it a number"}; return false;
+        case ValueKind::too_large:
+            error_ = {line, text + " is too large for " +
+                                (is_whole              ? "64 bits; read it as double"
+                                 : sizeof(Number) == 4 ? "float; read it as double"
+                                                       : "double; correct it")};
+            return false;
+        }
+    }
+    element = element_of<T>(numbers);
+    return true;
 }
 
 /// Reads any line that is right, and says what is wrong with another one.
@@ -160,27 +256,24 @@ void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
         if (number < 0) return;
         nonzeros_.indices[m][used_] = number;
     }
-    if (words.size() == order_) {
-        error_ = {line, "the value is missing: " + columns_text(words.size()) + " where the first entry has " + std::to_string(order_ + 1) +
+    const std::string usual = rules_.matrix ? " where the header demands " : " where the first entry has ";
+    if (words.size() == order_ && value_words_ > 0) {
+        error_ = {line, "the value is missing: " + columns_text(words.size()) + usual + std::to_string(order_ + value_words_) +
                             "; complete the line"};
         return;
     }
-    if (words.size() != order_ + 1) {
-        error_ = {line, columns_text(words.size()) + " where the first entry has " + std::to_string(order_ + 1) +
-                            "; give every nonzero the same number of indices, and one value"};
+    if (words.size() != order_ + value_words_) {
+        error_ = {line, columns_text(words.size()) + usual + std::to_string(order_ + value_words_) +
+                            (rules_.matrix ? "; correct the line" : "; give every nonzero the same number of indices, and one value")};
         return;
     }
-    const auto word = words[order_];
-    switch (careful_value(word, nonzeros_.values[used_])) {
-    case ValueKind::fine: break;
-    case ValueKind::not_a_number:
-        error_ = {line, "value " + quoted(word) + " is not a number; correct it, and write comments on their own lines"};
-        return;
-    case ValueKind::not_finite: error_ = {line, "value " + quoted(word) + " is not finite; remove the line, or give it a number"}; return;
-    case ValueKind::too_large:
-        error_ = {line,
-                  "value " + quoted(word) + " is too large for " + (sizeof(T) == 4 ? "float; read it as double" : "double; correct it")};
-        return;
+    if (!careful_element(words, line, nonzeros_.values[used_])) return;
+    if (rules_.matrix) {
+        const auto why = misplaced(nonzeros_.indices[0][used_], nonzeros_.indices[1][used_], nonzeros_.values[used_]);
+        if (!why.empty()) {
+            error_ = {line, why};
+            return;
+        }
     }
     for (std::size_t m = 0; m < order_; ++m) {
         largest_[m] = std::max(largest_[m], nonzeros_.indices[m][used_]);
@@ -191,5 +284,8 @@ void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
 
 template class TnsParser<float>;
 template class TnsParser<double>;
+template class TnsParser<std::complex<double>>;
+template class TnsParser<std::int64_t>;
+template class TnsParser<std::uint8_t>;
 
 }  // namespace arges::io

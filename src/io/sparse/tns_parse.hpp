@@ -1,4 +1,4 @@
-/// Lines of sparse tensors in text: "i j k value".
+/// Lines of sparse tensors in text: "i j k value", and those of MatrixMarket files: "i j", "i j value" or "i j real imaginary".
 #pragma once
 
 #include "arges/sparse_io.hpp"
@@ -6,25 +6,44 @@
 #include "sparse/nonzeros.hpp"
 
 #include <array>
+#include <complex>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace arges::io {
+
+/// What the header of a MatrixMarket file says of its entries.
+struct MatrixRules {
+    enum class Triangle { both, lower, strictly_lower };
+    Triangle triangle = Triangle::both;  ///< that entries may lie in
+    int value_words = 1;                 ///< of a line: 0, 1 or 2
+    bool real_diagonal = false;
+    std::int64_t header_lines = 0;  ///< that are in the text to be parsed
+};
 
 /// What a line must look like.
 struct TnsRules {
     int order = 0;
     IndexBase base = IndexBase::detect;
     std::vector<std::int64_t> lengths{};  ///< demanded; empty: any up to 2^62
+    std::optional<MatrixRules> matrix{};  ///< of a MatrixMarket file; the lengths are then those of its header
 };
+
+/// How elements are kept while they are read: bool in bytes, which have addresses.
+template <class T>
+using Parsed = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
 /// Numbers of the first line that has a nonzero; 0 if the block has none.
 /// @param line  gets the number of that line in the block, counted from 1
 std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line);
 
 /// Collects the nonzeros of blocks of lines, with indices as they stand in the file.
+/// @tparam T  Parsed<> of float, double, std::complex<double>, std::int64_t or bool; true is any number but 0
 template <class T>
 class TnsParser {
 public:
@@ -52,12 +71,16 @@ public:
 
 private:
     bool parse_fast(const char*& at, const char* end);
+    bool fast_element(const char*& at, const char* end, T& element) const;
     void parse_carefully(std::string_view text, std::int64_t line);
     std::int64_t careful_index(std::string_view word, std::size_t mode, std::int64_t line);
+    bool careful_element(const std::vector<std::string_view>& words, std::int64_t line, T& element);
+    std::string misplaced(std::int64_t row, std::int64_t column, const T& element) const;
 
     TnsRules rules_;
     bool keep_lines_;
-    std::size_t order_, used_ = 0;
+    char comment_;
+    std::size_t order_, value_words_, used_ = 0;
     sparse::Nonzeros<T> nonzeros_;
     std::vector<std::int64_t> lines_;
     std::int64_t least_ = 0;                  // allowed

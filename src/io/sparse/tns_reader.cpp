@@ -1,39 +1,14 @@
-// Sparse text by all ranks: plain text in parts of the file; of compressed text rank 0 inflates blocks, which the others parse in turn.
-// Then nonzeros are put into the order of the file, in equal parts.
+// Sparse text without a header: the order is that of the first entry, and lengths and the base of indices are found from all of them.
 #include "io/sparse/tns_reader.hpp"
 
-#include "base/saturate.hpp"
-#include "comm/values.hpp"
+#include "arges/error.hpp"
 #include "interface/sparse_state.hpp"
-#include "interface/sparse_tensor_exchange.hpp"
-#include "io/file/gz.hpp"
-#include "io/file/text_lines.hpp"
-#include "io/sparse/reading_memory.hpp"
-#include "io/sparse/tns_parse.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <new>
-#include <optional>
 
 namespace arges::io {
 
 namespace {
-
-constexpr std::size_t block_bytes = std::size_t{1} << 20;
-
-/// This rank's part of the text as it was parsed.
-template <class T>
-struct Part {
-    explicit Part(TnsParser<T> empty) : parser(std::move(empty)) {}
-    TnsParser<T> parser;
-    sparse::Nonzeros<T> nonzeros{};       ///< when all is read
-    std::vector<std::int64_t> numbers{};  ///< of their lines, if wanted
-    LineError error{};                    ///< with the number of the line in the file
-    std::int64_t lines = 0;               ///< of the part
-    double bytes = 0;                     ///< of text that was parsed
-    bool over_memory = false;
-};
 
 /// The order, from the first line with a nonzero; the demanded one, or 0, if there is none. Collective.
 int find_order(const InputFile& file, const SparseReadOptions& options, bool compressed) {
@@ -44,11 +19,7 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
         if (comm.rank() != 0) return;
         std::int64_t before = 0, line = 0;
         try {
-            std::unique_ptr<ByteSource> source;
-            if (compressed)
-                source = std::make_unique<GzipSource>(file);
-            else
-                source = std::make_unique<FileLines>(file, 0, file.size());
+            const auto source = text_source(file, compressed);
             LineBlocks blocks(*source, std::size_t{1} << 16);
             for (auto block = blocks.next(); !block.empty() && columns == 0; block = blocks.next()) {
                 columns = columns_of_first_entry(block, line);
@@ -74,269 +45,47 @@ int find_order(const InputFile& file, const SparseReadOptions& options, bool com
     return columns == 0 ? static_cast<int>(options.lengths.size()) : static_cast<int>(columns) - 1;
 }
 
-/// Ends parsing.
+/// Index base and lengths, from what all ranks found.
 template <class T>
-void finish(Part<T>& part) {
-    part.nonzeros = part.parser.take();
-    part.numbers = part.parser.take_lines();
-}
-
-/// A block of text, and how much of it a rank may expect in all.
-struct Block {
-    std::string_view text;
-    std::int64_t lines = 0, first_line = 1;
-    double expected_bytes = 0;
-};
-
-/// What memory is left for reading, and what reading takes it for.
-struct Room {
-    std::int64_t bytes = 0;
-    ReadingShape shape{};
-    std::function<void(double done)> progress;
-
-    /// Nonzeros that a rank will have where it parses so many.
-    std::int64_t count_at_end(std::int64_t parsed) const {
-        return shape.is_compressed && shape.ranks > 1 ? parsed / shape.ranks * (shape.ranks - 1) : parsed;
-    }
-};
-
-Block latest_block(const LineBlocks& blocks, std::string_view text, double expected_bytes) {
-    return {text, blocks.lines_of_block(), blocks.lines() - blocks.lines_of_block() + 1, expected_bytes};
-}
-
-/// How many nonzeros to make room for, from the rate of the text so far; not more than fit into memory.
-template <class T>
-std::int64_t expected_count(const Part<T>& part, const Block& block, const Room& room) {
-    const auto known = part.parser.count() + block.lines;
-    const double rate = static_cast<double>(known) / part.bytes, left = std::max(0.0, block.expected_bytes - part.bytes);
-    const auto most = room.bytes / nonzeros_bytes<T>(room.shape.order, 1);
-    return std::max(known, std::min(known + static_cast<std::int64_t>(1.02 * rate * left), most));
-}
-
-/// Parses a block behind those that the part has.
-template <class T>
-void parse_block(Part<T>& part, const Block& block, const Room& room) {
-    if (part.over_memory) return;
-    try {
-        part.bytes += static_cast<double>(block.text.size());
-        if (part.parser.count() + block.lines > part.parser.room()) part.parser.reserve(expected_count(part, block, room));
-        part.parser.parse(block.text, block.lines, block.first_line);
-        if (room.progress && block.expected_bytes > 0) room.progress(std::min(1.0, part.bytes / block.expected_bytes));
-        part.over_memory = reading_memory(room.shape, room.count_at_end(part.parser.count())).peak() > room.bytes;
-    } catch (const std::bad_alloc&) {  // on this rank; all of them hear of it when they agree
-        part.over_memory = true;
-    }
-}
-
-template <class T>
-void parse_plain(const InputFile& file, Part<T>& part, const Room& room) {
-    const auto& comm = file.comm();
-    comm.agree([&] {
-        auto source = FileLines::part_of(file);
-        LineBlocks blocks(source, block_bytes);
-        try {
-            for (auto text = blocks.next(); !text.empty(); text = blocks.next())
-                parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room);
-            part.error = part.parser.error();
-        } catch (const InvalidArgument& e) {
-            part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
-        }
-        part.lines = blocks.lines();
-        finish(part);
-    });
-    // Lower ranks have counted all of their lines, unless they have an error themselves, which then comes first.
-    const auto first_line = sum_before(comm, part.lines);
-    if (part.error.line != LineError::none) part.error.line += first_line;
-    for (auto& line : part.numbers) line += first_line;
-}
-
-/// What rank 0 sends with a block of text.
-struct BlockHead {
-    std::int64_t first_line = 1, lines = 0;
-    std::int64_t last = 0;      ///< 1 in the last round
-    double expected_bytes = 0;  ///< of text for this rank
-};
-
-/// The next blocks of inflated text, one for each rank from 1 on, as messages.
-std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const GzipSource& source, LineBlocks& blocks, LineError& error) {
-    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
-    std::vector<BlockHead> heads(out.size());
-    for (std::size_t r = 1; r < out.size(); ++r) {
-        const auto before = blocks.lines();
-        std::string_view text;
-        try {
-            if (error.line == LineError::none) text = blocks.next();
-        } catch (const InvalidArgument& e) {
-            error = {blocks.lines() + 1, e.what()};
-        }
-        heads[r] = {before + 1, text.empty() ? 0 : blocks.lines_of_block(), 0,
-                    source.expected_bytes() / static_cast<double>(out.size() - 1)};
-        out[r].resize(sizeof(BlockHead) + text.size());
-        if (!text.empty()) std::memcpy(out[r].data() + sizeof(BlockHead), text.data(), text.size());
-        if (text.empty()) heads[1].last = 1;
-    }
-    for (std::size_t r = 1; r < out.size(); ++r) {
-        heads[r].last = heads[1].last;
-        std::memcpy(out[r].data(), &heads[r], sizeof(BlockHead));
-    }
-    return out;
-}
-
-/// Puts the nonzeros in file order and in equal parts. Block b of rank r is number b (ranks - 1) + r - 1 of the file.
-template <class T>
-void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std::vector<std::int64_t>& lines,
-                   const std::vector<std::int64_t>& counts) {
-    const auto all = gathered(comm, counts);
-    const auto rounds = counts.size(), ranks = static_cast<std::size_t>(comm.size());
-    std::vector<std::int64_t> numbers;
-    std::vector<std::int32_t> to;
-    std::int64_t total = 0;
-    comm.agree([&] {
-        numbers.reserve(nonzeros.values.size());
-        for (std::size_t b = 0; b < rounds; ++b)
-            for (std::size_t r = 0; r < ranks; ++r) {
-                const auto count = all[r * rounds + b];
-                if (static_cast<std::int64_t>(r) == comm.rank())
-                    for (std::int64_t k = 0; k < count; ++k) numbers.push_back(total + k);
-                total += count;
-            }
-        to.resize(numbers.size());
-        for (std::size_t i = 0, r = 0; i < to.size(); ++i) {  // ascending numbers
-            while (numbers[i] >= part_begin(total, static_cast<std::int64_t>(r) + 1, comm.size())) ++r;
-            to[i] = static_cast<std::int32_t>(r);
-        }
-    });
-    numbers = route_column(comm, to, std::move(numbers));
-    const auto begin = part_begin(total, comm.rank(), comm.size());
-    const auto deliver = [&](auto& column) {
-        const auto arrived = route_column(comm, to, std::move(column));
-        comm.agree([&] {
-            column.resize(arrived.size());
-            for (std::size_t i = 0; i < arrived.size(); ++i) column[static_cast<std::size_t>(numbers[i] - begin)] = arrived[i];
-        });
-    };
-    for (auto& column : nonzeros.indices) deliver(column);
-    deliver(nonzeros.values);
-    const bool has_lines = comm.maximum(static_cast<std::int64_t>(lines.size())) > 0;
-    if (has_lines) deliver(lines);
-}
-
-/// Inflates on rank 0, in blocks of text that the other ranks parse in turn while it goes on.
-template <class T>
-void parse_compressed(const InputFile& file, Part<T>& part, const Room& room) {
-    const auto& comm = file.comm();
-    std::optional<GzipSource> source;
-    std::optional<LineBlocks> blocks;
-    comm.agree([&] {
-        if (comm.rank() == 0) blocks.emplace(source.emplace(file), block_bytes);
-    });
-    std::vector<std::int64_t> counts;
-    for (bool last = false; !last;) {
-        std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
-        comm.agree([&] {
-            if (comm.rank() == 0) out = next_round(comm, *source, *blocks, part.error);
-        });
-        std::int64_t is_last = 0;
-        if (comm.rank() == 0 && comm.size() > 1) {
-            BlockHead head;
-            std::memcpy(&head, out[1].data(), sizeof head);
-            is_last = head.last;
-        }
-        const auto in = comm.all_to_all(out);
-        const auto before = part.parser.count();
-        if (comm.rank() > 0) {
-            BlockHead head;
-            std::memcpy(&head, in[0].data(), sizeof head);
-            const auto* text_begin = reinterpret_cast<const char*>(in[0].data()) + sizeof head;
-            const std::string_view text(text_begin, in[0].size() - sizeof head);
-            parse_block(part, {text, head.lines, head.first_line, head.expected_bytes}, room);
-            is_last = head.last;
-        }
-        counts.push_back(part.parser.count() - before);
-        last = is_last != 0;
-    }
-    if (comm.rank() > 0) part.error = part.parser.error();
-    part.lines = comm.rank() == 0 ? blocks->lines() : 0;
-    comm.agree([&] { finish(part); });
-    if (comm.minimum(part.error.line) == LineError::none) restore_order(comm, part.nonzeros, part.numbers, counts);
-}
-
-/// On one rank.
-template <class T>
-void parse_compressed_alone(const InputFile& file, Part<T>& part, const Room& room) {
-    GzipSource source(file);
-    LineBlocks blocks(source, block_bytes);
-    try {
-        for (auto text = blocks.next(); !text.empty(); text = blocks.next())
-            parse_block(part, latest_block(blocks, text, source.expected_bytes()), room);
-        part.error = part.parser.error();
-    } catch (const InvalidArgument& e) {
-        part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
-    }
-    part.lines = blocks.lines();
-    finish(part);
-}
-
-/// Index base and lengths, from what all ranks found. Collective.
-template <class T>
-void settle_indices(const InputFile& file, const SparseReadOptions& options, Part<T>& part, ReadReport& report) {
-    const auto& comm = file.comm();
-    const bool has_zero = comm.maximum(part.parser.has_zero() ? 1 : 0) == 1;
-    report.index_base = options.base == IndexBase::zero || (options.base == IndexBase::detect && has_zero) ? 0 : 1;
+void settle_indices(const SparseReadOptions& options, ParsedText<T>& text, ReadReport& report) {
+    report.index_base = options.base == IndexBase::zero || (options.base == IndexBase::detect && text.has_zero) ? 0 : 1;
     report.lengths = options.lengths;
     if (report.lengths.empty())
-        for (std::size_t m = 0; m < part.nonzeros.indices.size(); ++m)
-            report.lengths.push_back(comm.maximum(part.parser.largest()[m]) + 1 - report.index_base);
-    auto& nonzeros = part.nonzeros;
-    nonzeros.lengths = report.lengths;
+        for (auto largest : text.largest) report.lengths.push_back(largest + 1 - report.index_base);
+    text.nonzeros.lengths = report.lengths;
     if (report.index_base == 1)
-        for (auto& column : nonzeros.indices)
+        for (auto& column : text.nonzeros.indices)
             for (auto& index : column) --index;
 }
 
 }  // namespace
 
 template <class T>
-ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room_bytes) {
+ReadNonzeros<T> read_tns(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room) {
     const auto& comm = file.comm();
-    ReadNonzeros<T> result;
     const int order = find_order(file, options, compressed);
     if (order == 0)
         throw InvalidArgument(file.path() + ": there is no nonzero in the file; give the lengths to read it as a tensor of zeros");
     const bool keeps_lines = options.duplicates == Duplicates::refuse;
-    const ReadingShape shape{comm.size(), order, sizeof(T), file.size(), true, compressed, keeps_lines, false, options.lengths};
-    const Room room{room_bytes, shape, options.progress};
-    Part<T> part(TnsParser<T>({order, options.base, options.lengths}, keeps_lines));
-    if (!compressed)
-        parse_plain(file, part, room);
-    else if (comm.size() == 1)
-        parse_compressed_alone(file, part, room);
-    else
-        parse_compressed(file, part, room);
-    throw_first(comm, file.path(), part.error);
-    comm.agree([&] {
-        check_reading_room(file, reading_memory(room.shape, part.nonzeros.count()), room.bytes);
-        if (part.over_memory)
-            throw OutOfMemory(file.path() + ": rank " + std::to_string(comm.rank()) +
-                              " could not allocate memory for its nonzeros; use more ranks or free memory");
-    });
-    settle_indices(file, options, part, result.report);
-    if (result.report.index_base == 0) {
-        auto error = part.parser.error_if_zero_based();
-        const auto first_line = sum_before(comm, part.lines);
-        if (!compressed && error.line != LineError::none) error.line += first_line;
-        throw_first(comm, file.path(), error);
-    }
+    const ReadingShape shape{comm.size(), order, reading_bytes<T>, file.size(), true, compressed, keeps_lines, false, options.lengths};
+    auto text = parse_text<T>(file, options, {order, options.base, options.lengths, {}}, {}, shape, 1, room);
+    ReadNonzeros<T> result;
+    settle_indices(options, text, result.report);
+    if (result.report.index_base == 0) throw_first(comm, file.path(), text.error_if_zero_based);
     result.report.form = compressed ? "gzip text" : "text";
     result.report.bytes = file.size();
-    result.report.lines = comm.sum(part.lines);
-    result.nonzeros = std::move(part.nonzeros);
-    result.lines = std::move(part.numbers);
+    result.report.lines = text.lines;
+    result.nonzeros = std::move(text.nonzeros);
+    result.lines = std::move(text.numbers);
     result.report.entries = comm.sum(result.nonzeros.count());
     return result;
 }
 
-template ReadNonzeros<float> read_tns(const InputFile&, const SparseReadOptions&, bool, std::int64_t);
-template ReadNonzeros<double> read_tns(const InputFile&, const SparseReadOptions&, bool, std::int64_t);
+#define ARGES_INSTANTIATE(T) template ReadNonzeros<T> read_tns(const InputFile&, const SparseReadOptions&, bool, std::int64_t);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+ARGES_INSTANTIATE(std::complex<double>)
+ARGES_INSTANTIATE(std::int64_t)
+ARGES_INSTANTIATE(std::uint8_t)
 
 }  // namespace arges::io

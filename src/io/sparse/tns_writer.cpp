@@ -28,7 +28,10 @@ void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, s
             append_number(text, column[i] + base);
             text += ' ';
         }
-        append_number(text, values[i]);
+        if constexpr (std::is_integral_v<T>)
+            append_number(text, static_cast<std::int64_t>(values[i]));
+        else
+            append_number(text, values[i]);
         text += '\n';
         if (text.size() < piece_bytes) continue;
         take(text);
@@ -37,18 +40,22 @@ void produce_lines(const sparse::NonzeroIndices& x, std::span<const T> values, s
     take(text);
 }
 
-/// A file may not be empty, so a tensor without nonzeros is a comment.
-std::string empty_note(const sparse::NonzeroIndices& x) {
-    std::string lengths;
-    for (auto n : x.lengths) lengths += (lengths.empty() ? "" : " x ") + std::to_string(n);
-    return "# no nonzeros, " + lengths + "\n";
-}
-
 }  // namespace
 
 void append_number(std::string& text, std::int64_t value) { append_shortest(text, value); }
 void append_number(std::string& text, float value) { append_shortest(text, value); }
 void append_number(std::string& text, double value) { append_shortest(text, value); }
+void append_number(std::string& text, const std::complex<double>& value) {
+    append_shortest(text, value.real());
+    text += ' ';
+    append_shortest(text, value.imag());
+}
+
+std::string empty_note(const sparse::NonzeroIndices& x) {
+    std::string lengths;
+    for (auto n : x.lengths) lengths += (lengths.empty() ? "" : " x ") + std::to_string(n);
+    return "# no nonzeros, " + lengths + "\n";
+}
 
 std::unique_ptr<OutputFile> prepare_text(const Communicator& comm, const std::string& path, bool compressed, const TextProducer& produce) {
     std::vector<char> member;
@@ -88,17 +95,21 @@ void write_text(const Communicator& comm, const std::string& path, bool compress
 }
 
 template <class T>
-void write_tns(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path,
-               bool compressed, std::int64_t base) {
-    const bool has_none = comm.sum(nonzeros.count()) == 0;
+void write_lines(const Communicator& comm, const std::string& heading, const sparse::NonzeroIndices& nonzeros, std::span<const T> values,
+                 const std::string& path, bool compressed, std::int64_t base) {
     write_text(comm, path, compressed, [&](const std::function<void(std::string_view)>& take) {
-        if (has_none && comm.rank() == 0) take(empty_note(nonzeros));
+        if (!heading.empty() && comm.rank() == 0) take(heading);
         produce_lines(nonzeros, values, base, take);
     });
 }
 
-template void write_tns(const Communicator&, const sparse::NonzeroIndices&, std::span<const float>, const std::string&, bool, std::int64_t);
-template void write_tns(const Communicator&, const sparse::NonzeroIndices&, std::span<const double>, const std::string&, bool,
-                        std::int64_t);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void write_lines(const Communicator&, const std::string&, const sparse::NonzeroIndices&, std::span<const T>,                  \
+                              const std::string&, bool, std::int64_t);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+ARGES_INSTANTIATE(std::complex<double>)
+ARGES_INSTANTIATE(std::int64_t)
+ARGES_INSTANTIATE(bool)
 
 }  // namespace arges::io

@@ -4,6 +4,7 @@
 #include "io/file/parallel_file.hpp"
 #include "sparse/nonzeros.hpp"
 
+#include <complex>
 #include <functional>
 #include <memory>
 #include <span>
@@ -25,9 +26,15 @@ void append_number(std::string& text, std::int64_t value);
 void append_number(std::string& text, float value);
 void append_number(std::string& text, double value);
 
-/// Writes nonzeros as lines of indices, counted from `base`, and value. Collective.
+/// Real and imaginary part.
+void append_number(std::string& text, const std::complex<double>& value);
+
+/// A file may not be empty, so a tensor without nonzeros is a comment.
+std::string empty_note(const sparse::NonzeroIndices& x);
+
+/// Writes a heading, then nonzeros as lines of indices, counted from `base`, and value. Collective.
 template <class T>
-void write_tns(const Communicator& comm, const sparse::NonzeroIndices& nonzeros, std::span<const T> values, const std::string& path,
-               bool compressed, std::int64_t base);
+void write_lines(const Communicator& comm, const std::string& heading, const sparse::NonzeroIndices& nonzeros, std::span<const T> values,
+                 const std::string& path, bool compressed, std::int64_t base);
 
 }  // namespace arges::io

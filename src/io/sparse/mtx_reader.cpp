@@ -1,0 +1,212 @@
+// MatrixMarket files (Boisvert, Pozo and Remington, NISTIR 5935): a header, the sizes, then an entry on each line as in other sparse text.
+#include "io/sparse/mtx_reader.hpp"
+
+#include "arges/error.hpp"
+#include "comm/values.hpp"
+#include "interface/sparse_state.hpp"
+#include "io/file/text_number.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+
+namespace arges::io {
+
+namespace {
+
+constexpr std::string_view banner = "%%matrixmarket";
+
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    for (auto& c : result)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+    return result;
+}
+
+/// Which of the names a word is; else throws what may stand there.
+template <std::size_t n>
+std::size_t choice(std::string_view word, const std::array<std::string_view, n>& names) {
+    const auto found = std::find(names.begin(), names.end(), lower_case(word));
+    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+    std::string list;
+    for (auto name : names) list += (list.empty() ? "" : ", ") + std::string(name);
+    throw InvalidArgument(quoted(word) + " in the header is not known; it is one of: " + list);
+}
+
+/// Field and symmetry, from the first line.
+void read_banner(std::string_view line, MatrixHeader& header) {
+    const auto words = words_of(line);
+    if (words.size() != 5)
+        throw InvalidArgument(std::to_string(words.size()) +
+                              " words in the header; it is: %%MatrixMarket matrix coordinate FIELD SYMMETRY");
+    choice<1>(words[1], {"matrix"});
+    if (lower_case(words[2]) == "array")
+        throw InvalidArgument("an array file has all elements of a matrix, and sparse ones are read from coordinate files; "
+                              "convert it (in Python: scipy.io.mmread, scipy.sparse.coo_matrix, scipy.io.mmwrite)");
+    choice<1>(words[2], {"coordinate"});
+    header.field = MatrixHeader::Field(choice<4>(words[3], {"real", "integer", "pattern", "complex"}));
+    header.symmetry = MatrixSymmetry(choice<4>(words[4], {"general", "symmetric", "skew-symmetric", "hermitian"}));
+    if (header.symmetry == MatrixSymmetry::hermitian && header.field != MatrixHeader::Field::complex)
+        throw InvalidArgument("only complex matrices are hermitian; correct the header");
+    if (header.symmetry == MatrixSymmetry::skew && header.field == MatrixHeader::Field::pattern)
+        throw InvalidArgument("a pattern is not skew-symmetric; correct the header");
+}
+
+/// Rows, columns and entries.
+void read_sizes(std::string_view line, MatrixHeader& header) {
+    const auto words = words_of(line);
+    if (words.size() != 3)
+        throw InvalidArgument(std::to_string(words.size()) + " words where the numbers of rows, columns and entries are expected");
+    std::array<std::int64_t, 3> sizes{};
+    for (std::size_t w = 0; w < 3; ++w) {
+        const char* const end = words[w].data() + words[w].size();
+        const auto [behind, code] = std::from_chars(words[w].data(), end, sizes[w]);
+        if (code != std::errc() || behind != end || sizes[w] < 0 || sizes[w] > max_sparse_length / 2)
+            throw InvalidArgument(quoted(words[w]) + " is not a number of rows, columns or entries; correct it");
+    }
+    header.rows = sizes[0];
+    header.columns = sizes[1];
+    header.entries = sizes[2];
+    if (header.symmetry != MatrixSymmetry::general && header.rows != header.columns)
+        throw InvalidArgument("the matrix is " + std::to_string(header.rows) + " x " + std::to_string(header.columns) +
+                              ", but one with a symmetry is square; correct the header");
+}
+
+template <class T>
+T mirrored(const T& element, MatrixSymmetry symmetry) {
+    if constexpr (std::is_same_v<T, std::complex<double>>)
+        if (symmetry == MatrixSymmetry::hermitian) return std::conj(element);
+    if constexpr (!std::is_same_v<T, bool>)
+        if (symmetry == MatrixSymmetry::skew) return PlusTimes<T>::negate(element);
+    return element;
+}
+
+/// What elements of type T cannot hold.
+template <class T>
+void check_type(const InputFile& file, const MatrixHeader& header) {
+    const auto refuse = [&](const char* why) { throw InvalidArgument(file.path() + ", line 1: " + why); };
+    if (header.field == MatrixHeader::Field::complex && !std::is_same_v<T, std::complex<double>>)
+        refuse("the values are complex; read the file as std::complex<double>");
+    if (header.symmetry == MatrixSymmetry::skew && std::is_unsigned_v<T>)
+        refuse("the matrix is skew-symmetric, and bool has no negatives; read the file as double");
+}
+
+MatrixRules rules_of(const MatrixHeader& header) {
+    using Triangle = MatrixRules::Triangle;
+    MatrixRules rules;
+    rules.triangle = header.symmetry == MatrixSymmetry::general ? Triangle::both
+                     : header.symmetry == MatrixSymmetry::skew  ? Triangle::strictly_lower
+                                                                : Triangle::lower;
+    rules.value_words = header.field == MatrixHeader::Field::pattern ? 0 : header.field == MatrixHeader::Field::complex ? 2 : 1;
+    rules.real_diagonal = header.symmetry == MatrixSymmetry::hermitian;
+    return rules;
+}
+
+}  // namespace
+
+bool is_matrix_market(const InputFile& file, bool compressed) {
+    try {
+        const auto source = text_source(file, compressed);
+        std::array<char, banner.size()> text{};
+        std::size_t used = 0;
+        for (std::size_t got = 1; got > 0 && used < text.size(); used += got) got = source->read(text.data() + used, text.size() - used);
+        return lower_case({text.data(), used}) == banner;
+    } catch (const InvalidArgument&) {
+        return false;
+    }
+}
+
+MatrixHeader matrix_header(const InputFile& file, bool compressed) {
+    MatrixHeader header;
+    try {
+        const auto source = text_source(file, compressed);
+        LineBlocks blocks(*source, std::size_t{1} << 16);
+        for (auto block = blocks.next(); !block.empty(); block = blocks.next())
+            while (!block.empty()) {
+                const auto line = block.substr(0, block.find('\n'));
+                block.remove_prefix(line.size() + 1);
+                ++header.text.lines;
+                header.text.bytes = std::min(header.text.bytes + static_cast<std::int64_t>(line.size()) + 1, file.size());
+                if (header.text.lines == 1) read_banner(line, header);
+                if (line.starts_with('%') || words_of(line).empty()) continue;
+                read_sizes(line, header);
+                return header;
+            }
+    } catch (const InvalidArgument& error) {
+        throw InvalidArgument(file.path() + ", line " + std::to_string(std::max<std::int64_t>(1, header.text.lines)) + ": " + error.what());
+    }
+    throw InvalidArgument(file.path() + ": the numbers of rows, columns and entries are missing behind the header; complete the file");
+}
+
+template <class T>
+ReadNonzeros<T> read_matrix_market(const InputFile& file, const SparseReadOptions& options, bool compressed, std::int64_t room) {
+    const auto& comm = file.comm();
+    const auto header = from_first_rank(comm, [&] {
+        const auto found = matrix_header(file, compressed);
+        check_type<T>(file, found);
+        return found;
+    });
+    const std::vector<std::int64_t> lengths{header.rows, header.columns};
+    const bool keeps_lines = options.duplicates == Duplicates::refuse;
+    const ReadingShape shape{comm.size(), 2, reading_bytes<T>, file.size(), true, compressed, keeps_lines, false, lengths};
+    auto text = parse_text<T>(file, options, {2, IndexBase::one, lengths, rules_of(header)}, header.text, shape, header.per_line(), room);
+    const auto found = comm.sum(text.nonzeros.count());
+    if (found != header.entries)
+        throw InvalidArgument(file.path() + ", line " + std::to_string(header.text.lines) + ": " + std::to_string(header.entries) +
+                              " entries are announced, but the file has " + std::to_string(found) +
+                              "; correct the number, or complete the file");
+    for (auto& column : text.nonzeros.indices)
+        for (auto& index : column) --index;
+    ReadNonzeros<T> result;
+    result.symmetry = header.symmetry;
+    text.nonzeros.lengths = lengths;
+    result.report.form = compressed ? "gzip MatrixMarket" : "MatrixMarket";
+    result.report.bytes = file.size();
+    result.report.lines = text.lines;
+    result.report.index_base = 1;
+    result.report.lengths = lengths;
+    result.nonzeros = std::move(text.nonzeros);
+    result.lines = std::move(text.numbers);
+    result.report.entries = header.entries;
+    return result;
+}
+
+template <class T>
+void expand(AnyNonzeros& nonzeros, MatrixSymmetry symmetry) {
+    auto &rows = nonzeros.indices[0], &columns = nonzeros.indices[1];
+    const auto count = rows.size();
+    auto to = 2 * count;
+    for (std::size_t i = 0; i < count; ++i) to -= rows[i] == columns[i] ? 1 : 0;
+    auto values = nonzeros.values.room_for(static_cast<std::int64_t>(to));
+    const auto* const element = reinterpret_cast<const T*>(nonzeros.values.data());
+    auto* const element_to = reinterpret_cast<T*>(values.data());
+    for (auto* column : {&rows, &columns}) column->resize(to);
+    for (auto i = count; i-- > 0;) {  // from behind: an entry moves to the right or stays
+        const auto row = rows[i], column = columns[i];
+        const auto put = [&](std::int64_t r, std::int64_t c, const T& value) {
+            --to;
+            rows[to] = r;
+            columns[to] = c;
+            element_to[to] = value;
+        };
+        if (row != column) put(column, row, mirrored(element[i], symmetry));
+        put(row, column, element[i]);
+    }
+    nonzeros.values = std::move(values);
+}
+
+#define ARGES_INSTANTIATE(T) template ReadNonzeros<T> read_matrix_market(const InputFile&, const SparseReadOptions&, bool, std::int64_t);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+ARGES_INSTANTIATE(std::complex<double>)
+ARGES_INSTANTIATE(std::int64_t)
+ARGES_INSTANTIATE(std::uint8_t)
+
+template void expand<float>(AnyNonzeros&, MatrixSymmetry);
+template void expand<double>(AnyNonzeros&, MatrixSymmetry);
+template void expand<std::complex<double>>(AnyNonzeros&, MatrixSymmetry);
+template void expand<std::int64_t>(AnyNonzeros&, MatrixSymmetry);
+template void expand<bool>(AnyNonzeros&, MatrixSymmetry);
+
+}  // namespace arges::io

@@ -1,0 +1,287 @@
+// Sparse text by all ranks: plain text in parts of the file; of compressed text rank 0 inflates blocks, which the others parse in turn.
+// Then nonzeros are put into the order of the file, in equal parts.
+#include "io/sparse/text_reader.hpp"
+
+#include "arges/error.hpp"
+#include "base/saturate.hpp"
+#include "comm/values.hpp"
+#include "interface/sparse_state.hpp"
+#include "interface/sparse_tensor_exchange.hpp"
+#include "io/file/gz.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <optional>
+
+namespace arges::io {
+
+namespace {
+
+constexpr std::size_t block_bytes = std::size_t{1} << 20;
+
+/// This rank's part of the text as it was parsed.
+template <class T>
+struct Part {
+    explicit Part(TnsParser<T> empty) : parser(std::move(empty)) {}
+    TnsParser<T> parser;
+    sparse::Nonzeros<T> nonzeros{};       ///< when all is read
+    std::vector<std::int64_t> numbers{};  ///< of their lines, if wanted
+    LineError error{};                    ///< with the number of the line in the file
+    std::int64_t lines = 0;               ///< of the part
+    std::int64_t first_line = 0;          ///< before it in plain text
+    double bytes = 0;                     ///< of text that was parsed
+    bool over_memory = false;
+};
+
+/// Ends parsing.
+template <class T>
+void finish(Part<T>& part) {
+    part.nonzeros = part.parser.take();
+    part.numbers = part.parser.take_lines();
+}
+
+/// A block of text, and how much of it a rank may expect in all.
+struct Block {
+    std::string_view text;
+    std::int64_t lines = 0, first_line = 1;
+    double expected_bytes = 0;
+};
+
+/// What memory is left for reading, and what reading takes it for.
+struct Room {
+    std::int64_t bytes = 0;
+    ReadingShape shape{};
+    std::int64_t per_line = 1;
+    std::function<void(double done)> progress;
+
+    /// Nonzeros that a rank will have where it parses so many lines.
+    std::int64_t count_at_end(std::int64_t parsed) const {
+        return per_line * (shape.is_compressed && shape.ranks > 1 ? parsed / shape.ranks * (shape.ranks - 1) : parsed);
+    }
+};
+
+Block latest_block(const LineBlocks& blocks, std::string_view text, double expected_bytes) {
+    return {text, blocks.lines_of_block(), blocks.lines() - blocks.lines_of_block() + 1, expected_bytes};
+}
+
+/// How many nonzeros to make room for, from the rate of the text so far; not more than fit into memory.
+template <class T>
+std::int64_t expected_count(const Part<T>& part, const Block& block, const Room& room) {
+    const auto known = part.parser.count() + block.lines;
+    const double rate = static_cast<double>(known) / part.bytes, left = std::max(0.0, block.expected_bytes - part.bytes);
+    const auto most = room.bytes / nonzeros_bytes<T>(room.shape.order, 1);
+    return std::max(known, std::min(known + static_cast<std::int64_t>(1.02 * rate * left), most));
+}
+
+/// Parses a block behind those that the part has.
+template <class T>
+void parse_block(Part<T>& part, const Block& block, const Room& room) {
+    if (part.over_memory) return;
+    try {
+        part.bytes += static_cast<double>(block.text.size());
+        if (part.parser.count() + block.lines > part.parser.room()) part.parser.reserve(expected_count(part, block, room));
+        part.parser.parse(block.text, block.lines, block.first_line);
+        if (room.progress && block.expected_bytes > 0) room.progress(std::min(1.0, part.bytes / block.expected_bytes));
+        part.over_memory = reading_memory(room.shape, room.count_at_end(part.parser.count())).peak() > room.bytes;
+    } catch (const std::bad_alloc&) {  // on this rank; all of them hear of it when they agree
+        part.over_memory = true;
+    }
+}
+
+template <class T>
+void parse_plain(const InputFile& file, const TextHeader& header, Part<T>& part, const Room& room) {
+    const auto& comm = file.comm();
+    comm.agree([&] {
+        auto source = FileLines::part_of(file, header.bytes);
+        LineBlocks blocks(source, block_bytes);
+        try {
+            for (auto text = blocks.next(); !text.empty(); text = blocks.next())
+                parse_block(part, latest_block(blocks, text, static_cast<double>(source.size())), room);
+            part.error = part.parser.error();
+        } catch (const InvalidArgument& e) {
+            part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
+        }
+        part.lines = blocks.lines();
+        finish(part);
+    });
+    // Lower ranks have counted all of their lines, unless they have an error themselves, which then comes first.
+    const auto first_line = header.lines + sum_before(comm, part.lines);
+    if (part.error.line != LineError::none) part.error.line += first_line;
+    for (auto& line : part.numbers) line += first_line;
+    part.first_line = first_line;
+}
+
+/// What rank 0 sends with a block of text.
+struct BlockHead {
+    std::int64_t first_line = 1, lines = 0;
+    std::int64_t last = 0;      ///< 1 in the last round
+    double expected_bytes = 0;  ///< of text for this rank
+};
+
+/// The next blocks of inflated text, one for each rank from 1 on, as messages.
+std::vector<std::vector<std::byte>> next_round(const Communicator& comm, const GzipSource& source, LineBlocks& blocks, LineError& error) {
+    std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
+    std::vector<BlockHead> heads(out.size());
+    for (std::size_t r = 1; r < out.size(); ++r) {
+        const auto before = blocks.lines();
+        std::string_view text;
+        try {
+            if (error.line == LineError::none) text = blocks.next();
+        } catch (const InvalidArgument& e) {
+            error = {blocks.lines() + 1, e.what()};
+        }
+        heads[r] = {before + 1, text.empty() ? 0 : blocks.lines_of_block(), 0,
+                    source.expected_bytes() / static_cast<double>(out.size() - 1)};
+        out[r].resize(sizeof(BlockHead) + text.size());
+        if (!text.empty()) std::memcpy(out[r].data() + sizeof(BlockHead), text.data(), text.size());
+        if (text.empty()) heads[1].last = 1;
+    }
+    for (std::size_t r = 1; r < out.size(); ++r) {
+        heads[r].last = heads[1].last;
+        std::memcpy(out[r].data(), &heads[r], sizeof(BlockHead));
+    }
+    return out;
+}
+
+/// Puts the nonzeros in file order and in equal parts. Block b of rank r is number b (ranks - 1) + r - 1 of the file.
+template <class T>
+void restore_order(const Communicator& comm, sparse::Nonzeros<T>& nonzeros, std::vector<std::int64_t>& lines,
+                   const std::vector<std::int64_t>& counts) {
+    const auto all = gathered(comm, counts);
+    const auto rounds = counts.size(), ranks = static_cast<std::size_t>(comm.size());
+    std::vector<std::int64_t> numbers;
+    std::vector<std::int32_t> to;
+    std::int64_t total = 0;
+    comm.agree([&] {
+        numbers.reserve(nonzeros.values.size());
+        for (std::size_t b = 0; b < rounds; ++b)
+            for (std::size_t r = 0; r < ranks; ++r) {
+                const auto count = all[r * rounds + b];
+                if (static_cast<std::int64_t>(r) == comm.rank())
+                    for (std::int64_t k = 0; k < count; ++k) numbers.push_back(total + k);
+                total += count;
+            }
+        to.resize(numbers.size());
+        for (std::size_t i = 0, r = 0; i < to.size(); ++i) {  // ascending numbers
+            while (numbers[i] >= part_begin(total, static_cast<std::int64_t>(r) + 1, comm.size())) ++r;
+            to[i] = static_cast<std::int32_t>(r);
+        }
+    });
+    numbers = route_column(comm, to, std::move(numbers));
+    const auto begin = part_begin(total, comm.rank(), comm.size());
+    const auto deliver = [&](auto& column) {
+        const auto arrived = route_column(comm, to, std::move(column));
+        comm.agree([&] {
+            column.resize(arrived.size());
+            for (std::size_t i = 0; i < arrived.size(); ++i) column[static_cast<std::size_t>(numbers[i] - begin)] = arrived[i];
+        });
+    };
+    for (auto& column : nonzeros.indices) deliver(column);
+    deliver(nonzeros.values);
+    const bool has_lines = comm.maximum(static_cast<std::int64_t>(lines.size())) > 0;
+    if (has_lines) deliver(lines);
+}
+
+/// Inflates on rank 0, in blocks of text that the other ranks parse in turn while it goes on.
+template <class T>
+void parse_compressed(const InputFile& file, Part<T>& part, const Room& room) {
+    const auto& comm = file.comm();
+    std::optional<GzipSource> source;
+    std::optional<LineBlocks> blocks;
+    comm.agree([&] {
+        if (comm.rank() == 0) blocks.emplace(source.emplace(file), block_bytes);
+    });
+    std::vector<std::int64_t> counts;
+    for (bool last = false; !last;) {
+        std::vector<std::vector<std::byte>> out(static_cast<std::size_t>(comm.size()));
+        comm.agree([&] {
+            if (comm.rank() == 0) out = next_round(comm, *source, *blocks, part.error);
+        });
+        std::int64_t is_last = 0;
+        if (comm.rank() == 0 && comm.size() > 1) {
+            BlockHead head;
+            std::memcpy(&head, out[1].data(), sizeof head);
+            is_last = head.last;
+        }
+        const auto in = comm.all_to_all(out);
+        const auto before = part.parser.count();
+        if (comm.rank() > 0) {
+            BlockHead head;
+            std::memcpy(&head, in[0].data(), sizeof head);
+            const auto* text_begin = reinterpret_cast<const char*>(in[0].data()) + sizeof head;
+            const std::string_view text(text_begin, in[0].size() - sizeof head);
+            parse_block(part, {text, head.lines, head.first_line, head.expected_bytes}, room);
+            is_last = head.last;
+        }
+        counts.push_back(part.parser.count() - before);
+        last = is_last != 0;
+    }
+    if (comm.rank() > 0) part.error = part.parser.error();
+    part.lines = comm.rank() == 0 ? blocks->lines() : 0;
+    comm.agree([&] { finish(part); });
+    if (comm.minimum(part.error.line) == LineError::none) restore_order(comm, part.nonzeros, part.numbers, counts);
+}
+
+/// On one rank.
+template <class T>
+void parse_compressed_alone(const InputFile& file, Part<T>& part, const Room& room) {
+    GzipSource source(file);
+    LineBlocks blocks(source, block_bytes);
+    try {
+        for (auto text = blocks.next(); !text.empty(); text = blocks.next())
+            parse_block(part, latest_block(blocks, text, source.expected_bytes()), room);
+        part.error = part.parser.error();
+    } catch (const InvalidArgument& e) {
+        part.error = part.parser.error().line != LineError::none ? part.parser.error() : LineError{blocks.lines() + 1, e.what()};
+    }
+    part.lines = blocks.lines();
+    finish(part);
+}
+
+}  // namespace
+
+std::unique_ptr<ByteSource> text_source(const InputFile& file, bool compressed) {
+    if (compressed) return std::make_unique<GzipSource>(file);
+    return std::make_unique<FileLines>(file, 0, file.size());
+}
+
+template <class T>
+ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options, TnsRules rules, const TextHeader& header,
+                         ReadingShape shape, std::int64_t per_line, std::int64_t room_bytes) {
+    const auto& comm = file.comm();
+    if (rules.matrix && shape.is_compressed) rules.matrix->header_lines = header.lines;
+    const Room room{room_bytes, shape, per_line, options.progress};
+    Part<T> part(TnsParser<T>(rules, shape.keeps_lines));
+    if (!shape.is_compressed)
+        parse_plain(file, header, part, room);
+    else if (comm.size() == 1)
+        parse_compressed_alone(file, part, room);
+    else
+        parse_compressed(file, part, room);
+    throw_first(comm, file.path(), part.error);
+    comm.agree([&] {
+        check_reading_room(file, reading_memory(shape, per_line * part.nonzeros.count()), room.bytes);
+        if (part.over_memory)
+            throw OutOfMemory(file.path() + ": rank " + std::to_string(comm.rank()) +
+                              " could not allocate memory for its nonzeros; use more ranks or free memory");
+    });
+    ParsedText<T> result{.nonzeros = std::move(part.nonzeros), .numbers = std::move(part.numbers)};
+    result.lines = comm.sum(part.lines) + (shape.is_compressed ? 0 : header.lines);
+    for (int m = 0; m < rules.order; ++m) result.largest.push_back(comm.maximum(part.parser.largest()[static_cast<std::size_t>(m)]));
+    result.has_zero = comm.maximum(part.parser.has_zero() ? 1 : 0) == 1;
+    result.error_if_zero_based = part.parser.error_if_zero_based();
+    if (result.error_if_zero_based.line != LineError::none) result.error_if_zero_based.line += part.first_line;
+    return result;
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template ParsedText<T> parse_text(const InputFile&, const SparseReadOptions&, TnsRules, const TextHeader&, ReadingShape, std::int64_t, \
+                                      std::int64_t);
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+ARGES_INSTANTIATE(std::complex<double>)
+ARGES_INSTANTIATE(std::int64_t)
+ARGES_INSTANTIATE(std::uint8_t)
+
+}  // namespace arges::io

@@ -1,0 +1,62 @@
+/// Parsing the lines of sparse text, plain or compressed, by all ranks.
+#pragma once
+
+#include "arges/sparse_io.hpp"
+#include "io/file/parallel_file.hpp"
+#include "io/file/text_lines.hpp"
+#include "io/sparse/reading_memory.hpp"
+#include "io/sparse/tns_parse.hpp"
+#include "sparse/nonzeros.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace arges::io {
+
+/// What a MatrixMarket file leaves out.
+enum class MatrixSymmetry { general, symmetric, skew, hermitian };
+
+/// The nonzeros of this rank, and what is known about all.
+template <class T>
+struct ReadNonzeros {
+    sparse::Nonzeros<T> nonzeros;                       ///< in file order, counted from 0
+    std::vector<std::int64_t> lines;                    ///< of the nonzeros, for text when duplicates are refused
+    ReadReport report;                                  ///< form, bytes, lines, index_base, entries, lengths
+    bool distinct = false;                              ///< known to have no duplicates
+    MatrixSymmetry symmetry = MatrixSymmetry::general;  ///< implies elements that are not among the nonzeros yet
+};
+
+/// Memory of a value while it is read: those of other types than float and double are copied in the end.
+template <class T>
+constexpr std::int64_t reading_bytes = (std::is_floating_point_v<T> ? 1 : 2) * static_cast<std::int64_t>(sizeof(T));
+
+/// What stands before the entries.
+struct TextHeader {
+    std::int64_t lines = 0, bytes = 0;
+};
+
+/// What was parsed.
+template <class T>
+struct ParsedText {
+    sparse::Nonzeros<T> nonzeros;         ///< of this rank, in file order and equal parts, with indices as they stand in the file
+    std::vector<std::int64_t> numbers{};  ///< of their lines, if wanted
+    std::int64_t lines = 0;               ///< of the file
+    std::vector<std::int64_t> largest{};  ///< index of each mode, over all ranks
+    bool has_zero = false;                ///< an index 0 occurs, on any rank
+    LineError error_if_zero_based{};      ///< of this rank, see TnsParser
+};
+
+/// All bytes of a text, inflated. Local.
+std::unique_ptr<ByteSource> text_source(const InputFile& file, bool compressed);
+
+/// Parses all lines behind the header. Collective.
+/// @param per_line  nonzeros that the caller will make of one line, at most
+/// @param room      bytes that nonzeros may take on a rank
+/// @throws InvalidArgument or OutOfMemory on every rank
+template <class T>
+ParsedText<T> parse_text(const InputFile& file, const SparseReadOptions& options, TnsRules rules, const TextHeader& header,
+                         ReadingShape shape, std::int64_t per_line, std::int64_t room);
+
+}  // namespace arges::io
