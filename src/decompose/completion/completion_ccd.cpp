@@ -1,0 +1,168 @@
+// Completion by CCD++ (Yu, Hsieh, Si, Dhillon, ICDM 2012, for matrices; Karlsson, Kressner, Uschmajew, 2016, and Smith, Park, Karypis, SC16,
+// for tensors): one component after the other, with the residual kept. Elements stream by; a component is a few vectors.
+#include "decompose/completion/completion_method.hpp"
+#include "decompose/completion/elements.hpp"
+#include "decompose/cp/cp_driver.hpp"
+#include "base/stopwatch.hpp"
+#include "sparse/blocked_sum.hpp"
+#include "sparse/thread_rows.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+/// Calls f(std::integral_constant<int, order>) for usual orders, else for 0: an order that is known when running.
+template <class F>
+void for_order(int order, F&& f) {
+    if (order == 3) return f(std::integral_constant<int, 3>());
+    if (order == 4) return f(std::integral_constant<int, 4>());
+    f(std::integral_constant<int, 0>());
+}
+
+template <class T>
+class Ccd : public CompletionMethod<T> {
+public:
+    Ccd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
+        : factors_(factors), regularization_(options.regularization), folds_(nonzeros.folds && factors.comm().size() > 1) {
+        const auto& comm = factors.comm();
+        comm.agree([&] {
+            auto& set = nonzeros.sets[0].nonzeros;
+            std::vector<int> modes(static_cast<std::size_t>(factors.order()));
+            std::iota(modes.begin(), modes.end(), 0);
+            std::stable_sort(modes.begin(), modes.end(), [&](int a, int b) { return factors.rows(a).count() > factors.rows(b).count(); });
+            residual_ = sorted_elements(set, modes);
+            nonzeros.sets.clear();
+            std::int64_t most = 0;
+            for (int m = 0; m < factors.order(); ++m) {
+                const auto& rows = factors.rows(m);
+                most = std::max(most, rows.count());
+                column_.emplace_back(rows.count());
+                fold_.push_back(std::make_unique<RowExchange<double>>(comm, rows, 2));
+                expand_.push_back(std::make_unique<RowExchange<T>>(comm, rows, 1));
+                threads_.push_back(std::make_unique<sparse::ThreadRows<double>>(parts_, rows.count(), [&](int part, const auto& add) {
+                    for (auto x = first_of(part); x < first_of(part + 1); ++x) add(residual_.index(x) + m, 1);
+                }));
+            }
+            sums_ = Buffer<double>(2 * most);
+        });
+    }
+
+    FitSums start_sums() override { return summed(factors_.comm(), fit_sums(residual_, factors_.views())); }
+
+    void begin() override { subtract_model(residual_, factors_.views()); }
+
+    double iterate() override {
+        double squares = 0;
+        for (auto component : falling_weights(factors_.weights())) squares = improve(static_cast<int>(component));
+        factors_.comm().sum(&squares, 1);
+        factors_.balance();
+        return squares;
+    }
+
+private:
+    std::int64_t first_of(int part) const { return residual_.count() * part / parts_; }
+
+    /// Improves a column of each factor; returns the sum of the squares of this rank's residual.
+    double improve(int component) {
+        for (int m = 0; m < factors_.order(); ++m) {
+            const auto matrix = factors_.matrix(m);
+            auto& column = column_[static_cast<std::size_t>(m)];
+            for (std::int64_t i = 0; i < matrix.rows; ++i) column[i] = matrix.row(i)[component];
+        }
+        double squares = 0;
+        for_order(factors_.order(), [&](auto order) {
+            for (int m = 0; m < factors_.order(); ++m) improve_column<order()>(m);
+            squares = subtract<order()>();
+        });
+        for (int m = 0; m < factors_.order(); ++m) {
+            const auto matrix = factors_.matrix(m);
+            const auto& column = column_[static_cast<std::size_t>(m)];
+            for (std::int64_t i = 0; i < matrix.rows; ++i) matrix.row(i)[component] = column[i];
+        }
+        return squares;
+    }
+
+    /// Sums (residual + component) h and h^2 for the rows of a mode; the first mode adds the component to the residual.
+    template <int fixed>
+    void improve_column(int mode) {
+        const auto& rows = factors_.rows(mode);
+        const sparse::RowMatrix<double> sums{sums_.data(), rows.count(), 2, 2};
+        const auto columns = column_pointers();
+        const int order = fixed > 0 ? fixed : residual_.order;
+        const T* const mine = columns[static_cast<std::size_t>(mode)];
+        threads_[static_cast<std::size_t>(mode)]->run(sums, [&](int part, const sparse::RowTarget<double>& target) {
+            const std::uint32_t* index = residual_.index(first_of(part));
+            T* const values = residual_.values.data();
+            for (auto x = first_of(part); x < first_of(part + 1); ++x, index += order) {
+                T h = 1;
+                for (int m = 0; m < order; ++m) h *= m == mode ? T(1) : columns[static_cast<std::size_t>(m)][index[m]];
+                if (mode == 0) values[x] += mine[index[mode]] * h;
+                double* const to = target.row(index[mode]);
+                to[0] += static_cast<double>(values[x]) * static_cast<double>(h);
+                to[1] += static_cast<double>(h) * static_cast<double>(h);
+            }
+        });
+        Stopwatch watch;
+        if (folds_) fold_[static_cast<std::size_t>(mode)]->fold(sums);
+        factors_.communication_seconds() += watch.lap();
+        auto& column = column_[static_cast<std::size_t>(mode)];
+        for (std::int64_t i = 0; i < rows.owned; ++i) {
+            const double divisor = sums.row(i)[1] + regularization_;
+            if (divisor > 0) column[i] = static_cast<T>(sums.row(i)[0] / divisor);
+        }
+        watch.lap();
+        const sparse::RowMatrix<T> matrix{column.data(), rows.count(), 1, 1};
+        expand_[static_cast<std::size_t>(mode)]->start_expand(matrix);
+        expand_[static_cast<std::size_t>(mode)]->finish_expand();
+        factors_.communication_seconds() += watch.lap();
+    }
+
+    /// Takes the component from the residual.
+    template <int fixed>
+    double subtract() {
+        const auto columns = column_pointers();
+        const int order = fixed > 0 ? fixed : residual_.order;
+        return sparse::blocked_sum(residual_.count(), [&](std::int64_t x) {
+            const auto* const index = residual_.index(x);
+            T product = 1;
+            for (int m = 0; m < order; ++m) product *= columns[static_cast<std::size_t>(m)][index[m]];
+            auto& value = residual_.values[static_cast<std::size_t>(x)];
+            value -= product;
+            return static_cast<double>(value) * static_cast<double>(value);
+        });
+    }
+
+    std::vector<const T*> column_pointers() const {
+        std::vector<const T*> result;
+        for (const auto& column : column_) result.push_back(column.data());
+        return result;
+    }
+
+    CompletionFactors<T>& factors_;
+    double regularization_;
+    bool folds_;
+    const int parts_ = omp_get_max_threads();
+    Elements<T> residual_;
+    std::vector<Buffer<T>> column_;  // of the component under way, by mode
+    Buffer<double> sums_;
+    std::vector<std::unique_ptr<RowExchange<double>>> fold_;
+    std::vector<std::unique_ptr<RowExchange<T>>> expand_;
+    std::vector<std::unique_ptr<sparse::ThreadRows<double>>> threads_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<CompletionMethod<T>> make_ccd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros) {
+    return std::make_unique<Ccd<T>>(options, factors, nonzeros);
+}
+
+template std::unique_ptr<CompletionMethod<float>> make_ccd(const CompletionOptions&, CompletionFactors<float>&, Distributed<float>&);
+template std::unique_ptr<CompletionMethod<double>> make_ccd(const CompletionOptions&, CompletionFactors<double>&, Distributed<double>&);
+
+}  // namespace arges::decompose
