@@ -26,14 +26,14 @@ struct CompletionOptions {
     int rank = 10;                                             ///< number of components R, 1 to 1024
     CompletionAlgorithm algorithm = CompletionAlgorithm::als;  ///< how
     int max_iterations = 50;                                   ///< at most so many; of SGD an iteration goes through all batches
-    double tolerance = 1e-5;      ///< stops when the RMSE of the elements that are fitted changes by less than this times itself; 0: never
-    double regularization = 0;    ///< lambda: adds this times the sum of the squares of all factors to the squared residual
-    std::uint64_t seed = 1;       ///< of the start, of what is held out, and of the batches; the same on any number of ranks
-    double holdout = 0;           ///< part of the elements that is held out of the fit, 0 to below 1, by a hash of seed and indices
-    int patience = 5;             ///< stops when the RMSE of held-out elements has not improved for so many iterations
-    double learning_rate = 1;     ///< sgd: length of a step, relative to one that no row by itself overshoots; 0 to below 2
-    double decay = 0;             ///< sgd: the length is learning_rate / (1 + decay * iterations made); 0: bold driver, see complete()
-    int batches = 8;              ///< sgd: elements are dealt to so many, 1 to 65536, by a hash of seed and indices
+    double tolerance = 1e-5;    ///< stops when the RMSE of the elements that are fitted changes by less than this times itself; 0: never
+    double regularization = 0;  ///< lambda: adds this times the sum of the squares of all factors to the squared residual
+    std::uint64_t seed = 1;     ///< of the start, of what is held out, and of the batches; the same on any number of ranks
+    double holdout = 0;         ///< part of the elements that is held out of the fit, 0 to below 1, by a hash of seed and indices
+    int patience = 5;           ///< stops when the RMSE of held-out elements has not improved for so many iterations
+    double learning_rate = 1;   ///< sgd: length of a step, relative to one that no row by itself overshoots; 0 to below 2
+    double decay = 0;           ///< sgd: the length is learning_rate / (1 + decay * iterations made); 0: bold driver, see complete()
+    int batches = 8;            ///< sgd: elements are dealt to so many, 1 to 65536, by a hash of seed and indices
     std::string distribution = "auto";  ///< auto, medium, coarse, fine; auto is coarse for als and sgd on several ranks, else medium
     std::string grid;                   ///< medium: as CpOptions::grid
     std::string policy;                 ///< medium: as CpOptions::policy
@@ -73,16 +73,16 @@ struct CompletionResult {
     std::vector<double> losses{};                     ///< after each iteration
     std::int64_t elements = 0;                        ///< that were fitted
     std::int64_t held_out = 0;                        ///< that were held out
-    std::int64_t unknown = 0;              ///< of these: in slices without an element that is fitted; the model's element is zero there
-    double seconds_per_iteration = 0;      ///< on average
-    double communication_seconds = 0;      ///< summed over the iterations
-    double setup_seconds = 0;              ///< choosing and making the distribution and the formats
-    std::string distribution{};            ///< what was used
-    std::string grid{};                    ///< of a medium-grain distribution
-    std::string policy{};                  ///< for its layers
-    std::string rows{};                    ///< rule for owners of rows
-    std::int64_t elements_max = 0;         ///< elements of a rank, for one mode
-    std::int64_t forecast_bytes = 0;       ///< what CompletionOptions::planned was called with
+    std::int64_t unknown = 0;          ///< of these: in slices without an element that is fitted; the model's element is zero there
+    double seconds_per_iteration = 0;  ///< on average
+    double communication_seconds = 0;  ///< summed over the iterations
+    double setup_seconds = 0;          ///< choosing and making the distribution and the formats
+    std::string distribution{};        ///< what was used
+    std::string grid{};                ///< of a medium-grain distribution
+    std::string policy{};              ///< for its layers
+    std::string rows{};                ///< rule for owners of rows
+    std::int64_t elements_max = 0;     ///< elements of a rank, for one mode
+    std::int64_t forecast_bytes = 0;   ///< what CompletionOptions::planned was called with
 };
 
 /// Called on every rank after each iteration, with a function that gives the model as it is now.
@@ -101,8 +101,8 @@ using CompletionProgress = std::function<void(const CompletionIteration&, const 
 ///   (lambda + sum of h^2), which is the best that it can be; it stays as it is where that is 0 / 0.
 /// - sgd: for each batch, in an order that the seed gives, and in it mode after mode, a step along the gradient of each row that has
 ///   elements in it: a += rate (sum of e h - lambda' a) / (sum of |h|^2 + lambda'), with the share of the row's elements in the batch of
-///   lambda. So steps have no unit, and a row by itself overshoots with none below 2. Bold driver (decay = 0): after an iteration that makes
-///   the loss larger factors are taken back and the rate is halved, else it grows by a twentieth.
+///   lambda. So steps have no unit, and a row by itself overshoots with none below 2. Bold driver (decay = 0): after an iteration that
+///   makes the loss larger factors are taken back and the rate is halved, else it grows by a twentieth.
 ///
 /// After each iteration the columns of a component get the same length in all modes, which changes no element of the model and makes the
 /// regularization's part least. So a run that goes on from its own model as the start is, but for rounding, as one without a break.
@@ -119,15 +119,13 @@ using CompletionProgress = std::function<void(const CompletionIteration&, const 
 /// @throws InvalidArgument for options that do not fit together, for a tensor without elements, with zeros only or with an element that is
 ///         not finite; OutOfMemory; Error where the iteration diverges
 template <class T>
-CompletionResult<T> complete(const SparseTensor<T>& tensor, const CompletionOptions& options,
-                             const std::type_identity_t<CompletionProgress<T>>& progress = {},
-                             const std::type_identity_t<CpModel<T>>* start = nullptr,
-                             const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
+CompletionResult<T>
+complete(const SparseTensor<T>& tensor, const CompletionOptions& options, const std::type_identity_t<CompletionProgress<T>>& progress = {},
+         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
 /// The same; the tensor has no elements afterwards, which saves their memory during the iterations.
 template <class T>
-CompletionResult<T> complete(SparseTensor<T>&& tensor, const CompletionOptions& options,
-                             const std::type_identity_t<CompletionProgress<T>>& progress = {},
-                             const std::type_identity_t<CpModel<T>>* start = nullptr,
-                             const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
+CompletionResult<T>
+complete(SparseTensor<T>&& tensor, const CompletionOptions& options, const std::type_identity_t<CompletionProgress<T>>& progress = {},
+         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
 
 }  // namespace arges

@@ -1,6 +1,5 @@
 // arges complete FILE: a CP model of the stored elements of a sparse tensor only.
 #include "arges/complete.hpp"
-#include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
@@ -66,7 +65,8 @@ void print_result(std::ostream& out, const CompleteCommand& command, const Compl
     std::vector<std::vector<std::string>> rows{{"", ""}};
     const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
     add("RMSE, fitted elements", fmt::format("{:.8g} of {}", result.rmse, with_commas(result.elements)));
-    if (result.held_out > 0) add("RMSE, held-out elements", fmt::format("{:.8g} of {}", result.held_out_rmse, with_commas(result.held_out)));
+    if (result.held_out > 0)
+        add("RMSE, held-out elements", fmt::format("{:.8g} of {}", result.held_out_rmse, with_commas(result.held_out)));
     if (result.unknown > 0) add("held out in unknown slices", fmt::format("{}, where the model is zero", with_commas(result.unknown)));
     add("model of iteration", fmt::format("{} of {}", result.best_iteration, result.iterations));
     add("stopped because", stop_line(command, result.stop_reason));
@@ -74,8 +74,8 @@ void print_result(std::ostream& out, const CompleteCommand& command, const Compl
                                  command.completion.regularization, command.completion.seed));
     add("seconds", fmt::format("{:.4f} each iteration, {:.3f} to read, {:.3f} to prepare", result.seconds_per_iteration, input.read_seconds,
                                result.setup_seconds));
-    add("distribution", result.distribution + (result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy) + ", rows " +
-                            result.rows);
+    add("distribution",
+        result.distribution + (result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy) + ", rows " + result.rows);
     add("elements, busiest rank", with_commas(result.elements_max));
     add("memory", fmt::format("{} at most per rank, forecast {}", format_bytes(peak), format_bytes(forecast.bytes())));
     rows.erase(rows.begin());
@@ -229,7 +229,9 @@ Action declare_complete(CLI::App& app) {
     app.add_option("--decay", options.decay, "sgd: divide the length by 1 + this times the iterations made; 0: bold driver")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    app.add_option("--batches", options.batches, "sgd: of the elements in an iteration")->check(CLI::Range(1, 65536))->capture_default_str();
+    app.add_option("--batches", options.batches, "sgd: of the elements in an iteration")
+        ->check(CLI::Range(1, 65536))
+        ->capture_default_str();
     app.add_option("--distribution", options.distribution, "auto, medium, coarse or fine")
         ->check(CLI::IsMember({"auto", "medium", "coarse", "fine"}))
         ->capture_default_str();

@@ -1,6 +1,5 @@
 // arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
-#include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/process_memory.hpp"

@@ -82,7 +82,8 @@ void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::st
     const auto is_policy = accepted_by([](const std::string& text) { partition::parse_layer_rule(text); }, "POLICY");
     const auto is_rule = accepted_by([](const std::string& text) { partition::parse_row_rule(text); }, "RULE");
     app.add_option("--grid", grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
-    app.add_option("--policy", policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")->check(is_policy);
+    app.add_option("--policy", policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
+        ->check(is_policy);
     app.add_option("--rows", rows, "owners of rows: holders, even or claim")->check(is_rule)->capture_default_str();
 }
 

@@ -1,4 +1,5 @@
-// Memory forecast of CP and Tucker decompositions and completions of sparse tensors: their steps gone through in order, as a tally of what each takes.
+// Memory forecast of CP and Tucker decompositions and completions of sparse tensors: their steps gone through in order, as a tally of what
+// each takes.
 #include "decompose/sparse_memory.hpp"
 
 #include "base/buffer.hpp"

@@ -2,6 +2,7 @@
 #include "arges/world.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
+#include "support/terminal.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -19,14 +20,15 @@ Json parsed(const ProgramOutcome& outcome) {
     return outcome.code == 0 ? Json::parse(outcome.out) : Json::object();
 }
 
-/// Lines of a tensor of rank one, of which every third element is left out.
-std::string lines(int first, int step) {
+/// Lines of a tensor of rank one: two thirds of its elements, or the others.
+std::string lines(bool are_known) {
     std::string text;
-    for (int x = first; x < 6 * 5 * 4; x += step) {
-        if (step == 1 && x % 3 == 0) continue;
-        const int i = x % 6 + 1, j = x / 6 % 5 + 1, k = x / 30 + 1;
-        text += std::to_string(i) + " " + std::to_string(j) + " " + std::to_string(k) + " " + std::to_string(i * j * k) + "\n";
-    }
+    for (int i = 1; i <= 6; ++i)
+        for (int j = 1; j <= 5; ++j)
+            for (int k = 1; k <= 4; ++k)
+                if (((i + j + k) % 3 != 0) == are_known)
+                    text += std::to_string(i) + " " + std::to_string(j) + " " + std::to_string(k) + " " + std::to_string(1.25 * i * j * k) +
+                            "\n";
     return text;
 }
 
@@ -39,7 +41,7 @@ protected:
     }
     const World world;
     const TemporaryFolder folder{world};
-    const std::string file = folder.write("known.tns", lines(0, 1)), others = folder.write("others.tns", lines(0, 3));
+    const std::string file = folder.write("known.tns", lines(true)), others = folder.write("others.tns", lines(false));
 };
 
 TEST_F(CompleteProgram, FindsElementsThatAreNotStored) {
@@ -60,8 +62,8 @@ TEST_F(CompleteProgram, PrintsOneObject) {
     EXPECT_EQ(found["held_out_rmses"].size(), found["iterations"]);
     EXPECT_EQ(found["lambda"].size(), 2U);
     for (const char* key : {"rmse", "held_out_rmse", "best_iteration", "converged", "stop_reason", "seconds_per_iteration", "setup_seconds",
-                            "communication_seconds", "distribution", "grid", "policy", "rows", "peak_memory_bytes",
-                            "forecast_memory_bytes", "held_out_in_unknown_slices", "warnings"})
+                            "communication_seconds", "distribution", "grid", "policy", "rows", "peak_memory_bytes", "forecast_memory_bytes",
+                            "held_out_in_unknown_slices", "warnings"})
         EXPECT_TRUE(found.contains(key)) << key;
 }
 
@@ -102,10 +104,24 @@ TEST_F(CompleteProgram, ShowsATable) {
         EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
 }
 
+TEST_F(CompleteProgram, ShowsProgressOnATerminalOnly) {
+    for (const bool is_json : {true, false}) {
+        std::vector<const char*> words{"complete", file.c_str(),  "--rank", "2",         "--iterations",
+                                       "3",        "--tolerance", "0",      "--holdout", "0.2"};
+        if (is_json) words.push_back("--json");
+        ProgramOutcome outcome;
+        const auto shown = shown_on_terminal([&] { outcome = run_program(words); });
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_EQ(outcome.out.find("iteration 3"), std::string::npos) << outcome.out;
+        for (const char* text : {"reading ", "dealing out elements", "iteration 1, RMSE ", "iteration 3, RMSE ", ", held out "})
+            EXPECT_EQ(shown.find(text) != std::string::npos, world.rank() == 0) << shown;
+    }
+}
+
 TEST_F(CompleteProgram, RefusesWrongLinesAndFiles) {
-    const auto empty = folder.write("empty.tns", ""), zero = folder.write("zeros.tns", "1 1 1 0\n"), nan = folder.write("nan.tns", "1 1 1 nan\n"),
-               large = folder.write("large.tns", "7 1 1 3\n"), missing = folder / "none.tns", text = folder.write("file", "x"),
-               inside = text + "/sub";
+    const auto empty = folder.write("empty.tns", ""), zero = folder.write("zeros.tns", "1 1 1 0\n"),
+               nan = folder.write("nan.tns", "1 1 1 nan\n"), large = folder.write("large.tns", "7 1 1 3\n"), missing = folder / "none.tns",
+               text = folder.write("file", "x"), inside = text + "/sub";
     const char* const f = file.c_str();
     check_wrong_lines({
         {{"complete"}, 2, "FILE"},

@@ -415,18 +415,30 @@ TEST(Completion, RefusesWhatMakesNoSense) {
         }
     };
     const auto nothing = [](CompletionOptions&) {};
-    refuses("rank is 0", [](auto& options) { options.rank = 0; }, X);
-    refuses("hold out must be", [](auto& options) { options.holdout = 1; }, X);
-    refuses("none would be held out", [](auto& options) { options.holdout = 1e-12; }, X);
-    refuses("all would be held out", [](auto& options) { options.holdout = 1 - 1e-12; }, X);
-    refuses("patience", [](auto& options) { options.patience = 0; }, X);
-    refuses("learning rate", [](auto& options) { options.learning_rate = 2; }, X);
-    refuses("decay", [](auto& options) { options.decay = -1; }, X);
-    refuses("0 batches", [](auto& options) { options.batches = 0; }, X);
-    refuses("regularization", [](auto& options) { options.regularization = -1; }, X);
-    refuses("no distribution 'grainy'", [](auto& options) { options.distribution = "grainy"; }, X);
-    refuses("coarse distribution", [](auto& options) { options.algorithm = CompletionAlgorithm::ccd, options.distribution = "coarse"; }, X);
-    refuses("choose one", [](auto& options) { options.holdout = 0.5; }, X, &X);
+    refuses(
+        "rank is 0", [](auto& options) { options.rank = 0; }, X);
+    refuses(
+        "hold out must be", [](auto& options) { options.holdout = 1; }, X);
+    refuses(
+        "none would be held out", [](auto& options) { options.holdout = 1e-12; }, X);
+    refuses(
+        "all would be held out", [](auto& options) { options.holdout = 1 - 1e-12; }, X);
+    refuses(
+        "patience", [](auto& options) { options.patience = 0; }, X);
+    refuses(
+        "learning rate", [](auto& options) { options.learning_rate = 2; }, X);
+    refuses(
+        "decay", [](auto& options) { options.decay = -1; }, X);
+    refuses(
+        "0 batches", [](auto& options) { options.batches = 0; }, X);
+    refuses(
+        "regularization", [](auto& options) { options.regularization = -1; }, X);
+    refuses(
+        "no distribution 'grainy'", [](auto& options) { options.distribution = "grainy"; }, X);
+    refuses(
+        "coarse distribution", [](auto& options) { options.algorithm = CompletionAlgorithm::ccd, options.distribution = "coarse"; }, X);
+    refuses(
+        "choose one", [](auto& options) { options.holdout = 0.5; }, X, &X);
     refuses("no elements", nothing, SparseTensor<double>(world, {3, 3}, "empty"));
     refuses("one mode", nothing, tensor_of(world, {{{3}, {{1}}}, {1}}));
     refuses("other lengths", nothing, X, &static_cast<const SparseTensor<double>&>(tensor_of(world, {{{3, 3}, {{1}, {1}}}, {1}})));

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 namespace arges {
@@ -58,8 +57,7 @@ public:
             result_.seconds_per_iteration = seconds / number;
             result_.communication_seconds += now.communication_seconds;
             if (progress) progress(now, model);
-            if (result_.stop_reason == StopReason::iterations && options_.stop && options_.stop())
-                result_.stop_reason = StopReason::asked;
+            if (result_.stop_reason == StopReason::iterations && options_.stop && options_.stop()) result_.stop_reason = StopReason::asked;
         }
         result_.converged = result_.stop_reason == StopReason::tolerance || result_.stop_reason == StopReason::held_out;
         if (best_) factors_.take_back(*best_);

@@ -1,6 +1,7 @@
 // Completion by alternating least squares: rows solve their own normal equations (Smith, Park, Karypis, SC16; Karlsson, Kressner,
 // Uschmajew, Parallel Computing 57, 2016).
 #include "decompose/completion/completion_method.hpp"
+#include "decompose/completion/row_equations.hpp"
 #include "decompose/completion/row_updates.hpp"
 
 namespace arges::decompose {

@@ -1,9 +1,9 @@
-// Completion by CCD++ (Yu, Hsieh, Si, Dhillon, ICDM 2012, for matrices; Karlsson, Kressner, Uschmajew, 2016, and Smith, Park, Karypis, SC16,
-// for tensors): one component after the other, with the residual kept. Elements stream by; a component is a few vectors.
+// Completion by CCD++ (Yu, Hsieh, Si, Dhillon, ICDM 2012, for matrices; Karlsson, Kressner, Uschmajew, 2016, and Smith, Park, Karypis,
+// SC16, for tensors): one component after the other, with the residual kept. Elements stream by; a component is a few vectors.
+#include "base/stopwatch.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/elements.hpp"
 #include "decompose/cp/cp_driver.hpp"
-#include "base/stopwatch.hpp"
 #include "sparse/blocked_sum.hpp"
 #include "sparse/thread_rows.hpp"
 

@@ -19,7 +19,7 @@ void add_squares(sparse::RowMatrix<T> rows, double* squares) {
     const auto columns = static_cast<std::size_t>(rows.columns);
     const auto threads = static_cast<std::size_t>(omp_get_max_threads());
     std::vector<std::vector<double>> sums(threads, std::vector<double>(columns, 0));
-#pragma omp parallel num_threads(static_cast<int>(threads))
+#pragma omp parallel num_threads(static_cast <int>(threads))
     {
         auto& sum = sums[static_cast<std::size_t>(omp_get_thread_num())];
 #pragma omp for schedule(static)

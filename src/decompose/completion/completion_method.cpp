@@ -5,7 +5,6 @@
 #include "sparse/thread_rows.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace arges::decompose {
 
@@ -43,7 +42,8 @@ MemoryTally sgd_memory(const SparseShare& share, bool folds, std::int64_t factor
     tally.pass(3 * most * share.local_bytes());
     tally.add(by_row_memory<T>(share));
     for (int m = 0; m < share.order(); ++m)  // each batch has rows of its own
-        tally.hold(share.rows[static_cast<std::size_t>(m)] * number + (options.batches - 1) * row * std::min(most, share.rows[static_cast<std::size_t>(m)]));
+        tally.hold(share.rows[static_cast<std::size_t>(m)] * number +
+                   (options.batches - 1) * row * std::min(most, share.rows[static_cast<std::size_t>(m)]));
     tally.pass(3 * most * share.local_bytes());
     if (options.decay == 0) tally.hold(2 * factors_bytes);  // copies, of which a new one is made beside the old one
     return tally;

@@ -4,11 +4,11 @@
 #include "base/splitmix.hpp"
 #include "decompose/completion/completion_method.hpp"
 #include "decompose/completion/element_hash.hpp"
+#include "decompose/completion/row_equations.hpp"
 #include "decompose/completion/row_updates.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace arges::decompose {
@@ -22,7 +22,10 @@ public:
         : options_(options), factors_(factors), updates_(factors, nonzeros.folds && factors.comm().size() > 1),
           rate_(options.learning_rate), batches_(static_cast<std::size_t>(options.batches)) {
         for (int m = 0; m < factors.order(); ++m) {
-            factors.comm().agree([&] { add_mode(set_of(nonzeros, m), m); });
+            factors.comm().agree([&] {
+                add_mode(set_of(nonzeros, m), m);
+                if (nonzeros.sets.size() > 1) set_of(nonzeros, m) = {};
+            });
             count_rows(m, nonzeros.folds);
         }
         nonzeros.sets.clear();

@@ -3,7 +3,6 @@
 #include "sparse/blocked_sum.hpp"
 #include "sparse/index_sort.hpp"
 
-#include <numeric>
 
 namespace arges::decompose {
 
@@ -43,8 +42,7 @@ Elements<T> sorted_elements(const sparse::LocalNonzeros<T>& nonzeros, std::span<
     result.indices.resize(positions.size() * order);
 #pragma omp parallel for schedule(static)
     for (std::size_t x = 0; x < positions.size(); ++x)
-        for (std::size_t m = 0; m < order; ++m)
-            result.indices[x * order + m] = nonzeros.indices[m][static_cast<std::size_t>(positions[x])];
+        for (std::size_t m = 0; m < order; ++m) result.indices[x * order + m] = nonzeros.indices[m][static_cast<std::size_t>(positions[x])];
     return result;
 }
 
@@ -102,7 +100,8 @@ void hadamard(const Views<T>& factors, const std::uint32_t* index, int but, doub
 template <class T>
 FitSums fit_sums(const Elements<T>& elements, const Views<T>& factors) {
     const auto sums = sparse::blocked_sums<2>(elements.count(), [&](std::int64_t x) {
-        const double model = model_at(factors, elements.index(x)), e = static_cast<double>(elements.values[static_cast<std::size_t>(x)]) - model;
+        const double model = model_at(factors, elements.index(x)),
+                     e = static_cast<double>(elements.values[static_cast<std::size_t>(x)]) - model;
         return std::array<double, 2>{e * e, model * model};
     });
     return {sums[0], sums[1]};
@@ -131,9 +130,9 @@ double sum_of_squares(std::span<const T> values) {
     template RowElements<T> elements_by_row(const sparse::LocalNonzeros<T>&, int);                                                         \
     template MemoryTally elements_memory<T>(std::int64_t, int);                                                                            \
     template MemoryTally row_elements_memory<T>(std::int64_t, int, std::int64_t);                                                          \
-    template void hadamard(const Views<T>&, const std::uint32_t*, int, double*);                               \
-    template FitSums fit_sums(const Elements<T>&, const Views<T>&);                                            \
-    template double subtract_model(Elements<T>&, const Views<T>&);                                             \
+    template void hadamard(const Views<T>&, const std::uint32_t*, int, double*);                                                           \
+    template FitSums fit_sums(const Elements<T>&, const Views<T>&);                                                                        \
+    template double subtract_model(Elements<T>&, const Views<T>&);                                                                         \
     template double sum_of_squares(std::span<const T>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)

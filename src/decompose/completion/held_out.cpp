@@ -16,7 +16,8 @@ namespace {
 constexpr auto unmapped = std::numeric_limits<std::uint32_t>::max();
 
 /// Ranks that own rows, or -1 where nobody does. Rows are looked up at a rank that a hash of their number names. Collective.
-std::vector<std::int64_t> owners_of(const Communicator& comm, std::span<const std::int64_t> owned, const std::vector<std::int64_t>& wanted) {
+std::vector<std::int64_t> owners_of(const Communicator& comm, std::span<const std::int64_t> owned,
+                                    const std::vector<std::int64_t>& wanted) {
     const auto ranks = static_cast<std::uint64_t>(comm.size());
     const auto place = [&](std::int64_t row) { return splitmix(static_cast<std::uint64_t>(row)) % ranks; };
     std::vector<std::vector<std::int64_t>> known(ranks), asked(ranks);

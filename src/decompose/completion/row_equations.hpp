@@ -5,11 +5,11 @@
 #include "decompose/completion/elements.hpp"
 
 #include <cstdint>
-#include <span>
 
 namespace arges::decompose {
 
-/// The normal equations of a row: sum of h h^T and sum of x h over elements, in double.
+/// The normal equations of a row: sum of h h^T and sum of x h over elements, in double. The h of the last elements are kept until there are
+/// enough to multiply: of a row with few elements, all of them.
 class RowEquations {
 public:
     explicit RowEquations(int columns);
@@ -22,22 +22,26 @@ public:
     /// Adds the elements first <= x < last.
     template <class T>
     void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors);
-    void add(const RowEquations& other);
+    void add(RowEquations& other);
     /// The lower triangle, column after column, and the right side.
-    void pack(double* to) const;
+    void pack(double* to);
     void unpack(const double* from);
 
-    /// The solution with the regularization added; that of least norm where they are singular. The right side is lost.
+    /// The solution with the regularization added; that of least norm where they are singular. The equations are lost. With H the rows h of
+    /// fewer elements than columns, it is H^T (H H^T + lambda I)^-1 x, with smaller equations.
     /// @throws InvalidArgument if they have a number that is not finite
     template <class T>
     void solve(double regularization, T* row);
 
 private:
-    void add_products(int count);
+    void multiply();
+    bool solve_by_elements(double regularization);
 
-    int columns_, stride_;  // columns, and with padding
-    int block_ = 0;         // elements whose h are multiplied at once
-    Buffer<double> matrix_, factored_, right_, h_;
+    int columns_, stride_;       // columns, and with padding
+    int block_ = 0;              // elements whose h are multiplied at once
+    int kept_ = 0;               // elements whose h are not multiplied yet
+    bool is_multiplied_ = true;  // the matrix has sums of others
+    Buffer<double> matrix_, factored_, right_, h_, values_;
 };
 
 /// What a step of stochastic gradient descent needs of a row: sum of e h, of |h|^2, and the number of elements.
@@ -51,7 +55,7 @@ public:
     template <class T>
     void add(const RowElements<T>& by_row, std::int64_t first, std::int64_t last, const Views<T>& factors);
     void add(const RowGradient& other);
-    void pack(double* to) const;
+    void pack(double* to);
     void unpack(const double* from);
 
     /// a += rate (sum of e h - share a) / (sum of |h|^2 + share).

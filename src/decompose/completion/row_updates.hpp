@@ -4,12 +4,13 @@
 #include "base/first_error.hpp"
 #include "base/stopwatch.hpp"
 #include "decompose/completion/completion_factors.hpp"
-#include "decompose/completion/row_equations.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 namespace arges::decompose {
@@ -53,7 +54,7 @@ public:
             comm.agree([&] {
                 exchange_.reset();
                 FirstError error;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(static_cast<int>(sums_.size()))
+#pragma omp parallel for schedule(dynamic, 16) num_threads(static_cast <int>(sums_.size()))
                 for (std::int64_t row = 0; row < factors_.rows(by_row.mode).owned; ++row)
                     error.run([&] {
                         auto& sum = sums_[static_cast<std::size_t>(omp_get_thread_num())];
