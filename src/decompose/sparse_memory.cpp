@@ -77,13 +77,14 @@ MemoryTally completion_memory(const SparseShare& share, const CompletionOptions&
     const auto factors = CompletionFactors<T>::memory(share.rows, share.shared, share.columns);
     const auto held = held_out * share.global_bytes();
     MemoryTally tally;
-    tally.hold(2 * held);  // lists grow to twice of what they need
+    tally.hold(share.keeps_source ? 2 * held : held);
+    // While elements are held out, the list of a mode is copied, and there is a bit for each element.
+    if (held_out > 0) tally.pass(share.source_bytes() * (share.keeps_source ? 2 : 1) + 9 * (share.before + held_out));
     tally.add(dealing_memory(share, completion_distribution(options, share.ranks), false));
     tally.hold(factors);
     tally.add(method_memory<T>(share, options, threads));
     if (held_out > 0) {
-        tally.hold(-2 * held);
-        tally.pass(2 * held);
+        tally.hold(-held);
         tally.add(HeldOut<T>::memory(share.lengths, held_out, share.columns));
         tally.hold(2 * factors);  // the best model, of which a new one is made beside the old one
     }

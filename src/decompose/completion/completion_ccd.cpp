@@ -41,7 +41,7 @@ public:
             for (int m = 0; m < factors.order(); ++m) {
                 const auto& rows = factors.rows(m);
                 most = std::max(most, rows.count());
-                column_.emplace_back(rows.count());
+                columns_.emplace_back(rows.count() * factors.columns());
                 fold_.push_back(std::make_unique<RowExchange<double>>(comm, rows, 2));
                 expand_.push_back(std::make_unique<RowExchange<T>>(comm, rows, 1));
                 threads_.push_back(std::make_unique<sparse::ThreadRows<double>>(parts_, rows.count(), [&](int part, const auto& add) {
@@ -58,7 +58,9 @@ public:
 
     double iterate() override {
         double squares = 0;
-        for (auto component : falling_weights(factors_.weights())) squares = improve(static_cast<int>(component));
+        transpose([](T& column, T& row) { column = row; });
+        for (auto component : falling_weights(factors_.weights())) squares = improve(static_cast<std::int64_t>(component));
+        transpose([](T& column, T& row) { row = column; });
         factors_.comm().sum(&squares, 1);
         factors_.balance();
         return squares;
@@ -67,23 +69,28 @@ public:
 private:
     std::int64_t first_of(int part) const { return residual_.count() * part / parts_; }
 
-    /// Improves a column of each factor; returns the sum of the squares of this rank's residual.
-    double improve(int component) {
+    /// Calls move(element of a column, the same of a row) for all elements of the factors.
+    template <class F>
+    void transpose(F&& move) {
         for (int m = 0; m < factors_.order(); ++m) {
             const auto matrix = factors_.matrix(m);
-            auto& column = column_[static_cast<std::size_t>(m)];
-            for (std::int64_t i = 0; i < matrix.rows; ++i) column[i] = matrix.row(i)[component];
+            auto& columns = columns_[static_cast<std::size_t>(m)];
+#pragma omp parallel for schedule(static)
+            for (std::int64_t i = 0; i < matrix.rows; ++i)
+                for (int c = 0; c < matrix.columns; ++c) move(columns[c * matrix.rows + i], matrix.row(i)[c]);
         }
+    }
+
+    /// Improves a column of each factor; returns the sum of the squares of this rank's residual.
+    double improve(std::int64_t component) {
+        column_.clear();
+        for (int m = 0; m < factors_.order(); ++m)
+            column_.push_back(columns_[static_cast<std::size_t>(m)].data() + component * factors_.rows(m).count());
         double squares = 0;
         for_order(factors_.order(), [&](auto order) {
             for (int m = 0; m < factors_.order(); ++m) improve_column<order()>(m);
             squares = subtract<order()>();
         });
-        for (int m = 0; m < factors_.order(); ++m) {
-            const auto matrix = factors_.matrix(m);
-            const auto& column = column_[static_cast<std::size_t>(m)];
-            for (std::int64_t i = 0; i < matrix.rows; ++i) matrix.row(i)[component] = column[i];
-        }
         return squares;
     }
 
@@ -92,15 +99,14 @@ private:
     void improve_column(int mode) {
         const auto& rows = factors_.rows(mode);
         const sparse::RowMatrix<double> sums{sums_.data(), rows.count(), 2, 2};
-        const auto columns = column_pointers();
         const int order = fixed > 0 ? fixed : residual_.order;
-        const T* const mine = columns[static_cast<std::size_t>(mode)];
+        T* const mine = column_[static_cast<std::size_t>(mode)];
         threads_[static_cast<std::size_t>(mode)]->run(sums, [&](int part, const sparse::RowTarget<double>& target) {
             const std::uint32_t* index = residual_.index(first_of(part));
             T* const values = residual_.values.data();
             for (auto x = first_of(part); x < first_of(part + 1); ++x, index += order) {
                 T h = 1;
-                for (int m = 0; m < order; ++m) h *= m == mode ? T(1) : columns[static_cast<std::size_t>(m)][index[m]];
+                for (int m = 0; m < order; ++m) h *= m == mode ? T(1) : column_[static_cast<std::size_t>(m)][index[m]];
                 if (mode == 0) values[x] += mine[index[mode]] * h;
                 double* const to = target.row(index[mode]);
                 to[0] += static_cast<double>(values[x]) * static_cast<double>(h);
@@ -110,13 +116,13 @@ private:
         Stopwatch watch;
         if (folds_) fold_[static_cast<std::size_t>(mode)]->fold(sums);
         factors_.communication_seconds() += watch.lap();
-        auto& column = column_[static_cast<std::size_t>(mode)];
+#pragma omp parallel for schedule(static)
         for (std::int64_t i = 0; i < rows.owned; ++i) {
             const double divisor = sums.row(i)[1] + regularization_;
-            if (divisor > 0) column[i] = static_cast<T>(sums.row(i)[0] / divisor);
+            if (divisor > 0) mine[i] = static_cast<T>(sums.row(i)[0] / divisor);
         }
         watch.lap();
-        const sparse::RowMatrix<T> matrix{column.data(), rows.count(), 1, 1};
+        const sparse::RowMatrix<T> matrix{mine, rows.count(), 1, 1};
         expand_[static_cast<std::size_t>(mode)]->start_expand(matrix);
         expand_[static_cast<std::size_t>(mode)]->finish_expand();
         factors_.communication_seconds() += watch.lap();
@@ -125,22 +131,15 @@ private:
     /// Takes the component from the residual.
     template <int fixed>
     double subtract() {
-        const auto columns = column_pointers();
         const int order = fixed > 0 ? fixed : residual_.order;
         return sparse::blocked_sum(residual_.count(), [&](std::int64_t x) {
             const auto* const index = residual_.index(x);
             T product = 1;
-            for (int m = 0; m < order; ++m) product *= columns[static_cast<std::size_t>(m)][index[m]];
+            for (int m = 0; m < order; ++m) product *= column_[static_cast<std::size_t>(m)][index[m]];
             auto& value = residual_.values[static_cast<std::size_t>(x)];
             value -= product;
             return static_cast<double>(value) * static_cast<double>(value);
         });
-    }
-
-    std::vector<const T*> column_pointers() const {
-        std::vector<const T*> result;
-        for (const auto& column : column_) result.push_back(column.data());
-        return result;
     }
 
     CompletionFactors<T>& factors_;
@@ -148,7 +147,8 @@ private:
     bool folds_;
     const int parts_ = omp_get_max_threads();
     Elements<T> residual_;
-    std::vector<Buffer<T>> column_;  // of the component under way, by mode
+    std::vector<Buffer<T>> columns_;  // of the factors, one after the other, by mode
+    std::vector<T*> column_;          // of the component under way, by mode
     Buffer<double> sums_;
     std::vector<std::unique_ptr<RowExchange<double>>> fold_;
     std::vector<std::unique_ptr<RowExchange<T>>> expand_;

@@ -55,7 +55,7 @@ MemoryTally ccd_memory(const SparseShare& share, int threads) {
     auto tally = elements_memory<T>(share.nonzeros[0], share.order());
     tally.hold(-share.nonzeros[0] * share.local_bytes());
     for (std::size_t m = 0; m < share.rows.size(); ++m)
-        tally.hold(array_memory(share.rows[m] * element) + share.shared[m] * (2 * number + element) +
+        tally.hold(array_memory(share.rows[m] * share.columns * element) + share.shared[m] * (2 * number + element) +
                    sparse::ThreadRows<double>::memory(threads, share.rows[m], share.nonzeros[0], 2));
     tally.hold(array_memory(2 * number * *std::max_element(share.rows.begin(), share.rows.end())));
     return tally;

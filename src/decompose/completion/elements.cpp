@@ -3,7 +3,6 @@
 #include "sparse/blocked_sum.hpp"
 #include "sparse/index_sort.hpp"
 
-
 namespace arges::decompose {
 
 namespace {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 namespace arges::decompose {
 
@@ -65,23 +66,30 @@ std::vector<std::uint32_t> local_rows(const ModeRows& rows, const std::vector<st
 
 template <class T>
 sparse::Nonzeros<T> split_off(sparse::Nonzeros<T>& nonzeros, double part, std::uint64_t seed) {
+    std::vector<std::int64_t> index(nonzeros.indices.size());
+    std::vector<bool> goes(nonzeros.values.size());
+    for (std::size_t x = 0; x < goes.size(); ++x) {
+        for (std::size_t m = 0; m < index.size(); ++m) index[m] = nonzeros.indices[m][x];
+        goes[x] = unit_interval(element_hash(seed, index)) < part;
+    }
+    const auto count = static_cast<std::size_t>(std::count(goes.begin(), goes.end(), true));
+    const auto split = [&](auto& list) {
+        std::remove_reference_t<decltype(list)> result;
+        result.reserve(count);
+        std::size_t kept = 0;
+        for (std::size_t x = 0; x < goes.size(); ++x)
+            if (goes[x])
+                result.push_back(list[x]);
+            else
+                list[kept++] = list[x];
+        list.resize(kept);
+        list.shrink_to_fit();
+        return result;
+    };
     sparse::Nonzeros<T> result;
     result.lengths = nonzeros.lengths;
-    result.indices.resize(nonzeros.indices.size());
-    std::vector<std::int64_t> index(nonzeros.indices.size());
-    std::size_t kept = 0;
-    for (std::size_t x = 0; x < nonzeros.values.size(); ++x) {
-        for (std::size_t m = 0; m < index.size(); ++m) index[m] = nonzeros.indices[m][x];
-        if (unit_interval(element_hash(seed, index)) < part) {
-            for (std::size_t m = 0; m < index.size(); ++m) result.indices[m].push_back(index[m]);
-            result.values.push_back(nonzeros.values[x]);
-        } else {
-            for (std::size_t m = 0; m < index.size(); ++m) nonzeros.indices[m][kept] = index[m];
-            nonzeros.values[kept++] = nonzeros.values[x];
-        }
-    }
-    for (auto& indices : nonzeros.indices) indices.resize(kept);
-    nonzeros.values.resize(kept);
+    for (auto& indices : nonzeros.indices) result.indices.push_back(split(indices));
+    result.values = split(nonzeros.values);
     return result;
 }
 
