@@ -88,10 +88,13 @@ void hadamard(const Views<T>& factors, const std::uint32_t* index, int but, doub
     for (std::size_t m = 0; m < factors.size(); ++m) {
         if (static_cast<int>(m) == but) continue;
         const T* const row = factors[m].row(index[m]);
-        if (is_first)
+        if (is_first) {
+#pragma omp simd
             for (int r = 0; r < columns; ++r) h[r] = static_cast<double>(row[r]);
-        else
+        } else {
+#pragma omp simd
             for (int r = 0; r < columns; ++r) h[r] *= static_cast<double>(row[r]);
+        }
         is_first = false;
     }
 }

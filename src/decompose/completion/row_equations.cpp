@@ -55,7 +55,9 @@ void RowEquations::add(const RowElements<T>& by_row, std::int64_t first, std::in
         double* const h = h_.data() + static_cast<std::ptrdiff_t>(kept_) * stride_;
         hadamard(factors, by_row.elements.index(x), by_row.mode, h);
         const auto value = static_cast<double>(by_row.elements.values[static_cast<std::size_t>(x)]);
-        for (int r = 0; r < columns_; ++r) right_[r] += value * h[r];
+        double* const right = right_.data();
+#pragma omp simd
+        for (int r = 0; r < columns_; ++r) right[r] += value * h[r];
         values_[kept_++] = value;
     }
 }
@@ -157,7 +159,9 @@ void RowGradient::add(const RowElements<T>& by_row, std::int64_t first, std::int
             length += h[r] * h[r];
         }
         const double e = static_cast<double>(elements.values[static_cast<std::size_t>(x)]) - model;
-        for (int r = 0; r < columns_; ++r) sums_[r] += e * h[r];
+        double* const sums = sums_.data();
+#pragma omp simd
+        for (int r = 0; r < columns_; ++r) sums[r] += e * h[r];
         sums_[columns_] += length;
         sums_[columns_ + 1] += 1;
     }

@@ -10,7 +10,8 @@ namespace arges::decompose {
 
 /// The normal equations of a row: sum of h h^T and sum of x h over elements, in double. The h of the last elements are kept until there are
 /// enough to multiply: of a row with few elements, all of them.
-class RowEquations {
+/// On cache lines of its own, since each thread has one.
+class alignas(64) RowEquations {
 public:
     explicit RowEquations(int columns);
     /// Memory of one. Pure.
@@ -45,7 +46,7 @@ private:
 };
 
 /// What a step of stochastic gradient descent needs of a row: sum of e h, of |h|^2, and the number of elements.
-class RowGradient {
+class alignas(64) RowGradient {
 public:
     explicit RowGradient(int columns) : columns_(columns), sums_(columns + 2), h_(columns) {}
     static std::int64_t packed_count(std::int64_t columns) { return columns + 2; }
