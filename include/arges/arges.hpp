@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arges/checkpoint.hpp"
+#include "arges/complete.hpp"
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/element_functions.hpp"

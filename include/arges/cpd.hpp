@@ -51,11 +51,12 @@ struct CpOptions {
 
 /// Why there was no further iteration.
 enum class StopReason : std::uint8_t {
-    tolerance,   ///< the fit changed by less than the tolerance times the fit
+    tolerance,   ///< the fit, or the error of complete(), changed by less than the tolerance times itself
     iterations,  ///< as many were made as were allowed, or as the method has
     no_step,     ///< CpAlgorithm::opt: no step makes the residual smaller
     zero_model,  ///< all weights of a CP model are zero, and stay so
-    asked        ///< the function CpOptions::stop or TuckerOptions::stop said so
+    held_out,    ///< complete(): the error of held-out elements has not improved for a while
+    asked        ///< the function stop of the options said so
 };
 
 /// How the products of an iteration were found.

@@ -1,6 +1,5 @@
 // arges cpd FILE: CP decomposition of a sparse or a dense tensor.
 #include "arges/cpd.hpp"
-#include "arges/error.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/process_memory.hpp"
@@ -9,6 +8,7 @@
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
+#include "cli/model_output.hpp"
 #include "cli/reading_warnings.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
@@ -18,19 +18,13 @@
 #include "decompose/sparse_memory.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/dense/tensor_reading.hpp"
-#include "io/model/matrix_files_kruskal.hpp"
-#include "partition/layers.hpp"
-#include "partition/rows.hpp"
 #include "sparse/mttkrp.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <omp.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -47,8 +41,7 @@ struct CpdCommand {
     SparseFileOptions input{};
     CpOptions cp{};
     std::string algorithm = "als";
-    std::string output, output_form = "npy", start;
-    int save_every = 0;
+    ModelOutput output{};
     bool json = false;
     const CLI::App* app = nullptr;
     WorldOptions world{};
@@ -104,24 +97,6 @@ void print_sparse_result(std::ostream& out, const CpResult<T>& result) {
     out << fmt::format("{:<28} {}\n", "nonzeros, busiest rank", with_commas(result.nonzeros_max));
     out << fmt::format("{:<28} {} busiest rank, {} sent in all\n", "rows moved per iteration", with_commas(result.volume_rows_max),
                        with_commas(result.volume_rows_total));
-}
-
-/// Modes, from 1, of which the output has nonempty rows and their numbers only, and how many rows these are. Collective.
-template <class T>
-std::map<int, std::int64_t> listed_modes(const Communicator& comm, const CpModel<T>& model) {
-    std::map<int, std::int64_t> listed;
-    for (int m = 0; m < model.order(); ++m) {
-        const auto rows = comm.sum(static_cast<std::int64_t>(model.rows(m).size()));
-        if (io::is_listed(model.lengths()[static_cast<std::size_t>(m)], rows)) listed[m + 1] = rows;
-    }
-    return listed;
-}
-
-template <class T>
-void print_output(std::ostream& out, const CpdCommand& command, const CpModel<T>& model, const std::map<int, std::int64_t>& listed) {
-    for (const auto& [mode, rows] : listed)
-        out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n",
-                           command.output, mode, with_commas(rows), with_commas(model.lengths()[static_cast<std::size_t>(mode) - 1]), mode);
 }
 
 template <class T>
@@ -188,18 +163,6 @@ void print_json(std::ostream& out, const CpdCommand& command, const Preparation&
     out << object.dump(2) << std::endl;
 }
 
-std::string factors_note(const std::string& folder, int iteration) {
-    return fmt::format("{} has the factors of iteration {}, go on with --start {}", folder, iteration, folder);
-}
-
-/// Makes the folder before the work, so that results have a place. @throws InvalidArgument
-void make_folder(const std::string& path) {
-    std::error_code error;
-    std::filesystem::create_directories(path, error);
-    if (!error && access(path.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
-    if (error) throw InvalidArgument("--output: " + path + " cannot be written to (" + error.message() + "); name a folder that can");
-}
-
 /// Decomposes what was read, and prints.
 template <class T, class Input>
 void decompose(CpdCommand& command, const Console& console, const World& world, Input&& input, Preparation before, MemoryForecast& forecast,
@@ -210,13 +173,11 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
     if (command.cp.algorithm == CpAlgorithm::nonnegative)
         for (auto& warning : negative_values_warnings(input)) before.warnings.push_back(std::move(warning));
     print_warnings(console.err, before.warnings);
-    std::unique_ptr<const CpModel<T>> start;
-    if (!command.start.empty()) start = std::make_unique<const CpModel<T>>(load_model<T>(world, command.start));
-    const auto form = command.output_form == "text" ? ModelForm::text : ModelForm::npy;
+    const auto& output = command.output;
+    const auto start = output.template start<T>(world);
     command.cp.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
-        // To be saved, a factor is packed and received with the numbers of its rows (io/matrix_files_writer).
-        const auto saving = command.output.empty() ? 0 : model_bytes + 2 * (model_bytes + model_bytes / command.cp.rank);
-        forecast.expect(command.file, std::max({before.reading_bytes, bytes + (command.save_every > 0 ? saving : 0), saving}));
+        const auto saving = output.saving_bytes(model_bytes, command.cp.rank);
+        forecast.expect(command.file, std::max({before.reading_bytes, bytes + (output.is_saved_on_the_way() ? saving : 0), saving}));
         steps.show("");
         if (!command.json) console.out << (before.is_dense ? "\n" : forecast.text() + "\n\n") << std::flush;
         if (!before.is_dense) steps.show("making formats and factors");
@@ -224,17 +185,14 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
     const CpProgress<T> progress = [&](const CpIteration& now, const auto& model) {
         steps.show("");
         command.json ? steps.show(fmt::format("iteration {}, fit {:.8f}", now.number, now.fit)) : print_iteration(console.out, now);
-        if (!command.output.empty()) note_first_signal();
-        if (command.save_every == 0 || now.number % command.save_every != 0) return;
-        save_model(model(), command.output, form);
-        set_interruption_note(factors_note(command.output, now.number));
+        if (output.is_wanted()) note_first_signal();
+        if (output.is_due(now.number)) output.save(model(), now.number);
     };
     command.cp.stop = [&] { return comm.maximum(noted_signal()) > 0; };
     if (!before.is_dense) steps.show("dealing out nonzeros");
     const auto result = cp_decompose(std::forward<Input>(input), command.cp, progress, start.get());
     steps.show("");
-    if (!command.output.empty()) save_model(result.model, command.output, form);
-    set_interruption_note(command.output.empty() ? "no file was changed" : factors_note(command.output, result.iterations));
+    output.save(result.model, result.iterations);
     if (result.stop_reason == StopReason::zero_model) {
         before.warnings.emplace_back(
             "all components are zero: this is no decomposition; use " +
@@ -242,12 +200,12 @@ void decompose(CpdCommand& command, const Console& console, const World& world, 
         print_warnings(console.err, {before.warnings.back()});
     }
     const auto peak = comm.maximum(peak_process_memory());
-    const auto listed = command.output.empty() ? std::map<int, std::int64_t>{} : listed_modes(comm, result.model);
-    if (!command.json) print_output(console.out, command, result.model, listed);
+    const auto listed = output.listed_modes(comm, result.model);
+    if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
     command.json ? print_json(console.out, command, before, result, listed, peak, forecast)
                  : print_result(console.out, command, result, peak, forecast);
     if (const auto signal = comm.maximum(noted_signal()); signal > 0)
-        throw Interrupted{static_cast<int>(signal), factors_note(command.output, result.iterations)};
+        throw Interrupted{static_cast<int>(signal), output.note(result.iterations)};
 }
 
 /// Reads and decomposes a dense tensor.
@@ -273,10 +231,7 @@ void decompose_dense(CpdCommand& command, const Console& console, const World& w
 
 template <class T>
 void read_and_decompose(CpdCommand& command, const Console& console, const World& world, bool is_dense) {
-    const auto& comm = world.state()->communicator();
-    comm.agree([&] {
-        if (comm.rank() == 0 && !command.output.empty()) make_folder(command.output);
-    });
+    command.output.make_folder(world.state()->communicator());
     MemoryForecast forecast(world);
     StepLine steps(world);
     Stopwatch watch;
@@ -307,16 +262,11 @@ void run(CpdCommand& command, const Console& console) {
 }
 
 void declare_distribution(CLI::App& app, CpOptions& cp) {
-    const auto policy = accepted_by([](const std::string& text) { partition::parse_layer_rule(text); }, "POLICY");
-    const auto rows = accepted_by([](const std::string& text) { partition::parse_row_rule(text); }, "RULE");
     const auto format = accepted_by([](const std::string& text) { sparse::parse_format(text); }, "FORMAT");
     app.add_option("--distribution", cp.distribution, "auto, medium, coarse, coarse-allgather, coarse-hypergraph, fine or fine-hypergraph")
         ->check(CLI::IsMember({"auto", "medium", "coarse", "coarse-allgather", "coarse-hypergraph", "fine", "fine-hypergraph"}))
         ->capture_default_str();
-    app.add_option("--grid", cp.grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
-    app.add_option("--policy", cp.policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
-        ->check(policy);
-    app.add_option("--rows", cp.rows, "owners of rows: holders, even or claim")->check(rows)->capture_default_str();
+    declare_grid(app, cp.grid, cp.policy, cp.rows);
     app.add_option("--partition", cp.partition_file,
                    "file with the rank, from 0, of each nonzero (fine) or nonempty slice (coarse), one a line");
     app.add_option("--format", cp.format, "of nonzeros: auto, coo, csf-one, csf-two, csf-all, hicoo or linear")
@@ -351,15 +301,7 @@ Action declare_cpd(CLI::App& app) {
         ->check(CLI::Range(1e-6, 0.999))
         ->needs(perturbation)
         ->capture_default_str();
-    auto* const output = app.add_option("--output", command->output, "directory for the factors");
-    app.add_option("--output-form", command->output_form, "of the factors: npy or text")
-        ->check(CLI::IsMember({"npy", "text"}))
-        ->needs(output)
-        ->capture_default_str();
-    app.add_option("--save-every", command->save_every, "save the factors after so many iterations, too")
-        ->check(CLI::Range(1, 1000000))
-        ->needs(output);
-    app.add_option("--start", command->start, "directory with factors to start from");
+    command->output.declare(app);
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input.declare(app);
     command->world.declare(app);

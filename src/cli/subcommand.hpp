@@ -26,6 +26,7 @@ const std::vector<Subcommand>& subcommands();
 
 Action declare_calibrate(CLI::App& app);
 Action declare_cc(CLI::App& app);
+Action declare_complete(CLI::App& app);
 Action declare_convert(CLI::App& app);
 Action declare_cpd(CLI::App& app);
 Action declare_machine(CLI::App& app);

@@ -8,6 +8,7 @@ const std::vector<Subcommand>& subcommands() {
         {"calibrate", "measure this machine, for plans and their predicted seconds", declare_calibrate},
         {"machine", "what ranks, torus, memory limit and constants plans are made for here", declare_machine},
         {"cpd", "CP decomposition of a sparse or dense tensor, by least squares, without negative elements, or all at once", declare_cpd},
+        {"complete", "CP model of the stored elements of a sparse tensor only; others are unknown", declare_complete},
         {"tucker", "Tucker decomposition of a dense or sparse tensor, by ranks or to a relative error", declare_tucker},
         {"stats", "what a sparse tensor looks like, and what its distributions would load and move", declare_stats},
         {"convert", "a sparse tensor, or integrals, from one file form to another", declare_convert},

@@ -3,6 +3,9 @@
 #include "arges/error.hpp"
 #include "linalg/fortran.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace arges::linalg {
 
 SymmetricEigen symmetric_eigen(const std::vector<double>& matrix, int n) {
@@ -21,6 +24,23 @@ std::optional<std::vector<double>> positive_inverse(std::vector<double> matrix, 
     if (info == 0) Fortran<double>::potri("L", &n, matrix.data(), &n, &info, 1);
     if (info != 0) return std::nullopt;
     return matrix;
+}
+
+bool solve_positive(double* matrix, int n, int leading, double* right, double cut) {
+    double most = 0;
+    for (int c = 0; c < n; ++c) most = std::max(most, matrix[static_cast<std::ptrdiff_t>(c) * (leading + 1)]);
+    int info = 0;
+    Fortran<double>::potrf("L", &n, matrix, &leading, &info, 1);
+    if (info != 0) return false;
+    for (int c = 0; c < n; ++c) {
+        const double pivot = matrix[static_cast<std::ptrdiff_t>(c) * (leading + 1)];
+        if (!(pivot * pivot > cut * most)) return false;
+    }
+    const int one = 1;
+    const double unit = 1;
+    for (const char* transposed : {"N", "T"})
+        Fortran<double>::trsm("L", "L", transposed, "N", &n, &one, &unit, matrix, &leading, right, &n, 1, 1, 1, 1);
+    return true;
 }
 
 }  // namespace arges::linalg

@@ -2,6 +2,7 @@
 #include "sparse/inner_products.hpp"
 
 #include "base/math.hpp"
+#include "sparse/blocked_sum.hpp"
 #include "sparse/merged_positions.hpp"
 
 #include <algorithm>
@@ -9,27 +10,6 @@
 #include <string>
 
 namespace arges::sparse {
-
-namespace {
-
-/// Sum of term(x) for 0 <= x < count: blocks of a fixed size on the threads, then the blocks in their order.
-template <class F>
-double blocked_sum(std::int64_t count, F&& term) {
-    constexpr std::int64_t block = 4096;
-    std::vector<double> sums(static_cast<std::size_t>(ceil_div(count, block)), 0);
-    const auto blocks = static_cast<std::int64_t>(sums.size());
-#pragma omp parallel for schedule(static)
-    for (std::int64_t b = 0; b < blocks; ++b) {
-        double sum = 0;
-        for (auto x = b * block; x < std::min(count, (b + 1) * block); ++x) sum += term(x);
-        sums[static_cast<std::size_t>(b)] = sum;
-    }
-    double total = 0;
-    for (double sum : sums) total += sum;
-    return total;
-}
-
-}  // namespace
 
 template <class T>
 double norm(std::span<const T> values) {

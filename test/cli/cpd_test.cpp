@@ -3,10 +3,9 @@
 #include "arges/world.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/program_run.hpp"
+#include "support/terminal.hpp"
 
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -175,25 +174,6 @@ TEST(CpdProgram, SaysWhyIterationsEnded) {
 }
 
 /// Negative values with factors that have none: a warning, and a model of zeros is not said to have converged.
-/// What a call writes to a terminal that is its standard error; no more than the 4 kB that a terminal holds unread.
-template <class F>
-std::string shown_on_terminal(const F& call) {
-    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
-    EXPECT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
-    const int screen = open(ptsname(terminal), O_RDWR | O_NOCTTY), before = dup(STDERR_FILENO);
-    EXPECT_TRUE(screen >= 0 && isatty(screen) != 0);
-    dup2(screen, STDERR_FILENO);
-    call();
-    dup2(before, STDERR_FILENO);
-    close(before);
-    close(screen);  // then reading ends where the text ends
-    std::string text;
-    char piece[256];
-    for (ssize_t count; (count = read(terminal, piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(count));
-    close(terminal);
-    return text;
-}
-
 /// With --json a terminal shows steps and iterations, on one line that is cleared at the end. Nothing else shows anything.
 TEST(CpdProgram, ShowsProgressWithJsonOnATerminalOnly) {
     const World world;

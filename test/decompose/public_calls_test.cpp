@@ -2,6 +2,7 @@
 // with arguments that do not fit together: it works, or throws one of the library's exceptions, the same on every rank.
 #include "arges/arges.hpp"
 #include "arges/checkpoint.hpp"
+#include "arges/complete.hpp"
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/linalg.hpp"
@@ -356,6 +357,8 @@ TEST(PublicCalls, OnObjectsWithoutContentsAreRefused) {
                              ARGES_CALL(cp_decompose(none, cp)),
                              ARGES_CALL(cp_decompose(no_sparse, cp)),
                              ARGES_CALL(cp_decompose(SparseTensor<double>(), cp)),
+                             ARGES_CALL(complete(no_sparse, CompletionOptions())),
+                             ARGES_CALL(complete(X, CompletionOptions(), {}, nullptr, &no_sparse)),
                              ARGES_CALL(explain_cp(none, cp)),
                              ARGES_CALL(tucker_decompose(none, tucker_options)),
                              ARGES_CALL(tucker_decompose(no_sparse, tucker_options)),
@@ -495,6 +498,11 @@ CpOptions changed(CpOptions options, void (*change)(CpOptions&)) {
     return options;
 }
 
+CompletionOptions changed(CompletionOptions options, void (*change)(CompletionOptions&)) {
+    change(options);
+    return options;
+}
+
 TuckerOptions changed(TuckerOptions options, void (*change)(TuckerOptions&)) {
     change(options);
     return options;
@@ -526,6 +534,15 @@ TEST(PublicCalls, WithOptionsOfDecompositionsThatAreWrongAreRefused) {
             ARGES_CALL(cp_decompose(X, changed(cp, [](auto& o) { o.distribution = "fine", o.partition_file = "/nowhere"; }))),
             ARGES_CALL(cp_decompose(A, cp, {}, &model)),
             ARGES_CALL(cp_decompose(SparseTensor<double>(w, {4}), cp)),
+            ARGES_CALL(complete(SparseTensor<double>(w, {4, 4}), CompletionOptions())),
+            ARGES_CALL(complete(X, changed(CompletionOptions(), [](auto& o) { o.holdout = nan; }))),
+            ARGES_CALL(complete(X, changed(CompletionOptions(), [](auto& o) { o.learning_rate = nan; }))),
+            ARGES_CALL(complete(X, changed(CompletionOptions(), [](auto& o) { o.decay = nan; }))),
+            ARGES_CALL(complete(X, changed(CompletionOptions(), [](auto& o) { o.regularization = nan; }))),
+            ARGES_CALL(complete(X, changed(CompletionOptions(), [](auto& o) { o.algorithm = static_cast<CompletionAlgorithm>(9); }))),
+            ARGES_CALL(complete(X, changed(CompletionOptions(), [](auto& o) { o.policy = "ordered--1"; }))),
+            ARGES_CALL(complete(X, changed(CompletionOptions(), [](auto& o) { o.rows = "?"; }))),
+            ARGES_CALL(complete(X, CompletionOptions(), {}, &model)),
             ARGES_CALL(cp_decompose(v, cp)),
             ARGES_CALL(cp_decompose(Tensor<double>(w, {}), cp)),
             ARGES_CALL(explain_cp(v, cp)),

@@ -1,4 +1,5 @@
 // What steps on sparse tensors say that they take, against what they do take.
+#include "arges/complete.hpp"
 #include "arges/cpd.hpp"
 #include "arges/sparse_io.hpp"
 #include "arges/tucker.hpp"
@@ -225,6 +226,38 @@ TEST_F(ForecastsOnRanks, CoverDecompositions) {
                 const bool chooses = std::string(distribution) == "auto" && comm().size() > 1;
                 expect_covered(taken, forecast, std::string(distribution) + ", " + shape.text(), chooses ? 0 : least_share(is_hypergraph));
             }
+}
+
+TEST_F(ForecastsOnRanks, CoverCompletions) {
+    for (const auto& shape : sizes())
+        for (const char* distribution : {"medium", "coarse", "fine"})
+            for (const auto algorithm : {CompletionAlgorithm::als, CompletionAlgorithm::ccd, CompletionAlgorithm::sgd})
+                for (const double holdout : {0.0, 0.3}) {
+                    if (algorithm == CompletionAlgorithm::ccd && std::string(distribution) == "coarse") continue;
+                    SparseTensor<double> tensor(world_, shape.lengths, "x");
+                    const auto x =
+                        random_nonzeros({shape.lengths, shape.count / comm().size()}, 8 + static_cast<std::uint64_t>(comm().rank()));
+                    std::vector<std::int64_t> tuples;
+                    for (std::size_t i = 0; i < x.values.size(); ++i)
+                        for (const auto& column : x.indices) tuples.push_back(column[i]);
+                    tensor.write_at(tuples, x.values, Duplicates::sum);
+                    std::vector<std::int64_t>().swap(tuples);
+                    CompletionOptions options;
+                    options.rank = 6;
+                    options.algorithm = algorithm;
+                    options.max_iterations = 2;
+                    options.tolerance = 0;
+                    options.regularization = 1e-3;
+                    options.distribution = distribution;
+                    options.holdout = holdout;
+                    std::int64_t forecast = 0;
+                    const auto held = nonzeros_bytes<double>(tensor.order(), tensor.local_nonzeros());
+                    const auto taken = most(held + most_held([&] { forecast = complete(std::move(tensor), options).forecast_bytes; }));
+                    expect_covered(taken, forecast,
+                                   std::string(distribution) + ", " + std::to_string(static_cast<int>(algorithm)) + ", " +
+                                       std::to_string(holdout) + ", " + shape.text(),
+                                   std::string(distribution) == "medium" && comm().size() > 1 ? 0 : least_share(false));
+                }
 }
 
 /// A tensor that is too large for rank 0 to partition as it is.

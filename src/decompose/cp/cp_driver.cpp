@@ -19,14 +19,6 @@ constexpr int max_rank = 1024;
 
 [[noreturn]] void refuse(const std::string& text) { throw InvalidArgument("CP decomposition: " + text); }
 
-/// Order of the components by falling weight.
-std::vector<std::size_t> falling(const std::vector<double>& lambda) {
-    std::vector<std::size_t> order(lambda.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lambda[a] > lambda[b]; });
-    return order;
-}
-
 std::string shape_text(const std::vector<std::int64_t>& lengths, int rank) {
     std::string text;
     for (auto n : lengths) text += (text.empty() ? "" : " x ") + std::to_string(n);
@@ -108,6 +100,13 @@ private:
 
 }  // namespace
 
+std::vector<std::size_t> falling_weights(const std::vector<double>& lambda) {
+    std::vector<std::size_t> order(lambda.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return lambda[a] > lambda[b]; });
+    return order;
+}
+
 void check_cp_options(const CpOptions& options) {
     if (options.rank < 1 || options.rank > max_rank)
         refuse("the rank is " + std::to_string(options.rank) + "; it must be from 1 to " + std::to_string(max_rank));
@@ -137,10 +136,14 @@ void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const st
                "; give those of this tensor and rank, or start from a seed");
 }
 
-void check_norm(const std::string& title, double norm_squared) {
+void check_finite(const std::string& title, double norm_squared) {
     if (std::isnan(norm_squared)) throw InvalidArgument(title + " has an element that is not a number (NaN); replace or remove it");
     if (!std::isfinite(norm_squared))
         throw InvalidArgument(title + ": the sum of the squares of its values is infinite; scale the values, or replace infinite ones");
+}
+
+void check_norm(const std::string& title, double norm_squared) {
+    check_finite(title, norm_squared);
     if (!(norm_squared > 0))
         throw InvalidArgument(title + ": the sum of the squares of its values is zero; give some that are not zero, or scale them");
 }
@@ -160,7 +163,7 @@ void start_from(const CpModel<T>& model, CpOperator<T>& tensor, CpState<T>& stat
 
 template <class T>
 CpModel<T> model_of(const World& world, const std::vector<std::int64_t>& lengths, CpOperator<T>& tensor, CpState<T>& state, bool releases) {
-    const auto order = falling(state.lambda);
+    const auto order = falling_weights(state.lambda);
     std::vector<double> lambda;
     for (auto c : order) lambda.push_back(state.lambda[c]);
     std::vector<std::vector<std::int64_t>> rows;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace arges::decompose {
 
@@ -19,8 +20,14 @@ std::uint64_t digest_of(const CpOptions& options);
 /// @throws InvalidArgument unless a model to start from has the lengths of the tensor and the rank that is wanted
 void check_cp_start(const std::vector<std::int64_t>& lengths, int rank, const std::vector<std::int64_t>& start_lengths, int start_rank);
 
+/// @throws InvalidArgument unless the norm of a tensor is a number
+void check_finite(const std::string& title, double norm_squared);
+
 /// @throws InvalidArgument unless the norm of a tensor can be divided by
 void check_norm(const std::string& title, double norm_squared);
+
+/// Order of components by falling weight.
+std::vector<std::size_t> falling_weights(const std::vector<double>& lambda);
 
 /// Takes the rows of a given model; other ranks may have them. Collective.
 template <class T>

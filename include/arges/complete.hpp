@@ -1,0 +1,131 @@
+/// @file complete.hpp
+/// Tensor completion: a CP model of the stored elements of a sparse tensor only; elements that are not stored are unknown.
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "arges/sparse_tensor.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace arges {
+
+/// How a model is fitted to the stored elements. With e = x - model of an element, all make the sum of e^2 plus the regularization times
+/// the sum of the squares of all factors smaller.
+enum class CompletionAlgorithm : std::uint8_t {
+    als,  ///< alternating least squares: each row of a factor solves its own normal equations
+    ccd,  ///< CCD++: one number of one component at a time, in closed form, with the residual kept
+    sgd   ///< stochastic gradient descent over batches of elements
+};
+
+/// What to fit, and how. The texts are those of `arges complete`.
+struct CompletionOptions {
+    int rank = 10;                                             ///< number of components R, 1 to 1024
+    CompletionAlgorithm algorithm = CompletionAlgorithm::als;  ///< how
+    int max_iterations = 50;                                   ///< at most so many; of SGD an iteration goes through all batches
+    double tolerance = 1e-5;    ///< stops when the RMSE of the elements that are fitted changes by less than this times itself; 0: never
+    double regularization = 0;  ///< lambda: adds this times the sum of the squares of all factors to the squared residual
+    std::uint64_t seed = 1;     ///< of the start, of what is held out, and of the batches; the same on any number of ranks
+    double holdout = 0;         ///< part of the elements that is held out of the fit, 0 to below 1, by a hash of seed and indices
+    int patience = 5;           ///< stops when the RMSE of held-out elements has not improved for so many iterations
+    double learning_rate = 1;   ///< sgd: length of a step, relative to one that no row by itself overshoots; 0 to below 2
+    double decay = 0;           ///< sgd: the length is learning_rate / (1 + decay * iterations made); 0: bold driver, see complete()
+    int batches = 8;            ///< sgd: elements are dealt to so many, 1 to 65536, by a hash of seed and indices
+    std::string distribution = "auto";  ///< auto, medium, coarse, fine; auto is coarse for als and sgd on several ranks, else medium
+    std::string grid;                   ///< medium: as CpOptions::grid
+    std::string policy;                 ///< medium: as CpOptions::policy
+    std::string rows = "holders";       ///< owners of rows: even, claim, holders
+    /// Called on every rank before the iterations, as CpOptions::planned.
+    std::function<void(std::int64_t bytes, std::int64_t model_bytes)> planned{};
+    /// Asked on every rank after each iteration; true, which must come on all ranks alike, makes it the last one.
+    std::function<bool()> stop{};
+};
+
+/// What an iteration did. The same on every rank but for the seconds.
+struct CompletionIteration {
+    int number = 0;                    ///< from 1
+    double loss = 0;                   ///< sum of e^2 over the elements that are fitted, and the regularization's part
+    double rmse = 0;                   ///< root of the mean e^2 of the elements that are fitted
+    double change = 0;                 ///< of the rmse
+    double held_out_rmse = 0;          ///< of the elements that are held out; 0 where there are none
+    double learning_rate = 0;          ///< sgd: of this iteration
+    double seconds = 0;                ///< of this rank
+    double communication_seconds = 0;  ///< of this rank, waiting for others included
+};
+
+/// A completion and how it was found. Numbers are those of the busiest rank.
+template <class T>
+struct CompletionResult {
+    /// What was found: with held-out elements the model after the iteration that fits them best, else after the last one. Columns have
+    /// length 1. Rows without elements that are fitted are zero, and nobody has them.
+    CpModel<T> model;
+    double rmse = 0;                                  ///< of the model, of elements that were fitted
+    double held_out_rmse = 0;                         ///< of the model, of elements that were held out; 0 where there are none
+    int best_iteration = 0;                           ///< that the model is of
+    int iterations = 0;                               ///< that were made
+    bool converged = false;                           ///< the tolerance was reached, or held-out elements were not fitted better
+    StopReason stop_reason = StopReason::iterations;  ///< why there was no further iteration
+    std::vector<double> rmses{};                      ///< after each iteration
+    std::vector<double> held_out_rmses{};             ///< likewise; none where no element is held out
+    std::vector<double> losses{};                     ///< after each iteration
+    std::int64_t elements = 0;                        ///< that were fitted
+    std::int64_t held_out = 0;                        ///< that were held out
+    std::int64_t unknown = 0;          ///< of these: in slices without an element that is fitted; the model's element is zero there
+    double seconds_per_iteration = 0;  ///< on average
+    double communication_seconds = 0;  ///< summed over the iterations
+    double setup_seconds = 0;          ///< choosing and making the distribution and the formats
+    std::string distribution{};        ///< what was used
+    std::string grid{};                ///< of a medium-grain distribution
+    std::string policy{};              ///< for its layers
+    std::string rows{};                ///< rule for owners of rows
+    std::int64_t elements_max = 0;     ///< elements of a rank, for one mode
+    std::int64_t forecast_bytes = 0;   ///< what CompletionOptions::planned was called with
+};
+
+/// Called on every rank after each iteration, with a function that gives the model as it is now.
+template <class T>
+using CompletionProgress = std::function<void(const CompletionIteration&, const std::function<CpModel<T>()>& model)>;
+
+/// Fits a CP model to the stored elements of a sparse tensor; a stored zero is a known zero. Collective.
+///
+/// Algorithms (Smith, Park, Karypis, *An exploration of optimization algorithms for high performance tensor completion*, SC16; Karlsson,
+/// Kressner, Uschmajew, *Parallel algorithms for tensor completion in the CP format*, Parallel Computing 57, 2016; Singh, Zhang, Wu, Zhang,
+/// Solomonik, *Distributed-memory tensor completion for generalized loss functions in Python using new sparse tensor kernels*, JPDC 169,
+/// 2022), with h the Hadamard product of the rows of all factors but one that belong to an element x:
+/// - als: each row a of a factor solves (sum of h h^T over its elements + lambda I) a = sum of x h, mode after mode. A row whose equations
+///   are singular, as with lambda = 0 and fewer elements than components, gets the solution of least norm.
+/// - ccd: component after component, by falling weight, and in it mode after mode: each number of a column becomes sum of (e + a h) h /
+///   (lambda + sum of h^2), which is the best that it can be; it stays as it is where that is 0 / 0.
+/// - sgd: for each batch, in an order that the seed gives, and in it mode after mode, a step along the gradient of each row that has
+///   elements in it: a += rate (sum of e h - lambda' a) / (sum of |h|^2 + lambda'), with the share of the row's elements in the batch of
+///   lambda. So steps have no unit, and a row by itself overshoots with none below 2. Bold driver (decay = 0): after an iteration that
+///   makes the loss larger factors are taken back and the rate is halved, else it grows by a twentieth.
+///
+/// After each iteration the columns of a component get the same length in all modes, which changes no element of the model and makes the
+/// regularization's part least. So a run that goes on from its own model as the start is, but for rounding, as one without a break.
+/// The start is that of cp_decompose(), scaled to the norm of the elements.
+///
+/// All sums over elements are in double. The loss of every iteration, of all three algorithms, depends on the number of ranks, the
+/// distribution and the number of threads by rounding only: batches and what is held out follow from indices, not from ranks.
+/// Losses of als and ccd never become larger, but for rounding.
+/// @param tensor     elements to fit, or to fit and to hold out
+/// @param options    how
+/// @param progress   called on every rank after each iteration: any function that can be called as a CompletionProgress
+/// @param start      a model to start from instead of a random one, of the same lengths and rank; nullptr: none
+/// @param validation elements to hold out, of the same lengths, instead of CompletionOptions::holdout; nullptr: none
+/// @throws InvalidArgument for options that do not fit together, for a tensor without elements, with zeros only or with an element that is
+///         not finite; OutOfMemory; Error where the iteration diverges
+template <class T>
+CompletionResult<T>
+complete(const SparseTensor<T>& tensor, const CompletionOptions& options, const std::type_identity_t<CompletionProgress<T>>& progress = {},
+         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
+/// The same; the tensor has no elements afterwards, which saves their memory during the iterations.
+template <class T>
+CompletionResult<T>
+complete(SparseTensor<T>&& tensor, const CompletionOptions& options, const std::type_identity_t<CompletionProgress<T>>& progress = {},
+         const std::type_identity_t<CpModel<T>>* start = nullptr, const std::type_identity_t<SparseTensor<T>>* validation = nullptr);
+
+}  // namespace arges

@@ -1,0 +1,246 @@
+// arges complete FILE: a CP model of the stored elements of a sparse tensor only.
+#include "arges/complete.hpp"
+#include "arges/sparse_io.hpp"
+#include "base/process_memory.hpp"
+#include "base/stopwatch.hpp"
+#include "base/text.hpp"
+#include "cli/forecast.hpp"
+#include "cli/interruption.hpp"
+#include "cli/iteration_report.hpp"
+#include "cli/model_output.hpp"
+#include "cli/reading_warnings.hpp"
+#include "cli/sparse_options.hpp"
+#include "cli/subcommand.hpp"
+#include "cli/table.hpp"
+#include "cli/world_options.hpp"
+#include "decompose/completion/completion_options.hpp"
+#include "decompose/sparse_memory.hpp"
+#include "interface/world_state.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <omp.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+
+namespace arges::cli {
+
+namespace {
+
+const std::map<std::string, CompletionAlgorithm> algorithms{
+    {"als", CompletionAlgorithm::als}, {"ccd", CompletionAlgorithm::ccd}, {"sgd", CompletionAlgorithm::sgd}};
+
+struct CompleteCommand {
+    std::string file, validation;
+    SparseFileOptions input{};
+    CompletionOptions completion{};
+    std::string algorithm = "als";
+    ModelOutput output{};
+    bool json = false;
+    const CLI::App* app = nullptr;
+    WorldOptions world{};
+};
+
+/// What was read.
+struct CompletionInput {
+    double read_seconds = 0;
+    ReadReport report{};
+    std::vector<std::string> warnings{};
+};
+
+std::string stop_line(const CompleteCommand& command, StopReason reason) {
+    if (reason == StopReason::tolerance)
+        return fmt::format("the RMSE of fitted elements changed by less than {:g} of itself", command.completion.tolerance);
+    return stop_text(reason, command.completion.tolerance);
+}
+
+template <class T>
+void print_result(std::ostream& out, const CompleteCommand& command, const CompletionInput& input, const CompletionResult<T>& result,
+                  std::int64_t peak, const MemoryForecast& forecast) {
+    std::vector<std::vector<std::string>> rows{{"", ""}};
+    const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
+    add("RMSE, fitted elements", fmt::format("{:.8g} of {}", result.rmse, with_commas(result.elements)));
+    if (result.held_out > 0)
+        add("RMSE, held-out elements", fmt::format("{:.8g} of {}", result.held_out_rmse, with_commas(result.held_out)));
+    if (result.unknown > 0) add("held out in unknown slices", fmt::format("{}, where the model is zero", with_commas(result.unknown)));
+    add("model of iteration", fmt::format("{} of {}", result.best_iteration, result.iterations));
+    add("stopped because", stop_line(command, result.stop_reason));
+    add("algorithm", fmt::format("{}, rank {}, regularization {:g}, seed {}", command.algorithm, command.completion.rank,
+                                 command.completion.regularization, command.completion.seed));
+    add("seconds", fmt::format("{:.4f} each iteration, {:.3f} to read, {:.3f} to prepare", result.seconds_per_iteration, input.read_seconds,
+                               result.setup_seconds));
+    add("distribution",
+        result.distribution + (result.grid.empty() ? "" : " " + result.grid + ", layers " + result.policy) + ", rows " + result.rows);
+    add("elements, busiest rank", with_commas(result.elements_max));
+    add("memory", fmt::format("{} at most per rank, forecast {}", format_bytes(peak), format_bytes(forecast.bytes())));
+    rows.erase(rows.begin());
+    out << table(rows, {true, true}) << std::flush;
+}
+
+template <class T>
+void print_json(std::ostream& out, const CompleteCommand& command, const CompletionInput& input, const CompletionResult<T>& result,
+                const std::map<int, std::int64_t>& listed, std::int64_t peak, const MemoryForecast& forecast) {
+    nlohmann::ordered_json object;
+    object["rmse"] = result.rmse;
+    if (result.held_out > 0) object["held_out_rmse"] = result.held_out_rmse;
+    object["best_iteration"] = result.best_iteration;
+    object["iterations"] = result.iterations;
+    object["converged"] = result.converged;
+    object["stop_reason"] = stop_name(result.stop_reason);
+    object["rmses"] = result.rmses;
+    object["held_out_rmses"] = result.held_out_rmses;
+    object["losses"] = result.losses;
+    object["warnings"] = input.warnings;
+    object["elements"] = result.elements;
+    object["held_out"] = result.held_out;
+    object["held_out_in_unknown_slices"] = result.unknown;
+    object["elements_not_stored"] = "unknown";
+    object["seconds_per_iteration"] = result.seconds_per_iteration;
+    object["communication_seconds"] = result.communication_seconds;
+    object["read_seconds"] = input.read_seconds;
+    object["setup_seconds"] = result.setup_seconds;
+    object["algorithm"] = command.algorithm;
+    object["rank"] = command.completion.rank;
+    object["regularization"] = command.completion.regularization;
+    object["seed"] = command.completion.seed;
+    object["distribution"] = result.distribution;
+    object["grid"] = result.grid;
+    object["policy"] = result.policy;
+    object["rows"] = result.rows;
+    object["ranks"] = result.model.world().size();
+    object["threads"] = omp_get_max_threads();
+    object["lengths"] = input.report.lengths;
+    object["duplicates"] = input.report.duplicates;
+    object["elements_max"] = result.elements_max;
+    object["peak_memory_bytes"] = peak;
+    object["forecast_memory_bytes"] = forecast.bytes();
+    object["lambda"] = result.model.lambda();
+    object["modes_without_empty_rows"] = nlohmann::json::array();
+    for (const auto& [mode, rows] : listed) object["modes_without_empty_rows"].push_back(mode);
+    out << object.dump(2) << std::endl;
+}
+
+/// Held-out elements of a file, whose indices count as those of the tensor do. Collective.
+template <class T>
+std::optional<SparseTensor<T>> read_validation(const CompleteCommand& command, const World& world, const ReadReport& report) {
+    if (command.validation.empty()) return {};
+    auto options = command.input.read_options();
+    if (report.form.ends_with("text")) options.base = report.index_base == 0 ? IndexBase::zero : IndexBase::one;
+    options.lengths = report.lengths;
+    return read_sparse<T>(world, command.validation, options).tensor;
+}
+
+template <class T>
+void read_and_complete(CompleteCommand& command, const Console& console, const World& world) {
+    const auto& comm = world.state()->communicator();
+    auto& options = command.completion;
+    const auto& output = command.output;
+    output.make_folder(comm);
+    MemoryForecast forecast(world);
+    StepLine steps(world);
+    Stopwatch watch;
+    const auto distribution = decompose::completion_distribution(options, world.size());
+    const auto work = [&](const decompose::SparseShare& share) {
+        const auto held_out = static_cast<std::int64_t>(options.holdout * static_cast<double>(share.before));
+        return decompose::completion_memory<T>(share, options, held_out, omp_get_max_threads()).peak();
+    };
+    auto read = read_with_forecast<T>(world, command.file, command.input.read_options(), distribution == "coarse", options.rank, work,
+                                      forecast, steps, command.json ? nullptr : &console.out);
+    const auto validation = read_validation<T>(command, world, read.file.report);
+    const CompletionInput input{watch.lap(), read.file.report, reading_warnings(read.file)};
+    steps.show("");
+    if (!command.json)
+        console.out << fmt::format("{}: {}, {} elements; those that are not stored are unknown\n", command.file,
+                                   lengths_text(input.report.lengths), with_commas(read.file.tensor.nonzeros()))
+                    << std::flush;
+    print_warnings(console.err, input.warnings);
+    const auto start = output.start<T>(world);
+    options.planned = [&](std::int64_t bytes, std::int64_t model_bytes) {
+        const auto saving = output.saving_bytes(model_bytes, options.rank);
+        forecast.expect(command.file, std::max({read.reading_bytes, bytes + (output.is_saved_on_the_way() ? saving : 0), saving}));
+        steps.show("making formats and factors");
+    };
+    const CompletionProgress<T> progress = [&](const CompletionIteration& now, const auto& model) {
+        steps.show(fmt::format("iteration {}, RMSE {:.6g}{}", now.number, now.rmse,
+                               now.held_out_rmse > 0 ? fmt::format(", held out {:.6g}", now.held_out_rmse) : ""));
+        if (output.is_wanted()) note_first_signal();
+        if (output.is_due(now.number)) output.save(model(), now.number);
+    };
+    options.stop = [&] { return comm.maximum(noted_signal()) > 0; };
+    steps.show("dealing out elements");
+    const auto result = complete(std::move(read.file.tensor), options, progress, start.get(), validation ? &*validation : nullptr);
+    steps.show("");
+    output.save(result.model, result.best_iteration);
+    const auto peak = comm.maximum(peak_process_memory());
+    const auto listed = output.listed_modes(comm, result.model);
+    if (!command.json) output.print_listed(console.out, result.model.lengths(), listed);
+    command.json ? print_json(console.out, command, input, result, listed, peak, forecast)
+                 : print_result(console.out, command, input, result, peak, forecast);
+    if (const auto signal = comm.maximum(noted_signal()); signal > 0)
+        throw Interrupted{static_cast<int>(signal), output.note(result.best_iteration)};
+}
+
+void run(CompleteCommand& command, const Console& console) {
+    command.completion.algorithm = algorithms.at(command.algorithm);
+    if (command.algorithm != "sgd")
+        refuse_options(*command.app, {"--learning-rate", "--decay", "--batches"}, "this is for --algorithm sgd");
+    if (command.validation.empty() && command.completion.holdout == 0)
+        refuse_options(*command.app, {"--patience"}, "no elements are held out (--holdout, --validate)");
+    give_freed_memory_back();
+    const World world = command.world.make_world();
+    command.input.is_single(world, command.file) ? read_and_complete<float>(command, console, world)
+                                                 : read_and_complete<double>(command, console, world);
+}
+
+}  // namespace
+
+Action declare_complete(CLI::App& app) {
+    const auto command = std::make_shared<CompleteCommand>();
+    command->app = &app;
+    auto& options = command->completion;
+    app.add_option("FILE", command->file, "sparse tensor: text (.tns, .tns.gz) or binary")->required();
+    app.add_option("--rank", options.rank, "number of components")->check(CLI::Range(1, 1024))->capture_default_str();
+    app.add_option("--algorithm", command->algorithm, "als, ccd (CCD++) or sgd (stochastic gradient descent)")
+        ->check(CLI::IsMember({"als", "ccd", "sgd"}))
+        ->capture_default_str();
+    app.add_option("--regularization", options.regularization, "weight of the squares of the factors")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--iterations", options.max_iterations, "at most so many")->check(CLI::Range(1, 1000000))->capture_default_str();
+    app.add_option("--tolerance", options.tolerance, "stop when the RMSE changes by less than this times itself; 0: never")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    auto* const holdout = app.add_option("--holdout", options.holdout, "part of the elements that is held out, 0 to below 1")
+                              ->check(CLI::Range(0.0, 0.999999))
+                              ->capture_default_str();
+    app.add_option("--validate", command->validation, "file with elements to hold out instead")->excludes(holdout);
+    app.add_option("--patience", options.patience, "stop when the RMSE of held-out elements has not improved for so many iterations")
+        ->check(CLI::Range(1, 1000000))
+        ->capture_default_str();
+    app.add_option("--seed", options.seed, "of the start, of what is held out and of batches")->capture_default_str();
+    app.add_option("--learning-rate", options.learning_rate, "sgd: length of a step, above 0 and below 2")
+        ->check(CLI::Range(1e-9, 1.999999))
+        ->capture_default_str();
+    app.add_option("--decay", options.decay, "sgd: divide the length by 1 + this times the iterations made; 0: bold driver")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--batches", options.batches, "sgd: of the elements in an iteration")
+        ->check(CLI::Range(1, 65536))
+        ->capture_default_str();
+    app.add_option("--distribution", options.distribution, "auto, medium, coarse or fine")
+        ->check(CLI::IsMember({"auto", "medium", "coarse", "fine"}))
+        ->capture_default_str();
+    declare_grid(app, options.grid, options.policy, options.rows);
+    command->output.declare(app);
+    app.add_flag("--json", command->json, "print one JSON object instead of a table");
+    command->input.declare(app);
+    command->world.declare(app);
+    return [command](const Console& console) { run(*command, console); };
+}
+
+}  // namespace arges::cli

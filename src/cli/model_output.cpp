@@ -1,0 +1,97 @@
+#include "cli/model_output.hpp"
+
+#include "arges/error.hpp"
+#include "base/text.hpp"
+#include "cli/interruption.hpp"
+#include "cli/world_options.hpp"
+#include "io/model/matrix_files_kruskal.hpp"
+#include "partition/layers.hpp"
+#include "partition/rows.hpp"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace arges::cli {
+
+void ModelOutput::declare(CLI::App& app) {
+    auto* const output = app.add_option("--output", folder_, "directory for the factors");
+    app.add_option("--output-form", form_, "of the factors: npy or text")
+        ->check(CLI::IsMember({"npy", "text"}))
+        ->needs(output)
+        ->capture_default_str();
+    app.add_option("--save-every", save_every_, "save the factors after so many iterations, too")
+        ->check(CLI::Range(1, 1000000))
+        ->needs(output);
+    app.add_option("--start", start_, "directory with factors to start from");
+}
+
+void ModelOutput::make_folder(const Communicator& comm) const {
+    comm.agree([&] {
+        if (comm.rank() != 0 || folder_.empty()) return;
+        std::error_code error;
+        std::filesystem::create_directories(folder_, error);
+        if (!error && access(folder_.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
+        if (error)
+            throw InvalidArgument("--output: " + folder_ + " cannot be written to (" + error.message() + "); name a folder that can");
+    });
+}
+
+std::int64_t ModelOutput::saving_bytes(std::int64_t model_bytes, int rank) const {
+    // To be saved, a factor is packed and received with the numbers of its rows (io/matrix_files_writer).
+    return folder_.empty() ? 0 : model_bytes + 2 * (model_bytes + model_bytes / rank);
+}
+
+template <class T>
+void ModelOutput::save(const CpModel<T>& model, int iteration) const {
+    if (!folder_.empty()) save_model(model, folder_, form_ == "text" ? ModelForm::text : ModelForm::npy);
+    set_interruption_note(note(iteration));
+}
+
+std::string ModelOutput::note(int iteration) const {
+    if (folder_.empty()) return "no file was changed";
+    return fmt::format("{} has the factors of iteration {}, go on with --start {}", folder_, iteration, folder_);
+}
+
+template <class T>
+std::unique_ptr<const CpModel<T>> ModelOutput::start(const World& world) const {
+    if (start_.empty()) return nullptr;
+    return std::make_unique<const CpModel<T>>(load_model<T>(world, start_));
+}
+
+template <class T>
+std::map<int, std::int64_t> ModelOutput::listed_modes(const Communicator& comm, const CpModel<T>& model) const {
+    std::map<int, std::int64_t> listed;
+    for (int m = 0; m < model.order() && is_wanted(); ++m) {
+        const auto rows = comm.sum(static_cast<std::int64_t>(model.rows(m).size()));
+        if (io::is_listed(model.lengths()[static_cast<std::size_t>(m)], rows)) listed[m + 1] = rows;
+    }
+    return listed;
+}
+
+void ModelOutput::print_listed(std::ostream& out, const std::vector<std::int64_t>& lengths,
+                               const std::map<int, std::int64_t>& listed) const {
+    for (const auto& [mode, rows] : listed)
+        out << fmt::format("{:<28} mode_{} has {} rows, those of {} that are not empty; mode_{}_rows has their numbers, from 0\n", folder_,
+                           mode, with_commas(rows), with_commas(lengths[static_cast<std::size_t>(mode) - 1]), mode);
+}
+
+void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::string& rows) {
+    const auto is_policy = accepted_by([](const std::string& text) { partition::parse_layer_rule(text); }, "POLICY");
+    const auto is_rule = accepted_by([](const std::string& text) { partition::parse_row_rule(text); }, "RULE");
+    app.add_option("--grid", grid, "medium: ranks along the modes, as 4x2x1; or greedy, predicted, best");
+    app.add_option("--policy", policy, "medium: layers by nnz, set, ordered-1, ordered-2 or max-min; chosen if not given")
+        ->check(is_policy);
+    app.add_option("--rows", rows, "owners of rows: holders, even or claim")->check(is_rule)->capture_default_str();
+}
+
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template void ModelOutput::save(const CpModel<T>&, int) const;                                                                         \
+    template std::unique_ptr<const CpModel<T>> ModelOutput::start(const World&) const;                                                     \
+    template std::map<int, std::int64_t> ModelOutput::listed_modes(const Communicator&, const CpModel<T>&) const;
+ARGES_INSTANTIATE(float)
+ARGES_INSTANTIATE(double)
+
+}  // namespace arges::cli

@@ -1,0 +1,55 @@
+/// Where `arges cpd` and `arges complete` write the factors of a CP model, and get those to start from.
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "comm/communicator.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <ostream>
+#include <string>
+
+namespace arges::cli {
+
+/// --output, --output-form, --save-every and --start.
+class ModelOutput {
+public:
+    /// Adds the options; the object must live as long as the parsed values are needed.
+    void declare(CLI::App& app);
+
+    /// There is an output.
+    bool is_wanted() const { return !folder_.empty(); }
+    /// Factors are to be saved after this iteration, too.
+    bool is_due(int iteration) const { return save_every_ > 0 && iteration % save_every_ == 0; }
+    /// Factors are saved while the iterations go on.
+    bool is_saved_on_the_way() const { return save_every_ > 0; }
+    /// Makes the folder before the work, so that results have a place. Collective. @throws InvalidArgument
+    void make_folder(const Communicator& comm) const;
+    /// Bytes that saving takes of a model of so many bytes.
+    std::int64_t saving_bytes(std::int64_t model_bytes, int rank) const;
+    /// Saves a model, and notes for interruptions that it is there. Collective.
+    template <class T>
+    void save(const CpModel<T>& model, int iteration) const;
+    /// What the folder has: "factors has the factors of iteration 3, go on with --start factors".
+    std::string note(int iteration) const;
+    /// The model to start from; null where there is none. Collective.
+    template <class T>
+    std::unique_ptr<const CpModel<T>> start(const World& world) const;
+    /// Modes, from 1, of which the output has nonempty rows and their numbers only, and how many rows these are. Collective.
+    template <class T>
+    std::map<int, std::int64_t> listed_modes(const Communicator& comm, const CpModel<T>& model) const;
+    /// A line for each of these modes.
+    void print_listed(std::ostream& out, const std::vector<std::int64_t>& lengths, const std::map<int, std::int64_t>& listed) const;
+
+private:
+    std::string folder_, form_ = "npy", start_;
+    int save_every_ = 0;
+};
+
+/// --grid, --policy and --rows.
+void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::string& rows);
+
+}  // namespace arges::cli

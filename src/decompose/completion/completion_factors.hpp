@@ -1,0 +1,74 @@
+/// Factors of a tensor completion, distributed by rows, and the movements of their rows.
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "base/buffer.hpp"
+#include "decompose/completion/elements.hpp"
+#include "decompose/distribution/row_exchange.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace arges::decompose {
+
+/// One matrix for each mode, with the rows of a ModeRows. All calls are collective unless marked local.
+template <class T>
+class CompletionFactors {
+public:
+    /// Numbers from 0 to 1, as those of Factors.
+    CompletionFactors(const Communicator& comm, std::span<const ModeRows> rows, int columns, std::uint64_t seed);
+    /// Memory of the constructor. Pure.
+    /// @param rows, shared by mode: local rows, and rows sent to others
+    static std::int64_t memory(std::span<const std::int64_t> rows, std::span<const std::int64_t> shared, int columns);
+
+    // Local.
+    int order() const { return static_cast<int>(data_.size()); }
+    int columns() const { return columns_; }
+    const Communicator& comm() const { return comm_; }
+    const ModeRows& rows(int mode) const { return rows_[static_cast<std::size_t>(mode)]; }
+    /// All rows that this rank has of a mode, those of other owners last.
+    sparse::RowMatrix<T> matrix(int mode);
+    sparse::RowMatrix<T> owned(int mode);
+    /// Views of all modes.
+    Views<T> views() const;
+    /// Weights of the components, as of the last balance(): products of the lengths of their columns.
+    const std::vector<double>& weights() const { return weights_; }
+    /// Sum of the squares of all factors, likewise.
+    double squares() const;
+    /// Seconds in movements.
+    double& communication_seconds() { return communication_seconds_; }
+
+    /// Brings the rows of other owners up to date.
+    void expand(int mode);
+    /// Takes a model's rows; those that it does not have become zero.
+    void start_from(const CpModel<T>& model);
+    /// Multiplies all elements. Local.
+    void scale(double factor);
+    /// Gives the columns of a component the same length in all modes, where their product stays; those of a weight of zero become zero.
+    void balance();
+    /// The model after balance(), components by falling weight, columns of length 1. Local.
+    CpModel<T> model(const World& world, const std::vector<std::int64_t>& lengths) const;
+
+    /// Factors as they were.
+    struct Copy {
+        std::vector<Buffer<T>> data;
+        std::vector<double> weights;
+    };
+    /// Local.
+    Copy copy() const;
+    /// Local.
+    void take_back(const Copy& copy);
+
+private:
+    const Communicator& comm_;
+    std::span<const ModeRows> rows_;
+    int columns_;
+    std::vector<Buffer<T>> data_;
+    std::vector<std::unique_ptr<RowExchange<T>>> exchange_;
+    std::vector<double> weights_;
+    double communication_seconds_ = 0;
+};
+
+}  // namespace arges::decompose

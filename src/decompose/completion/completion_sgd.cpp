@@ -1,0 +1,152 @@
+// Completion by stochastic gradient descent over batches (Singh, Zhang, Wu, Zhang, Solomonik, JPDC 169, 2022, sample elements likewise;
+// Smith, Park, Karypis, SC16, take one at a time): a batch is a set of elements that a hash of their indices names, so that a step is the
+// same wherever they are. The length of a row's step is relative to the trace of its normal equations.
+#include "base/splitmix.hpp"
+#include "decompose/completion/completion_method.hpp"
+#include "decompose/completion/element_hash.hpp"
+#include "decompose/completion/row_equations.hpp"
+#include "decompose/completion/row_updates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace arges::decompose {
+
+namespace {
+
+template <class T>
+class Sgd : public CompletionMethod<T> {
+public:
+    Sgd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros)
+        : options_(options), factors_(factors), updates_(factors, nonzeros.folds && factors.comm().size() > 1),
+          rate_(options.learning_rate), batches_(static_cast<std::size_t>(options.batches)) {
+        for (int m = 0; m < factors.order(); ++m) {
+            factors.comm().agree([&] {
+                add_mode(set_of(nonzeros, m), m);
+                if (nonzeros.sets.size() > 1) set_of(nonzeros, m) = {};
+            });
+            count_rows(m, nonzeros.folds);
+        }
+        nonzeros.sets.clear();
+    }
+
+    FitSums start_sums() override {
+        FitSums all;
+        for (const auto& batch : batches_) {
+            const auto sums = fit_sums(batch[0].elements, factors_.views());
+            all.residual += sums.residual;
+            all.model += sums.model;
+        }
+        return summed(factors_.comm(), all);
+    }
+
+    void begin() override {
+        residual_ = start_sums().residual;
+        if (options_.decay == 0) factors_.comm().agree([&] { before_ = factors_.copy(); });
+    }
+
+    double iterate() override {
+        used_rate_ = rate_;
+        for (auto b : batch_order())
+            for (const auto& by_row : batches_[b])
+                updates_.run(by_row, [&](const RowGradient& gradient, std::int64_t row, T* numbers) {
+                    gradient.step(rate_, share_[static_cast<std::size_t>(by_row.mode)][row], numbers);
+                });
+        ++iterations_;
+        const double loss = residual_ + options_.regularization * factors_.squares();
+        factors_.balance();
+        const double residual = start_sums().residual;
+        if (options_.decay > 0) {
+            rate_ = options_.learning_rate / (1 + options_.decay * iterations_);
+            return residual_ = residual;
+        }
+        has_moved_ = residual + options_.regularization * factors_.squares() <= loss;  // false for NaN, too
+        if (has_moved_) {
+            constexpr double faster = 1.05;
+            rate_ = std::min(rate_ * faster, 2.0);
+            residual_ = residual;
+            before_ = factors_.copy();
+        } else {
+            rate_ /= 2;
+            factors_.take_back(before_);
+        }
+        return residual_;
+    }
+
+    bool has_moved() const override { return has_moved_; }
+    double learning_rate() const override { return used_rate_; }
+
+private:
+    /// Deals the elements of a mode to the batches. Local.
+    void add_mode(const sparse::LocalNonzeros<T>& nonzeros, int mode) {
+        std::vector<sparse::LocalNonzeros<T>> dealt(batches_.size());
+        const auto order = static_cast<std::size_t>(factors_.order());
+        for (auto& part : dealt) part = {nonzeros.rows, std::vector<std::vector<std::uint32_t>>(order), {}};
+        std::vector<std::int64_t> index(order);
+        for (std::size_t x = 0; x < nonzeros.values.size(); ++x) {
+            for (std::size_t m = 0; m < order; ++m) index[m] = factors_.rows(static_cast<int>(m)).index[nonzeros.indices[m][x]];
+            auto& part = dealt[element_hash(options_.seed + 1, index) % batches_.size()];
+            for (std::size_t m = 0; m < order; ++m) part.indices[m].push_back(nonzeros.indices[m][x]);
+            part.values.push_back(nonzeros.values[x]);
+        }
+        for (std::size_t b = 0; b < batches_.size(); ++b) {
+            batches_[b].push_back(elements_by_row(dealt[b], mode));
+            dealt[b] = {};
+        }
+    }
+
+    /// The regularization for each element of an owned row: divided by their number on all ranks. Collective.
+    void count_rows(int mode, bool folds) {
+        const auto& rows = factors_.rows(mode);
+        const auto& comm = factors_.comm();
+        Buffer<double> count;
+        std::unique_ptr<RowExchange<double>> exchange;
+        comm.agree([&] {
+            count = Buffer<double>::zeros(rows.count());
+            exchange = std::make_unique<RowExchange<double>>(comm, rows, 1);
+            for (const auto& batch : batches_) {
+                const auto& by_row = batch[static_cast<std::size_t>(mode)];
+                for (std::size_t i = 0; i < by_row.rows.size(); ++i)
+                    count[by_row.rows[i]] += static_cast<double>(by_row.starts[i + 1] - by_row.starts[i]);
+            }
+        });
+        if (folds) exchange->fold({count.data(), rows.count(), 1, 1});
+        for (std::int64_t i = 0; i < rows.owned; ++i) count[i] = count[i] > 0 ? options_.regularization / count[i] : 0;
+        share_.push_back(std::move(count));
+    }
+
+    /// An order of the batches for this iteration, the same on all ranks.
+    std::vector<std::size_t> batch_order() const {
+        std::vector<std::size_t> order(batches_.size());
+        std::iota(order.begin(), order.end(), 0U);
+        auto state = splitmix(options_.seed + static_cast<std::uint64_t>(iterations_));
+        for (auto left = order.size(); left > 1; --left) {
+            state = splitmix(state);
+            std::swap(order[left - 1], order[state % left]);
+        }
+        return order;
+    }
+
+    const CompletionOptions& options_;
+    CompletionFactors<T>& factors_;
+    RowUpdates<RowGradient, T> updates_;
+    double rate_, used_rate_ = 0, residual_ = 0;
+    bool has_moved_ = true;
+    int iterations_ = 0;
+    std::vector<std::vector<RowElements<T>>> batches_;  // by mode in each
+    std::vector<Buffer<double>> share_;                 // by mode and local row
+    typename CompletionFactors<T>::Copy before_;
+};
+
+}  // namespace
+
+template <class T>
+std::unique_ptr<CompletionMethod<T>> make_sgd(const CompletionOptions& options, CompletionFactors<T>& factors, Distributed<T>& nonzeros) {
+    return std::make_unique<Sgd<T>>(options, factors, nonzeros);
+}
+
+template std::unique_ptr<CompletionMethod<float>> make_sgd(const CompletionOptions&, CompletionFactors<float>&, Distributed<float>&);
+template std::unique_ptr<CompletionMethod<double>> make_sgd(const CompletionOptions&, CompletionFactors<double>&, Distributed<double>&);
+
+}  // namespace arges::decompose

@@ -1,0 +1,41 @@
+/// Sums that do not depend on the number of threads.
+#pragma once
+
+#include "base/math.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace arges::sparse {
+
+/// Sums of the arrays term(x) for 0 <= x < count: blocks of a fixed size on the threads, then the blocks in their order.
+template <std::size_t n, class F>
+std::array<double, n> blocked_sums(std::int64_t count, F&& term) {
+    constexpr std::int64_t block = 4096;
+    std::vector<std::array<double, n>> sums(static_cast<std::size_t>(ceil_div(count, block)));
+    const auto blocks = static_cast<std::int64_t>(sums.size());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t b = 0; b < blocks; ++b) {
+        std::array<double, n> sum{};
+        for (auto x = b * block; x < std::min(count, (b + 1) * block); ++x) {
+            const auto more = term(x);
+            for (std::size_t i = 0; i < n; ++i) sum[i] += more[i];
+        }
+        sums[static_cast<std::size_t>(b)] = sum;
+    }
+    std::array<double, n> total{};
+    for (const auto& sum : sums)
+        for (std::size_t i = 0; i < n; ++i) total[i] += sum[i];
+    return total;
+}
+
+/// Likewise of numbers.
+template <class F>
+double blocked_sum(std::int64_t count, F&& term) {
+    return blocked_sums<1>(count, [&](std::int64_t x) { return std::array<double, 1>{term(x)}; })[0];
+}
+
+}  // namespace arges::sparse

@@ -1,0 +1,152 @@
+// arges complete: results on any number of ranks, files, and wrong command lines.
+#include "arges/world.hpp"
+#include "io/temporary_folder.hpp"
+#include "support/program_run.hpp"
+#include "support/terminal.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace arges::test {
+namespace {
+
+using Json = nlohmann::json;
+
+Json parsed(const ProgramOutcome& outcome) {
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.code == 0 ? Json::parse(outcome.out) : Json::object();
+}
+
+/// Lines of a tensor of rank one: two thirds of its elements, or the others.
+std::string lines(bool are_known) {
+    std::string text;
+    for (int i = 1; i <= 6; ++i)
+        for (int j = 1; j <= 5; ++j)
+            for (int k = 1; k <= 4; ++k)
+                if (((i + j + k) % 3 != 0) == are_known)
+                    text += std::to_string(i) + " " + std::to_string(j) + " " + std::to_string(k) + " " + std::to_string(1.25 * i * j * k) +
+                            "\n";
+    return text;
+}
+
+class CompleteProgram : public testing::Test {
+protected:
+    Json object(std::vector<const char*> more) {
+        std::vector<const char*> words{"complete", file.c_str(), "--rank", "2", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        return parsed(run_program(words));
+    }
+    const World world;
+    const TemporaryFolder folder{world};
+    const std::string file = folder.write("known.tns", lines(true)), others = folder.write("others.tns", lines(false));
+};
+
+TEST_F(CompleteProgram, FindsElementsThatAreNotStored) {
+    for (const char* algorithm : {"als", "ccd"}) {
+        const auto found = object({"--algorithm", algorithm, "--validate", others.c_str(), "--tolerance", "0", "--iterations", "60"});
+        EXPECT_EQ(found["elements"], 80);
+        EXPECT_EQ(found["held_out"], 40);
+        EXPECT_LT(found["held_out_rmse"].get<double>(), algorithm == std::string("als") ? 1e-3 : 0.3) << algorithm;
+        EXPECT_EQ(found["elements_not_stored"], "unknown");
+    }
+}
+
+TEST_F(CompleteProgram, PrintsOneObject) {
+    const auto found = object({"--holdout", "0.2", "--regularization", "0.01", "--iterations", "4"});
+    EXPECT_EQ(found["elements"].get<int>() + found["held_out"].get<int>(), 80);
+    EXPECT_EQ(found["rmses"].size(), found["iterations"]);
+    EXPECT_EQ(found["losses"].size(), found["iterations"]);
+    EXPECT_EQ(found["held_out_rmses"].size(), found["iterations"]);
+    EXPECT_EQ(found["lambda"].size(), 2U);
+    for (const char* key : {"rmse", "held_out_rmse", "best_iteration", "converged", "stop_reason", "seconds_per_iteration", "setup_seconds",
+                            "communication_seconds", "distribution", "grid", "policy", "rows", "peak_memory_bytes", "forecast_memory_bytes",
+                            "held_out_in_unknown_slices", "warnings"})
+        EXPECT_TRUE(found.contains(key)) << key;
+}
+
+/// Figures of one rank; tests run on several.
+TEST_F(CompleteProgram, GivesTheSameLossInEveryWay) {
+    const auto loss = [&](std::vector<const char*> more) {
+        more.insert(more.end(), {"--iterations", "3", "--tolerance", "0", "--regularization", "0.1"});
+        return object(more)["losses"].back().get<double>();
+    };
+    const double als = loss({});
+    for (const char* distribution : {"medium", "coarse", "fine"}) EXPECT_NEAR(loss({"--distribution", distribution}), als, 1e-10 * als);
+    EXPECT_NEAR(loss({"--policy", "set", "--rows", "claim", "--grid", "greedy"}), als, 1e-10 * als);
+    EXPECT_NEAR(loss({"--type", "float"}), als, 1e-4 * als);
+    const double ccd = loss({"--algorithm", "ccd"});
+    EXPECT_NEAR(loss({"--algorithm", "ccd", "--distribution", "fine"}), ccd, 1e-10 * ccd);
+}
+
+TEST_F(CompleteProgram, SavesAndGoesOn) {
+    const auto first = folder / "first";
+    const auto loss = [&](const char* iterations, std::vector<const char*> more) {
+        more.insert(more.end(), {"--iterations", iterations, "--tolerance", "0", "--regularization", "0.1"});
+        return object(more)["losses"].back().get<double>();
+    };
+    const double wanted = loss("4", {});
+    loss("2", {"--output", first.c_str(), "--save-every", "1"});
+    EXPECT_NEAR(loss("2", {"--start", first.c_str()}), wanted, 1e-9 * wanted);
+    EXPECT_TRUE(std::filesystem::exists(first + "/mode_3.npy"));
+}
+
+TEST_F(CompleteProgram, ShowsATable) {
+    testing::internal::CaptureStderr();
+    const auto outcome = run_program({"complete", file.c_str(), "--rank", "2", "--algorithm", "sgd", "--holdout", "0.2"});
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_TRUE(outcome.err.empty()) << outcome.err;
+    for (const char* text : {"known.tns: 6 x 5 x 4, 80 elements; those that are not stored are unknown", "\nRMSE, fitted elements    ",
+                             "\nRMSE, held-out elements  ", "\nstopped because          ", "sgd, rank 2"})
+        EXPECT_NE(outcome.out.find(text), std::string::npos) << text << outcome.out;
+}
+
+TEST_F(CompleteProgram, ShowsProgressOnATerminalOnly) {
+    for (const bool is_json : {true, false}) {
+        std::vector<const char*> words{"complete", file.c_str(),  "--rank", "2",         "--iterations",
+                                       "3",        "--tolerance", "0",      "--holdout", "0.2"};
+        if (is_json) words.push_back("--json");
+        ProgramOutcome outcome;
+        const auto shown = shown_on_terminal([&] { outcome = run_program(words); });
+        EXPECT_EQ(outcome.code, 0) << outcome.err;
+        EXPECT_EQ(outcome.out.find("iteration 3"), std::string::npos) << outcome.out;
+        for (const char* text : {"reading ", "dealing out elements", "iteration 1, RMSE ", "iteration 3, RMSE ", ", held out "})
+            EXPECT_EQ(shown.find(text) != std::string::npos, world.rank() == 0) << shown;
+    }
+}
+
+TEST_F(CompleteProgram, RefusesWrongLinesAndFiles) {
+    const auto empty = folder.write("empty.tns", ""), zero = folder.write("zeros.tns", "1 1 1 0\n"),
+               nan = folder.write("nan.tns", "1 1 1 nan\n"), large = folder.write("large.tns", "7 1 1 3\n"), missing = folder / "none.tns",
+               text = folder.write("file", "x"), inside = text + "/sub";
+    const char* const f = file.c_str();
+    check_wrong_lines({
+        {{"complete"}, 2, "FILE"},
+        {{"complete", f, "--rank", "0"}, 2, "--rank"},
+        {{"complete", f, "--algorithm", "nn"}, 2, "--algorithm"},
+        {{"complete", f, "--holdout", "1"}, 2, "--holdout"},
+        {{"complete", f, "--holdout", "0.5", "--validate", f}, 2, "--validate"},
+        {{"complete", f, "--patience", "3"}, 2, "--patience"},
+        {{"complete", f, "--decay", "3"}, 2, "--decay"},
+        {{"complete", f, "--algorithm", "sgd", "--learning-rate", "2"}, 2, "--learning-rate"},
+        {{"complete", f, "--distribution", "coarse-hypergraph"}, 2, "--distribution"},
+        {{"complete", f, "--regularization", "-1"}, 2, "--regularization"},
+        {{"complete", f, "--save-every", "3"}, 2, "--output"},
+        {{"complete", f, "--algorithm", "ccd", "--distribution", "coarse", "--json"}, 1, "coarse"},
+        {{"complete", f, "--grid", "5x5x5", "--json"}, 1, "5x5x5"},
+        {{"complete", f, "--json", "--output", inside.c_str()}, 1, "sub"},
+        {{"complete", f, "--json", "--start", missing.c_str()}, 1, "none.tns"},
+        {{"complete", f, "--json", "--validate", missing.c_str()}, 1, "none.tns"},
+        {{"complete", f, "--json", "--validate", large.c_str()}, 1, "large.tns"},
+        {{"complete", missing.c_str(), "--json"}, 1, "none.tns"},
+        {{"complete", empty.c_str(), "--json"}, 1, "empty"},
+        {{"complete", zero.c_str(), "--json"}, 1, "zero"},
+        {{"complete", nan.c_str(), "--json"}, 1, "finite"},
+    });
+}
+
+}  // namespace
+}  // namespace arges::test
