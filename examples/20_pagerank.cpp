@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 #include <vector>
 
 using namespace arges;

@@ -112,6 +112,9 @@ SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const 
     return result;
 }
 
+/// The number zero, which stores nothing.
+bool SparseStatement::is_nothing(const Term& term) const { return term.factors.empty() && kernels_.is_zero(term.coefficient.data()); }
+
 /// Ones where a mask stores elements; it has the same pattern. Local.
 std::shared_ptr<SparseState> SparseStatement::ones_of(const SparseState& mask) const {
     auto ones = std::make_shared<SparseState>(kernels_, mask.world_handle, mask.lengths(), mask.name);
@@ -133,7 +136,7 @@ void SparseStatement::check() {
         if (left_.sparse && term.projection != Projection::none)
             throw InvalidArgument(
                 output + " is sparse, and sparse tensors have no symmetry; leave antisymmetrized(), symmetrized() or canonical() out");
-        if (left_.sparse && terms_.back().is_dense)
+        if (left_.sparse && terms_.back().is_dense && !is_nothing(term))
             throw InvalidArgument(output +
                                   " is sparse, but no factor of a term is: all of its elements would be stored; use a dense tensor, "
                                   "SparseTensor::from_dense(), or multiply by a sparse tensor that says which elements are meant");

@@ -85,6 +85,7 @@ private:
     using Values = std::vector<const std::byte*>;
 
     void check();
+    bool is_nothing(const Term& term) const;
     std::shared_ptr<SparseState> ones_of(const SparseState& mask) const;
     void check_types(const Term& term) const;
     LabelledTerm labelled(const Term& term) const;

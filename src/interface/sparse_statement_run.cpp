@@ -228,13 +228,15 @@ std::shared_ptr<SparseState> SparseStatement::old_elements(const std::vector<int
 void SparseStatement::run_sparse_left() {
     std::shared_ptr<SparseState> sum;
     for (std::size_t t = 0; t < right_.size(); ++t) {
+        if (is_nothing(right_[t])) continue;
         auto result = sparse_term(right_[t], terms_[t]);
         sum = sum ? united(*sum, *result) : result;
     }
     const auto old = old_elements(right_.empty() ? left_alone_.output.labels : terms_[0].left);
     if (old) sum = sum ? united(*old, *sum) : old;
-    auto pattern = sum->pattern();
     SparseValues values(kernels_, 0);
+    if (!sum) return left_.sparse->adopt(SparseState::pattern_of(left_.sparse->world, no_indices(left_.sparse->lengths()), {}), std::move(values));
+    auto pattern = sum->pattern();
     std::swap(values, sum->values());
     sum = nullptr;
     left_.sparse->adopt(std::move(pattern), std::move(values));

@@ -204,6 +204,19 @@ TEST_F(SparseFunctions, ARepeatedStatementMovesValuesOnly) {
     EXPECT_LE(sent, 2 * n * static_cast<std::int64_t>(sizeof(double)));
 }
 
+TEST_F(SparseFunctions, TheNumberZeroStoresNothing) {
+    std::mt19937_64 random(9);
+    auto A = sparse(world_, {6, 6}, random_elements<double>({6, 6}, 0.5, random));
+    const auto diagonal = A;
+    A["ii"] = 0.0;
+    Known<double> expected;
+    for (const auto& [x, value] : gathered(diagonal))
+        if (x[0] != x[1]) expected[x] = value;
+    EXPECT_EQ(gathered(A), expected);
+    A["ij"] = 0.0;
+    EXPECT_EQ(A.nonzeros(), 0);
+}
+
 TEST_F(SparseFunctions, PlansAreExplained) {
     const SparseTensor<double> A(world_, {4, 5}, "A"), B(world_, {5, 6}, "B");
     SparseTensor<double> C(world_, {4, 6}, "C");
