@@ -52,7 +52,8 @@ struct SparseRows {
 
 /// values of c = alpha * a * b where the nonzeros of c are known (Gustavson 1978), or of alpha * (a * b) * mask where the mask has them.
 struct SparseRowProduct {
-    SparseRows a, b;                        ///< columns of a are rows of b
+    SparseRows a;                           ///< first factor
+    SparseRows b;                           ///< second factor: columns of a are its rows
     std::int64_t width = 0;                 ///< columns of b and c
     const std::int64_t* start = nullptr;    ///< of the rows of c
     const std::uint32_t* column = nullptr;  ///< of the nonzeros of c, ascending in each row

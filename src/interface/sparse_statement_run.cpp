@@ -235,7 +235,9 @@ void SparseStatement::run_sparse_left() {
     const auto old = old_elements(right_.empty() ? left_alone_.output.labels : terms_[0].left);
     if (old) sum = sum ? united(*old, *sum) : old;
     SparseValues values(kernels_, 0);
-    if (!sum) return left_.sparse->adopt(SparseState::pattern_of(left_.sparse->world, no_indices(left_.sparse->lengths()), {}), std::move(values));
+    if (!sum)
+        return left_.sparse->adopt(SparseState::pattern_of(left_.sparse->world, no_indices(left_.sparse->lengths()), {}),
+                                   std::move(values));
     auto pattern = sum->pattern();
     std::swap(values, sum->values());
     sum = nullptr;
