@@ -435,16 +435,30 @@ std::int64_t SparseStepRun::list_bytes() const {
     return bytes;
 }
 
+std::int64_t SparseStepRun::workspace_bytes(std::int64_t element_bytes) const {
+    std::int64_t bytes = 0, messages = 0;
+    const auto add = [&](std::int64_t count, std::int64_t size) { bytes += Workspace::padded(count * size); };
+    for (const auto& block : dense_) {
+        if (!block.move) continue;
+        add(block.layout.local_size(rank_), element_bytes);
+        messages = std::max(messages, block.move->workspace_elements());
+    }
+    if (move_out_) {
+        add(sums_.local_size(rank_), element_bytes);
+        messages = std::max(messages, move_out_->workspace_elements());
+    }
+    add(messages, element_bytes);
+    if (sparse_.size() > 1) add(width_ * omp_get_max_threads(), element_bytes);
+    if (step_.has_mask()) add(width_ * omp_get_max_threads(), sizeof(std::uint32_t));
+    return bytes;
+}
+
 std::int64_t SparseStepRun::working_bytes(std::int64_t element_bytes) const {
     std::int64_t elements = 0;
     for (const auto& operand : sparse_)
         if (!operand.move->stays()) elements += 2 * operand.count;
-    for (const auto& block : dense_)
-        if (block.move) elements += block.layout.local_size(rank_) + block.move->workspace_elements();
-    if (move_out_) elements += sums_.local_size(rank_) + move_out_->workspace_elements();
     if (!step_.result) elements += result_count_ * (merge_ ? 3 : 1);
-    if (sparse_.size() > 1) elements += 2 * width_ * omp_get_max_threads();
-    return elements * element_bytes;
+    return elements * element_bytes + workspace_bytes(element_bytes);
 }
 
 /// Values of the sparse operands where they are multiplied.

@@ -44,8 +44,10 @@ public:
     /// Bytes of indices that the inspection has sent from this rank, and of values that each run sends.
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
     std::int64_t sent_bytes(std::int64_t element_bytes) const;
-    /// Memory of the lists on this rank, in bytes, and what a run takes.
+    /// Memory of the lists on this rank, in bytes.
     std::int64_t list_bytes() const;
+    /// What a run takes from the workspace, and what it takes in all.
+    std::int64_t workspace_bytes(std::int64_t element_bytes) const;
     std::int64_t working_bytes(std::int64_t element_bytes) const;
 
 private:

@@ -55,7 +55,9 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
     }
     const auto& product = run->product();
     planned_ += product.sent_bytes(kernels_.size);
-    world_.note_working(product.working_bytes(kernels_.size));
+    const auto from_workspace = product.workspace_bytes(kernels_.size);
+    world_.note_working(product.working_bytes(kernels_.size), from_workspace);
+    world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (result.dense) {
         product.run(kernels_, sparse, dense, conjugated, alpha, beta, result.dense->bytes.data(), world_.workspace());
         return result;
