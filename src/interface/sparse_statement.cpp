@@ -203,6 +203,23 @@ double SparseStatement::elements(const LabelledTerm& term, const std::vector<int
     return product;
 }
 
+/// Operands that know how many nonzeros they have.
+std::vector<SparseStatement::Operand> SparseStatement::counted(std::vector<Operand> operands) {
+    for (auto& operand : operands)
+        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+    return operands;
+}
+
+/// What is left to multiply after a step: the other operands, then its result.
+std::vector<SparseStatement::Operand> SparseStatement::replaced(const std::vector<Operand>& operands, const Choice& choice,
+                                                                Operand result) {
+    std::vector<Operand> next;
+    for (std::size_t o = 0; o < operands.size(); ++o)
+        if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
+    next.push_back(std::move(result));
+    return next;
+}
+
 /// One sparse factor takes all dense ones at once. Of several, the pair with the fewest expected multiplications comes first.
 SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, const std::vector<Operand>& operands) const {
     std::vector<std::size_t> sparse, dense;
@@ -440,9 +457,7 @@ std::string SparseStatement::explain() {
             text += Statement(left_, alone, t == 0 ? beta_ : nullptr, kernels_).explain();
             continue;
         }
-        auto operands = term.operands;
-        for (auto& operand : operands)
-            if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+        auto operands = counted(term.operands);
         for (int number = 1;; ++number) {
             const auto choice = next_step(term, operands);
             auto step = step_for(term, operands, choice);
@@ -457,11 +472,7 @@ std::string SparseStatement::explain() {
             if (choice.is_last) break;
             Operand result{choice.output,        nullptr,         nullptr, false, "result " + std::to_string(number),
                            plan.result_nonzeros, choice.is_sparse};
-            std::vector<Operand> next;
-            for (std::size_t o = 0; o < operands.size(); ++o)
-                if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
-            next.push_back(std::move(result));
-            operands = std::move(next);
+            operands = replaced(operands, choice, std::move(result));
         }
     }
     return text;

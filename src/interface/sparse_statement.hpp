@@ -92,6 +92,8 @@ private:
     void agree_on_terms();
     std::string text() const;
     double elements(const LabelledTerm& term, const std::vector<int>& labels) const;
+    static std::vector<Operand> counted(std::vector<Operand> operands);
+    static std::vector<Operand> replaced(const std::vector<Operand>& operands, const Choice& choice, Operand result);
     Choice next_step(const LabelledTerm& term, const std::vector<Operand>& operands) const;
     SparseStep step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice) const;
     std::string key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
@@ -104,7 +106,7 @@ private:
     void run_dense_left();
     void run_sparse_left();
     void add_dense_term(const Term& term, const LabelledTerm& labels, const void* beta);
-    std::shared_ptr<SparseState> sparse_term(const Term& term, const LabelledTerm& labels);
+    Operand all_steps(const Term& term, const LabelledTerm& labels, const void* beta);
     std::shared_ptr<SparseState> state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,
                                             SparseValues values) const;
     std::shared_ptr<SparseState> with_left_labels(std::shared_ptr<SparseState> result, const LabelledTerm& labels) const;

@@ -123,48 +123,28 @@ void SparseStatement::add_dense_term(const Term& term, const LabelledTerm& label
         Statement(target, alone, beta, kernels_).run();
         return;
     }
-    auto operands = labels.operands;
-    for (auto& operand : operands)
-        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
     const bool is_plain = target_->layout.symmetry().trivial();
     const auto whole = target_;
     if (!is_plain) target_ = nullptr;
-    for (;;) {
-        const auto choice = next_step(labels, operands);
-        const bool is_last = choice.is_last;
-        auto result = computed(labels, operands, choice, is_last ? term.coefficient.data() : nullptr, beta);
-        if (is_last) {
-            target_ = whole;
-            if (!is_plain) {  // a tensor without the symmetry, which is projected
-                std::vector<std::string> names;
-                for (int label : labels.output) names.push_back(labels.names[static_cast<std::size_t>(label)]);
-                const Factor plain{result.dense, Labels(names), false};
-                const std::vector<Term> alone{Term{{}, {plain}, term.projection, {}, {}}};
-                Statement(target, alone, beta, kernels_).run();
-            }
-            return;
-        }
-        std::vector<Operand> next;
-        for (std::size_t o = 0; o < operands.size(); ++o)
-            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
-        next.push_back(std::move(result));
-        operands = std::move(next);
-    }
+    const auto result = all_steps(term, labels, beta);
+    target_ = whole;
+    if (is_plain) return;
+    // A tensor without the symmetry, which is projected.
+    std::vector<std::string> names;
+    for (int label : labels.output) names.push_back(labels.names[static_cast<std::size_t>(label)]);
+    const Factor plain{result.dense, Labels(names), false};
+    const std::vector<Term> alone{Term{{}, {plain}, term.projection, {}, {}}};
+    Statement(target, alone, beta, kernels_).run();
 }
 
-std::shared_ptr<SparseState> SparseStatement::sparse_term(const Term& term, const LabelledTerm& labels) {
-    auto operands = labels.operands;
-    for (auto& operand : operands)
-        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+/// The result of the last step of a term.
+SparseStatement::Operand SparseStatement::all_steps(const Term& term, const LabelledTerm& labels, const void* beta) {
+    auto operands = counted(labels.operands);
     for (;;) {
         const auto choice = next_step(labels, operands);
-        auto result = computed(labels, operands, choice, choice.is_last ? term.coefficient.data() : nullptr, nullptr);
-        if (choice.is_last) return with_left_labels(std::move(result.sparse), labels);
-        std::vector<Operand> next;
-        for (std::size_t o = 0; o < operands.size(); ++o)
-            if (std::find(choice.operands.begin(), choice.operands.end(), o) == choice.operands.end()) next.push_back(operands[o]);
-        next.push_back(std::move(result));
-        operands = std::move(next);
+        auto result = computed(labels, operands, choice, choice.is_last ? term.coefficient.data() : nullptr, beta);
+        if (choice.is_last) return result;
+        operands = replaced(operands, choice, std::move(result));
     }
 }
 
@@ -231,7 +211,7 @@ void SparseStatement::run_sparse_left() {
     std::shared_ptr<SparseState> sum;
     for (std::size_t t = 0; t < right_.size(); ++t) {
         if (is_nothing(right_[t])) continue;
-        auto result = sparse_term(right_[t], terms_[t]);
+        auto result = with_left_labels(all_steps(right_[t], terms_[t], nullptr).sparse, terms_[t]);
         sum = sum ? united(*sum, *result) : result;
     }
     const auto old = old_elements(right_.empty() ? left_alone_.output.labels : terms_[0].left);
