@@ -1,18 +1,16 @@
 #include "sparse/coordinates.hpp"
 
 #include "arges/error.hpp"
+#include "base/value_set.hpp"
 #include "sparse/index_sort.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
+#include <optional>
 
 namespace arges::sparse {
 
 namespace {
-
-/// Values in a range that is at most so many times as long as their number are numbered by bits.
-constexpr std::int64_t dense_range = 64;
 
 /// Positions sorted by the columns, the first slowest.
 std::vector<std::int64_t> sorted(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {
@@ -58,49 +56,12 @@ void check_count(std::int64_t count) {
                           " rows or columns on a rank, and may have 2^32 - 2; use more ranks");
 }
 
-/// The set of the values in a range, as bits, with the number of those before each word.
-class ValueNumbers {
-public:
-    ValueNumbers(std::span<const std::int64_t> values, std::int64_t begin, std::int64_t range)
-        : begin_(begin), bits_(static_cast<std::size_t>(range / 64 + 1), 0), before_(bits_.size() + 1, 0) {
-        for (auto value : values) bits_[word(value)] |= std::uint64_t{1} << place(value);
-        for (std::size_t w = 0; w < bits_.size(); ++w) before_[w + 1] = before_[w] + std::popcount(bits_[w]);
-    }
-    std::int64_t count() const { return before_.back(); }
-    /// `none` if the value is not in the set.
-    std::uint32_t number(std::int64_t value) const {
-        const auto offset = static_cast<std::uint64_t>(value) - static_cast<std::uint64_t>(begin_);
-        const auto w = static_cast<std::size_t>(offset >> 6);
-        if (w >= bits_.size()) return none;
-        const auto bit = std::uint64_t{1} << (offset & 63U);
-        if ((bits_[w] & bit) == 0) return none;
-        return static_cast<std::uint32_t>(before_[w] + std::popcount(bits_[w] & (bit - 1)));
-    }
-    std::vector<std::int64_t> values() const {
-        std::vector<std::int64_t> result;
-        result.reserve(static_cast<std::size_t>(count()));
-        for (std::size_t w = 0; w < bits_.size(); ++w)
-            for (auto left = bits_[w]; left != 0; left &= left - 1)
-                result.push_back(begin_ + static_cast<std::int64_t>(w) * 64 + std::countr_zero(left));
-        return result;
-    }
-
-private:
-    std::size_t word(std::int64_t value) const { return static_cast<std::size_t>((value - begin_) >> 6); }
-    int place(std::int64_t value) const { return static_cast<int>((value - begin_) & 63); }
-
-    std::int64_t begin_;
-    std::vector<std::uint64_t> bits_;
-    std::vector<std::int64_t> before_;
-};
-
-/// The range of a column if bits serve for it; else an empty one.
-std::pair<std::int64_t, std::int64_t> short_range(std::span<const std::int64_t> column) {
-    if (column.empty()) return {0, 0};
-    const auto [least, largest] = std::minmax_element(column.begin(), column.end());
-    const auto range = *largest - *least + 1;
-    return range / dense_range <= static_cast<std::int64_t>(column.size()) ? std::pair(*least, range)
-                                                                           : std::pair(std::int64_t{0}, std::int64_t{0});
+/// The set of a column's values, if bits serve for it.
+std::optional<ValueSet> bits_of(const Columns& columns) {
+    if (columns.size() != 1 || columns[0].empty()) return {};
+    const auto [begin, range] = range_of(columns[0]);
+    if (!is_dense(static_cast<std::int64_t>(columns[0].size()), range)) return {};
+    return ValueSet(columns[0], begin, range);
 }
 
 }  // namespace
@@ -130,15 +91,13 @@ Numbering numbered(std::int64_t count, const Columns& columns, std::span<const s
     Numbering result;
     result.tuples.resize(columns.size());
     result.numbers.resize(static_cast<std::size_t>(count));
-    const auto [begin, range] = columns.size() == 1 ? short_range(columns[0]) : std::pair(std::int64_t{0}, std::int64_t{0});
-    if (range > 0) {
-        const ValueNumbers set(columns[0], begin, range);
-        check_count(set.count());
-        result.count = set.count();
-        result.tuples[0] = set.values();
+    if (const auto set = bits_of(columns)) {
+        check_count(set->count());
+        result.count = set->count();
+        result.tuples[0] = set->values();
 #pragma omp parallel for schedule(static)
         for (std::int64_t k = 0; k < count; ++k)
-            result.numbers[static_cast<std::size_t>(k)] = set.number(columns[0][static_cast<std::size_t>(k)]);
+            result.numbers[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(set->rank(columns[0][static_cast<std::size_t>(k)]));
         return result;
     }
     const auto runs = sorted_runs(count, columns, {}, lengths);
@@ -159,11 +118,12 @@ std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count,
         std::fill(result.begin(), result.end(), known.count > 0 ? 0 : none);
         return result;
     }
-    const auto [begin, range] = columns.size() == 1 ? short_range(known.tuples[0]) : std::pair(std::int64_t{0}, std::int64_t{0});
-    if (range > 0) {
-        const ValueNumbers set(known.tuples[0], begin, range);
+    if (const auto set = bits_of({known.tuples.begin(), known.tuples.end()})) {
 #pragma omp parallel for schedule(static)
-        for (std::int64_t k = 0; k < count; ++k) result[static_cast<std::size_t>(k)] = set.number(columns[0][static_cast<std::size_t>(k)]);
+        for (std::int64_t k = 0; k < count; ++k) {
+            const auto value = columns[0][static_cast<std::size_t>(k)];
+            if (set->contains(value)) result[static_cast<std::size_t>(k)] = static_cast<std::uint32_t>(set->rank(value));
+        }
         return result;
     }
     // Both in order, side by side.
