@@ -29,7 +29,7 @@ public:
         const auto& names = factor.labels.names();
         const auto& extents = layout.extents();
         if (names.size() != extents.size())
-            throw InvalidArgument(described(factor) + ": " + std::to_string(names.size()) + " labels for a tensor of order " +
+            throw InvalidArgument(text_of(factor) + ": " + std::to_string(names.size()) + " labels for a tensor of order " +
                                   std::to_string(extents.size()) + "; give one label per dimension");
         OperandSpec result{layout, {}, factor.conjugated, title_of(factor)};
         for (std::size_t d = 0; d < extents.size(); ++d) {
@@ -37,7 +37,7 @@ public:
             const bool valid =
                 !label.empty() && std::all_of(label.begin(), label.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
             if (!valid)
-                throw InvalidArgument(described(factor) + ": \"" + label +
+                throw InvalidArgument(text_of(factor) + ": \"" + label +
                                       "\" is not a label; use letters, digits and underscores, one character per dimension or a "
                                       "list of names");
             auto& known = product_.label_names;
@@ -57,9 +57,8 @@ public:
     }
 
 private:
-    static std::string described(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
     static std::string dimension(const Factor& factor, std::size_t d) {
-        return "dimension " + std::to_string(d) + " of " + described(factor);
+        return "dimension " + std::to_string(d) + " of " + text_of(factor);
     }
 
     Product& product_;
@@ -95,6 +94,8 @@ void check_unusual(const Product& product, const Term& term) {
 }  // namespace
 
 std::string title_of(const Factor& factor) { return factor.sparse ? factor.sparse->title() : factor.tensor->title(); }
+
+std::string text_of(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
 
 UnusualLabels unusual_labels(const Product& product) {
     UnusualLabels result;

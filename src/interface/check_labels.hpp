@@ -20,6 +20,8 @@ Product labelled_output(const Factor& output);
 
 /// Name of a factor's tensor for messages.
 std::string title_of(const Factor& factor);
+/// The same with its labels: A["ij"].
+std::string text_of(const Factor& factor);
 
 /// Labels that may be mistyped.
 struct UnusualLabels {

@@ -34,8 +34,6 @@ struct Exchanged {
     }
 };
 
-std::string text_of(const Factor& factor) { return factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"]"; }
-
 /// A symmetry with nodes of other kinds.
 Symmetry with_kinds(const Symmetry& symmetry, NodeKind (*kind)(NodeKind)) {
     const auto changed = [&](auto&& self, const SymmetryNode& node) -> SymmetryNode {
@@ -269,9 +267,7 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
 }
 
 void statements::divide(const Factor& factor, const std::vector<Term>& divisor) {
-    if (factor.sparse)
-        throw InvalidArgument(title_of(factor) + "[\"" + factor.labels.to_string() +
-                              "\"] /= ...: a sparse tensor is divided by update() or map()");
+    if (factor.sparse) throw InvalidArgument(text_of(factor) + " /= ...: a sparse tensor is divided by update() or map()");
     if (!factor.tensor) throw InvalidArgument("elementwise division: labels without a tensor; label one by Tensor::operator[]");
     auto& state = *factor.tensor;
     const auto& kernels = *state.kernels;

@@ -16,8 +16,6 @@ namespace arges {
 
 namespace {
 
-std::string text_of(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
-
 class SparseElementFunction {
 public:
     SparseElementFunction(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,

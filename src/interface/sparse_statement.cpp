@@ -28,8 +28,8 @@ std::string operand_text(const Factor& factor) {
     std::string extents;
     const auto& lengths = factor.sparse ? factor.sparse->lengths() : factor.tensor->shape().extents();
     for (auto n : lengths) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
-    return std::string(factor.conjugated ? "conj " : "") + title_of(factor) + "[\"" + factor.labels.to_string() + "\"] (" +
-           (extents.empty() ? "scalar" : extents) + (factor.sparse ? ", sparse)" : ")");
+    return std::string(factor.conjugated ? "conj " : "") + text_of(factor) + " (" + (extents.empty() ? "scalar" : extents) +
+           (factor.sparse ? ", sparse)" : ")");
 }
 
 void append(std::string& key, std::int64_t number) {
@@ -80,8 +80,7 @@ void SparseStatement::check_types(const Term& term) const {
     for (const auto& factor : term.factors) {
         check_space(factor);
         if (factor.is_mask && !factor.sparse)
-            throw InvalidArgument("where(" + title_of(factor) + "[\"" + factor.labels.to_string() +
-                                  "\"], ...): the mask is dense; it must be a sparse tensor");
+            throw InvalidArgument("where(" + text_of(factor) + ", ...): the mask is dense; it must be a sparse tensor");
         if (!factor.is_mask && *kernels_of(factor)->type != *kernels_.type &&
             !local::can_convert(*kernels_of(factor)->type, *kernels_.type))
             refuse(title_of(factor) + " has elements of another type, " + readable_type(kernels_of(factor)->name) + "; convert it first");
@@ -105,8 +104,7 @@ SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const 
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
         result.operands.push_back({product.factors[f].labels, factor.is_mask ? ones_of(*factor.sparse) : factor.sparse, factor.tensor,
-                                   factor.conjugated, title_of(factor) + "[\"" + factor.labels.to_string() + "\"]", 0,
-                                   factor.sparse != nullptr});
+                                   factor.conjugated, text_of(factor), 0, factor.sparse != nullptr});
         result.is_dense = result.is_dense && !factor.sparse;
     }
     return result;
@@ -126,7 +124,7 @@ std::shared_ptr<SparseState> SparseStatement::ones_of(const SparseState& mask) c
 }
 
 void SparseStatement::check() {
-    const auto output = title_of(left_) + "[\"" + left_.labels.to_string() + "\"]";
+    const auto output = text_of(left_);
     for (const auto& term : right_) {
         check_types(term);
         for (const auto& factor : term.factors)
