@@ -169,8 +169,7 @@ private:
         }
         std::vector<IndexSpans> columns;
         for (const auto& source : sources_) columns.push_back(source.columns());
-        const auto longest = std::max_element(lengths().begin(), lengths().end()) - lengths().begin();
-        SparseLayout layout{{{static_cast<int>(longest), 1, world_.size(), 1}}};
+        auto layout = SparseLayout::along_longest(lengths(), world_.size());
         for (const auto& source : sources_)
             if (source.pattern->layout && is_in_order(source)) {
                 layout = *source.pattern->layout;

@@ -242,9 +242,8 @@ std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const
     std::shared_ptr<PreparedSparseStep> run;
     if (const auto* const kept = world_.sparse_steps().find(key); kept != nullptr && is_usable(**kept, true, pattern)) run = *kept;
     if (!run) {
-        const auto longest = std::max_element(a.lengths().begin(), a.lengths().end()) - a.lengths().begin();
-        const SparseLayout spread{{{static_cast<int>(longest), 1, world_.size(), 1}}};
-        const auto layout = a.pattern()->layout ? *a.pattern()->layout : b.pattern()->layout ? *b.pattern()->layout : spread;
+        const auto elsewhere = b.pattern()->layout.value_or(SparseLayout::along_longest(a.lengths(), world_.size()));
+        const auto layout = a.pattern()->layout.value_or(elsewhere);
         auto match = std::make_unique<SparseMatch>(world_.movement_communicator(),
                                                    std::vector<IndexSpans>{spans_of(a.pattern()->indices), spans_of(b.pattern()->indices)},
                                                    layout, a.lengths(), require(text()));

@@ -1,6 +1,7 @@
 /// Where the nonzeros of a sparse tensor lie: which rank has an element, from its indices. Pure.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -30,6 +31,11 @@ struct SparseLayout {
         std::int64_t rank = 0;
         for (const auto& digit : digits) rank += index(digit.mode) / digit.divisor % digit.parts * digit.stride;
         return rank;
+    }
+    /// All ranks along the longest mode.
+    static SparseLayout along_longest(const std::vector<std::int64_t>& lengths, std::int64_t ranks) {
+        const auto longest = std::max_element(lengths.begin(), lengths.end()) - lengths.begin();
+        return {{{static_cast<int>(longest), 1, ranks, 1}}};
     }
     bool operator==(const SparseLayout&) const = default;
 };

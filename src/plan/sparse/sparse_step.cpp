@@ -53,7 +53,7 @@ public:
         for (const auto& operand : step_.sparse) {
             const auto own = SparseStep::distinct(operand.labels);
             here.push_back(static_cast<double>(operand.nonzeros) / parts(grid, own) * imbalance(grid, own));
-            const bool stays = operand.layout && *operand.layout == in_modes(grid, operand.labels);
+            const bool stays = operand.layout && *operand.layout == grid.layout_of(operand.labels);
             if (!stays || grid.copies_of(own).size() > 1) {
                 plan.sparse_bytes += here.back() * nonzero_bytes(operand.labels, step_.element_bytes);
                 sorted += here.back();
@@ -126,8 +126,6 @@ private:
             if (extent(label) > 0) product *= std::ceil(extent(label) / part(grid, label)) * part(grid, label) / extent(label);
         return product;
     }
-    /// The layout of the grid as one of the modes of an operand.
-    static SparseLayout in_modes(const LabelGrid& grid, const std::vector<int>& labels) { return grid.layout_of(labels); }
 
     const SparseStep& step_;
     const PlanOptions& options_;
