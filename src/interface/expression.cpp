@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "arges/tensor.hpp"
 #include "base/element_at.hpp"
+#include "interface/on_host.hpp"
 #include "interface/sparse_statement.hpp"
 #include "interface/statement.hpp"
 
@@ -92,10 +93,10 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
 
 void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
-    if (SparseStatement::is_meant(left, right))
-        SparseStatement(left, right, beta, algebra).run();
-    else
-        Statement(left, right, beta, algebra).run();
+    if (!SparseStatement::is_meant(left, right)) return Statement(left, right, beta, algebra).run();
+    OnHost statement(left, right, algebra);
+    SparseStatement(statement.left(), statement.right(), beta, statement.algebra()).run();
+    statement.finish();
 }
 
 std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {

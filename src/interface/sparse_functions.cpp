@@ -71,9 +71,6 @@ private:
             if (operand.sparse && (own != known || own.size() < operand.labels.names().size()))
                 throw InvalidArgument(text_of(operand) + " in map(...) is sparse and has other labels than the output " + text_of(left_) +
                                       "; give it each of them once, by a statement before");
-            const auto* const space = operand.sparse ? nullptr : operand.tensor->kernels->space;
-            if (space != nullptr)
-                throw InvalidArgument(text_of(operand) + " in map(...) lies in the memory of " + space->name + "; use tensors on the host");
         }
         if (!any_sparse)
             throw InvalidArgument(text_of(left_) +
@@ -131,7 +128,7 @@ private:
                 Term term;
                 term.factors = {places, operands_[o]};
                 const std::vector<Term> terms{term};
-                SparseStatement(target, terms, all ? nullptr : rule_.readers[o]->zero, *rule_.readers[o]).run();
+                statements::assign(target, terms, all ? nullptr : rule_.readers[o]->zero, *rule_.readers[o]);
                 all = target.sparse;
             }
             Source source{all, all->pattern(), {}};
@@ -249,7 +246,7 @@ private:
         Term term;
         term.factors = {Factor{nullptr, left_.labels, false, result}};
         const std::vector<Term> terms{term};
-        SparseStatement(left_, terms, accumulate || overwrites ? nullptr : kernels_.zero, algebra).run();
+        statements::assign(left_, terms, accumulate || overwrites ? nullptr : kernels_.zero, algebra);
     }
 
     const Factor& left_;

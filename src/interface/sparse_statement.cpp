@@ -70,15 +70,8 @@ void SparseStatement::check_types(const Term& term) const {
         throw InvalidArgument(title_of(left_) + " under " + readable_type(kernels_.name) + ": " + why);
     };
     const auto kernels_of = [](const Factor& factor) { return factor.sparse ? factor.sparse->kernels : factor.tensor->kernels; };
-    const auto check_space = [&](const Factor& factor) {
-        const auto* const space = kernels_of(factor)->space;
-        if (space != nullptr)
-            refuse(title_of(factor) + " lies in the memory of " + space->name + "; products with sparse tensors are made on the host");
-    };
-    check_space(left_);
     std::set<std::string> left(left_.labels.names().begin(), left_.labels.names().end());
     for (const auto& factor : term.factors) {
-        check_space(factor);
         if (factor.is_mask && !factor.sparse)
             throw InvalidArgument("where(" + text_of(factor) + ", ...): the mask is dense; it must be a sparse tensor");
         if (!factor.is_mask && *kernels_of(factor)->type != *kernels_.type &&
@@ -90,7 +83,7 @@ void SparseStatement::check_types(const Term& term) const {
         if (!kernels_.has_negative && !factor.sparse && contains_kind(factor.tensor->shape().symmetry(), NodeKind::antisymmetric))
             refuse(title_of(factor) + " is antisymmetric, which needs negatives");
     }
-    const bool named = &kernels_ != kernels_of(left_);
+    const bool named = kernels_.name != kernels_of(left_)->name;  // tables may be copies for the host
     if (named && (term.coefficient.size() > 0 || term.factors.empty()))
         refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");
     if (!kernels_.has_product && term.factors.size() > 1) refuse("it has no product; name an algebra that has one in over<...>()");

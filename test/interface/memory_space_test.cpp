@@ -3,6 +3,7 @@
 #include "arges/algebra.hpp"
 #include "arges/element_functions.hpp"
 #include "arges/error.hpp"
+#include "arges/sparse_tensor.hpp"
 #include "arges/tensor.hpp"
 #include "support/test_device.hpp"
 
@@ -70,6 +71,28 @@ TEST_F(MemorySpaces, AnAlgebraOfTheHostDoesNotReachTheDevice) {
     } catch (const InvalidArgument& error) {
         EXPECT_NE(std::string(error.what()).find("D lies in the memory of the tests' device"), std::string::npos) << error.what();
     }
+}
+
+TEST_F(MemorySpaces, ProductsWithSparseTensorsTakeTensorsOfTheDevice) {
+    use_test_device();
+    Tensor<double> D(world_, {4, 4}), E(world_, {4, 4});
+    D.fill([](Index x) { return static_cast<double>(x[0] + 2 * x[1]); });
+    const auto S = SparseTensor<double>::from_dense(D, 4);
+    E.fill(1.0);
+    E["ij"] += S["ik"] * D["kj"];
+    D["ij"] = S["ji"];
+    SparseTensor<double> M(world_, {4, 4});
+    over<MaxPlus>(M["ij"]) = S["ik"] * D["kj"];
+    const auto d = D.gather(), e = E.gather();
+    const auto s = S.to_dense().gather();
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t j = 0; j < 4; ++j) {
+            double sum = 1;
+            for (std::size_t k = 0; k < 4; ++k) sum += s[i + 4 * k] * static_cast<double>(k + 2 * j);
+            EXPECT_EQ(e[i + 4 * j], sum);
+            EXPECT_EQ(d[i + 4 * j], s[j + 4 * i]);
+        }
+    EXPECT_GT(M.nonzeros(), 0);
 }
 
 }  // namespace
