@@ -54,6 +54,7 @@ struct Factor {
     bool conjugated = false;                ///< use the complex conjugate
     std::shared_ptr<SparseState> sparse{};  ///< the tensor where it is sparse, kept alive
     bool is_mask = false;                   ///< stands for ones where elements are stored, see where()
+    bool is_complement = false;             ///< likewise where they are not, see where_not()
 };
 
 /// coefficient * product of factors.
@@ -308,6 +309,12 @@ public:
     std::string explain(const Expression<value_type>& right) const {
         return statements::explain(factor_, right.terms(), algebra_kernels<A>().zero, algebra_kernels<A>());
     }
+    /// The algebra's sum over all labels, on every rank: `const double least = over<MinPlus>(d["i"]);`. Collective.
+    operator value_type() const {  // NOLINT: implicit on purpose
+        value_type result = A::zero;
+        statements::total({Term{.factors = {factor_}}}, algebra_kernels<A>(), &result);
+        return result;
+    }
 
 private:
     Factor factor_;
@@ -320,6 +327,16 @@ private:
 /// is a ring
 template <class A>
 requires Monoid<A> AlgebraTarget<A> over(const IndexedTensor<typename A::value_type>& target) { return AlgebraTarget<A>(target.factor()); }
+
+/// The algebra's sum of an expression over all labels, on every rank: `over<MinPlus>(d["i"] * A["ij"])`. Collective.
+/// @throws as a statement
+template <class A>
+requires Monoid<A>
+typename A::value_type over(const Expression<typename A::value_type>& right) {
+    typename A::value_type result = A::zero;
+    statements::total(right.terms(), algebra_kernels<A>(), &result);
+    return result;
+}
 
 /// The signed sum of R over the distinct permutations of the output's antisymmetric groups (symmetric groups
 /// of the output: without sign). Permutations that R has as a symmetry by structure are not applied again, so
@@ -381,10 +398,23 @@ Expression<T> where(const IndexedTensor<M>& mask, Expression<T> right) {
     for (auto& term : right.terms()) term.factors.push_back(factor);
     return right;
 }
+/// The terms of an expression where a sparse tensor stores no element: `next["j"] = where_not(seen["j"], front["i"] * A["ij"])`. The labels
+/// of the mask are labels of the output, and each term has a sparse factor.
+template <class M, class T>
+Expression<T> where_not(const IndexedTensor<M>& mask, Expression<T> right) {
+    auto factor = mask.factor();
+    factor.is_mask = factor.is_complement = true;
+    for (auto& term : right.terms()) term.factors.push_back(factor);
+    return right;
+}
 /// @cond
 template <class M, class T>
 Expression<T> where(const IndexedTensor<M>& mask, const IndexedTensor<T>& r) {
     return where(mask, Expression<T>(r));
+}
+template <class M, class T>
+Expression<T> where_not(const IndexedTensor<M>& mask, const IndexedTensor<T>& r) {
+    return where_not(mask, Expression<T>(r));
 }
 template <class T>
 Expression<T> broadcast(const Labels& labels, const IndexedTensor<T>& r) {

@@ -50,13 +50,15 @@ public:
     const std::vector<std::int64_t>& lengths() const;
     /// The world. Local.
     const World& world() const;
+    /// Symmetry tree; trivial where there is none. Local.
+    const Symmetry& symmetry() const;
     /// The name given at construction. Local.
     const std::string& name() const;
     /// Changes the name. Local.
     void set_name(std::string name);
-    /// Stored elements over all ranks.
+    /// Stored elements over all ranks; with symmetry one of each orbit is stored.
     std::int64_t nonzeros() const;
-    /// nonzeros() divided by the product of the lengths, at most 1; 0 for a tensor without elements.
+    /// The part of all elements that stored ones stand for, at most 1; 0 for a tensor without elements.
     double density() const;
     /// True if 64-bit keys reach every element. Local.
     bool has_keys() const;
@@ -73,7 +75,12 @@ public:
 protected:
     AnySparseTensor() = default;
     explicit AnySparseTensor(std::shared_ptr<SparseState> state) : state_(std::move(state)) {}
-    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, std::string name);
+    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, const Symmetry& symmetry,
+                    std::string name);
+    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, std::string name)
+        : AnySparseTensor(kernels, world, std::move(lengths), Symmetry(), std::move(name)) {}
+    AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, std::string_view names,
+                    std::string_view symmetry, std::string name);
     AnySparseTensor(const AnySparseTensor& other) { *this = other; }
     AnySparseTensor(AnySparseTensor&& other) noexcept = default;
     AnySparseTensor& operator=(const AnySparseTensor& other);
@@ -89,11 +96,16 @@ protected:
     void write_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, Duplicates duplicates);
     void write_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, Duplicates duplicates);
     void accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, const void* alpha, const void* beta);
+    void accumulate_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, const void* alpha,
+                           const void* beta);
     void read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t count)>& room) const;
     void read_tuples(std::span<const std::int64_t> tuples, const std::function<void*(std::int64_t count)>& room) const;
     void fill_with(const void* value);
     /// Removes the elements that `stays` is not true for. @param cutoff  what that depends on
-    void keep_if(const char* where, const std::function<bool(const void*)>& stays, double cutoff = 0);
+    void keep_if(const char* where, const std::function<bool(Index, const void*)>& stays, double cutoff = 0);
+    std::shared_ptr<SparseState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
+    void replace_slice(const std::vector<std::int64_t>& begin, const AnySparseTensor& part);
+    std::shared_ptr<SparseState> resymmetrized(const Symmetry& symmetry) const;
     const void* values_here() const;
     void* values_here();
     /// Writes the values; gives the indices.
@@ -109,6 +121,10 @@ private:
 /// A tensor of which only some elements are stored, spread over the ranks of a world. Elements that are not stored are zero; a
 /// stored element may be zero as well, until drop() removes it. Element types are those of Tensor: numbers, bool, and any trivially
 /// copyable type of the user's, whose zero is T{}.
+///
+/// With a symmetry tree one element of each orbit is stored, that with sorted indices, and stands for all of them; elements that are zero
+/// by symmetry are not stored. Any element of an orbit may be written and read. nonzeros(), local_indices(), local_values(), fill() and
+/// drop() see what is stored; gather(), sum(), norm(), files and decompositions see all elements.
 ///
 /// No rank holds anything as long as a mode, so lengths may be up to 2^62 and their product may be over 2^63; elements are then
 /// reached by index tuples only, since there are no 64-bit keys for them. Keys are as for Tensor: first index fastest.
@@ -126,6 +142,15 @@ public:
     /// @throws InvalidArgument for other lengths, or a world without data (dry run, outside)
     SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string name = "")
         : AnySparseTensor(element_kernels<T>(), world, std::move(lengths), std::move(name)) {}
+    /// Likewise with a symmetry.
+    /// @throws InvalidArgument also if modes related by symmetry differ in length, or for an antisymmetric tree of elements without
+    /// negatives
+    SparseTensor(const World& world, std::vector<std::int64_t> lengths, const Symmetry& symmetry, std::string name = "")
+        : AnySparseTensor(element_kernels<T>(), world, std::move(lengths), symmetry, std::move(name)) {}
+    /// Likewise with the symmetry as text over letters, e.g. SparseTensor<double>(w, {v,v,o,o}, "abij", "antisym(a,b) antisym(i,j)").
+    SparseTensor(const World& world, std::vector<std::int64_t> lengths, std::string_view names, std::string_view symmetry,
+                 std::string name = "")
+        : AnySparseTensor(element_kernels<T>(), world, std::move(lengths), names, symmetry, std::move(name)) {}
     SparseTensor(const SparseTensor& other) = default;                 ///< Copies the values and shares the indices. Collective.
     SparseTensor(SparseTensor&& other) noexcept = default;             ///< Leaves `other` without a tensor. Local.
     SparseTensor& operator=(const SparseTensor& other) = default;      ///< Replaces world, lengths, name and nonzeros. Collective.
@@ -151,15 +176,26 @@ public:
         return SparseTensor(made_from(element_kernels<T>(), world, std::move(lengths), mine.indices, mine.values.size(), copy_values,
                                       duplicates, std::move(name)));
     }
-    /// The elements of a dense tensor that are not the zero of their type. Symmetric tensors give all elements of an orbit.
+    /// The elements of a dense tensor that are not the zero of their type, with its symmetry.
     static SparseTensor from_dense(const Tensor<T>& dense) { return SparseTensor(made_from(dense, is_not_zero, 0)); }
     /// The elements whose absolute value is over `cutoff`.
     static SparseTensor from_dense(const Tensor<T>& dense, real_of<T> cutoff) requires kernels::has_negative<T> {
         return SparseTensor(made_from(dense, is_over(cutoff), static_cast<double>(cutoff)));
     }
-    /// All elements, without symmetry.
+    /// All elements, with the same symmetry.
     /// @throws InvalidArgument if there are more than 2^63 - 1; OutOfMemory if a rank's part is over the limit
     Tensor<T> to_dense() const { return Tensor<T>(dense()); }
+    /// Same elements with another symmetry tree: none, which stores all of them, or one that they have.
+    /// @throws InvalidArgument if they do not have it, to 8 units in the last place
+    SparseTensor with_symmetry(const Symmetry& symmetry) const { return SparseTensor(resymmetrized(symmetry)); }
+    /// The elements begin <= index < end, counted from 0 in the result, without symmetry.
+    /// @throws InvalidArgument for ranges that are not within the tensor
+    SparseTensor slice(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+        return SparseTensor(sliced(begin, end));
+    }
+    /// this[begin + x] = part[x] for all elements of `part`: those that it does not store are removed here.
+    /// @throws InvalidArgument for a part that does not fit, or if a tensor has symmetry
+    void set_slice(const std::vector<std::int64_t>& begin, const SparseTensor& part) { replace_slice(begin, part); }
 
     /// Stores values by key; any rank may give any number of pairs. The nonzeros move to ranks given by a hash of their indices.
     /// What to do with several values, stored ones included, has no default here: for new tensors it is Duplicates::sum, but a
@@ -182,6 +218,11 @@ public:
                     T beta = T(1)) requires kernels::is_number<T> {
         accumulate_pairs(keys, values.data(), values.size(), &alpha, &beta);
     }
+    /// Likewise by index tuples, one after the other.
+    void accumulate_at(std::span<const std::int64_t> tuples, std::span<const T> values, T alpha = T(1),
+                       T beta = T(1)) requires kernels::is_number<T> {
+        accumulate_tuples(tuples, values.data(), values.size(), &alpha, &beta);
+    }
     /// Values of any elements, in the order of the keys given on this rank; those that are not stored are the zero of their type. Every
     /// rank looks through its nonzeros once, and after reading a file or from_dense() sends them to where write() puts them: read many
     /// elements in one call.
@@ -194,17 +235,28 @@ public:
         return kernels::received<T>([&](const auto& room) { read_tuples(tuples, room); });
     }
     /// Sets every stored value.
+    /// @throws InvalidArgument for a value that the symmetry does not allow: of antisymmetric tensors only zero, of hermitian ones only
+    /// real
     void fill(T value) { fill_with(&value); }
     /// Removes the stored elements that are the zero of their type.
-    void drop() { keep_if("SparseTensor::drop", is_not_zero); }
+    void drop() {
+        keep_if("SparseTensor::drop", [](Index, const void* element) { return is_not_zero(element); });
+    }
     /// Removes the stored elements whose absolute value is at most `cutoff`.
     void drop(real_of<T> cutoff) requires kernels::has_negative<T> {
-        keep_if("SparseTensor::drop", is_over(cutoff), static_cast<double>(cutoff));
+        keep_if(
+            "SparseTensor::drop", [over = is_over(cutoff)](Index, const void* element) { return over(element); },
+            static_cast<double>(cutoff));
     }
     /// Removes the stored elements for which predicate(const T&) is true; it must give the same on every rank.
     template <class F>
     void drop_if(F predicate) requires std::predicate<F&, const T&> {
-        keep_if("SparseTensor::drop_if", [&](const void* element) { return !predicate(*static_cast<const T*>(element)); });
+        keep_if("SparseTensor::drop_if", [&](Index, const void* element) { return !predicate(*static_cast<const T*>(element)); });
+    }
+    /// Likewise for which predicate(index, value) is true, e.g. to keep one triangle: `[](Index x, double) { return x[0] <= x[1]; }`.
+    template <class F>
+    void drop_if(F predicate) requires std::predicate<F&, Index, const T&> {
+        keep_if("SparseTensor::drop_if", [&](Index x, const void* element) { return !predicate(x, *static_cast<const T*>(element)); });
     }
 
     /// Values of the nonzeros on this rank, in the order of local_indices(). Local.
@@ -212,7 +264,8 @@ public:
     /// Their values, to be changed in place. Local.
     std::span<T> local_values() { return {static_cast<T*>(values_here()), static_cast<std::size_t>(local_nonzeros())}; }
 
-    /// All nonzeros on every rank, by ascending index, the last mode first (the order of keys): the same for any distribution.
+    /// All nonzeros on every rank, by ascending index, the last mode first (the order of keys): the same for any distribution. With
+    /// symmetry all elements of each orbit.
     SparseEntries<T> gather() const {
         SparseEntries<T> all;
         all.values = kernels::received<T>([&](const auto& room) { all.indices = gather_all(room); });

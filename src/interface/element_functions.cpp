@@ -8,6 +8,7 @@
 #include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
+#include "interface/right_hand_side.hpp"
 #include "interface/run_movement.hpp"
 #include "interface/sparse_functions.hpp"
 #include "interface/tensor_state.hpp"
@@ -33,24 +34,6 @@ struct Exchanged {
         return result == 0 && std::all_of(operands.begin(), operands.end(), [](auto factor) { return factor == 0; });
     }
 };
-
-/// A symmetry with nodes of other kinds.
-Symmetry with_kinds(const Symmetry& symmetry, NodeKind (*kind)(NodeKind)) {
-    const auto changed = [&](auto&& self, const SymmetryNode& node) -> SymmetryNode {
-        auto result = node;
-        result.kind = kind(node.kind);
-        for (auto& child : result.children) child = self(self, child);
-        return result;
-    };
-    std::vector<SymmetryNode> slots;
-    for (const auto& slot : symmetry.slots()) slots.push_back(changed(changed, slot));
-    return Symmetry(symmetry.order(), product(std::move(slots)));
-}
-
-/// The node that stores the same elements, without signs and conjugates.
-NodeKind stored(NodeKind kind) {
-    return kind == NodeKind::antisymmetric ? NodeKind::hollow : kind == NodeKind::hermitian ? NodeKind::symmetric : kind;
-}
 
 /// The node that stores the diagonal, too.
 NodeKind without_zeros(NodeKind kind) { return kind == NodeKind::antisymmetric || kind == NodeKind::hollow ? NodeKind::symmetric : kind; }
@@ -171,7 +154,7 @@ private:
         const auto& shape = output_.shape();
         std::vector<SlotMapping> mapping;
         for (int s = 0; s < shape.slots(); ++s) mapping.push_back(shape.mapping(s));
-        return world_.intern(Layout(shape.grid(), shape.extents(), with_kinds(shape.symmetry(), stored), std::move(mapping)));
+        return world_.intern(Layout(shape.grid(), shape.extents(), with_kinds(shape.symmetry(), stored_kind), std::move(mapping)));
     }
 
     Movement movement(const TensorState& from, const std::vector<std::string>& labels, const Layout& to) const {

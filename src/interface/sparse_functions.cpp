@@ -8,6 +8,7 @@
 #include "execute/sparse_match.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/sparse_statement.hpp"
+#include "interface/sparse_symmetry.hpp"
 
 #include <algorithm>
 #include <set>
@@ -26,7 +27,7 @@ public:
     void run(bool accumulate) {
         world_.agree([&] { check(); });
         for (std::size_t o = 0; o < operands_.size(); ++o)
-            if (operands_[o].sparse) sources_.push_back(in_left_order(operands_[o]));
+            if (operands_[o].sparse) sources_.push_back(in_left_order(operands_[o], whole_of(operands_[o].sparse)));
         read_dense_operands();
         compute();
         commit(accumulate);
@@ -87,8 +88,8 @@ private:
         return result;
     }
 
-    Source in_left_order(const Factor& operand) const {
-        Source source{operand.sparse, operand.sparse->pattern(), {}};
+    Source in_left_order(const Factor& operand, const std::shared_ptr<SparseState>& whole) const {
+        Source source{whole, whole->pattern(), {}};
         const auto& own = operand.labels.names();
         for (const auto& label : left_.labels.names())
             source.modes.push_back(static_cast<std::size_t>(std::find(own.begin(), own.end(), label) - own.begin()));
@@ -99,7 +100,7 @@ private:
     std::shared_ptr<SparseState> like(const Source& source, const ElementKernels& kernels) const {
         std::shared_ptr<SparseState> result;
         world_.agree([&] {
-            result = std::make_shared<SparseState>(kernels, handle(), source.pattern->lengths, "");
+            result = std::make_shared<SparseState>(kernels, handle(), source.pattern->lengths, Symmetry(), "");
             Buffer<std::byte> values(source.pattern->count() * kernels.size);
             kernels.fill(values.data(), source.pattern->count(), kernels.zero);
             result->adopt(source.pattern, {std::move(values), kernels.size});
@@ -123,7 +124,7 @@ private:
             for (std::size_t s = 0; s < reads; ++s) {
                 const Factor places{nullptr, labels_of(sources_[s]), false, like(sources_[s], *rule_.readers[o])};
                 std::shared_ptr<SparseState> read;
-                world_.agree([&] { read = std::make_shared<SparseState>(*rule_.readers[o], handle(), lengths(), ""); });
+                world_.agree([&] { read = std::make_shared<SparseState>(*rule_.readers[o], handle(), lengths(), Symmetry(), ""); });
                 Factor target{nullptr, left_.labels, false, all ? all : read};
                 Term term;
                 term.factors = {places, operands_[o]};
@@ -172,12 +173,7 @@ private:
                 layout = *source.pattern->layout;
                 break;
             }
-        const auto require = [this](std::int64_t bytes) {
-            const auto left = world_.least_free_bytes();
-            if (bytes > left)
-                throw OutOfMemory(text_of(left_) + " = map(...) takes " + with_commas(bytes) + " bytes on a rank, and the limit leaves " +
-                                  with_commas(left) + "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-        };
+        const auto require = [this](std::int64_t bytes) { world_.require_everywhere(bytes, text_of(left_) + " = map(...)"); };
         const SparseMatch match(world_.movement_communicator(), columns, layout, lengths(), require);
         std::vector<Buffer<std::byte>> rooms(sources_.size());
         std::vector<const std::byte*> values;
@@ -233,7 +229,7 @@ private:
 
     void commit(bool accumulate) {
         std::shared_ptr<SparseState> result;
-        world_.agree([&] { result = std::make_shared<SparseState>(kernels_, handle(), lengths(), ""); });
+        world_.agree([&] { result = std::make_shared<SparseState>(kernels_, handle(), lengths(), Symmetry(), ""); });
         result->adopt(pattern_, {std::move(results_), kernels_.size});
         const bool overwrites = rule_.over == MapOver::target;  // others stay as they are
         const auto& algebra = overwrites ? *rule_.result_reader : kernels_;
@@ -274,7 +270,14 @@ void apply_to_sparse(const Factor& left, const std::vector<Factor>& operands, co
     digest.add(left.labels.names().size()).add(identity(left)).add(operands.size()).add(rule.over);
     for (const auto& operand : operands) digest.add(operand.labels.names().size()).add(identity(operand));
     const CollectiveCall call(world->movement_communicator(), "map", digest.value(), accumulate);
-    SparseElementFunction(left, operands, result, f, rule).run(accumulate);
+    if (!left.sparse || left.sparse->symmetry.trivial()) return SparseElementFunction(left, operands, result, f, rule).run(accumulate);
+    // All elements are computed, and must have the symmetry.
+    const Factor whole{nullptr, left.labels, false, whole_of(left.sparse)};
+    SparseElementFunction(whole, operands, result, f, rule).run(accumulate);
+    const auto made = representatives_of(whole.sparse, left.sparse->symmetry);
+    SparseValues values(*left.sparse->kernels, 0);
+    std::swap(values, made->values());
+    left.sparse->adopt(made->pattern(), std::move(values));
 }
 
 }  // namespace arges

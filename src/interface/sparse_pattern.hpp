@@ -12,6 +12,8 @@
 
 namespace arges {
 
+class SparseOrbits;
+
 /// Coordinates of the nonzeros of this rank, accounted for with the world as those of the rank that has most. They do not change; a tensor
 /// that is the only one with a pattern may take it apart.
 class SparsePattern : public sparse::NonzeroIndices {
@@ -24,13 +26,13 @@ public:
     };
 
     /// Local; with the same numbers on all ranks. @param all, most  nonzeros over all ranks, and of the rank that has most
-    SparsePattern(std::shared_ptr<WorldState> of, sparse::NonzeroIndices coordinates, Place where, std::uint64_t number, std::int64_t all,
+    SparsePattern(WorldState& of, sparse::NonzeroIndices coordinates, Place where, std::uint64_t number, std::int64_t all,
                   std::int64_t most, std::optional<SparseLayout> by = {})
         : NonzeroIndices(std::move(coordinates)), place(where), layout(std::move(by)), identity(number), total(all), most_here(most),
-          world_(std::move(of)), held_(bytes(order(), most)) {
-        world_->hold(held_);
+          world_(of), held_(bytes(order(), most)) {
+        world_.hold(held_);
     }
-    ~SparsePattern() { world_->hold(-held_); }
+    ~SparsePattern() { world_.hold(-held_); }
     SparsePattern(const SparsePattern&) = delete;
     SparsePattern& operator=(const SparsePattern&) = delete;
 
@@ -44,9 +46,11 @@ public:
     const std::uint64_t identity;              ///< of all patterns of the world only this one has it; the same on all ranks
     const std::int64_t total;                  ///< nonzeros over all ranks
     const std::int64_t most_here;              ///< of the rank that has most
+    /// All elements of the orbits, if they are representatives and a product has asked for them.
+    mutable std::shared_ptr<const SparseOrbits> orbits;
 
 private:
-    std::shared_ptr<WorldState> world_;
+    WorldState& world_;  // outlives it: tensors hold theirs, and the world itself may hold patterns
     std::int64_t held_;
 };
 

@@ -22,7 +22,8 @@ class SparseState {
 public:
     /// No nonzeros. Takes a number for the pattern: all ranks make it together.
     /// @throws InvalidArgument if the lengths do not make a sparse tensor, or the world has no data
-    SparseState(const ElementKernels& kernels, World handle, std::vector<std::int64_t> lengths, std::string title);
+    SparseState(const ElementKernels& kernels, World handle, std::vector<std::int64_t> lengths, const Symmetry& symmetry,
+                std::string title);
     ~SparseState() { world->hold(-held_); }
     SparseState(const SparseState&) = delete;
     SparseState& operator=(const SparseState&) = delete;
@@ -80,6 +81,7 @@ public:
     World world_handle;
     std::shared_ptr<WorldState> world;
     std::string name;
+    const Symmetry symmetry;  // the nonzeros are representatives of its orbits
 
 private:
     /// With the pattern of another tensor. Local.
@@ -107,6 +109,9 @@ template <class T>
 sparse::Nonzeros<T> no_nonzeros(std::vector<std::int64_t> lengths) {
     return {no_indices(std::move(lengths)), {}};
 }
+
+/// The tensor with all its elements, itself where it has no symmetry. Collective. @throws InvalidArgument if there is none
+std::shared_ptr<SparseState> whole_state_of(const AnySparseTensor& tensor, const char* where);
 
 /// The tensor's state. @throws InvalidArgument if there is none
 SparseState& state_of(const AnySparseTensor& tensor, const char* where);

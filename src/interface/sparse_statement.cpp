@@ -5,8 +5,11 @@
 #include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
+#include "interface/right_hand_side.hpp"
 #include "interface/statement.hpp"
 #include "local/convert.hpp"
+#include "plan/product/required_symmetry.hpp"
+#include "plan/product/structure.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -55,13 +58,7 @@ bool SparseStatement::is_meant(const Factor& left, const std::vector<Term>& righ
 }
 
 RequireBytes SparseStatement::require(const std::string& what) const {
-    return [this, what](std::int64_t bytes) {
-        const auto left = world_.least_free_bytes();
-        if (bytes > left)
-            throw OutOfMemory(what + " takes " + with_commas(bytes) + " bytes on a rank, and the limit leaves " + with_commas(left) +
-                              "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-        world_.note_working(bytes);
-    };
+    return [this, what](std::int64_t bytes) { world_.require_everywhere(bytes, what); };
 }
 
 /// Refuses what the element types or the algebra do not have.
@@ -73,16 +70,24 @@ void SparseStatement::check_types(const Term& term) const {
     std::set<std::string> left(left_.labels.names().begin(), left_.labels.names().end());
     for (const auto& factor : term.factors) {
         if (factor.is_mask && !factor.sparse)
-            throw InvalidArgument("where(" + text_of(factor) + ", ...): the mask is dense; it must be a sparse tensor");
+            throw InvalidArgument(std::string(factor.is_complement ? "where_not(" : "where(") + text_of(factor) +
+                                  ", ...): the mask is dense; it must be a sparse tensor");
+        if (factor.is_complement)
+            for (const auto& label : factor.labels.names())
+                if (left.count(label) == 0)
+                    throw InvalidArgument("where_not(" + text_of(factor) + ", ...): the output has no label '" + label +
+                                          "'; sum over it in a statement before");
         if (!factor.is_mask && *kernels_of(factor)->type != *kernels_.type &&
             !local::can_convert(*kernels_of(factor)->type, *kernels_.type))
             refuse(title_of(factor) + " has elements of another type, " + readable_type(kernels_of(factor)->name) + "; convert it first");
         if (!kernels_.has_sum)
             for (const auto& label : factor.labels.names())
                 if (left.count(label) == 0) refuse("it has no sum over '" + label + "'; name an algebra in over<...>()");
-        if (!kernels_.has_negative && !factor.sparse && contains_kind(factor.tensor->shape().symmetry(), NodeKind::antisymmetric))
+        if (!kernels_.has_negative && contains_kind(symmetry_of(factor), NodeKind::antisymmetric))
             refuse(title_of(factor) + " is antisymmetric, which needs negatives");
     }
+    if (!kernels_.has_negative && contains_kind(left_symmetry(), NodeKind::antisymmetric))
+        refuse("an antisymmetric tensor needs negatives");
     const bool named = kernels_.name != kernels_of(left_)->name;  // tables may be copies for the host
     if (named && (term.coefficient.size() > 0 || term.factors.empty()))
         refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");
@@ -92,14 +97,20 @@ void SparseStatement::check_types(const Term& term) const {
 
 SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const {
     const auto product = labelled_product(left_, term);
-    LabelledTerm result{product.label_names, product.label_extents, {}, product.output.labels, SparseStep::distinct(product.output.labels)};
+    LabelledTerm result;
+    result.names = product.label_names;
+    result.extents = product.label_extents;
+    result.left = product.output.labels;
+    result.output = SparseStep::distinct(result.left);
     result.is_dense = true;
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
-        result.operands.push_back({product.factors[f].labels, factor.is_mask ? ones_of(*factor.sparse) : factor.sparse, factor.tensor,
-                                   factor.conjugated, text_of(factor), 0, factor.sparse != nullptr});
-        result.is_dense = result.is_dense && !factor.sparse;
+        Operand operand{product.factors[f].labels, factor.sparse, factor.tensor, factor.conjugated && !factor.is_mask, text_of(factor), 0,
+                        factor.sparse != nullptr,  factor.is_mask};
+        (factor.is_complement ? result.excluded : result.operands).push_back(std::move(operand));
+        result.is_dense = result.is_dense && (!factor.sparse || factor.is_complement);
     }
+    result.makes_sparse = left_.sparse || !result.excluded.empty();
     return result;
 }
 
@@ -108,7 +119,7 @@ bool SparseStatement::is_nothing(const Term& term) const { return term.factors.e
 
 /// Ones where a mask stores elements; it has the same pattern. Local.
 std::shared_ptr<SparseState> SparseStatement::ones_of(const SparseState& mask) const {
-    auto ones = std::make_shared<SparseState>(kernels_, mask.world_handle, mask.lengths(), mask.name);
+    auto ones = std::make_shared<SparseState>(kernels_, mask.world_handle, mask.lengths(), Symmetry(), mask.name);
     const auto count = mask.pattern()->count();
     Buffer<std::byte> values(count * kernels_.size);
     kernels_.fill(values.data(), count, kernels_.one);
@@ -124,19 +135,58 @@ void SparseStatement::check() {
             if ((factor.sparse ? factor.sparse->world : factor.tensor->world).get() != &world_)
                 throw InvalidArgument(title_of(left_) + " and " + title_of(factor) + " live on different worlds; use transfer() first");
         terms_.push_back(labelled(term));
-        if (left_.sparse && term.projection != Projection::none)
+        if (terms_.back().is_dense && !terms_.back().excluded.empty())
             throw InvalidArgument(
-                output + " is sparse, and sparse tensors have no symmetry; leave antisymmetrized(), symmetrized() or canonical() out");
+                text_of(left_) + ": a term under where_not(...) has no sparse factor: nearly all of its elements would be stored; multiply "
+                                 "by a sparse tensor that says which are meant");
         if (left_.sparse && terms_.back().is_dense && !is_nothing(term))
             throw InvalidArgument(output +
                                   " is sparse, but no factor of a term is: all of its elements would be stored; use a dense tensor, "
                                   "SparseTensor::from_dense(), or multiply by a sparse tensor that says which elements are meant");
-        if (!left_.sparse && !terms_.back().is_dense && term.projection == Projection::none && !left_.tensor->shape().symmetry().trivial())
-            throw InvalidArgument(output +
-                                  " has a symmetry, which a product with sparse factors is not known to have; write canonical(...), "
-                                  "antisymmetrized(...) or symmetrized(...) around it");
     }
+    check_symmetry();
     if (right_.empty()) left_alone_ = labelled_output(left_);
+}
+
+/// Terms without projection must have the symmetry of the left-hand side together; the others are projected.
+void SparseStatement::check_symmetry() {
+    if (left_symmetry().trivial()) {
+        for (const auto& term : right_)
+            if (term.projection == Projection::antisymmetrized || term.projection == Projection::symmetrized)
+                throw InvalidArgument(text_of(left_) + " has no symmetry; leave antisymmetrized() and symmetrized() out");
+        return;
+    }
+    if (beta_ != nullptr && kernels_.as_number(beta_).imag() != 0 && contains_kind(left_symmetry(), NodeKind::hermitian))
+        throw InvalidArgument(title_of(left_) + " is hermitian, but the number that it is multiplied by is not real; use a real one, or a "
+                                                "tensor without that symmetry");
+    const auto sum = structural_sum(left_, right_, Projection::none, kernels_);
+    if (!sum.products.empty()) require_symmetry(sum);
+    for (std::size_t t = 0; t < right_.size(); ++t)
+        if (!is_nothing(right_[t])) project(right_[t], terms_[t]);
+}
+
+/// Finds the permutations by which a term without symmetry, computed as it is, gives the left-hand side.
+void SparseStatement::project(const Term& term, LabelledTerm& labels) const {
+    auto sum = structural_sum(left_, {term}, term.projection, kernels_);
+    const auto terms = projection_terms(sum, term.projection);
+    const auto& names = left_.labels.names();
+    const auto number = [&](const std::string& name) {
+        return static_cast<int>(std::find(sum.label_names.begin(), sum.label_names.end(), name) - sum.label_names.begin());
+    };
+    const auto place_of = [&](int label) {
+        for (std::size_t d = 0; d < names.size(); ++d)
+            if (number(names[d]) == label) return static_cast<int>(d);
+        return -1;
+    };
+    for (const auto& one : terms) {
+        auto& permutation = labels.counted.emplace_back();
+        permutation.negative = one.negative;
+        permutation.conjugate = one.conjugate;
+        for (std::size_t d = 0; d < names.size(); ++d) {
+            const auto own = number(names[d]), other = one.image[static_cast<std::size_t>(own)];
+            permutation.image.push_back(own == other ? static_cast<int>(d) : place_of(other));
+        }
+    }
 }
 
 std::string SparseStatement::text() const {
@@ -170,10 +220,12 @@ void SparseStatement::agree_on_terms() {
             for (std::size_t t = 0; t < right_.size(); ++t) {
                 add_element(right_[t].coefficient.data());
                 digest.add(static_cast<int>(right_[t].projection)).add(terms_[t].left);
-                for (std::size_t f = 0; f < right_[t].factors.size(); ++f) {
-                    add(right_[t].factors[f]);
-                    digest.add(terms_[t].operands[f].labels);
+                for (const auto& factor : right_[t].factors) {
+                    add(factor);
+                    digest.add(factor.is_mask).add(factor.is_complement);
                 }
+                for (const auto& operand : terms_[t].operands) digest.add(operand.labels);
+                for (const auto& mask : terms_[t].excluded) digest.add(mask.labels);
             }
             const auto own = static_cast<std::int64_t>(digest.value());
             values[0] = own;
@@ -197,7 +249,11 @@ double SparseStatement::elements(const LabelledTerm& term, const std::vector<int
 /// Operands that know how many nonzeros they have.
 std::vector<SparseStatement::Operand> SparseStatement::counted(std::vector<Operand> operands) {
     for (auto& operand : operands)
-        if (operand.is_sparse) operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+        if (operand.is_sparse) {
+            const auto& tree = operand.sparse->symmetry;
+            operand.nonzeros =
+                static_cast<double>(operand.sparse->pattern()->total) * (tree.trivial() ? 1 : static_cast<double>(group_of(tree).size()));
+        }
     return operands;
 }
 
@@ -218,7 +274,7 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
     if (sparse.size() == 1) {
         auto all = sparse;
         all.insert(all.end(), dense.begin(), dense.end());
-        return {all, term.output, left_.sparse != nullptr, true};
+        return {all, term.output, term.makes_sparse, true};
     }
     const auto shared = [&](std::size_t a, std::size_t b) {
         std::vector<int> labels;
@@ -286,7 +342,7 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
                 if (best.output.empty()) best.output = {common.empty() ? a.labels[0] : common[0]};
                 best.is_sparse = b.is_sparse || std::min(products, elements(term, best.output)) < sparse_fill * elements(term, best.output);
             }
-            best.is_last = left_.sparse && operands.size() == best.operands.size() && best.output == term.output;
+            best.is_last = term.makes_sparse && operands.size() == best.operands.size() && best.output == term.output;
         }
     }
     return best;
@@ -302,7 +358,8 @@ SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector
         const auto& operand = operands[o];
         if (operand.is_sparse)
             step.sparse.push_back({operand.labels, static_cast<std::int64_t>(std::llround(operand.nonzeros)),
-                                   operand.sparse ? operand.sparse->pattern()->layout : std::nullopt, operand.name});
+                                   operand.sparse && operand.sparse->symmetry.trivial() ? operand.sparse->pattern()->layout : std::nullopt,
+                                   operand.name});
         else
             step.dense.push_back({operand.labels,
                                   operand.dense ? operand.dense->layout
@@ -350,12 +407,15 @@ void SparseStatement::keep(const std::string& key, const std::shared_ptr<Prepare
     if (made->bytes() <= std::min(max_kept_lists, world_.least_free_bytes() / 4)) world_.sparse_steps().use(key) = made;
 }
 
-/// Puts the nonzeros of a tensor where a grid needs them, and leaves them there.
-void SparseStatement::settle(SparseState& tensor, const SparseOperand& operand, const std::vector<int>& rows, const LabelGrid& grid) {
-    const auto& pattern = *tensor.pattern();
-    const auto wanted = grid.layout_of(operand.labels);
-    if (SparseStep::distinct(operand.labels).size() < operand.labels.size() || grid.copies_of(operand.labels).size() > 1) return;
-    if (pattern.layout && *pattern.layout == wanted) return;
+/// Puts the nonzeros of a user's tensor, which lie anywhere, where a grid needs them, and leaves them there.
+void SparseStatement::settle(Operand& operand, const SparseOperand& labels, const std::vector<int>& rows, const LabelGrid& grid) {
+    if (!operand.own) return;
+    auto& tensor = *operand.own;
+    const auto pattern_before = tensor.pattern();
+    const auto& pattern = *pattern_before;
+    const auto wanted = grid.layout_of(labels.labels);
+    if (SparseStep::distinct(labels.labels).size() < labels.labels.size() || grid.copies_of(labels.labels).size() > 1) return;
+    if (pattern.layout) return;  // statements that want it elsewhere move its values, along lists that they keep
     const auto* const comm = world_.movement_communicator();
     const auto columns = spans_of(pattern.indices);
     const SparseMove move(comm, columns, nullptr, wanted, {0});
@@ -368,9 +428,9 @@ void SparseStatement::settle(SparseState& tensor, const SparseOperand& operand, 
     world_.agree([&] {
         std::vector<std::size_t> modes;
         for (auto label = rows.rbegin(); label != rows.rend(); ++label)
-            for (std::size_t m = 0; m < operand.labels.size(); ++m)
-                if (operand.labels[m] == *label) modes.push_back(m);
-        for (std::size_t m = operand.labels.size(); m-- > 0;)
+            for (std::size_t m = 0; m < labels.labels.size(); ++m)
+                if (labels.labels[m] == *label) modes.push_back(m);
+        for (std::size_t m = labels.labels.size(); m-- > 0;)
             if (std::find(modes.begin(), modes.end(), m) == modes.end()) modes.push_back(m);
         sparse::Columns by;
         std::vector<std::int64_t> lengths;
@@ -390,6 +450,18 @@ void SparseStatement::settle(SparseState& tensor, const SparseOperand& operand, 
     });
     tensor.adopt(SparseState::pattern_of(tensor.world, {pattern.lengths, std::move(indices)}, wanted),
                  {std::move(sorted), tensor.kernels->size});
+    if (operand.is_mask) world_.agree([&] { operand.sparse = ones_of(tensor); });
+}
+
+/// Operands with all their elements, and masks as ones. Collective.
+std::vector<SparseStatement::Operand> SparseStatement::whole(std::vector<Operand> operands) const {
+    for (auto& operand : operands) {
+        if (!operand.is_sparse) continue;
+        if (operand.sparse->symmetry.trivial()) operand.own = operand.sparse;
+        operand.sparse = whole_of(operand.sparse);
+        if (operand.is_mask) world_.agree([&] { operand.sparse = ones_of(*operand.sparse); });
+    }
+    return operands;
 }
 
 std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, std::vector<Operand>& operands, const Choice& choice,
@@ -408,9 +480,9 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
     world_.agree([&] { plan = plan_sparse_step(step, world_.size(), options); });
     std::vector<IndexSpans> indices;
     for (std::size_t o = 0; o < step.sparse.size(); ++o) {
-        auto& tensor = *operands[choice.operands[o]].sparse;
-        settle(tensor, step.sparse[o], step.output, plan.grid);
-        step.sparse[o].layout = tensor.pattern()->layout;
+        auto& operand = operands[choice.operands[o]];
+        settle(operand, step.sparse[o], step.output, plan.grid);
+        step.sparse[o].layout = operand.sparse->pattern()->layout;
     }
     for (std::size_t o = 0; o < step.sparse.size(); ++o)
         indices.push_back(spans_of(operands[choice.operands[o]].sparse->pattern()->indices));
@@ -429,8 +501,9 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
                                               run->result_layout());
         }
     }
-    auto made = std::make_shared<PreparedSparseStep>(operands[choice.operands[0]].sparse->world, std::move(run), bytes);
+    auto made = std::make_shared<PreparedSparseStep>(world_, std::move(run), bytes);
     made->result = pattern;
+    if (!choice.is_last) made->intermediate = pattern;
     keep(key_of(step, operands, choice), made);
     return made;
 }

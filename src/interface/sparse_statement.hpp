@@ -4,7 +4,7 @@
 #include "arges/expression.hpp"
 #include "execute/sparse_match.hpp"
 #include "execute/sparse_step_run.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse_symmetry.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/product/product.hpp"
 
@@ -18,26 +18,27 @@ namespace arges {
 /// What was found out about nonzeros, kept for the next time that the same ones meet.
 class PreparedSparseStep {
 public:
-    using Run = std::variant<std::unique_ptr<SparseStepRun>, std::unique_ptr<SparseMatch>>;
+    using Run = std::variant<std::unique_ptr<SparseStepRun>, std::unique_ptr<SparseMatch>, std::unique_ptr<SparseProjection>>;
 
     /// @param most_bytes  of lists on the rank that has most
-    PreparedSparseStep(std::shared_ptr<WorldState> world, Run run, std::int64_t most_bytes)
-        : run_(std::move(run)), world_(std::move(world)), held_(most_bytes) {
-        world_->hold(held_);
+    PreparedSparseStep(WorldState& world, Run run, std::int64_t most_bytes) : run_(std::move(run)), world_(world), held_(most_bytes) {
+        world_.hold(held_);
     }
-    ~PreparedSparseStep() { world_->hold(-held_); }
+    ~PreparedSparseStep() { world_.hold(-held_); }
     PreparedSparseStep(const PreparedSparseStep&) = delete;
     PreparedSparseStep& operator=(const PreparedSparseStep&) = delete;
 
     const SparseStepRun& product() const { return *std::get<std::unique_ptr<SparseStepRun>>(run_); }
     const SparseMatch& match() const { return *std::get<std::unique_ptr<SparseMatch>>(run_); }
+    const SparseProjection& projection() const { return *std::get<std::unique_ptr<SparseProjection>>(run_); }
     std::int64_t bytes() const { return held_; }
-    /// The pattern of a sparse result, as long as a tensor has it.
+    /// The pattern of a sparse result: as long as a tensor has it, or, of an intermediate result, as long as the step is kept.
     std::weak_ptr<const SparsePattern> result;
+    std::shared_ptr<const SparsePattern> intermediate;
 
 private:
     Run run_;
-    std::shared_ptr<WorldState> world_;
+    WorldState& world_;  // which holds it
     std::int64_t held_;
 };
 
@@ -65,15 +66,20 @@ private:
         std::string name{};
         double nonzeros = 0;  ///< expected; of what is not computed yet
         bool is_sparse = false;
+        bool is_mask = false;
+        std::shared_ptr<SparseState> own{};  ///< the user's tensor, if its nonzeros may be put elsewhere
     };
     /// A term with its labels as numbers.
     struct LabelledTerm {
         std::vector<std::string> names;
         std::vector<std::int64_t> extents;
         std::vector<Operand> operands;
-        std::vector<int> left;    ///< labels of the left-hand side
-        std::vector<int> output;  ///< each once
-        bool is_dense = false;    ///< no factor is sparse
+        std::vector<Operand> excluded;           ///< masks where nothing is stored
+        std::vector<int> left;                   ///< labels of the left-hand side
+        std::vector<int> output;                 ///< each once
+        bool is_dense = false;                   ///< no factor is sparse
+        bool makes_sparse = false;               ///< the last step has a sparse result
+        std::vector<SignedPermutation> counted;  ///< by which elements count for a left-hand side with symmetry
     };
     /// Operands that a step takes, and what it gives.
     struct Choice {
@@ -85,8 +91,12 @@ private:
     using Values = std::vector<const std::byte*>;
 
     void check();
+    void check_symmetry();
+    void project(const Term& term, LabelledTerm& labels) const;
+    const Symmetry& left_symmetry() const { return left_.sparse ? left_.sparse->symmetry : left_.tensor->shape().symmetry(); }
     bool is_nothing(const Term& term) const;
     std::shared_ptr<SparseState> ones_of(const SparseState& mask) const;
+    std::vector<Operand> whole(std::vector<Operand> operands) const;
     void check_types(const Term& term) const;
     LabelledTerm labelled(const Term& term) const;
     void agree_on_terms();
@@ -101,7 +111,10 @@ private:
                                                  std::shared_ptr<const SparsePattern>& pattern);
     bool is_usable(const PreparedSparseStep& kept, bool makes_pattern, std::shared_ptr<const SparsePattern>& pattern) const;
     void keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made);
-    void settle(SparseState& tensor, const SparseOperand& operand, const std::vector<int>& rows, const LabelGrid& grid);
+    void settle(Operand& operand, const SparseOperand& labels, const std::vector<int>& rows, const LabelGrid& grid);
+    Operand negated(const Operand& operand) const;
+    std::shared_ptr<SparseState> projected(const SparseState& sum, const LabelledTerm& labels);
+    Operand without_excluded(const LabelledTerm& labels, Operand result);
     Operand computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice, const void* alpha, const void* beta);
     void run_dense_left();
     void run_sparse_left();

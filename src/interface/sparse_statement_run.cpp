@@ -31,12 +31,13 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
     for (int label : choice.output) lengths.push_back(step.extent(label));
     if (!choice.is_sparse) {
         auto target = choice.is_last ? target_ : nullptr;
+        const auto& labels = target ? term.left : choice.output;
         if (!target) {
             target = TensorState::make(
                 kernels_, handle(), [&] { return new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))); }, "");
             beta = kernels_.zero;
         }
-        step.result = DenseOperand{choice.is_last ? term.left : choice.output, target->layout, ""};
+        step.result = DenseOperand{labels, target->layout, ""};
         result.dense = target;
     }
     std::shared_ptr<const SparsePattern> pattern;
@@ -71,7 +72,7 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
 std::shared_ptr<SparseState> SparseStatement::state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,
                                                          SparseValues values) const {
     std::shared_ptr<SparseState> state;
-    world_.agree([&] { state = std::make_shared<SparseState>(kernels_, handle(), std::move(lengths), ""); });
+    world_.agree([&] { state = std::make_shared<SparseState>(kernels_, handle(), std::move(lengths), Symmetry(), ""); });
     state->adopt(std::move(pattern), std::move(values));
     return state;
 }
@@ -119,33 +120,134 @@ void SparseStatement::run_dense_left() {
 void SparseStatement::add_dense_term(const Term& term, const LabelledTerm& labels, const void* beta) {
     const Factor target{target_, left_.labels, false};
     if (labels.is_dense) {
-        const std::vector<Term> alone{term};
+        std::vector<Term> alone{term};
+        // That the terms have the symmetry together has been checked.
+        if (term.projection == Projection::none && !target_->layout.symmetry().trivial()) alone[0].projection = Projection::canonical;
         Statement(target, alone, beta, kernels_).run();
         return;
     }
-    const bool is_plain = target_->layout.symmetry().trivial();
+    if (labels.excluded.empty() && target_->layout.symmetry().trivial()) {
+        all_steps(term, labels, beta);
+        return;
+    }
+    // A tensor without the symmetry, or a sparse one, which the left-hand side is made of.
     const auto whole = target_;
-    if (!is_plain) target_ = nullptr;
-    const auto result = all_steps(term, labels, beta);
+    target_ = nullptr;
+    const auto result = all_steps(term, labels, kernels_.zero);
     target_ = whole;
-    if (is_plain) return;
-    // A tensor without the symmetry, which is projected.
     std::vector<std::string> names;
     for (int label : labels.output) names.push_back(labels.names[static_cast<std::size_t>(label)]);
-    const Factor plain{result.dense, Labels(names), false};
-    const std::vector<Term> alone{Term{{}, {plain}, term.projection, {}, {}}};
-    Statement(target, alone, beta, kernels_).run();
+    const auto& own = left_.labels.names();
+    const auto place = [&](const std::string& name) { return std::find(own.begin(), own.end(), name) - own.begin(); };
+    auto permutations = labels.counted;
+    if (permutations.empty()) {
+        permutations.emplace_back().image.resize(own.size());
+        std::iota(permutations[0].image.begin(), permutations[0].image.end(), 0);
+    }
+    const auto projection = target_->layout.symmetry().trivial() ? Projection::none : Projection::canonical;
+    std::vector<Term> projected;
+    Operand negative;
+    for (const auto& permutation : permutations) {
+        if (permutation.negative && !negative.dense && !negative.sparse) negative = negated(result);
+        const auto& from = permutation.negative ? negative : result;
+        std::vector<std::string> there;  // result(u) counts for v with v[image[d]] = u[d]
+        for (const auto& name : names)
+            there.push_back(own[static_cast<std::size_t>(permutation.image[static_cast<std::size_t>(place(name))])]);
+        projected.push_back(
+            Term{.factors = {Factor{from.dense, Labels(there), permutation.conjugate, from.sparse}}, .projection = projection});
+    }
+    statements::assign(target, projected, beta, kernels_);
+}
+
+SparseStatement::Operand SparseStatement::negated(const Operand& operand) const {
+    Operand result = operand;
+    const auto negate = [&](const std::byte* from, std::byte* to, std::int64_t count) {
+        kernels_.transfer_listed({.count = count, .factor = 1}, from, to, nullptr, {});
+    };
+    if (operand.dense) {
+        result.dense = TensorState::make(
+            kernels_, handle(), [&] { return operand.dense->layout; }, "");
+        negate(operand.dense->bytes.data(), result.dense->bytes.data(), operand.dense->count());
+        return result;
+    }
+    SparseValues values;
+    world_.agree([&] {
+        values = operand.sparse->values().copy();
+        negate(operand.sparse->values().data(), values.data(), values.count());
+    });
+    result.sparse = state_with(operand.sparse->lengths(), operand.sparse->pattern(), std::move(values));
+    return result;
 }
 
 /// The result of the last step of a term.
 SparseStatement::Operand SparseStatement::all_steps(const Term& term, const LabelledTerm& labels, const void* beta) {
-    auto operands = counted(labels.operands);
+    auto operands = counted(whole(labels.operands));
     for (;;) {
         const auto choice = next_step(labels, operands);
         auto result = computed(labels, operands, choice, choice.is_last ? term.coefficient.data() : nullptr, beta);
-        if (choice.is_last) return result;
+        if (choice.is_last) return labels.excluded.empty() ? result : without_excluded(labels, std::move(result));
         operands = replaced(operands, choice, std::move(result));
     }
+}
+
+/// A sparse result without its elements that masks store.
+SparseStatement::Operand SparseStatement::without_excluded(const LabelledTerm& labels, Operand result) {
+    for (auto mask : counted(whole(labels.excluded))) {
+        std::vector<Operand> both{result, std::move(mask)};
+        const auto hit = computed(labels, both, {{0, 1}, result.labels, true, true}, nullptr, nullptr);
+        const auto& pattern = *result.sparse->pattern();
+        const auto layout = pattern.layout.value_or(SparseLayout::along_longest(pattern.lengths, world_.size()));
+        const SparseMatch match(world_.movement_communicator(),
+                                std::vector<IndexSpans>{spans_of(pattern.indices), spans_of(hit.sparse->pattern()->indices)}, layout,
+                                pattern.lengths, require(text()));
+        planned_ += match.inspected_bytes() + match.sent_bytes(0, kernels_.size);
+        Buffer<std::byte> room, values;
+        const auto* const all = match.values(0, result.sparse->values().data(), kernels_.size, room);
+        IndexColumns indices;
+        world_.agree([&] {
+            const auto& runs = match.runs();
+            std::vector<std::int64_t> kept, from;
+            for (std::int64_t run = 0; run < runs.count(); ++run) {
+                const auto begin = runs.start[static_cast<std::size_t>(run)];
+                if (runs.start[static_cast<std::size_t>(run) + 1] - begin > 1) continue;
+                kept.push_back(run);
+                from.push_back(runs.order[static_cast<std::size_t>(begin)]);
+            }
+            indices = match.indices_of(kept);
+            values = Buffer<std::byte>(static_cast<std::int64_t>(from.size()) * kernels_.size);
+            kernels_.transfer_listed({.count = static_cast<std::int64_t>(from.size()), .from = from.data()}, all, values.data(), nullptr,
+                                     {});
+        });
+        const auto kept = SparseState::pattern_of(result.sparse->world, {pattern.lengths, std::move(indices)}, layout);
+        result.sparse = state_with(pattern.lengths, kept, {std::move(values), kernels_.size});
+    }
+    return result;
+}
+
+/// The representatives of a sum that has all elements.
+std::shared_ptr<SparseState> SparseStatement::projected(const SparseState& sum, const LabelledTerm& labels) {
+    Digest terms;
+    for (const auto& term : labels.counted) terms.add(term.image).add(term.negative).add(term.conjugate);
+    const auto key = "project " + std::to_string(sum.pattern()->identity) + " " + std::to_string(terms.value()) + " " +
+                     left_.sparse->symmetry.to_string();
+    std::shared_ptr<const SparsePattern> pattern;
+    std::shared_ptr<PreparedSparseStep> run;
+    if (const auto* const kept = world_.sparse_steps().find(key); kept != nullptr && is_usable(**kept, true, pattern)) run = *kept;
+    if (!run) {
+        const auto layout = sum.pattern()->layout.value_or(SparseLayout::along_longest(sum.lengths(), world_.size()));
+        auto projection = std::make_unique<SparseProjection>(world_.movement_communicator(), *sum.pattern(), layout, left_.sparse->symmetry,
+                                                             labels.counted, require(text()));
+        planned_ += projection->inspected_bytes();
+        pattern = SparseState::pattern_of(sum.world, {sum.lengths(), projection->take_indices()}, layout);
+        auto bytes = projection->list_bytes();
+        if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
+        run = std::make_shared<PreparedSparseStep>(world_, std::move(projection), bytes);
+        run->result = pattern;
+        keep(key, run);
+    }
+    planned_ += run->projection().sent_bytes(kernels_.size);
+    auto values = run->projection().values(world_.movement_communicator(), kernels_, sum.values().data());
+    return state_with(sum.lengths(), pattern, {std::move(values), kernels_.size});
 }
 
 /// The result as a tensor of the left-hand side's order, where that names a diagonal.
@@ -212,6 +314,7 @@ void SparseStatement::run_sparse_left() {
     for (std::size_t t = 0; t < right_.size(); ++t) {
         if (is_nothing(right_[t])) continue;
         auto result = with_left_labels(all_steps(right_[t], terms_[t], nullptr).sparse, terms_[t]);
+        if (!left_symmetry().trivial()) result = projected(*result, terms_[t]);
         sum = sum ? united(*sum, *result) : result;
     }
     const auto old = old_elements(right_.empty() ? left_alone_.output.labels : terms_[0].left);
@@ -262,7 +365,7 @@ std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const
         match->forget_indices();
         auto bytes = match->list_bytes();
         if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
-        run = std::make_shared<PreparedSparseStep>(a.world, std::move(match), bytes);
+        run = std::make_shared<PreparedSparseStep>(world_, std::move(match), bytes);
         run->result = pattern;
         keep(key, run);
     }

@@ -1,8 +1,10 @@
 // Creating sparse tensors, their shape, and what is local. Writing: sparse_tensor_data.cpp; reductions: sparse_tensor_whole.cpp.
 #include "arges/sparse_tensor.hpp"
 
+#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/sparse_state.hpp"
+#include "interface/tensor_state.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -23,17 +25,22 @@ void check_lengths(const std::vector<std::int64_t>& lengths, const std::string& 
 
 }  // namespace
 
-SparseState::SparseState(const ElementKernels& element, World handle, std::vector<std::int64_t> lengths, std::string title_)
-    : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), name(std::move(title_)), values_(element, 0) {
+SparseState::SparseState(const ElementKernels& element, World handle, std::vector<std::int64_t> lengths, const Symmetry& tree,
+                         std::string title_)
+    : kernels(&element), world_handle(std::move(handle)), world(world_handle.state()), name(std::move(title_)),
+      symmetry(checked_symmetry(lengths, tree, title())), values_(element, 0) {
     check_lengths(lengths, title());
+    if (!element.has_negative && contains_kind(symmetry, NodeKind::antisymmetric))
+        throw InvalidArgument(title() + ": elements of type " + readable_type(element.name) +
+                              " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
     if (world->dry()) throw InvalidArgument(title() + ": the world is a dry run, which has no data; use a world of real ranks");
     pattern_ =
-        std::make_shared<SparsePattern>(world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash, world->next_pattern(), 0, 0);
+        std::make_shared<SparsePattern>(*world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash, world->next_pattern(), 0, 0);
 }
 
 SparseState::SparseState(const SparseState& other, SparseValues values)
-    : kernels(other.kernels), world_handle(other.world_handle), world(other.world), name(other.name), pattern_(other.pattern_),
-      values_(std::move(values)), held_(other.held_) {
+    : kernels(other.kernels), world_handle(other.world_handle), world(other.world), name(other.name), symmetry(other.symmetry),
+      pattern_(other.pattern_), values_(std::move(values)), held_(other.held_) {
     world->hold(held_);
 }
 
@@ -49,7 +56,7 @@ void SparseState::replace(AnyNonzeros nonzeros, SparsePattern::Place place) {
                               std::to_string(world->memory_limit()) +
                               " for all that it holds; use more ranks or raise the limit "
                               "(World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-        pattern = std::make_shared<SparsePattern>(world, static_cast<sparse::NonzeroIndices&&>(nonzeros), place, number, total, most);
+        pattern = std::make_shared<SparsePattern>(*world, static_cast<sparse::NonzeroIndices&&>(nonzeros), place, number, total, most);
     });
     pattern_ = std::move(pattern);
     values_ = std::move(nonzeros.values);
@@ -72,7 +79,7 @@ std::shared_ptr<const SparsePattern> SparseState::pattern_of(const std::shared_p
     const auto number = world->next_pattern();
     std::shared_ptr<const SparsePattern> pattern;
     world->agree([&] {
-        pattern = std::make_shared<SparsePattern>(world, std::move(indices), SparsePattern::Place::by_layout, number, total, most, layout);
+        pattern = std::make_shared<SparsePattern>(*world, std::move(indices), SparsePattern::Place::by_layout, number, total, most, layout);
     });
     return pattern;
 }
@@ -81,7 +88,7 @@ AnyNonzeros SparseState::take() {
     const auto number = world->next_pattern();
     AnyNonzeros given;
     world->agree([&] {
-        auto none = std::make_shared<SparsePattern>(world, no_indices(lengths()), SparsePattern::Place::by_hash, number, 0, 0);
+        auto none = std::make_shared<SparsePattern>(*world, no_indices(lengths()), SparsePattern::Place::by_hash, number, 0, 0);
         sparse::NonzeroIndices& coordinates = given;
         if (pattern_.use_count() == 1)
             coordinates = std::move(const_cast<SparsePattern&>(*pattern_));
@@ -114,11 +121,21 @@ SparseState& state_of(const AnySparseTensor& tensor, const char* where) {
     return *tensor.state();
 }
 
-AnySparseTensor::AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths, std::string name) {
-    const CollectiveCall call(ranks_of(world), "SparseTensor", lengths, std::string_view(kernels.type->name()));
+AnySparseTensor::AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
+                                 const Symmetry& symmetry, std::string name) {
+    const CollectiveCall call(ranks_of(world), "SparseTensor", lengths, symmetry.to_string(), std::string_view(kernels.type->name()));
     world.size();  // refuses World::outside()
-    state_ = std::make_shared<SparseState>(kernels, world, std::move(lengths), std::move(name));
+    if (symmetry.trivial() && (name.find("sym(") != std::string::npos || name.find("hollow(") != std::string::npos ||
+                               name.find("hermitian(") != std::string::npos))
+        throw InvalidArgument("SparseTensor: \"" + name +
+                              "\" stands where the name of a tensor without symmetry does; for a symmetry give letters for the modes too, "
+                              "e.g. SparseTensor<double>(world, {4, 4}, \"ij\", \"antisym(i,j)\")");
+    state_ = std::make_shared<SparseState>(kernels, world, std::move(lengths), symmetry, std::move(name));
 }
+
+AnySparseTensor::AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
+                                 std::string_view names, std::string_view symmetry, std::string name)
+    : AnySparseTensor(kernels, world, std::move(lengths), Symmetry::parse(names, symmetry), std::move(name)) {}
 
 AnySparseTensor& AnySparseTensor::operator=(const AnySparseTensor& other) {
     if (this != &other) state_ = other.state_ ? other.state_->copy() : nullptr;
@@ -140,8 +157,10 @@ bool AnySparseTensor::has_keys() const {
 
 std::int64_t AnySparseTensor::nonzeros() const { return state_of(*this, "nonzeros").pattern()->total; }
 
+const Symmetry& AnySparseTensor::symmetry() const { return state_of(*this, "symmetry").symmetry; }
+
 double AnySparseTensor::density() const {
-    double result = static_cast<double>(nonzeros());
+    double result = static_cast<double>(whole_state_of(*this, "density")->pattern()->total);
     for (auto n : lengths()) result = n == 0 ? 0 : result / static_cast<double>(n);
     return result;
 }

@@ -1,10 +1,11 @@
 // Writing to sparse tensors, and removing elements. What is given goes to home ranks, where it meets what is stored.
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_keys.hpp"
 #include "interface/sparse_tensor_merge.hpp"
+#include "interface/tensor_state.hpp"
 
 namespace arges {
 
@@ -21,6 +22,13 @@ void check_pairs(std::size_t keys, std::size_t values, const std::string& title)
     if (keys != values)
         throw InvalidArgument(title + ": " + std::to_string(keys) + " keys but " + std::to_string(values) +
                               " values; give one value per key");
+}
+
+void check_tuples(std::size_t indices, std::size_t values, const SparseState& state) {
+    const auto n = static_cast<std::size_t>(state.order());
+    if (indices != n * values)
+        throw InvalidArgument(state.title() + ": " + std::to_string(indices) + " indices for " + std::to_string(values) + " values; give " +
+                              std::to_string(n) + " for each");
 }
 
 void append(AnyNonzeros& all, const AnyNonzeros& more) {
@@ -56,6 +64,7 @@ AnyNonzeros brought_home(SparseState& state, AnyNonzeros more) {
 
 /// Adds nonzeros, which any rank may have, to those of the tensor. Collective.
 void add(SparseState& state, AnyNonzeros more, Duplicates duplicates) {
+    state.world->agree([&] { take_representatives(state.symmetry, *state.kernels, state.title(), more); });
     more = brought_home(state, std::move(more));
     AnyNonzeros all;
     state.comm().agree([&] {
@@ -67,6 +76,32 @@ void add(SparseState& state, AnyNonzeros more, Duplicates duplicates) {
             throw InvalidArgument(state.title() + ": element " + coordinate_text(report.where, 0) +
                                   (report.first < state.count() ? " is stored already" : " is given more than once") +
                                   "; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+    });
+    state.replace(std::move(all), SparsePattern::Place::by_hash);
+}
+
+/// Adds alpha times nonzeros, which any rank may have, to beta times those of the tensor. Collective.
+void accumulate(SparseState& state, AnyNonzeros more, const void* alpha, const void* beta) {
+    const auto& kernels = *state.kernels;
+    state.world->agree([&] {
+        if (kernels.as_number(beta).imag() != 0 && contains_kind(state.symmetry, NodeKind::hermitian))
+            throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
+        if (!kernels.is_one(alpha)) kernels.scale(more.values.data(), more.values.count(), alpha);
+        take_representatives(state.symmetry, kernels, state.title(), more);
+    });
+    more = brought_home(state, std::move(more));
+    AnyNonzeros all;
+    state.world->agree([&] {
+        merge_local(more, join_for(kernels, Duplicates::sum));  // so that a stored element meets one value, and beta once
+        all = state.nonzeros();
+        append(all, more);
+        more = {};
+        const bool clears = kernels.is_zero(beta), scales = !clears && !kernels.is_one(beta);
+        merge_local(all, [&](std::byte* stored, const std::byte* given) {
+            if (clears) return copy_element(stored, given, kernels.size);
+            if (scales) kernels.scale(stored, 1, beta);
+            kernels.transfer_listed({.count = 1}, given, stored, nullptr, {.accumulate = true});
+        });
     });
     state.replace(std::move(all), SparsePattern::Place::by_hash);
 }
@@ -91,10 +126,7 @@ void AnySparseTensor::write_tuples(std::span<const std::int64_t> tuples, const v
     AnyNonzeros more;
     state.world->agree([&] {
         check_policy(*state.kernels, duplicates, state.title());
-        const auto n = lengths().size();
-        if (tuples.size() != n * count)
-            throw InvalidArgument(state.title() + ": " + std::to_string(tuples.size()) + " indices for " + std::to_string(count) +
-                                  " values; give " + std::to_string(n) + " for each");
+        check_tuples(tuples.size(), count, state);
         more = {elements_at(*this, tuples), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
     });
     add(state, std::move(more), duplicates);
@@ -103,29 +135,25 @@ void AnySparseTensor::write_tuples(std::span<const std::int64_t> tuples, const v
 void AnySparseTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, const void* alpha,
                                        const void* beta) {
     auto& state = state_of(*this, "accumulate");
-    const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate", kernels.text(beta));
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate", state.kernels->text(beta));
     AnyNonzeros more;
     state.world->agree([&] {
         check_pairs(keys.size(), count, state.title());
-        more = {elements_of(*this, keys), SparseValues(kernels, values, static_cast<std::int64_t>(count))};
-        if (!kernels.is_one(alpha)) kernels.scale(more.values.data(), more.values.count(), alpha);
+        more = {elements_of(*this, keys), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
     });
-    more = brought_home(state, std::move(more));
-    AnyNonzeros all;
+    accumulate(state, std::move(more), alpha, beta);
+}
+
+void AnySparseTensor::accumulate_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, const void* alpha,
+                                        const void* beta) {
+    auto& state = state_of(*this, "accumulate_at");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate_at", state.kernels->text(beta));
+    AnyNonzeros more;
     state.world->agree([&] {
-        merge_local(more, join_for(kernels, Duplicates::sum));  // so that a stored element meets one value, and beta once
-        all = state.nonzeros();
-        append(all, more);
-        more = {};
-        const bool clears = kernels.is_zero(beta), scales = !clears && !kernels.is_one(beta);
-        merge_local(all, [&](std::byte* stored, const std::byte* given) {
-            if (clears) return copy_element(stored, given, kernels.size);
-            if (scales) kernels.scale(stored, 1, beta);
-            kernels.transfer_listed({.count = 1}, given, stored, nullptr, {.accumulate = true});
-        });
+        check_tuples(tuples.size(), count, state);
+        more = {elements_at(*this, tuples), SparseValues(*state.kernels, values, static_cast<std::int64_t>(count))};
     });
-    state.replace(std::move(all), SparsePattern::Place::by_hash);
+    accumulate(state, std::move(more), alpha, beta);
 }
 
 std::shared_ptr<SparseState> AnySparseTensor::made_from(const ElementKernels& kernels, const World& world,
@@ -159,6 +187,11 @@ std::shared_ptr<SparseState> AnySparseTensor::made_from(const ElementKernels& ke
 
 void AnySparseTensor::fill_with(const void* value) {
     auto& state = state_of(*this, "fill");
+    const bool is_zero = state.kernels->is_zero(value), is_real = state.kernels->as_number(value).imag() == 0;
+    if ((contains_kind(state.symmetry, NodeKind::antisymmetric) && !is_zero) ||
+        (contains_kind(state.symmetry, NodeKind::hermitian) && !is_real))
+        throw InvalidArgument(state.title() + ": fill with " + state.kernels->text(value) + " does not have the symmetry " +
+                              state.symmetry.to_string());
     state.kernels->fill(state.values().data(), state.count(), value);
 }
 
@@ -168,7 +201,7 @@ void AnySparseTensor::erase() {
     state.replace({no_indices(lengths()), SparseValues(*state.kernels, 0)}, SparsePattern::Place::by_hash);
 }
 
-void AnySparseTensor::keep_if(const char* where, const std::function<bool(const void*)>& stays, double cutoff) {
+void AnySparseTensor::keep_if(const char* where, const std::function<bool(Index, const void*)>& stays, double cutoff) {
     auto& state = state_of(*this, where);
     const CollectiveCall call(state.world->movement_communicator(), where, cutoff);
     const auto& comm = state.comm();
@@ -176,9 +209,13 @@ void AnySparseTensor::keep_if(const char* where, const std::function<bool(const 
     comm.agree([&] {
         const auto bytes = state.kernels->size;
         const auto* const values = std::as_const(state).values().data();
+        const auto& columns = state.pattern()->indices;
         std::vector<std::size_t> places;
-        for (std::int64_t i = 0; i < state.count(); ++i)
-            if (stays(element_at(values, i, bytes))) places.push_back(static_cast<std::size_t>(i));
+        std::vector<std::int64_t> index(columns.size());
+        for (std::int64_t i = 0; i < state.count(); ++i) {
+            for (std::size_t m = 0; m < index.size(); ++m) index[m] = columns[m][static_cast<std::size_t>(i)];
+            if (stays(index, element_at(values, i, bytes))) places.push_back(static_cast<std::size_t>(i));
+        }
         kept = selected(*state.pattern(), state.values(), places);
     });
     if (comm.sum(kept.count()) == state.pattern()->total) return;

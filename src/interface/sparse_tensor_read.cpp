@@ -1,6 +1,6 @@
 // Reading elements of sparse tensors: questions go to the home ranks of the elements, which look through their nonzeros once.
 #include "comm/collective_call.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_keys.hpp"
 #include "interface/sparse_tensor_merge.hpp"
@@ -66,7 +66,9 @@ void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const
     const auto& comm = state.comm();
     const auto ranks = static_cast<std::size_t>(comm.size());
     std::vector<std::int32_t> to, from;
+    Representatives asked_for;
     comm.agree([&] {
+        if (!state.symmetry.trivial()) asked_for = to_representatives(state.symmetry, asked);
         to = home_ranks(asked, comm.size());
         from.assign(to.size(), static_cast<std::int32_t>(comm.rank()));
     });
@@ -84,12 +86,17 @@ void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const
         std::vector<std::int64_t> next(ranks + 1, 0);
         for (auto r : to) ++next[static_cast<std::size_t>(r) + 1];
         std::partial_sum(next.begin(), next.end(), next.begin());
-        const auto bytes = state.kernels->size;
-        auto* result = static_cast<std::byte*>(room(static_cast<std::int64_t>(to.size())));
+        const auto& kernels = *state.kernels;
+        const auto bytes = kernels.size, count = static_cast<std::int64_t>(to.size());
+        auto* const results = static_cast<std::byte*>(room(count));
+        auto* result = results;
         for (auto r : to) {
             copy_element(result, element_at(std::as_const(answers).data(), next[static_cast<std::size_t>(r)]++, bytes), bytes);
             result += bytes;
         }
+        if (state.symmetry.trivial()) return;
+        kernels.transfer_listed({.count = count, .factors = asked_for.factors.data()}, results, results, nullptr, {});
+        for (auto k : asked_for.zeros) copy_element(results + static_cast<std::int64_t>(k) * bytes, kernels.zero, bytes);
     });
 }
 

@@ -2,7 +2,7 @@
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_keys.hpp"
 #include "interface/tensor_state.hpp"
 
@@ -43,12 +43,11 @@ std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, 
                                                         double cutoff) {
     const CollectiveCall call(ranks_of(dense.world()), "SparseTensor::from_dense", cutoff);
     const auto& kernels = *dense.state()->kernels;
-    const AnySparseTensor tensor(kernels, dense.world(), dense.extents(), dense.name());
-    const AnyTensor plain(dense.symmetry().trivial() ? dense.state() : dense.resymmetrized(Symmetry()));
+    const AnySparseTensor tensor(kernels, dense.world(), dense.extents(), dense.symmetry(), dense.name());
     AnyNonzeros kept;
     tensor.state()->comm().agree([&] {
         SparseValues values(kernels, 0);
-        auto keys = plain.pairs_here([&](std::int64_t count) {
+        auto keys = dense.pairs_here([&](std::int64_t count) {
             values.renew(count);
             return values.data();
         });
@@ -58,6 +57,7 @@ std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, 
         kept = selected({{}, {std::move(keys)}}, values, places);
         keys = std::move(kept.indices.front());
         static_cast<sparse::NonzeroIndices&>(kept) = coordinates_of(keys, tensor.lengths());
+        take_representatives(dense.symmetry(), kernels, tensor.state()->title(), kept);
     });
     tensor.state()->replace(std::move(kept), SparsePattern::Place::anywhere);
     return tensor.state();
@@ -67,7 +67,7 @@ std::shared_ptr<TensorState> AnySparseTensor::dense() const {
     const auto& state = state_of(*this, "to_dense");
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::to_dense");
     check_keys(*this);
-    AnyTensor dense(*state.kernels, world(), lengths(), name());
+    AnyTensor dense(*state.kernels, world(), lengths(), state.symmetry, name());
     std::vector<std::int64_t> keys;
     state.comm().agree([&] {
         const auto& pattern = *state.pattern();
@@ -80,7 +80,8 @@ std::shared_ptr<TensorState> AnySparseTensor::dense() const {
 }
 
 std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::function<void*(std::int64_t)>& room) const {
-    const auto& state = state_of(*this, "gather");
+    const auto whole = whole_state_of(*this, "gather");
+    const auto& state = *whole;
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::gather");
     const auto& comm = state.comm();
     std::vector<std::vector<std::int64_t>> indices;
@@ -105,7 +106,8 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
 }
 
 std::complex<double> AnySparseTensor::sum_of_all() const {
-    const auto& state = state_of(*this, "sum");
+    const auto whole = whole_state_of(*this, "sum");
+    const auto& state = *whole;
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::sum");
     std::array<double, 2> total{};
     for_each_number(state, [&](std::complex<double> value) {
@@ -117,7 +119,8 @@ std::complex<double> AnySparseTensor::sum_of_all() const {
 }
 
 double AnySparseTensor::norm_of_all() const {
-    const auto& state = state_of(*this, "norm");
+    const auto whole = whole_state_of(*this, "norm");
+    const auto& state = *whole;
     const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::norm");
     double total = 0;
     for_each_number(state, [&](std::complex<double> value) { total += std::norm(value); });

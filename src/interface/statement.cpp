@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "comm/values.hpp"
 #include "interface/check_labels.hpp"
+#include "interface/right_hand_side.hpp"
 #include "local/convert.hpp"
 
 #include <algorithm>
@@ -169,17 +170,6 @@ Product Statement::product_of(const Term& term) const {
     return product;
 }
 
-/// Where the tensor of a factor is first in the right-hand side, counted in factors: the same number for the same tensor.
-std::size_t Statement::first_place(const Factor& factor) const {
-    std::size_t place = 0;
-    for (const auto& term : right_)
-        for (const auto& other : term.factors) {
-            if (other.tensor == factor.tensor) return place;
-            ++place;
-        }
-    return place;
-}
-
 /// The text that a plan is found by, which holds nothing that may differ between ranks but the addresses of layouts, and the digest by
 /// which ranks are compared.
 void Statement::identify(const Term& term, PlannedTerm& planned) {
@@ -194,7 +184,7 @@ void Statement::identify(const Term& term, PlannedTerm& planned) {
     for (const auto& factor : term.factors) add(*factor.tensor);
     add(output_);
     for (const auto& factor : term.factors)
-        digest_.add(first_place(factor)).add(factor.tensor == left_.tensor).add(std::string(factor.tensor->kernels->type->name()));
+        digest_.add(first_place(right_, factor)).add(factor.tensor == left_.tensor).add(std::string(factor.tensor->kernels->type->name()));
 }
 
 /// A term is planned for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for

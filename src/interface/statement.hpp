@@ -37,10 +37,8 @@ private:
     void check();
     void check_types(const Term& term) const;
     void check_symmetry();
-    StructuralSum structure() const;
     void look_up(std::int64_t free_bytes);
     Product product_of(const Term& term) const;
-    std::size_t first_place(const Factor& factor) const;
     void identify(const Term& term, PlannedTerm& planned);
     void expect_runs(const Term& term, PlannedTerm& planned);
     void agree_on_terms();

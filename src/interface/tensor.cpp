@@ -39,13 +39,8 @@ void check_equal_extents(const SymmetryNode& node, const std::vector<std::int64_
 
 }  // namespace
 
-Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name) {
-    const auto title = name.empty() ? std::string("tensor") : name;
+Symmetry checked_symmetry(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& title) {
     const int order = static_cast<int>(extents.size());
-    for (std::size_t d = 0; d < extents.size(); ++d)
-        if (extents[d] < 0)
-            throw InvalidArgument(title + ": extent " + std::to_string(extents[d]) + " of dimension " + std::to_string(d) +
-                                  "; extents must not be negative");
     if (symmetry.order() > order)
         throw InvalidArgument(title + ": a symmetry of order " + std::to_string(symmetry.order()) + " for a tensor of order " +
                               std::to_string(order) + "; leave out the dimensions that do not exist");
@@ -55,6 +50,16 @@ Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry&
         if (slot.dimensions().size() > static_cast<std::size_t>(max_slot_order))
             throw Unsupported(title + ": a symmetric group of more than " + std::to_string(max_slot_order) + " dimensions");
     }
+    return whole;
+}
+
+Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name) {
+    const auto title = name.empty() ? std::string("tensor") : name;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+        if (extents[d] < 0)
+            throw InvalidArgument(title + ": extent " + std::to_string(extents[d]) + " of dimension " + std::to_string(d) +
+                                  "; extents must not be negative");
+    auto whole = checked_symmetry(extents, symmetry, title);
     std::int64_t full = 1;
     for (auto n : extents) full = checked_product(full, std::max<std::int64_t>(1, n));
     return whole;

@@ -155,7 +155,10 @@ inline bool contains_kind(const Symmetry& symmetry, NodeKind kind) {
 /// The layout that new tensors of a world get.
 Layout new_layout(WorldState& world, const std::vector<std::int64_t>& extents, const Symmetry& symmetry);
 
-/// Throws InvalidArgument unless extents and symmetry make a tensor; returns the symmetry with its order set.
+/// Throws InvalidArgument unless a symmetry fits extents; returns it with its order set.
+Symmetry checked_symmetry(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& title);
+
+/// Likewise unless they make a tensor.
 Symmetry checked_shape(const std::vector<std::int64_t>& extents, const Symmetry& symmetry, const std::string& name);
 
 /// The tensor's state. @throws InvalidArgument if there is none

@@ -1,6 +1,7 @@
 #include "arges/world.hpp"
 
 #include "base/options.hpp"
+#include "base/text.hpp"
 #include "base/trace.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/subset.hpp"
@@ -126,6 +127,14 @@ void WorldState::require_free(std::int64_t bytes, const std::string& what) const
         throw OutOfMemory(what + ": " + std::to_string(bytes) + " bytes on a rank are over the memory limit, which leaves " +
                           std::to_string(free_bytes()) +
                           "; take a part of the tensor, use more ranks, or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+}
+
+void WorldState::require_everywhere(std::int64_t bytes, const std::string& what) {
+    const auto left = least_free_bytes();
+    if (bytes > left)
+        throw OutOfMemory(what + " takes " + with_commas(bytes) + " bytes on a rank, and the limit leaves " + with_commas(left) +
+                          "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    note_working(bytes);
 }
 
 PlanOptions WorldState::plan_options() const {

@@ -75,6 +75,8 @@ public:
     std::int64_t free_bytes() const { return std::max<std::int64_t>(0, memory_limit_ - in_use_); }
     /// @throws OutOfMemory if an operation wants more bytes than are free. Local. @param what  it is for, e.g. "A: gather"
     void require_free(std::int64_t bytes, const std::string& what) const;
+    /// The same where all ranks decide alike, by the rank that has least. Collective.
+    void require_everywhere(std::int64_t bytes, const std::string& what);
     std::int64_t memory_peak() const { return peak_; }
     void reset_peak() { peak_ = taken_peak_ = in_use_ + kept_workspace_; }
     /// Gives the workspace back if so many bytes do not fit beside it. Local; the same on all ranks.

@@ -172,6 +172,53 @@ TEST_F(SparseFunctions, MasksSayWhichElementsOfAProductAreMeant) {
     }
 }
 
+TEST_F(SparseFunctions, ComplementsOfMasksSayWhichElementsAreLeftOut) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        const auto n = static_cast<std::int64_t>(1 + random() % 9);
+        const auto mask = random_elements<int>({n, n}, 0.4, random), row = random_elements<int>({n}, 0.5, random);
+        const auto a = random_elements<double>({n, n}, 0.5, random);
+        const auto P = sparse(world_, {n, n}, mask), R = sparse(world_, {n}, row);
+        const auto A = sparse(world_, {n, n}, a);
+        const auto E = A.to_dense();
+        Known<double> product, without, rows;
+        for (const auto& [x, value] : a)
+            for (const auto& [y, other] : a)
+                if (x[1] == y[0]) product[{x[0], y[1]}] += value * other;
+        for (const auto& [x, value] : product) {
+            if (mask.count(x) == 0) without[x] = value;
+            if (row.count({x[1]}) == 0 && mask.count({x[1], x[0]}) == 0) rows[x] = value;
+        }
+        SparseTensor<double> C(world_, {n, n});
+        Tensor<double> D(world_, {n, n});
+        for (int repeat = 0; repeat < 2; ++repeat) {
+            C["ij"] = where_not(P["ij"], A["ik"] * A["kj"]);
+            EXPECT_EQ(gathered(C), without);
+            D.fill(1);
+            D["ij"] += where_not(P["ij"], A["ik"] * A["kj"]);
+            const auto all = D.gather();
+            for (std::int64_t i = 0; i < n; ++i)
+                for (std::int64_t j = 0; j < n; ++j)
+                    EXPECT_EQ(all[static_cast<std::size_t>(i + n * j)], 1 + find(without, {i, j}).value_or(0));
+            C["ij"] = where_not(R["j"], where_not(P["ji"], A["ik"] * A["kj"]));
+            EXPECT_EQ(gathered(C), rows);
+            EXPECT_EQ(world_.last_report().bytes_sent, world_.last_report().bytes_planned);
+        }
+    }
+}
+
+TEST_F(SparseFunctions, SumsOverAllLabelsAreTheAlgebras) {
+    std::mt19937_64 random(4);
+    const auto a = random_elements<double>({7, 5}, 0.4, random);
+    const auto A = sparse(world_, {7, 5}, a);
+    double largest = Largest::zero;
+    for (const auto& [x, value] : a) largest = std::max(largest, value);
+    EXPECT_EQ(static_cast<double>(over<Largest>(A["ij"])), largest);
+    const double found = over<Largest>(Expression<double>(A["ij"]));
+    EXPECT_EQ(found, largest);
+}
+
 TEST_F(SparseFunctions, AMaskedProductOfSparseTensorsStoresNoMoreThanTheMask) {
     std::mt19937_64 random(5);
     const std::int64_t n = 40;
@@ -206,6 +253,36 @@ TEST_F(SparseFunctions, ARepeatedStatementMovesValuesOnly) {
     y["i"] = A["ij"] * x["j"];
     const auto sent = world_.last_report().bytes_sent;
     EXPECT_LE(sent, 2 * n * static_cast<std::int64_t>(sizeof(double)));
+}
+
+/// Also where a tensor stands several times with other labels, under a mask, and where there are intermediate results.
+TEST_F(SparseFunctions, RepeatedStatementsSendTheSameEachTimeAndNoIndices) {
+    std::mt19937_64 random(4);
+    const std::int64_t n = 50;
+    const auto elements = random_elements<double>({n, n}, 0.1, random);
+    auto A = sparse(world_, {n, n}, elements);
+    const auto B = sparse(world_, {n, n}, random_elements<double>({n, n}, 0.1, random));
+    SparseTensor<double> S(world_, {n, n}, "ij", "sym(i,j)"), C(world_, {n, n}), D(world_, {n, n}), E(world_, {n, n});
+    S["ij"] = symmetrized(A["ij"]);
+    const std::vector<std::function<void()>> statements{
+        [&] { C["ij"] = where(A["ij"], B["ik"] * A["kj"]); }, [&] { D["ij"] = A["ik"] * B["kl"] * A["lj"]; },
+        [&] { E["ij"] = S["ik"] * A["kj"]; }, [&] { (void)static_cast<double>(A["ij"] * A["ji"] * B["ij"]); }};
+    for (const auto& statement : statements) statement();  // places
+    const auto inspected = [&] {
+        std::vector<std::int64_t> bytes;
+        for (const auto& statement : statements) {
+            statement();
+            bytes.push_back(world_.last_report().bytes_sent);
+            EXPECT_EQ(world_.last_report().bytes_planned, bytes.back());
+        }
+        return bytes;
+    };
+    inspected();
+    const auto second = inspected(), third = inspected();
+    EXPECT_EQ(second, third);
+    // Of each operand values at most: three operands, with copies to all ranks, an intermediate result, and parts of the result.
+    const auto values = static_cast<std::int64_t>(sizeof(double)) * n * n;
+    for (auto bytes : third) EXPECT_LE(bytes, values * 3);
 }
 
 TEST_F(SparseFunctions, TheNumberZeroStoresNothing) {
@@ -264,14 +341,17 @@ TEST_F(SparseFunctions, WrongUsesAreRefused) {
     refused("occurs only once", [&] { S["ij"] = S["ik"] * d["i"]; });
     refused("live on different worlds", [&] { S["ij"] = elsewhere["ij"]; });
     refused("live on different worlds", [&] { D["ij"] = elsewhere["ij"]; });
-    refused("sparse tensors have no symmetry", [&] { S["ij"] = canonical(S["ji"]); });
-    refused("sparse tensors have no symmetry", [&] { S["ij"] = antisymmetrized(S["ji"]); });
-    refused("write canonical", [&] { antisymmetric["ij"] = S["ij"] * d["j"]; });
+    refused("has no symmetry", [&] { S["ij"] = antisymmetrized(S["ji"]); });
+    refused("has no symmetry", [&] { S["ij"] = symmetrized(S["ji"]); });
+    refused("is not by structure", [&] { antisymmetric["ij"] = S["ij"] * d["j"]; });
     refused("has no sum", [&] { pairs["ij"] += pairs["ij"]; });
     refused("has no sum", [&] { pairs["ij"] = sum("k", broadcast("j", pairs["ik"])); });
     refused("has no product", [&] { over<Largest>(S["ij"]) = S["ij"] * S["ij"]; });
     refused("has no meaning under an algebra", [&] { over<Largest>(S["ij"]) = 2.0 * S["ij"]; });
     refused("the mask is dense", [&] { S["ij"] = where(D["ij"], S["ij"]); });
+    refused("the mask is dense", [&] { S["ij"] = where_not(D["ij"], S["ij"]); });
+    refused("has no sparse factor", [&] { D["ij"] = where_not(S["ij"], D["ij"]); });
+    refused("the output has no label", [&] { S["ij"] = where_not(S["jk"], S["ij"]); });
     refused("a label is repeated", [&] { S["ii"] = map([](double x) { return x; }, S["ii"]); });
     refused("has other labels than the output", [&] { S["ij"] = map([](double x, double y) { return x + y; }, S["ij"], V["i"]); });
     refused("the output has no label", [&] { S["ij"] = map([](double x, double y) { return x + y; }, S["ij"], d["k"]); });

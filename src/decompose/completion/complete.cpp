@@ -118,6 +118,11 @@ template <class T>
 CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up, const CompletionOptions& options,
                                     const CompletionProgress<T>& progress, const CpModel<T>* start, const SparseTensor<T>* validation) {
     SparseState& source = state_of(tensor, "complete");
+    if (!source.symmetry.trivial()) return complete_tensor(tensor.with_symmetry({}), true, options, progress, start, validation);
+    if (validation && !state_of(*validation, "complete").symmetry.trivial()) {
+        const auto whole = validation->with_symmetry({});
+        return complete_tensor(tensor, gives_up, options, progress, start, &whole);
+    }
     const CollectiveCall call(source.world->movement_communicator(), "complete", decompose::digest_of(options), start != nullptr,
                               validation != nullptr);
     const auto& comm = source.comm();

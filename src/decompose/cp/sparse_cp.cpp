@@ -41,6 +41,7 @@ template <class T>
 CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const CpOptions& options, const CpProgress<T>& progress,
                              const CpModel<T>* start) {
     auto& source = state_of(tensor, "cp_decompose");
+    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, options, progress, start);
     const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;

@@ -237,6 +237,7 @@ template <class T>
 TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const TuckerOptions& options, const TuckerProgress& progress,
                                  const TuckerModel<T>* start) {
     auto& source = state_of(tensor, "tucker_decompose");
+    if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, options, progress, start);
     const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;

@@ -169,6 +169,7 @@ template <class T>
 void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base) {
     const CollectiveCall call(ranks_of(tensor.world()), "write_sparse", path, base);
     const auto& state = state_of(tensor, "write_sparse");
+    if (!state.symmetry.trivial()) return write_sparse(tensor.with_symmetry({}), path, base);
     const auto& pattern = *state.pattern();
     const auto values = tensor.local_values();
     const auto& comm = state.comm();
@@ -196,6 +197,7 @@ template <class T>
 CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
     const CollectiveCall call(ranks_of(tensor.world()), "compacted");
     const auto& state = state_of(tensor, "compacted");
+    if (!state.symmetry.trivial()) return compacted(tensor.with_symmetry({}));
     const auto& old = *state.pattern();
     const auto& comm = state.comm();
     const auto bytes = comm.maximum(compacting_memory<T>(comm.size(), old.count(), old.lengths).peak()),

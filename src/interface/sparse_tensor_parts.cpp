@@ -1,0 +1,186 @@
+// Parts of sparse tensors, and other symmetries of them.
+#include "base/text.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/sparse_symmetry.hpp"
+#include "interface/tensor_state.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace arges {
+
+namespace {
+
+std::string range_text(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) {
+    std::string text;
+    for (std::size_t m = 0; m < begin.size(); ++m)
+        text += (text.empty() ? "" : ", ") + std::to_string(begin[m]) + " to " + std::to_string(end[m]);
+    return text;
+}
+
+/// A range within a tensor.
+void check_range(const SparseState& state, const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) {
+    const auto& lengths = state.lengths();
+    if (begin.size() != lengths.size() || end.size() != lengths.size())
+        throw InvalidArgument(state.title() + ": a range of " + std::to_string(begin.size()) + " and " + std::to_string(end.size()) +
+                              " numbers for a tensor of order " + std::to_string(lengths.size()) + "; give begin and end of each mode");
+    for (std::size_t m = 0; m < lengths.size(); ++m)
+        if (begin[m] < 0 || end[m] < begin[m] || end[m] > lengths[m])
+            throw InvalidArgument(state.title() + ": the range " + range_text(begin, end) + " is not within the tensor, mode " +
+                                  std::to_string(m + 1) + " of which has length " + std::to_string(lengths[m]));
+}
+
+/// The nonzeros that are within a range, or those that are not.
+std::vector<std::size_t> places_within(const sparse::NonzeroIndices& nonzeros, const std::vector<std::int64_t>& begin,
+                                       const std::vector<std::int64_t>& end, bool within) {
+    std::vector<std::size_t> places;
+    for (std::size_t k = 0; k < static_cast<std::size_t>(nonzeros.count()); ++k) {
+        bool is_within = true;
+        for (std::size_t m = 0; m < begin.size(); ++m)
+            is_within = is_within && nonzeros.indices[m][k] >= begin[m] && nonzeros.indices[m][k] < end[m];
+        if (is_within == within) places.push_back(k);
+    }
+    return places;
+}
+
+}  // namespace
+
+std::shared_ptr<SparseState> AnySparseTensor::sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+    const auto whole = whole_state_of(*this, "slice");
+    const CollectiveCall call(whole->world->movement_communicator(), "SparseTensor::slice", begin, end);
+    std::shared_ptr<SparseState> result;
+    AnyNonzeros part;
+    whole->world->agree([&] {
+        check_range(*whole, begin, end);
+        part = selected(*whole->pattern(), whole->values(), places_within(*whole->pattern(), begin, end, true));
+        for (std::size_t m = 0; m < begin.size(); ++m) {
+            part.lengths[m] = end[m] - begin[m];
+            for (auto& index : part.indices[m]) index -= begin[m];
+        }
+        result = std::make_shared<SparseState>(*whole->kernels, whole->world_handle, part.lengths, Symmetry(), "");
+    });
+    result->replace(std::move(part), SparsePattern::Place::anywhere);
+    return result;
+}
+
+void AnySparseTensor::replace_slice(const std::vector<std::int64_t>& begin, const AnySparseTensor& part) {
+    auto& state = state_of(*this, "set_slice");
+    const auto& from = state_of(part, "set_slice");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::set_slice", begin);
+    AnyNonzeros all;
+    state.world->agree([&] {
+        if (from.world != state.world)
+            throw InvalidArgument(state.title() + " and " + from.title() + " live on different worlds; use one world for both");
+        if (!state.symmetry.trivial() || !from.symmetry.trivial())
+            throw InvalidArgument(state.title() + ": set_slice of sparse tensors with symmetry; take with_symmetry({}) of them, or write "
+                                                  "elements by write_at()");
+        auto end = begin;
+        for (std::size_t m = 0; m < std::min(begin.size(), from.lengths().size()); ++m) end[m] += from.lengths()[m];
+        if (from.lengths().size() != begin.size()) end.clear();
+        check_range(state, begin, end);
+        all = selected(*state.pattern(), state.values(), places_within(*state.pattern(), begin, end, false));
+        const auto kept = all.values.bytes();
+        auto values = all.values.room_for(all.values.count() + from.count());
+        copy_array(values.data(), std::as_const(all.values).data(), kept, nullptr);
+        copy_array(values.data() + kept, from.values().data(), from.values().bytes(), nullptr);
+        all.values = std::move(values);
+        for (std::size_t m = 0; m < begin.size(); ++m)
+            for (auto index : from.pattern()->indices[m]) all.indices[m].push_back(index + begin[m]);
+    });
+    state.replace(std::move(all), SparsePattern::Place::anywhere);
+}
+
+std::shared_ptr<SparseState> AnySparseTensor::resymmetrized(const Symmetry& symmetry) const {
+    const auto whole = whole_state_of(*this, "with_symmetry");
+    const CollectiveCall call(whole->world->movement_communicator(), "SparseTensor::with_symmetry", symmetry.to_string());
+    return representatives_of(whole, symmetry);
+}
+
+std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseState>& whole, const Symmetry& symmetry) {
+    auto& world = *whole->world;
+    const auto& kernels = *whole->kernels;
+    std::shared_ptr<SparseState> result;
+    world.agree([&] { result = std::make_shared<SparseState>(kernels, whole->world_handle, whole->lengths(), symmetry, whole->name); });
+    if (result->symmetry.trivial()) {
+        SparseValues values;
+        world.agree([&] { values = whole->values().copy(); });
+        result->adopt(whole->pattern(), std::move(values));
+        return result;
+    }
+    // All elements of an orbit come together with the values that their representative would have.
+    const auto lengths = whole->lengths();
+    sparse::NonzeroIndices elements = no_indices(lengths);
+    Buffer<std::byte> values, room;
+    world.agree([&] {
+        world.require_free(3 * (SparsePattern::bytes(whole->order(), whole->count()) + whole->values().bytes()),
+                           whole->title() + ": comparing the elements of orbits");
+        elements.indices = whole->pattern()->indices;
+        const auto found = to_representatives(result->symmetry, elements);
+        const auto refuse = [&](std::size_t k, const char* why) {
+            std::string index;
+            for (const auto& column : whole->pattern()->indices) index += (index.empty() ? "" : ",") + std::to_string(column[k]);
+            throw InvalidArgument(whole->title() + ": the element at " + index + why + " under " + result->symmetry.to_string() +
+                                  "; correct the value or the symmetry");
+        };
+        const auto* const own = std::as_const(*whole).values().data();
+        const auto value = [&](std::size_t k) { return element_at(own, static_cast<std::int64_t>(k), kernels.size); };
+        for (auto k : found.zeros)
+            if (!kernels.is_zero(value(k))) refuse(k, " is not zero, but must be");
+        for (auto k : found.reals)
+            if (kernels.as_number(value(k)).imag() != 0) refuse(k, " is not real, but must be");
+        std::vector<std::int64_t> kept;
+        std::vector<std::uint8_t> factors;
+        for (std::size_t k = 0; k < found.factors.size(); ++k) {
+            if (std::binary_search(found.zeros.begin(), found.zeros.end(), k)) continue;
+            kept.push_back(static_cast<std::int64_t>(k));
+            factors.push_back(found.factors[k]);
+        }
+        for (auto& column : elements.indices) {
+            std::vector<std::int64_t> some;
+            some.reserve(kept.size());
+            for (auto k : kept) some.push_back(column[static_cast<std::size_t>(k)]);
+            column = std::move(some);
+        }
+        values = Buffer<std::byte>(static_cast<std::int64_t>(kept.size()) * kernels.size);
+        kernels.transfer_listed({.count = static_cast<std::int64_t>(kept.size()), .from = kept.data(), .factors = factors.data()}, own,
+                                values.data(), nullptr, {});
+    });
+    const auto layout = SparseLayout::along_longest(lengths, world.size());
+    const auto require = [&](std::int64_t bytes) {
+        world.require_everywhere(bytes, whole->title() + ": comparing the elements of orbits");
+    };
+    const SparseMatch match(world.movement_communicator(), {spans_of(elements.indices)}, layout, lengths, require);
+    const auto* const parts = match.values(0, values.data(), kernels.size, room);
+    IndexColumns indices;
+    Buffer<std::byte> kept;
+    world.agree([&] {
+        const auto& runs = match.runs();
+        std::vector<std::int64_t> all(static_cast<std::size_t>(runs.count()));
+        std::iota(all.begin(), all.end(), std::int64_t{0});
+        indices = match.indices_of(all);
+        kept = Buffer<std::byte>(runs.count() * kernels.size);
+        const auto group = group_of(result->symmetry);
+        std::vector<std::int64_t> x(lengths.size());
+        for (std::int64_t run = 0; run < runs.count(); ++run) {
+            const auto* const first = element_at(parts, static_cast<std::int64_t>(runs.first(run)), kernels.size);
+            const auto begin = runs.start[static_cast<std::size_t>(run)], end = runs.start[static_cast<std::size_t>(run) + 1];
+            for (std::size_t m = 0; m < x.size(); ++m) x[m] = indices[m][static_cast<std::size_t>(run)];
+            bool is_equal = kernels.is_zero(first) || end - begin == orbit_size(group, x);
+            for (auto k = begin + 1; k < end && is_equal; ++k)
+                is_equal = kernels.agree(first, element_at(parts, runs.order[static_cast<std::size_t>(k)], kernels.size), 0);
+            if (!is_equal) {
+                std::string index;
+                for (const auto& column : indices)
+                    index += (index.empty() ? "" : ",") + std::to_string(column[static_cast<std::size_t>(run)]);
+                throw InvalidArgument(
+                    whole->title() + ": the elements related to that at " + index + " by " + result->symmetry.to_string() +
+                    " do not have the values that follow from it; assign with canonical(...) if one of each orbit is meant");
+            }
+            copy_element(element_at(kept.data(), run, kernels.size), first, kernels.size);
+        }
+    });
+    result->adopt(SparseState::pattern_of(whole->world, {lengths, std::move(indices)}, layout), {std::move(kept), kernels.size});
+    return result;
+}
+
+}  // namespace arges
