@@ -31,8 +31,8 @@ static Energies dense_mp3(const SpinIntegrals& H) {
     return {second, second + third, H.oovv.packed_size() + H.oooo.packed_size() + H.ovvo.packed_size() + H.vvvv.packed_size()};
 }
 
-/// With the integrals above a threshold. Sparse tensors have no symmetry: every element of an orbit is stored, with its four indices, and
-/// the sums run over all labels, so that the factors are those of the textbook.
+/// With the integrals above a threshold: of each orbit one element is stored, with its four indices, and stands for all of them, so that
+/// sums run over all labels and the factors are those of the textbook.
 static Energies sparse_mp3(const SpinIntegrals& H, double threshold) {
     using Sparse = SparseTensor<double>;
     const auto oovv = Sparse::from_dense(H.oovv, threshold), oooo = Sparse::from_dense(H.oooo, threshold),
@@ -43,7 +43,7 @@ static Energies sparse_mp3(const SpinIntegrals& H, double threshold) {
     Tensor<double> occupied(world, H.spaces.extents("i")), virtuals(world, H.spaces.extents("a"));
     occupied.fill([&](Index i) { return H.occupied[static_cast<std::size_t>(i[0])]; });
     virtuals.fill([&](Index a) { return H.virtuals[static_cast<std::size_t>(a[0])]; });
-    Sparse t(world, H.spaces.extents("abij"), "t");
+    Sparse t(world, H.spaces.extents("abij"), "abij", "antisym(a,b) antisym(i,j)", "t");
     t["abij"] = map([](double integral, double i, double j, double a, double b) { return integral / (i + j - a - b); }, oovv["ijab"],
                     occupied["i"], occupied["j"], virtuals["a"], virtuals["b"]);
 

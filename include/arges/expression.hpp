@@ -82,6 +82,7 @@ Term multiplied(const Term& a, const Term& b, const ElementKernels& kernels);
 /// left = right + beta * left; a null beta stands for one.
 void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra);
 std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra);
+std::string explain_on(std::int64_t ranks, const Factor& left, const std::vector<Term>& right, const ElementKernels& algebra);
 void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* result);
 void divide(const Factor& left, const std::vector<Term>& divisor);
 
@@ -288,6 +289,12 @@ public:
     std::string explain(const Expression<T>& right) const {
         return statements::explain(factor(), right.terms(), element_kernels<T>().zero, element_kernels<T>());
     }
+    /// The plan of `this = right`, where tensors are sparse, on another number of ranks, by what is known of the nonzeros here: their
+    /// number, and for products that have run the sampled or found number of multiplications. Local. @throws InvalidArgument without sparse
+    /// tensors
+    std::string explain_on(std::int64_t ranks, const Expression<T>& right) const {
+        return statements::explain_on(ranks, factor(), right.terms(), element_kernels<T>());
+    }
     /// The tensor and its labels.
     const Factor& factor() const { return this->terms()[0].factors[0]; }
 };
@@ -308,6 +315,10 @@ public:
     /// The plan of the replacing statement as text. Local.
     std::string explain(const Expression<value_type>& right) const {
         return statements::explain(factor_, right.terms(), algebra_kernels<A>().zero, algebra_kernels<A>());
+    }
+    /// Likewise on another number of ranks, see IndexedTensor::explain_on(). Local.
+    std::string explain_on(std::int64_t ranks, const Expression<value_type>& right) const {
+        return statements::explain_on(ranks, factor_, right.terms(), algebra_kernels<A>());
     }
     /// The algebra's sum over all labels, on every rank: `const double least = over<MinPlus>(d["i"]);`. Collective.
     operator value_type() const {  // NOLINT: implicit on purpose

@@ -2,6 +2,10 @@
 /// Loops of products with sparse factors. They are compiled for each algebra, as those of dense ones are (algebra.hpp).
 #pragma once
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -53,17 +57,18 @@ struct SparseRows {
 /// values of c = alpha * a * b where the nonzeros of c are known (Gustavson 1978), or of alpha * (a * b) * mask where the mask has them.
 struct SparseRowProduct {
     SparseRows a;                           ///< first factor
-    SparseRows b;                           ///< second factor: columns of a are its rows
-    std::int64_t width = 0;                 ///< columns of b and c
+    SparseRows b;                           ///< second factor: columns of a are its rows; transposed where `by_dots`
+    std::int64_t width = 0;                 ///< columns of b as it is given
     const std::int64_t* start = nullptr;    ///< of the rows of c
     const std::uint32_t* column = nullptr;  ///< of the nonzeros of c, ascending in each row
     const void* alpha = nullptr;            ///< single element; null: one
     void* result = nullptr;                 ///< values of c; with a mask, in its own order
-    void* sums = nullptr;                   ///< room for `threads` rows of c
+    void* sums = nullptr;                   ///< room for `threads` times `width` elements
     int threads = 1;                        ///< that share the work
     const void* mask = nullptr;             ///< values of the mask; null: there is none, and a * b has no other nonzeros than c
     NonzeroNumbers mask_places;             ///< where the value for each nonzero of c is; none: in order
     std::uint32_t* marks = nullptr;         ///< with a mask: as many numbers as `sums` has elements, all zero
+    bool by_dots = false;                   ///< with a mask: its nonzeros are inner products of rows, instead of sums of rows under it
 };
 
 }  // namespace arges::local
@@ -320,11 +325,23 @@ struct Sparse {
         });
     }
 
-    /// One row of the result after another: products are added up in an array as long as a row.
+    /// Calls f(thread, row) for the rows of a product; a row is one thread's.
+    template <class F>
+    static void for_each_row(const local::SparseRowProduct& p, F&& f) {
+#ifdef _OPENMP
+#pragma omp parallel for schedule(dynamic, 16) num_threads(p.threads)
+        for (std::int64_t row = 0; row < p.a.rows; ++row) f(omp_get_thread_num(), row);
+#else
+        for (std::int64_t row = 0; row < p.a.rows; ++row) f(0, row);
+#endif
+    }
+
     static void multiply_rows(const local::SparseRowProduct& p) {
         with<Same>(p.a.places, [&](auto place_a) {
             with<Same>(p.b.places, [&](auto place_b) {
-                if (p.mask == nullptr)
+                if (p.by_dots)
+                    multiply_dots(p, place_a, place_b);
+                else if (p.mask == nullptr)
                     multiply_rows_by<false>(p, place_a, place_b);
                 else
                     multiply_rows_by<true>(p, place_a, place_b);
@@ -332,44 +349,77 @@ struct Sparse {
         });
     }
 
+    /// One row of the result after another: products are added up in an array as long as a row.
     template <bool masked, class PlaceA, class PlaceB>
     static void multiply_rows_by(const local::SparseRowProduct& p, PlaceA place_a, PlaceB place_b) {
         const T *const a = static_cast<const T*>(p.a.values), *const b = static_cast<const T*>(p.b.values);
         T* const c = static_cast<T*>(p.result);
-        constexpr std::int64_t together = 32;  // rows, dealt to the threads in turn
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads(p.threads)
-#endif
-        for (int thread = 0; thread < p.threads; ++thread)
-            for (std::int64_t row = thread * together; row < p.a.rows;
-                 row += row % together == together - 1 ? 1 + (p.threads - 1) * together : 1) {
-                T* const sum = static_cast<T*>(p.sums) + thread * p.width;
-                [[maybe_unused]] std::uint32_t* const mark = p.marks + (masked ? thread * p.width : 0);
-                const auto stamp = static_cast<std::uint32_t>(row + 1);
-                const auto begin = p.start[row], end = p.start[row + 1];
-                if (begin == end) continue;
-                for (auto k = begin; k < end; ++k) {
-                    sum[p.column[k]] = G::zero();
-                    if constexpr (masked) mark[p.column[k]] = stamp;
-                }
-                for (auto k = p.a.start[row]; k < p.a.start[row + 1]; ++k) {
-                    const T value = scaled(p.alpha, a[place_a(k)]);
-                    const auto other = p.a.column[k];
-                    for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
-                        const auto column = p.b.column[l];
-                        if constexpr (masked)
-                            if (mark[column] != stamp) continue;
-                        sum[column] = G::add(sum[column], G::times(value, b[place_b(l)]));
-                    }
-                }
-                if constexpr (masked)
-                    with<Same>(p.mask_places, [&](auto place) {
-                        for (auto k = begin; k < end; ++k)
-                            c[place(k)] = G::times(sum[p.column[k]], static_cast<const T*>(p.mask)[place(k)]);
-                    });
-                else
-                    for (auto k = begin; k < end; ++k) c[k] = sum[p.column[k]];
+        for_each_row(p, [&](int thread, std::int64_t row) {
+            T* const sum = static_cast<T*>(p.sums) + thread * p.width;
+            [[maybe_unused]] std::uint32_t* const mark = p.marks + (masked ? thread * p.width : 0);
+            const auto stamp = static_cast<std::uint32_t>(row + 1);
+            const auto begin = p.start[row], end = p.start[row + 1];
+            if (begin == end) return;
+            for (auto k = begin; k < end; ++k) {
+                sum[p.column[k]] = G::zero();
+                if constexpr (masked) mark[p.column[k]] = stamp;
             }
+            for (auto k = p.a.start[row]; k < p.a.start[row + 1]; ++k) {
+                const T value = scaled(p.alpha, a[place_a(k)]);
+                const auto other = p.a.column[k];
+                for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
+                    const auto column = p.b.column[l];
+                    if constexpr (masked)
+                        if (mark[column] != stamp) continue;
+                    sum[column] = G::add(sum[column], G::times(value, b[place_b(l)]));
+                }
+            }
+            if constexpr (masked)
+                under_mask(p, row, [&](std::int64_t k) { return sum[p.column[k]]; });
+            else
+                for (auto k = begin; k < end; ++k) c[k] = sum[p.column[k]];
+        });
+    }
+
+    /// Each nonzero of the mask is the inner product of a row of a, spread out over an array with bits for its nonzeros, and one of the
+    /// second factor's transpose.
+    template <class PlaceA, class PlaceB>
+    static void multiply_dots(const local::SparseRowProduct& p, PlaceA place_a, PlaceB place_b) {
+        const T *const a = static_cast<const T*>(p.a.values), *const b = static_cast<const T*>(p.b.values);
+        for_each_row(p, [&](int thread, std::int64_t row) {
+            T* const spread = static_cast<T*>(p.sums) + thread * p.width;
+            std::uint32_t* const bits = p.marks + thread * p.width;
+            const auto first = p.a.start[row], last = p.a.start[row + 1];
+            if (p.start[row] == p.start[row + 1]) return;
+            for (auto k = first; k < last; ++k) {
+                const auto column = p.a.column[k];
+                const T value = scaled(p.alpha, a[place_a(k)]);
+                const auto bit = std::uint32_t{1} << column % 32;
+                // Nonzeros that differ in labels that are summed have one column.
+                spread[column] = (bits[column / 32] & bit) != 0 ? G::add(spread[column], value) : value;
+                bits[column / 32] |= bit;
+            }
+            under_mask(p, row, [&](std::int64_t k) {
+                T sum = G::zero();
+                const auto other = p.column[k];
+                for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
+                    const auto column = p.b.column[l];
+                    if ((bits[column / 32] >> column % 32 & 1U) != 0) sum = G::add(sum, G::times(spread[column], b[place_b(l)]));
+                }
+                return sum;
+            });
+            for (auto k = first; k < last; ++k) bits[p.a.column[k] / 32] = 0;
+        });
+    }
+
+    /// A row of the result where a mask has nonzeros: sum(k) times the mask's value.
+    template <class Sum>
+    static void under_mask(const local::SparseRowProduct& p, std::int64_t row, Sum&& sum) {
+        T* const c = static_cast<T*>(p.result);
+        const T* const mask = static_cast<const T*>(p.mask);
+        with<Same>(p.mask_places, [&](auto place) {
+            for (auto k = p.start[row]; k < p.start[row + 1]; ++k) c[place(k)] = G::times(sum(k), mask[place(k)]);
+        });
     }
 
     static void add_runs(std::int64_t runs, const std::int64_t* start, const std::int64_t* places, const void* from, void* result) {

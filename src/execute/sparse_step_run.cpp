@@ -227,6 +227,8 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
                                            : block.layout.strides(rank_)[static_cast<std::size_t>(place - block.labels.begin())]);
             }
         }
+        products_ = operand.count;
+        for (const auto& axis : axes_) products_ *= axis.size;
         // The innermost loop runs along what lies next to each other.
         std::stable_sort(axes_.begin(), axes_.end(), [](const auto& a, const auto& b) {
             const auto contiguous = [](const auto& axis) {
@@ -308,9 +310,15 @@ void SparseStepRun::prepare_rows(const RequireBytes& require) {
             if (static_cast<std::int64_t>(order.size()) != count || !is_identity(order)) store(std::move(order), places);
         };
         by_rows(a.count, row_of_a, inner_of_a, row_numbers.count, a_start_, a_columns_, a_places_);
-        by_rows(b.count, inner.numbers, column_of_b, inner.count, b_start_, b_columns_, b_places_);
-        width_ = column_numbers.count;
-        if (step_.has_mask()) take_mask(row_numbers, column_numbers);
+        if (step_.has_mask()) {
+            take_mask(row_numbers, column_numbers);
+            by_dots_ = dots_are_fewer(inner.numbers, column_of_b, inner.count);
+        }
+        if (by_dots_)
+            by_rows(b.count, column_of_b, inner.numbers, column_numbers.count, b_start_, b_columns_, b_places_);
+        else
+            by_rows(b.count, inner.numbers, column_of_b, inner.count, b_start_, b_columns_, b_places_);
+        width_ = by_dots_ ? inner.count : column_numbers.count;
     });
     if (step_.has_mask()) {
         result_count_ = sparse_[2].count;
@@ -323,7 +331,8 @@ void SparseStepRun::prepare_rows(const RequireBytes& require) {
         });
         return add_up(std::move(indices));
     }
-    auto working = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
+    products_ = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
+    auto working = products_;
     if (comm_ != nullptr) working = comm_->maximum(working);
     const auto most = std::min(working, static_cast<std::int64_t>(plan_.result_nonzeros * 2) + (std::int64_t{1} << 20));
     require(most * (static_cast<std::int64_t>(sizeof(std::uint32_t)) + step_.element_bytes));
@@ -339,6 +348,27 @@ void SparseStepRun::prepare_rows(const RequireBytes& require) {
         result_layout_ = plan_.grid.layout_of(step_.output);
     });
     add_up(std::move(indices));
+}
+
+/// Under a mask: does it take fewer steps to go through a row of b's transpose for each nonzero of the mask than through a row of b for
+/// each of a?
+bool SparseStepRun::dots_are_fewer(const std::vector<std::uint32_t>& inner_of_b, const std::vector<std::uint32_t>& column_of_b,
+                                   std::int64_t inner) {
+    std::vector<std::int64_t> in_row(static_cast<std::size_t>(inner), 0), in_column;
+    for (std::size_t k = 0; k < inner_of_b.size(); ++k) {
+        if (column_of_b[k] == sparse::none) continue;
+        ++in_row[inner_of_b[k]];
+        if (column_of_b[k] >= in_column.size()) in_column.resize(column_of_b[k] + 1, 0);
+        ++in_column[column_of_b[k]];
+    }
+    std::int64_t by_rows = 0, by_dots = 0;
+    for (auto k : a_columns_) by_rows += in_row[k];
+    for (std::int64_t k = 0; k < structure_.columns.size(); ++k) {
+        const auto column = structure_.columns[k];
+        by_dots += column < in_column.size() ? in_column[column] : 0;
+    }
+    products_ = std::min(by_dots, by_rows);
+    return by_dots < by_rows;
 }
 
 /// The mask by rows, its columns ascending.
@@ -498,6 +528,7 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
             product.b = {static_cast<std::int64_t>(b_start_.size()) - 1, b_start_.data(), b_columns_.data(), values[1],
                          b_places_.numbers()};
             product.width = width_;
+            product.by_dots = by_dots_;
             product.start = structure_.start.data();
             product.column = structure_.columns.data();
             product.alpha = alpha;

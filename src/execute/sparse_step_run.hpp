@@ -44,6 +44,8 @@ public:
     /// Bytes of indices that the inspection has sent from this rank, and of values that each run sends.
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
     std::int64_t sent_bytes(std::int64_t element_bytes) const;
+    /// Multiplications with nonzeros on this rank.
+    std::int64_t products() const { return products_; }
     /// Memory of the lists on this rank, in bytes.
     std::int64_t list_bytes() const;
     /// What a run takes from the workspace, and what it takes in all.
@@ -83,6 +85,7 @@ private:
     void prepare_dense_factors();
     void prepare_with_dense(const RequireBytes& require);
     void prepare_rows(const RequireBytes& require);
+    bool dots_are_fewer(const std::vector<std::uint32_t>& inner_of_b, const std::vector<std::uint32_t>& column_of_b, std::int64_t inner);
     void take_mask(const sparse::Numbering& rows, const sparse::Numbering& columns);
     IndexColumns indices_of_result(const std::vector<int>& rows, const std::vector<int>& columns, const sparse::Numbering& row_numbers,
                                    const sparse::Numbering& column_numbers) const;
@@ -112,7 +115,8 @@ private:
     std::vector<std::int64_t> a_start_, b_start_;
     std::vector<std::uint32_t> a_columns_, b_columns_;
     Places a_places_, b_places_, mask_places_;
-    std::int64_t width_ = 0;
+    std::int64_t width_ = 0, products_ = 0;
+    bool by_dots_ = false;            // under a mask: inner products of rows; b is transposed
     sparse::RowStructure structure_;  // of the result, or of the mask
     // A dense result.
     Layout sums_;

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "arges/tensor.hpp"
 #include "base/element_at.hpp"
+#include "interface/check_labels.hpp"
 #include "interface/on_host.hpp"
 #include "interface/sparse_statement.hpp"
 #include "interface/statement.hpp"
@@ -103,6 +104,15 @@ std::string explain(const Factor& left, const std::vector<Term>& right, const vo
     check_tensors(left, right);
     if (SparseStatement::is_meant(left, right)) return SparseStatement(left, right, beta, algebra).explain();
     return Statement(left, right, beta, algebra).explain();
+}
+
+std::string explain_on(std::int64_t ranks, const Factor& left, const std::vector<Term>& right, const ElementKernels& algebra) {
+    check_tensors(left, right);
+    if (!SparseStatement::is_meant(left, right))
+        throw InvalidArgument(text_of(left) +
+                              ": a statement without sparse tensors is planned for other ranks in a dry run (World::dry_run)");
+    if (ranks < 1) throw InvalidArgument(text_of(left) + ": a plan for " + std::to_string(ranks) + " ranks; give at least one");
+    return SparseStatement(left, right, algebra.zero, algebra).explain(ranks);
 }
 
 }  // namespace statements

@@ -3,12 +3,11 @@
 
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
-#include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "execute/sparse_match.hpp"
 #include "interface/check_labels.hpp"
-#include "interface/sparse_statement.hpp"
 #include "interface/sparse_symmetry.hpp"
+#include "interface/tensor_state.hpp"
 
 #include <algorithm>
 #include <set>

@@ -4,6 +4,7 @@
 #include "base/digest.hpp"
 #include "base/text.hpp"
 #include "comm/values.hpp"
+#include "execute/sparse_sample.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/right_hand_side.hpp"
 #include "interface/statement.hpp"
@@ -26,6 +27,12 @@ constexpr std::int64_t max_kept_lists = std::int64_t{1} << 30;
 
 /// An intermediate result of a sparse and a dense factor is sparse where it is expected to fill less than this part of its elements.
 constexpr double sparse_fill = 0.125;
+
+/// Multiplications that a nonzero of an intermediate sparse result counts for, which is found and sorted.
+constexpr double result_steps = 10;
+
+/// Factors with fewer nonzeros are not sampled.
+constexpr double least_sampled = 1000;
 
 std::string operand_text(const Factor& factor) {
     std::string extents;
@@ -267,8 +274,62 @@ std::vector<SparseStatement::Operand> SparseStatement::replaced(const std::vecto
     return next;
 }
 
+/// What the counts of a product are kept by.
+std::string SparseStatement::counts_key(const Operand& a, const Operand& b, const std::vector<int>& output) {
+    std::string key;
+    for (const auto* operand : {&a, &b}) {
+        append(key, static_cast<std::int64_t>(operand->sparse->pattern()->identity));
+        append(key, operand->labels);
+    }
+    append(key, kept_labels(a, b, output));
+    return key;
+}
+
+/// Labels of two factors that are left; ascending.
+std::vector<int> SparseStatement::kept_labels(const Operand& a, const Operand& b, std::vector<int> output) {
+    std::erase_if(output, [&](int label) { return !SparseStep::has(a.labels, label) && !SparseStep::has(b.labels, label); });
+    std::sort(output.begin(), output.end());
+    return output;
+}
+
+/// How large the product of two sparse factors is, if that has been found out or can be. Collective where statements run.
+std::optional<ProductCounts> SparseStatement::counts_of(const LabelledTerm& term, const Operand& a, const Operand& b,
+                                                        const std::vector<int>& output) {
+    for (const auto* operand : {&a, &b})
+        if (!operand->sparse || operand->nonzeros < least_sampled || !operand->sparse->symmetry.trivial() ||
+            SparseStep::distinct(operand->labels).size() < operand->labels.size())
+            return {};
+    const auto key = counts_key(a, b, output);
+    if (const auto* const known = world_.sparse_counts().find(key)) return *known;
+    if (!may_sample_ || (world_.size() == 1 && term.operands.size() == 2)) return {};  // on one rank there is nothing to choose
+    SampledFactor of_a, of_b;
+    const auto column = [](const Operand& operand, int label) {
+        const auto mode = std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin();
+        return std::span<const std::int64_t>(operand.sparse->pattern()->indices[static_cast<std::size_t>(mode)]);
+    };
+    const auto kept = kept_labels(a, b, output);
+    for (std::size_t label = 0; label < term.extents.size(); ++label) {
+        const auto l = static_cast<int>(label);
+        const bool in_a = SparseStep::has(a.labels, l), in_b = SparseStep::has(b.labels, l), in_output = SparseStep::has(kept, l);
+        if (in_a && in_b) {
+            of_a.shared.push_back(column(a, l));
+            of_b.shared.push_back(column(b, l));
+            if (!in_output) continue;
+            of_a.common.push_back(column(a, l));
+            of_b.common.push_back(column(b, l));
+        } else if (in_output) {
+            if (in_a) of_a.output.push_back(column(a, l));
+            if (in_b) of_b.output.push_back(column(b, l));
+        }
+    }
+    const auto sent = world_.communicator().traffic().bytes_sent;
+    const auto counts = sample_product(world_.movement_communicator(), of_a, of_b);
+    planned_ += world_.communicator().traffic().bytes_sent - sent;
+    return world_.sparse_counts().use(key) = counts;
+}
+
 /// One sparse factor takes all dense ones at once. Of several, the pair with the fewest expected multiplications comes first.
-SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, const std::vector<Operand>& operands) const {
+SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, const std::vector<Operand>& operands) {
     std::vector<std::size_t> sparse, dense;
     for (std::size_t o = 0; o < operands.size(); ++o) (operands[o].is_sparse ? sparse : dense).push_back(o);
     if (sparse.size() == 1) {
@@ -322,25 +383,38 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
         for (auto other : others) {
             const auto& a = operands[sparse[i]];
             const auto& b = operands[other];
-            const auto common = shared(sparse[i], other);
             const auto mask = b.is_sparse ? mask_for(sparse[i], other) : operands.size();
             // Under a mask nothing larger than it is formed.
-            const auto products = (mask < operands.size() ? 0.5 : 1.0) * a.nonzeros *
-                                  (b.is_sparse ? b.nonzeros : elements(term, b.labels)) / std::max(1.0, elements(term, common));
+            std::vector<std::size_t> taken{sparse[i], other};
+            if (mask < operands.size()) taken.push_back(mask);
+            const auto output = output_of(taken);
+            const auto products_of = [&](std::size_t x, std::size_t y) {
+                if (const auto counts = counts_of(term, operands[x], operands[y], output)) return counts->products;
+                const auto size = operands[y].is_sparse ? operands[y].nonzeros : elements(term, operands[y].labels);
+                return operands[x].nonzeros * size / std::max(1.0, elements(term, shared(x, y)));
+            };
+            auto products = products_of(sparse[i], other);
+            const auto multiplications = products;
+            if (mask < operands.size()) {
+                // Nothing larger than the mask is formed, by rows or by inner products.
+                products = std::min({products, products_of(mask, other), products_of(mask, sparse[i])}) / 2;
+            } else if (b.is_sparse || term.makes_sparse) {
+                products += result_steps * std::min(products, elements(term, output));
+            }
             if (products >= least) continue;
             least = products;
-            best.operands = {sparse[i], other};
+            best.operands = taken;
             if (mask < operands.size()) {
-                best.operands.push_back(mask);
                 best.output = SparseStep::distinct(operands[mask].labels);
-                const auto in_order = output_of(best.operands);
-                if (in_order.size() == best.output.size()) best.output = in_order;
+                if (output.size() == best.output.size()) best.output = output;
                 best.is_sparse = true;
             } else {
-                best.output = output_of(best.operands);
+                best.output = output;
                 // A sparse tensor has a mode: one label more is left, and summed later.
-                if (best.output.empty()) best.output = {common.empty() ? a.labels[0] : common[0]};
-                best.is_sparse = b.is_sparse || std::min(products, elements(term, best.output)) < sparse_fill * elements(term, best.output);
+                if (best.output.empty()) best.output = {shared(sparse[i], other).empty() ? a.labels[0] : shared(sparse[i], other)[0]};
+                // What a sparse result stores follows from the sparse factors alone.
+                best.is_sparse = b.is_sparse || term.makes_sparse ||
+                                 std::min(multiplications, elements(term, best.output)) < sparse_fill * elements(term, best.output);
             }
             best.is_last = term.makes_sparse && operands.size() == best.operands.size() && best.output == term.output;
         }
@@ -348,12 +422,15 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
     return best;
 }
 
-SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice) const {
+SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice) {
     SparseStep step;
     step.label_extents = term.extents;
     step.label_names = term.names;
     step.output = choice.output;
     step.element_bytes = kernels_.size;
+    const auto& first = operands[choice.operands[0]];
+    if (choice.operands.size() > 1 && operands[choice.operands[1]].is_sparse)
+        step.counts = counts_of(term, first, operands[choice.operands[1]], choice.output);
     for (auto o : choice.operands) {
         const auto& operand = operands[o];
         if (operand.is_sparse)
@@ -484,6 +561,8 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
         settle(operand, step.sparse[o], step.output, plan.grid);
         step.sparse[o].layout = operand.sparse->pattern()->layout;
     }
+    if (step.counts)  // patterns may be other ones now, of the same nonzeros
+        world_.sparse_counts().use(counts_key(operands[choice.operands[0]], operands[choice.operands[1]], choice.output)) = *step.counts;
     for (std::size_t o = 0; o < step.sparse.size(); ++o)
         indices.push_back(spans_of(operands[choice.operands[o]].sparse->pattern()->indices));
     auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices, require(text()));
@@ -503,13 +582,31 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
     }
     auto made = std::make_shared<PreparedSparseStep>(world_, std::move(run), bytes);
     made->result = pattern;
-    if (!choice.is_last) made->intermediate = pattern;
+    // Only where the left-hand side is just this result does it keep the pattern itself.
+    const bool is_all = choice.is_last && right_.size() == 1 && beta_ != nullptr && kernels_.is_zero(beta_) && left_symmetry().trivial() &&
+                        terms_[0].excluded.empty() && terms_[0].left == terms_[0].output;
+    if (!is_all) made->intermediate = pattern;
     keep(key_of(step, operands, choice), made);
     return made;
 }
 
-std::string SparseStatement::explain() {
+/// What an inspection has found, if the step is kept.
+std::string SparseStatement::inspected(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const {
+    for (auto o : choice.operands)
+        if (operands[o].is_sparse && (!operands[o].sparse || !operands[o].sparse->symmetry.trivial())) return "";
+    const auto* const kept = world_.sparse_steps().find(key_of(step, operands, choice));
+    if (kept == nullptr) return "";
+    const auto& run = (*kept)->product();
+    std::string text = "  inspected: a run sends " + with_commas(run.sent_bytes(kernels_.size)) +
+                       " bytes from this rank, the inspection has sent " + with_commas(run.inspected_bytes()) +
+                       "; multiplications on this rank " + with_commas(run.products());
+    if (const auto pattern = (*kept)->result.lock()) text += "; nonzeros of the result " + with_commas(pattern->total);
+    return text + "\n";
+}
+
+std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
     check();
+    const auto ranks = other_ranks.value_or(world_.size());
     free_bytes_ = world_.free_bytes();
     auto options = world_.plan_options();
     options.memory_limit = free_bytes_;
@@ -517,6 +614,9 @@ std::string SparseStatement::explain() {
     for (std::size_t t = 0; t < right_.size(); ++t) {
         const auto& term = terms_[t];
         if (term.is_dense) {
+            if (other_ranks)
+                throw InvalidArgument(text_of(left_) +
+                                      ": a term without sparse factors is planned for other ranks in a dry run (World::dry_run)");
             const std::vector<Term> alone{right_[t]};
             text += Statement(left_, alone, t == 0 ? beta_ : nullptr, kernels_).explain();
             continue;
@@ -528,11 +628,17 @@ std::string SparseStatement::explain() {
             if (!choice.is_sparse) {
                 std::vector<std::int64_t> lengths;
                 for (int label : choice.output) lengths.push_back(step.extent(label));
-                step.result =
-                    DenseOperand{choice.output, new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ""};
+                if (choice.is_last && !left_.sparse && left_symmetry().trivial())
+                    step.result = DenseOperand{term.left, left_.tensor->layout, ""};
+                else
+                    step.result =
+                        DenseOperand{choice.output, new_layout(world_, lengths, Symmetry::none(static_cast<int>(lengths.size()))), ""};
             }
-            const auto plan = plan_sparse_step(step, world_.size(), options);
+            if (other_ranks)
+                for (auto& operand : step.sparse) operand.layout = {};
+            const auto plan = plan_sparse_step(step, ranks, options);
             text += "step " + std::to_string(number) + ": " + to_string(plan, step);
+            if (!other_ranks) text += inspected(step, operands, choice);
             if (choice.is_last) break;
             Operand result{choice.output,        nullptr,         nullptr, false, "result " + std::to_string(number),
                            plan.result_nonzeros, choice.is_sparse};

@@ -9,6 +9,7 @@
 #include "plan/product/product.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -50,8 +51,8 @@ public:
     SparseStatement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra);
     /// Collective.
     void run();
-    /// The plans as text, by expected counts. Local.
-    std::string explain();
+    /// The plans as text, by expected counts, and what inspections have found. Local. @param ranks  other ones than there are
+    std::string explain(std::optional<std::int64_t> ranks = {});
 
     /// Is a tensor of the statement sparse?
     static bool is_meant(const Factor& left, const std::vector<Term>& right);
@@ -101,11 +102,15 @@ private:
     LabelledTerm labelled(const Term& term) const;
     void agree_on_terms();
     std::string text() const;
+    std::string inspected(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
     double elements(const LabelledTerm& term, const std::vector<int>& labels) const;
     static std::vector<Operand> counted(std::vector<Operand> operands);
     static std::vector<Operand> replaced(const std::vector<Operand>& operands, const Choice& choice, Operand result);
-    Choice next_step(const LabelledTerm& term, const std::vector<Operand>& operands) const;
-    SparseStep step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice) const;
+    static std::vector<int> kept_labels(const Operand& a, const Operand& b, std::vector<int> output);
+    static std::string counts_key(const Operand& a, const Operand& b, const std::vector<int>& output);
+    std::optional<ProductCounts> counts_of(const LabelledTerm& term, const Operand& a, const Operand& b, const std::vector<int>& output);
+    Choice next_step(const LabelledTerm& term, const std::vector<Operand>& operands);
+    SparseStep step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice);
     std::string key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
     std::shared_ptr<PreparedSparseStep> prepared(SparseStep step, std::vector<Operand>& operands, const Choice& choice,
                                                  std::shared_ptr<const SparsePattern>& pattern);
@@ -139,6 +144,7 @@ private:
     Product left_alone_;                   ///< where there are no terms
     std::shared_ptr<TensorState> target_;  ///< where a dense result is made
     std::int64_t free_bytes_ = 0;          ///< on the rank that has least
+    bool may_sample_ = false;              ///< all ranks run the statement
     std::int64_t planned_ = 0;
 };
 

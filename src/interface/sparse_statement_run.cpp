@@ -81,6 +81,7 @@ void SparseStatement::run() {
     const CollectiveCall call(world_.movement_communicator(), "a statement");
     const Stopwatch watch;
     agree_on_terms();
+    may_sample_ = true;
     const auto before = world_.communicator().traffic();
     const auto planned_before = world_.planned_bytes();
     if (left_.sparse)

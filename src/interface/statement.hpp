@@ -6,7 +6,6 @@
 #include "base/first_error.hpp"
 #include "interface/prepared_term.hpp"
 #include "interface/tensor_state.hpp"
-#include "plan/product/structural_sum.hpp"
 
 #include <complex>
 #include <string>

@@ -7,6 +7,7 @@
 #include "comm/communicator.hpp"
 #include "layout/layout.hpp"
 #include "plan/product/plan_options.hpp"
+#include "plan/sparse/sparse_step.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -52,6 +53,8 @@ public:
     RecentMap<std::shared_ptr<PreparedTerm>>& prepared() { return prepared_; }
     /// Steps with sparse factors by the text that identifies them. Only collective calls change what is kept.
     RecentMap<std::shared_ptr<PreparedSparseStep>>& sparse_steps() { return sparse_steps_; }
+    /// How large products of two sparse factors are, by their patterns and labels.
+    RecentMap<ProductCounts>& sparse_counts() { return sparse_counts_; }
     /// How often products have run, by the text that identifies them and the places of their tensors. Only collective calls change it.
     RecentMap<std::int64_t>& runs() { return runs_; }
     /// Right-hand sides that have the symmetry of their output, by what that follows from.
@@ -125,6 +128,7 @@ private:
     std::unordered_map<const void*, std::uint64_t> digests_;
     RecentMap<std::shared_ptr<PreparedTerm>> prepared_{1000};
     RecentMap<std::shared_ptr<PreparedSparseStep>> sparse_steps_{64};
+    RecentMap<ProductCounts> sparse_counts_{1000};
     RecentMap<std::int64_t> runs_{10000};
     RecentMap<bool> symmetric_sums_{1000};
     std::uint64_t patterns_ = 0;

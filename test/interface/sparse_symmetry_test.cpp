@@ -276,7 +276,9 @@ TEST_F(SparseSymmetry, FunctionsOfElementsKeepIt) {
     squares["ab"] = map([](double x) { return x * x; }, S["ab"]);
     for (std::size_t k = 0; k < expected.size(); ++k) EXPECT_EQ(all_of(squares)[k], expected[k] * expected[k]);
     const auto before = S.gather();
-    if (S.nonzeros() > 0) EXPECT_THROW((S["ab"] = map([](double x) { return x * x + 1; }, S["ab"])), InvalidArgument);
+    if (S.nonzeros() > 0) {
+        EXPECT_THROW((S["ab"] = map([](double x) { return x * x + 1; }, S["ab"])), InvalidArgument);
+    }
     EXPECT_EQ(S.gather(), before);
 }
 

@@ -41,7 +41,9 @@ double occupied(double tuples, double nonzeros) { return tuples <= 0 ? 0 : -tupl
 
 class Pricer {
 public:
-    Pricer(const SparseStep& step, const PlanOptions& options) : step_(step), options_(options) {}
+    Pricer(const SparseStep& step, const PlanOptions& options) : step_(step), options_(options), slots_(size(step.output)) {
+        if (step.counts && step.counts->nonzeros) slots_ = slots_for(step.counts->products, *step.counts->nonzeros);
+    }
 
     SparseStepPlan price(const LabelGrid& grid) const {
         SparseStepPlan plan;
@@ -77,7 +79,8 @@ public:
         } else {
             plan.result_nonzeros = expected_nonzeros(step_);
             // Parts of sums: each rank of those that share them may have most of the elements.
-            const auto part = step_.has_mask() ? here[2] : std::min(plan.products, occupied(local_size(grid, step_.output), plan.products));
+            const auto part =
+                step_.has_mask() ? here[2] : std::min(plan.products, occupied(slots_ / parts(grid, step_.output), plan.products));
             plan.memory_bytes += part * nonzero_bytes(step_.output, step_.element_bytes);
             sorted += part;
             if (summed > 1) plan.result_bytes = part * nonzero_bytes(step_.output, step_.element_bytes);
@@ -92,8 +95,9 @@ public:
         return plan;
     }
 
-    /// Multiplications of two sparse factors whose nonzeros lie at random.
+    /// Multiplications of two sparse factors.
     double expected_products() const {
+        if (step_.counts) return step_.counts->products;
         double shared = 1;
         for (int label : SparseStep::distinct(step_.sparse[0].labels))
             if (SparseStep::has(step_.sparse[1].labels, label)) shared *= std::max(1.0, extent(label));
@@ -127,8 +131,20 @@ private:
         return product;
     }
 
+    /// So many tuples that products at random would occupy as many as the result has nonzeros.
+    static double slots_for(double products, double nonzeros) {
+        double low = std::max(1.0, nonzeros), high = low;
+        while (high < 1e18 && occupied(high, products) < nonzeros) high *= 2;
+        for (int i = 0; i < 60; ++i) {
+            const auto middle = (low + high) / 2;
+            (occupied(middle, products) < nonzeros ? low : high) = middle;
+        }
+        return high;
+    }
+
     const SparseStep& step_;
     const PlanOptions& options_;
+    double slots_;  // that the result's nonzeros share
 };
 
 }  // namespace
@@ -261,6 +277,7 @@ double expected_nonzeros(const SparseStep& step) {
     const Pricer pricer(step, {});
     if (step.sparse.size() == 2) {
         const auto products = pricer.expected_products();
+        if (step.counts && step.counts->nonzeros) return *step.counts->nonzeros;
         return std::min(products, occupied(pricer.size(step.output), products));
     }
     std::vector<int> from_sparse;

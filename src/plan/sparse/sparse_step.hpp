@@ -20,6 +20,12 @@ struct SparseOperand {
     std::string name{};                    ///< for explanations
 };
 
+/// How large a product of two sparse factors is.
+struct ProductCounts {
+    double products = 0;             ///< multiplications
+    std::optional<double> nonzeros;  ///< of the result
+};
+
 /// A dense factor, or a dense result.
 struct DenseOperand {
     std::vector<int> labels;  ///< of its dimensions
@@ -37,6 +43,7 @@ struct SparseStep {
     std::vector<int> output;             ///< labels of the result, each once
     std::optional<DenseOperand> result;  ///< where a dense result lies; none: it is sparse
     std::int64_t element_bytes = 8;
+    std::optional<ProductCounts> counts;  ///< of the first two sparse factors, from samples; none: nonzeros lie at random
 
     std::int64_t extent(int label) const { return label_extents[static_cast<std::size_t>(label)]; }
     bool has_output(int label) const;
