@@ -1,5 +1,7 @@
 #include "sparse/row_structure.hpp"
 
+#include "base/first_error.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <omp.h>
@@ -58,24 +60,6 @@ private:
     std::int64_t count_ = 0;
 };
 
-/// Calls f(set, row) for each row with its columns.
-template <class F>
-void for_each_row(const RowPattern& a, const RowPattern& b, std::int64_t width, F&& f) {
-    const int threads = omp_get_max_threads();
-    std::vector<ColumnSet> sets(static_cast<std::size_t>(threads), ColumnSet(width));
-    for (auto& set : sets) set.reserve();
-#pragma omp parallel num_threads(threads)
-    {
-        auto& set = sets[static_cast<std::size_t>(omp_get_thread_num())];
-#pragma omp for schedule(dynamic, rows_together)
-        for (std::int64_t row = 0; row < a.rows(); ++row) {
-            set.add(a, b, row);
-            f(set, row);
-            set.clear();
-        }
-    }
-}
-
 }  // namespace
 
 std::int64_t products_of(const RowPattern& a, const RowPattern& b) {
@@ -89,10 +73,43 @@ RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std:
     RowStructure result;
     result.start = Buffer<std::int64_t>(a.rows() + 1);
     result.start[0] = 0;
-    for_each_row(a, b, width, [&](const ColumnSet& set, std::int64_t row) { result.start[row + 1] = set.count(); });
+    const int threads = omp_get_max_threads();
+    std::vector<ColumnSet> sets(static_cast<std::size_t>(threads), ColumnSet(width));
+    for (auto& set : sets) set.reserve();
+    // Rows together have an array of their own, until it is known where they begin.
+    const auto groups = (a.rows() + rows_together - 1) / rows_together;
+    std::vector<Buffer<std::uint32_t>> columns(static_cast<std::size_t>(groups));
+    FirstError error;
+#pragma omp parallel num_threads(threads)
+    {
+        auto& set = sets[static_cast<std::size_t>(omp_get_thread_num())];
+        std::vector<std::uint32_t> together;
+#pragma omp for schedule(dynamic)
+        for (std::int64_t group = 0; group < groups; ++group)
+            error.run([&] {
+                together.clear();
+                for (auto row = group * rows_together; row < std::min(a.rows(), (group + 1) * rows_together); ++row) {
+                    set.add(a, b, row);
+                    const auto before = together.size();
+                    together.resize(before + static_cast<std::size_t>(set.count()));
+                    set.write(together.data() + before);
+                    set.clear();
+                    result.start[row + 1] = set.count();
+                }
+                auto& own = columns[static_cast<std::size_t>(group)];
+                own = Buffer<std::uint32_t>(static_cast<std::int64_t>(together.size()));
+                std::copy(together.begin(), together.end(), own.data());
+            });
+    }
+    error.rethrow();
     for (std::int64_t row = 0; row < a.rows(); ++row) result.start[row + 1] += result.start[row];
     result.columns = Buffer<std::uint32_t>(result.start[a.rows()]);
-    for_each_row(a, b, width, [&](ColumnSet& set, std::int64_t row) { set.write(result.columns.data() + result.start[row]); });
+#pragma omp parallel for schedule(dynamic)
+    for (std::int64_t group = 0; group < groups; ++group) {
+        auto& own = columns[static_cast<std::size_t>(group)];
+        std::copy_n(own.data(), own.size(), result.columns.data() + result.start[group * rows_together]);
+        own = {};
+    }
     return result;
 }
 
