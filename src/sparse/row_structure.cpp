@@ -26,13 +26,17 @@ public:
         count_ = 0;
         for (auto k = a.start[static_cast<std::size_t>(row)]; k < a.start[static_cast<std::size_t>(row) + 1]; ++k) {
             const auto other = static_cast<std::size_t>(a.columns[static_cast<std::size_t>(k)]);
-            for (auto l = b.start[other]; l < b.start[other + 1]; ++l) {
-                const auto column = b.columns[static_cast<std::size_t>(l)];
-                auto& word = bits_[column >> 6U];
-                const auto bit = std::uint64_t{1} << (column & 63U);
-                if (word == 0) touched_.push_back(column >> 6U);
-                count_ += (word & bit) == 0 ? 1 : 0;
-                word |= bit;
+            const auto* column = b.columns.data() + b.start[other];
+            const auto* const end = b.columns.data() + b.start[other + 1];
+            while (column != end) {  // columns of one word go together: they mostly ascend
+                const auto place = *column >> 6U;
+                std::uint64_t here = 0;
+                do here |= std::uint64_t{1} << (*column & 63U);
+                while (++column != end && *column >> 6U == place);
+                auto& word = bits_[place];
+                if (word == 0) touched_.push_back(place);
+                count_ += std::popcount(here & ~word);
+                word |= here;
             }
         }
     }
