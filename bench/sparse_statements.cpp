@@ -4,7 +4,7 @@
 // The first run inspects the nonzeros; the median is that of later ones, with `fresh` runs of products of two sparse tensors inspected
 // again each time. --write leaves the matrices as text, row, column and value, for other programs.
 #include "arges/arges.hpp"
-#include "base/splitmix.hpp"
+#include "sparse_matrices.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +20,8 @@ using arges::Labels;
 using arges::SparseTensor;
 using arges::Tensor;
 using arges::World;
+using arges::bench::mesh;
+using arges::bench::rmat;
 
 struct Settings {
     int scale = 16, mesh = 40, repeats = 5;
@@ -39,40 +41,6 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     return values[values.size() / 2];
-}
-
-/// Each rank makes its share of the edges.
-SparseTensor<double> rmat(const World& world, int scale) {
-    const std::int64_t vertices = std::int64_t{1} << scale, edges = 8 * vertices;
-    arges::SparseEntries<double> mine;
-    mine.indices.resize(2);
-    for (auto e = world.rank(); e < edges; e += world.size()) {
-        std::int64_t row = 0, column = 0;
-        for (int level = 0; level < scale; ++level) {
-            const double u =
-                arges::unit_interval(arges::splitmix(static_cast<std::uint64_t>(e) * 64 + static_cast<std::uint64_t>(level) + 1));
-            row = 2 * row + (u >= 0.76 ? 1 : 0);
-            column = 2 * column + ((u >= 0.57 && u < 0.76) || u >= 0.95 ? 1 : 0);
-        }
-        mine.indices[0].push_back(row);
-        mine.indices[1].push_back(column);
-        mine.values.push_back(1 + static_cast<double>(e % 7));
-    }
-    return SparseTensor<double>::from_entries(world, {vertices, vertices}, mine, arges::Duplicates::keep_first, "A");
-}
-
-SparseTensor<double> mesh(const World& world, std::int64_t n) {
-    arges::SparseEntries<double> mine;
-    mine.indices.resize(2);
-    for (auto v = world.rank(); v < n * n * n; v += world.size())
-        for (std::int64_t d = 0; d < 27; ++d) {
-            const auto x = v % n + d % 3 - 1, y = v / n % n + d / 3 % 3 - 1, z = v / n / n + d / 9 - 1;
-            if (std::min({x, y, z}) < 0 || std::max({x, y, z}) >= n) continue;
-            mine.indices[0].push_back(v);
-            mine.indices[1].push_back(x + n * (y + n * z));
-            mine.values.push_back(d == 13 ? 26 : -1);
-        }
-    return SparseTensor<double>::from_entries(world, {n * n * n, n * n * n}, mine, arges::Duplicates::refuse, "M");
 }
 
 /// The lower triangle without values: 1 for each edge in either direction.

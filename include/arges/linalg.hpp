@@ -93,8 +93,9 @@ struct SvdResult {
 /// tolerance (but at least 1 where there is a singular value). The vectors' phases are arbitrary. Tall and wide matrices are
 /// reduced by TSQR first. Then: bidiagonal form, divide and conquer (Gu and Eisenstat, SIAM J. Matrix Anal. Appl. 16, 1995), and
 /// back; absolute errors of singular values are of the order of round-off times the largest one. Randomized: Halko, Martinsson,
-/// Tropp, SIAM Review 53 (2011), algorithms 4.4 and 5.1. Collective.
-/// @throws InvalidArgument for a rank below 1, a negative tolerance, or a randomized SVD without a rank
+/// Tropp, SIAM Review 53 (2011), algorithms 4.4 and 5.1; A may then be sparse, and nothing as large as the matrix is made (its residual is
+/// a difference of squares, and is not seen below the root of round-off). Collective.
+/// @throws InvalidArgument for a rank below 1, a negative tolerance, a randomized SVD without a rank, or an exact one of a sparse tensor
 template <class T>
 SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options = {});
 

@@ -1,46 +1,13 @@
 #include "execute/sparse_step_run.hpp"
 
+#include "execute/sparse_step_lists.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
 #include <omp.h>
 
 namespace arges {
-
-namespace {
-
-/// Labels of the first list that the second has, or has not.
-std::vector<int> chosen(const std::vector<int>& labels, const std::vector<int>& others, bool in_others) {
-    std::vector<int> result;
-    for (int label : labels)
-        if (SparseStep::has(others, label) == in_others) result.push_back(label);
-    return result;
-}
-
-constexpr std::int64_t most_narrow = std::numeric_limits<std::uint32_t>::max();
-
-template <class P>
-void store(std::vector<std::int64_t> numbers, P& places) {
-    const bool narrow = std::all_of(numbers.begin(), numbers.end(), [](auto n) { return n <= most_narrow; });
-    if (narrow)
-        places.narrow.assign(numbers.begin(), numbers.end());
-    else
-        places.wide = std::move(numbers);
-}
-
-bool is_identity(const std::vector<std::int64_t>& order) {
-    for (std::size_t i = 0; i < order.size(); ++i)
-        if (order[i] != static_cast<std::int64_t>(i)) return false;
-    return true;
-}
-
-std::vector<std::int64_t> lengths_of(const SparseStep& step, const std::vector<int>& labels) {
-    std::vector<std::int64_t> result;
-    for (int label : labels) result.push_back(step.extent(label));
-    return result;
-}
-
-}  // namespace
 
 SparseStepRun::SparseStepRun(const Communicator* comm, const SparseStep& step, const SparseStepPlan& plan,
                              const std::vector<IndexSpans>& indices, const RequireBytes& require)
@@ -97,171 +64,6 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
 const std::span<const std::int64_t>& SparseStepRun::column(const Arrived& operand, int label) const {
     return operand
         .columns[static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin())];
-}
-
-/// Where the elements of an array begin that belong to nonzeros.
-std::vector<std::int64_t> SparseStepRun::offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand,
-                                                    std::span<const std::int64_t> positions) const {
-    std::vector<std::int64_t> result(positions.size(), 0);
-    if (is_idle()) return result;
-    const auto strides = layout.strides(rank_);
-    const auto count = static_cast<std::int64_t>(positions.size());
-    for (std::size_t d = 0; d < labels.size(); ++d) {
-        if (!SparseStep::has(operand.labels, labels[d])) continue;
-        const auto* const index = column(operand, labels[d]).data();
-        const auto parts = part(labels[d]), stride = strides[d];
-#pragma omp parallel for schedule(static)
-        for (std::int64_t k = 0; k < count; ++k)
-            result[static_cast<std::size_t>(k)] += index[positions[static_cast<std::size_t>(k)]] / parts * stride;
-    }
-    return result;
-}
-
-/// The arrays of dense factors: labels that the sparse one lacks come first, so that vectors run along them.
-void SparseStepRun::prepare_dense_factors() {
-    const auto& own = sparse_[0].labels;
-    for (const auto& operand : step_.dense) {
-        auto& block = dense_.emplace_back();
-        const auto labels = SparseStep::distinct(operand.labels);
-        block.labels = chosen(labels, own, false);
-        const auto rest = chosen(labels, own, true);
-        block.labels.insert(block.labels.end(), rest.begin(), rest.end());
-        block.layout = plan_.grid.array(step_.label_extents, block.labels, Spread::replicated);
-        const bool in_place = operand.labels == block.labels && operand.layout.symmetry().trivial() &&
-                              (operand.layout == block.layout || (comm_ == nullptr && !operand.layout.has_padding()));
-        if (in_place) {
-            block.layout = operand.layout;
-            continue;
-        }
-        Movement spec;
-        spec.from = operand.layout;
-        spec.to = block.layout;
-        spec.from_labels = operand.labels;
-        spec.to_labels = block.labels;
-        spec.label_extents = step_.label_extents;
-        spec.terms = {spec.identity()};
-        block.move = std::make_unique<MovementRun>(comm_, spec, rank_);
-    }
-}
-
-void SparseStepRun::prepare_dense_result() {
-    const auto& own = sparse_[0].labels;
-    const auto& result = *step_.result;
-    // Labels that no factor has: the result is repeated along them when it moves out.
-    auto labels = step_.output;
-    std::erase_if(labels, [&](int label) { return !step_.in_factors(label); });
-    auto order = chosen(labels, own, false);
-    const auto rest = chosen(labels, own, true);
-    order.insert(order.end(), rest.begin(), rest.end());
-    sums_ = plan_.grid.array(step_.label_extents, order, Spread::partial);
-    const bool in_place = result.labels == order && result.layout.symmetry().trivial() && sums_.copies() == 1 &&
-                          (result.layout == sums_ || (comm_ == nullptr && !result.layout.has_padding()));
-    if (in_place) {
-        sums_ = result.layout;
-    } else {
-        Movement spec;
-        spec.from = sums_;
-        spec.to = result.layout;
-        spec.from_labels = order;
-        spec.to_labels = result.labels;
-        spec.label_extents = step_.label_extents;
-        spec.terms = {spec.identity()};
-        move_out_ = std::make_unique<MovementRun>(comm_, spec, rank_);
-    }
-    step_.output = order;
-}
-
-void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
-    auto& operand = sparse_[0];
-    agree(comm_, [&] {
-        prepare_dense_factors();
-        if (step_.result) prepare_dense_result();
-    });
-    const auto in_rows = chosen(step_.output, operand.labels, true), in_loops = step_.dense_labels();
-    const bool own_order = !step_.result && in_rows.size() == operand.labels.size();  // every nonzero is a row of the result
-    const auto list = static_cast<std::int64_t>(sizeof(std::int64_t)) * (3 + static_cast<std::int64_t>(step_.dense.size()));
-    require(operand.move->most() * list);
-    std::int64_t loops = 1;
-    IndexColumns indices;
-    agree(comm_, [&] {
-        sparse::Runs runs;
-        if (own_order) {
-            runs.order.resize(static_cast<std::size_t>(operand.count));
-            std::iota(runs.order.begin(), runs.order.end(), std::int64_t{0});
-            runs.start.resize(static_cast<std::size_t>(operand.count) + 1);
-            std::iota(runs.start.begin(), runs.start.end(), std::int64_t{0});
-        } else {
-            // The result's last label is slowest, as in its array.
-            std::vector<int> rows(in_rows.rbegin(), in_rows.rend()), others = chosen(operand.labels, in_rows, false);
-            sparse::Columns by_row, also;
-            for (int label : rows) by_row.push_back(column(operand, label));
-            for (int label : others) also.push_back(column(operand, label));
-            rows.insert(rows.end(), others.begin(), others.end());
-            runs = sparse::sorted_runs(operand.count, by_row, also, lengths_of(step_, rows));
-        }
-        run_start_ = runs.start;
-        if (!is_identity(runs.order)) store(runs.order, places_);
-        for (auto& block : dense_) {
-            block.has_offsets = !chosen(block.labels, operand.labels, true).empty();
-            if (block.has_offsets) store(offsets_in(block.layout, block.labels, operand, runs.order), block);
-        }
-        std::vector<std::int64_t> firsts;
-        for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run)
-            firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
-        if (operand.count == 0) run_start_ = {0};
-        const auto result_strides = step_.result && !is_idle() ? sums_.strides(rank_) : std::vector<std::int64_t>(step_.output.size(), 0);
-        for (int label : in_loops) {
-            auto& axis = axes_.emplace_back();
-            axis.size = local_extent(label);
-            if (step_.result) {
-                const auto place = std::find(step_.output.begin(), step_.output.end(), label);
-                if (place != step_.output.end()) axis.result = result_strides[static_cast<std::size_t>(place - step_.output.begin())];
-            } else if (step_.has_output(label)) {
-                axis.result = loops;
-                loops *= axis.size;
-            }
-            for (const auto& block : dense_) {
-                const auto place = std::find(block.labels.begin(), block.labels.end(), label);
-                axis.factors.push_back(place == block.labels.end() || is_idle()
-                                           ? 0
-                                           : block.layout.strides(rank_)[static_cast<std::size_t>(place - block.labels.begin())]);
-            }
-        }
-        products_ = operand.count;
-        for (const auto& axis : axes_) products_ *= axis.size;
-        // The innermost loop runs along what lies next to each other.
-        std::stable_sort(axes_.begin(), axes_.end(), [](const auto& a, const auto& b) {
-            const auto contiguous = [](const auto& axis) {
-                return (axis.result == 1 ? 2 : 0) + std::count(axis.factors.begin(), axis.factors.end(), 1);
-            };
-            return contiguous(a) < contiguous(b);
-        });
-        if (step_.result) {
-            run_target_ = offsets_in(sums_, step_.output, operand, firsts);
-            return;
-        }
-        result_step_ = loops;
-        result_count_ = static_cast<std::int64_t>(firsts.size()) * loops;
-        result_layout_ = plan_.grid.layout_of(step_.output);
-        has_pattern_of_operand_ = own_order && in_loops.empty() && may_share_pattern();
-        if (has_pattern_of_operand_) return;
-        for (int label : step_.output) {
-            auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
-            const auto loop = std::find(in_loops.begin(), in_loops.end(), label);
-            if (loop == in_loops.end()) {
-                const auto& from = column(operand, label);
-                for (std::size_t k = 0; k < to.size(); ++k)
-                    to[k] = from[static_cast<std::size_t>(firsts[k / static_cast<std::size_t>(loops)])];
-                continue;
-            }
-            std::int64_t before = 1;
-            for (auto other = in_loops.begin(); other != loop; ++other)
-                if (step_.has_output(*other)) before *= local_extent(*other);
-            for (std::size_t k = 0; k < to.size(); ++k)
-                to[k] = coordinate(label) + static_cast<std::int64_t>(k) / before % local_extent(label) * part(label);
-        }
-    });
-    if (!step_.result && !has_pattern_of_operand_) add_up(std::move(indices));
 }
 
 /// Nothing of the last sparse operand moves or is repeated, so that the result may have its nonzeros in its order.
@@ -433,8 +235,10 @@ std::int64_t SparseStepRun::sent_bytes(std::int64_t element_bytes) const {
     std::int64_t elements = 0;
     for (const auto& operand : sparse_)
         if (!operand.move->stays()) elements += operand.move->sent();
-    for (const auto& block : dense_)
+    for (const auto& block : dense_) {
         if (block.move) elements += block.move->volume().sent;
+        if (block.rows) elements += block.rows->sent();
+    }
     if (move_out_) elements += move_out_->volume().sent;
     if (merge_) elements += merge_->sent();
     return elements * element_bytes;
@@ -451,6 +255,7 @@ std::int64_t SparseStepRun::list_bytes() const {
         add(block.narrow);
         add(block.wide);
         if (block.move) bytes += block.move->list_bytes();
+        if (block.rows) bytes += block.rows->list_bytes();
     }
     for (const auto* places : {&places_, &a_places_, &b_places_, &mask_places_}) {
         add(places->narrow);
@@ -469,9 +274,9 @@ std::int64_t SparseStepRun::workspace_bytes(std::int64_t element_bytes) const {
     std::int64_t bytes = 0, messages = 0;
     const auto add = [&](std::int64_t count, std::int64_t size) { bytes += Workspace::padded(count * size); };
     for (const auto& block : dense_) {
-        if (!block.move) continue;
-        add(block.layout.local_size(rank_), element_bytes);
-        messages = std::max(messages, block.move->workspace_elements());
+        if (!block.move && !block.rows) continue;
+        add(block_size(block), element_bytes);
+        messages = std::max(messages, block.move ? block.move->workspace_elements() : block.rows->workspace_elements());
     }
     if (move_out_) {
         add(sums_.local_size(rank_), element_bytes);
@@ -561,11 +366,13 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
         const auto conjugate = conjugated[sparse_.size() + f];
         const void* elements = dense[f];
         void* array = nullptr;
-        if (block.move || (conjugate && kernels.is_complex)) {
-            agree(comm_, [&] { array = workspace.take(block.layout.local_size(rank_), kernels.size); });
+        if (block.move || block.rows || (conjugate && kernels.is_complex)) {
+            agree(comm_, [&] { array = workspace.take(block_size(block), kernels.size); });
             elements = array;
         }
-        if (block.move) {
+        if (block.rows) {
+            error.run([&] { block.rows->run(kernels, dense[f], array, conjugate && kernels.is_complex, workspace); });
+        } else if (block.move) {
             error.run([&] { block.move->run(kernels, dense[f], array, nullptr, kernels.zero, conjugate, workspace); });
         } else if (array != nullptr) {
             local::ListedTransfer list;

@@ -5,6 +5,7 @@
 #include "arges/element_kernels.hpp"
 #include "arges/sparse_kernels.hpp"
 #include "base/workspace.hpp"
+#include "execute/dense_rows.hpp"
 #include "execute/sparse_move.hpp"
 #include "plan/sparse/sparse_step.hpp"
 #include "redistribute/movement_run.hpp"
@@ -65,7 +66,9 @@ private:
     struct Block {
         std::vector<int> labels;  // of its dimensions there
         Layout layout;
-        std::unique_ptr<MovementRun> move;  // null: it is used where it lies
+        std::unique_ptr<MovementRun> move;  // null: it is used where it lies, or rows are brought
+        std::unique_ptr<DenseRows> rows;    // only those that nonzeros need
+        std::vector<std::int64_t> row_of;   // by nonzero, while offsets are made
         std::vector<std::uint32_t> narrow;  // offsets of the nonzeros
         std::vector<std::int64_t> wide;
         bool has_offsets = false;
@@ -83,6 +86,9 @@ private:
     bool is_idle() const { return rank_ >= plan_.grid.ranks(); }
     Arrived arrived(const SparseOperand& operand, const IndexSpans& indices, const RequireBytes& require);
     void prepare_dense_factors();
+    void choose_rows(const RequireBytes& require);
+    std::int64_t block_size(const Block& block) const { return block.rows ? block.rows->size() : block.layout.local_size(rank_); }
+    std::vector<std::int64_t> block_strides(const Block& block) const;
     void prepare_with_dense(const RequireBytes& require);
     void prepare_rows(const RequireBytes& require);
     bool dots_are_fewer(const std::vector<std::uint32_t>& inner_of_b, const std::vector<std::uint32_t>& column_of_b, std::int64_t inner);

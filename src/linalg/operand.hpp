@@ -2,11 +2,13 @@
 #pragma once
 
 #include "base/digest.hpp"
+#include "interface/sparse_state.hpp"
 #include "linalg/distributed_matrix.hpp"
 #include "linalg/matricization.hpp"
 
 #include <memory>
 #include <string>
+#include <tuple>
 
 namespace arges::linalg {
 
@@ -14,12 +16,16 @@ namespace arges::linalg {
 inline std::uint64_t digest_of(const MatrixGrid& grid) { return Digest().add(grid.rows).add(grid.columns).add(grid.block).value(); }
 template <class T>
 std::uint64_t digest_of(const IndexedTensor<T>& A) {
-    const auto& tensor = A.factor().tensor;  // Operand refuses labels without one
-    return Digest().add(A.factor().labels.names()).add(tensor ? tensor->world->digest(tensor->shape()) : 0).value();
+    const auto& [tensor, sparse] = std::tie(A.factor().tensor, A.factor().sparse);  // Operand refuses labels without one
+    const auto shape = sparse ? sparse->pattern()->identity : tensor ? tensor->world->digest(tensor->shape()) : 0;
+    return Digest().add(A.factor().labels.names()).add(shape).value();
 }
 template <class T>
 const Communicator* ranks_of(const IndexedTensor<T>& A) {
-    return A.factor().tensor ? A.factor().tensor->world->movement_communicator() : nullptr;
+    const auto& factor = A.factor();
+    return factor.sparse   ? factor.sparse->world->movement_communicator()
+           : factor.tensor ? factor.tensor->world->movement_communicator()
+                           : nullptr;
 }
 
 /// An operand: its state, its labels, and an unpacked copy where it has symmetry.
@@ -45,6 +51,9 @@ public:
 
 private:
     static const TensorState& checked(const IndexedTensor<T>& A, const std::string& what) {
+        if (A.factor().sparse)
+            throw InvalidArgument(what + " of " + A.factor().sparse->title() +
+                                  ", which is sparse: of sparse tensors there is svd() with SvdMethod::randomized; else take to_dense()");
         if (!A.factor().tensor) throw InvalidArgument(what + ": labels without a tensor; label one by Tensor::operator[]");
         return *A.factor().tensor;
     }

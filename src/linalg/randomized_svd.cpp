@@ -23,12 +23,12 @@ std::vector<std::string> barred(std::vector<std::string> rows, const std::vector
 template <class T>
 class RangeFinder {
 public:
-    RangeFinder(const Tensor<T>& A, const Matricization& labels)
-        : A_(A), all_(labels_by_dimension(labels)), rows_(labels.rows), columns_(labels.columns) {}
+    RangeFinder(const World& world, const Factor& A, const Matricization& labels)
+        : world_(world), A_(Factor{A.tensor, labels_by_dimension(labels), false, A.sparse}), rows_(labels.rows), columns_(labels.columns) {}
 
     /// Orthonormal vectors, rows x `width`, whose span is close to that of the leading left singular vectors.
     Tensor<T> operator()(std::int64_t width, int powers, std::uint64_t seed) const {
-        Tensor<T> vectors(A_.world(), joined(columns_.extents, {width}), "random");
+        Tensor<T> vectors(world_, joined(columns_.extents, {width}), "random");
         vectors.fill_random(seed, -1, 1);
         auto range = orthonormal(times(vectors), rows_);
         for (int i = 0; i < powers; ++i) range = orthonormal(times(orthonormal(adjoint_times(range), columns_)), rows_);
@@ -36,26 +36,26 @@ public:
     }
     /// Q^H A, width x columns.
     Tensor<T> project(const Tensor<T>& Q) const {
-        Tensor<T> result(A_.world(), joined({Q.extents().back()}, columns_.extents), "projected");
-        result[label_first(joint, columns_.labels)] = conj(Q[with_label(rows_.labels, joint)]) * A_[all_];
+        Tensor<T> result(world_, joined({Q.extents().back()}, columns_.extents), "projected");
+        result[label_first(joint, columns_.labels)] = conj(Q[with_label(rows_.labels, joint)]) * A_;
         return result;
     }
 
 private:
     Tensor<T> times(const Tensor<T>& vectors) const {
-        Tensor<T> result(A_.world(), joined(rows_.extents, {vectors.extents().back()}), "range");
-        result[with_label(rows_.labels, joint)] = A_[all_] * vectors[with_label(columns_.labels, joint)];
+        Tensor<T> result(world_, joined(rows_.extents, {vectors.extents().back()}), "range");
+        result[with_label(rows_.labels, joint)] = A_ * vectors[with_label(columns_.labels, joint)];
         return result;
     }
     Tensor<T> adjoint_times(const Tensor<T>& vectors) const {
-        Tensor<T> result(A_.world(), joined(columns_.extents, {vectors.extents().back()}), "range");
-        result[with_label(columns_.labels, joint)] = conj(A_[all_]) * vectors[with_label(rows_.labels, joint)];
+        Tensor<T> result(world_, joined(columns_.extents, {vectors.extents().back()}), "range");
+        result[with_label(columns_.labels, joint)] = conj(A_) * vectors[with_label(rows_.labels, joint)];
         return result;
     }
     static Tensor<T> orthonormal(const Tensor<T>& vectors, const MatrixSide& side) { return qr(vectors[barred(side.labels, {joint})]).Q; }
 
-    const Tensor<T>& A_;
-    std::vector<std::string> all_;
+    const World& world_;
+    IndexedTensor<T> A_;
     const MatrixSide &rows_, &columns_;
 };
 
@@ -76,13 +76,12 @@ std::pair<std::int64_t, double> cut(const std::vector<R>& s, double norm, const 
 }  // namespace
 
 template <class T>
-SvdResult<T> randomized_svd(const Tensor<T>& A, const Matricization& labels, const SvdOptions& options) {
+SvdResult<T> randomized_svd(const World& world, const Factor& A, double norm, const Matricization& labels, const SvdOptions& options) {
     const auto smaller = std::min(labels.rows.size, labels.columns.size);
     const auto rank = std::min(*options.rank, smaller);
     const auto width = std::min(smaller - rank, options.oversampling) + rank;
-    const auto norm = static_cast<double>(A.norm());
     if (!std::isfinite(norm)) throw InvalidArgument(labels.text + ": an element of the matrix is infinite or not a number");
-    const RangeFinder<T> finder(A, labels);
+    const RangeFinder<T> finder(world, A, labels);
     const auto Q = finder(width, options.power_iterations, options.seed);
     const auto projected = finder.project(Q);
     SvdOptions small;
@@ -96,7 +95,7 @@ SvdResult<T> randomized_svd(const Tensor<T>& A, const Matricization& labels, con
     result.s.resize(static_cast<std::size_t>(kept));
     if (options.left) {
         const auto inner = result.U.slice({0, 0}, {width, kept});
-        result.U = Tensor<T>(A.world(), joined(labels.rows.extents, {kept}), "U");
+        result.U = Tensor<T>(world, joined(labels.rows.extents, {kept}), "U");
         result.U[with_label(labels.rows.labels, "_r")] = Q[with_label(labels.rows.labels, joint)] * inner[{joint.c_str(), "_r"}];
     }
     if (options.right) {
@@ -109,7 +108,8 @@ SvdResult<T> randomized_svd(const Tensor<T>& A, const Matricization& labels, con
     return result;
 }
 
-#define ARGES_INSTANTIATE(T) template SvdResult<T> randomized_svd(const Tensor<T>&, const Matricization&, const SvdOptions&);
+#define ARGES_INSTANTIATE(T)                                                                                                               \
+    template SvdResult<T> randomized_svd(const World&, const Factor&, double, const Matricization&, const SvdOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 
 }  // namespace arges::linalg

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 namespace arges {
 
@@ -75,6 +76,36 @@ void check_options(const SvdOptions& options, const std::string& text) {
                               number(options.power_iterations) + " power iterations; they must not be negative");
 }
 
+/// Nothing as large as the matrix is made, but with checks one element after another of the product of the factors.
+template <class T>
+SvdResult<T> of_sparse(const IndexedTensor<T>& A, const SvdOptions& options) {
+    const auto& state = A.factor().sparse;
+    const auto labels = parse_matricization(A.factor().labels, state->lengths(), state->title());
+    check_options(options, labels.text);
+    if (options.method != SvdMethod::randomized)
+        throw InvalidArgument("svd of " + labels.text +
+                              ", which is sparse, by its exact method; set SvdOptions::method to SvdMethod::randomized, or "
+                              "take to_dense()");
+    if (std::min(labels.rows.size, labels.columns.size) == 0)
+        throw InvalidArgument("svd of " + labels.text + ": the matrix has no elements");
+    const SparseTensor<T> tensor(state);
+    const auto norm = tensor.norm();
+    auto result = randomized_svd<T>(state->world_handle, A.factor(), norm, labels, options);
+    if (options.left && options.checks) result.checks.orthogonality = orthogonality(result.U);
+    if (options.right && options.checks)
+        result.checks.orthogonality = std::max(result.checks.orthogonality, orthogonality(result.Vh, true));
+    if (!options.checks || !options.left || !options.right || norm == 0) return result;
+    // |A - U S Vh|^2 = |A|^2 - 2 Re <U S Vh, A> + |S|^2.
+    double squares = norm * norm;
+    const auto s = as_tensor<T>(state->world_handle, result.s);
+    for (auto x : result.s) squares += static_cast<double>(x) * static_cast<double>(x);
+    const T inner =
+        IndexedTensor<T>(Factor{nullptr, labels_by_dimension(labels), false, state}) *
+        conj(result.U[with_label(labels.rows.labels, joint)] * s[{joint.c_str()}] * result.Vh[label_first(joint, labels.columns.labels)]);
+    result.checks.residual = std::sqrt(std::max(0.0, squares - 2 * static_cast<double>(std::real(inner)))) / norm;
+    return result;
+}
+
 }  // namespace
 
 template <class T>
@@ -82,11 +113,13 @@ SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options) {
     const CollectiveCall call(ranks_of(A), "svd", digest_of(A), options.rank.value_or(0), options.tolerance, options.absolute_tolerance,
                               options.left, options.right, options.method, options.oversampling, options.power_iterations, options.seed,
                               options.checks, digest_of(options.grid));
+    if (A.factor().sparse) return of_sparse(A, options);
     Operand<T> a(A, "svd");
     const auto& labels = a.labels;
     check_options(options, labels.text);
     const bool randomized = options.method == SvdMethod::randomized && std::min(labels.rows.size, labels.columns.size) > 0;
-    auto result = randomized ? randomized_svd(a.tensor(), labels, options) : exact<T>(a.plain(), labels, options);
+    auto result =
+        randomized ? randomized_svd<T>(a.world(), A.factor(), a.tensor().norm(), labels, options) : exact<T>(a.plain(), labels, options);
     if (options.checks) {
         if (options.left && options.right) result.checks.residual = residual(A, labels, result.U, &result.s, result.Vh);
         if (options.left) result.checks.orthogonality = orthogonality(result.U);

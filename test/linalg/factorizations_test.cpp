@@ -208,6 +208,15 @@ TEST(Svd, RandomizedFindsWhatIsThere) {
             const auto two = svd(tensor[c.labels], options);
             EXPECT_NEAR(two.discarded, std::sqrt(s[2] * s[2] + s[3] * s[3] + s[4] * s[4]), 20 * rounding<T>(A.m, A.n) * s[0]);
             EXPECT_NEAR(two.checks.residual * A.norm(), two.discarded, 20 * rounding<T>(A.m, A.n) * s[0]);
+            // Of a sparse tensor the same.
+            const auto sparse = SparseTensor<T>::from_dense(tensor);
+            const auto same = svd(sparse[c.labels], options);
+            for (std::size_t i = 0; i < 2; ++i) EXPECT_NEAR(static_cast<double>(same.s[i]), s[i], 20 * rounding<T>(A.m, A.n) * s[0]);
+            EXPECT_NEAR(same.checks.residual * A.norm(), two.discarded, std::sqrt(20 * rounding<T>(A.m, A.n)) * s[0]);
+            EXPECT_LE(same.checks.orthogonality, 5 * rounding<T>(A.m, A.n));
+            options.method = SvdMethod::exact;
+            EXPECT_THROW(svd(sparse[c.labels], options), InvalidArgument);
+            EXPECT_THROW(qr(sparse[c.labels]), InvalidArgument);
         }
     });
 }

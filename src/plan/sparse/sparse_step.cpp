@@ -64,7 +64,7 @@ public:
             plan.memory_bytes += here.back() * (nonzero_bytes(operand.labels, step_.element_bytes) + 16);
         }
         for (const auto& operand : step_.dense) {
-            const auto bytes = local_size(grid, SparseStep::distinct(operand.labels)) * element;
+            const auto bytes = dense_size(grid, SparseStep::distinct(operand.labels), here[0]) * element;
             plan.memory_bytes += bytes;
             plan.dense_bytes += bytes;
         }
@@ -122,6 +122,13 @@ private:
         double product = 1;
         for (int label : labels) product *= std::ceil(extent(label) / part(grid, label));
         return product;
+    }
+    /// Elements of a dense factor on a rank: whole blocks, or the rows that so many nonzeros need, where rows are not divided.
+    double dense_size(const LabelGrid& grid, const std::vector<int>& labels, double nonzeros) const {
+        std::vector<int> in_row, free;
+        for (int label : labels) (SparseStep::has(step_.sparse[0].labels, label) ? in_row : free).push_back(label);
+        const auto rows = local_size(grid, in_row);
+        return (parts(grid, free) > 1 || in_row.empty() ? rows : occupied(rows, nonzeros)) * local_size(grid, free);
     }
     /// How much more the rank with most has than the mean, because labels do not divide evenly.
     double imbalance(const LabelGrid& grid, const std::vector<int>& labels) const {

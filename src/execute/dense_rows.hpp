@@ -1,0 +1,55 @@
+/// Rows of a dense tensor that nonzeros need, brought from the ranks that have them, and no others.
+#pragma once
+
+#include "arges/element_kernels.hpp"
+#include "base/workspace.hpp"
+#include "comm/communicator.hpp"
+#include "execute/sparse_move.hpp"
+#include "layout/layout.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace arges {
+
+/// Who asks whom for which rows is found once; then elements are moved along the lists. A row has all elements along the other dimensions,
+/// which lie on one rank.
+class DenseRows {
+public:
+    /// Rows lie on one rank each: the layout has no symmetry, and spreads row dimensions only.
+    static bool is_possible(const Layout& from, const std::vector<int>& free_dimensions);
+
+    /// Collective. @param comm  of several ranks
+    /// @param row_dimensions   of the tensor, whose indices name a row
+    /// @param free_dimensions  the others, the fastest of the result first
+    /// @param rows             different rows that this rank needs, an index for each row dimension
+    DenseRows(const Communicator& comm, const Layout& from, const std::vector<int>& row_dimensions, const std::vector<int>& free_dimensions,
+              const IndexColumns& rows);
+
+    /// Where each row comes to lie, in the order of the constructor; given away.
+    std::vector<std::int64_t> take_places() { return std::move(places_); }
+    /// Elements of a row, and of all rows of this rank.
+    std::int64_t row_size() const { return row_size_; }
+    std::int64_t size() const { return rows_ * row_size_; }
+    /// Elements that this rank sends to others, and that it packs for that.
+    std::int64_t sent() const { return static_cast<std::int64_t>(from_.size()) * row_size_ - own_ * row_size_; }
+    std::int64_t workspace_elements() const { return static_cast<std::int64_t>(from_.size()) * row_size_; }
+    std::int64_t inspected_bytes() const { return inspected_bytes_; }
+    std::int64_t list_bytes() const {
+        return static_cast<std::int64_t>((from_.size() + sends_.size() + receives_.size()) * sizeof(std::int64_t));
+    }
+
+    /// Brings the rows. Collective. @param from the tensor's elements on this rank  @param to room for size() elements
+    void run(const ElementKernels& kernels, const void* from, void* to, bool conjugate, Workspace& workspace) const;
+
+private:
+    const Communicator* comm_;
+    std::int64_t rows_ = 0, row_size_ = 1, own_ = 0;
+    std::vector<std::int64_t> places_;
+    std::vector<std::int64_t> sends_, receives_;  // rows, by rank
+    std::vector<std::int64_t> from_;              // offsets of rows that are sent, by rank
+    std::vector<std::int64_t> sizes_, strides_;   // of the free dimensions on this rank
+    std::int64_t inspected_bytes_ = 0;
+};
+
+}  // namespace arges

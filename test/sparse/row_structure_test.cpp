@@ -1,0 +1,103 @@
+// Coordinates as runs and numbers, and the nonzeros of products of matrices by rows, against maps and sets.
+#include "sparse/coordinates.hpp"
+#include "sparse/row_structure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+namespace arges::sparse {
+namespace {
+
+using Tuple = std::vector<std::int64_t>;
+
+std::vector<std::vector<std::int64_t>> random_columns(std::size_t columns, std::size_t count, const Tuple& lengths,
+                                                      std::mt19937_64& random) {
+    std::vector<std::vector<std::int64_t>> result(columns);
+    for (std::size_t c = 0; c < columns; ++c)
+        for (std::size_t k = 0; k < count; ++k)
+            result[c].push_back(static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(lengths[c])));
+    return result;
+}
+
+Tuple tuple_of(const std::vector<std::vector<std::int64_t>>& columns, std::size_t k) {
+    Tuple x;
+    for (const auto& column : columns) x.push_back(column[k]);
+    return x;
+}
+
+TEST(Coordinates, RunsAndNumbersAreThoseOfAMap) {
+    std::mt19937_64 random(3);
+    for (int round = 0; round < 200; ++round) {
+        SCOPED_TRACE(round);
+        const std::size_t width = 1 + random() % 3, count = random() % 60;
+        Tuple lengths;
+        for (std::size_t c = 0; c < width; ++c)
+            lengths.push_back(std::vector<std::int64_t>{1, 2, 5, 40, std::int64_t{1} << 40, std::int64_t{1} << 62}[random() % 6]);
+        const auto columns = random_columns(width, count, lengths, random), others = random_columns(width, 30, lengths, random);
+        std::map<Tuple, std::vector<std::int64_t>> expected;
+        for (std::size_t k = 0; k < count; ++k) expected[tuple_of(columns, k)].push_back(static_cast<std::int64_t>(k));
+        const Columns spans(columns.begin(), columns.end()), other_spans(others.begin(), others.end());
+        const auto runs = sorted_runs(static_cast<std::int64_t>(count), spans, {}, lengths);
+        if (count > 0) {
+            ASSERT_EQ(static_cast<std::size_t>(runs.count()), expected.size());
+        }
+        std::size_t run = 0;
+        for (const auto& [x, places] : expected) {
+            const std::vector<std::int64_t> found(runs.order.begin() + runs.start[run], runs.order.begin() + runs.start[run + 1]);
+            EXPECT_EQ(found, places);
+            ++run;
+        }
+        const auto numbering = numbered(static_cast<std::int64_t>(count), spans, lengths);
+        ASSERT_EQ(static_cast<std::size_t>(numbering.count), expected.size());
+        std::uint32_t number = 0;
+        for (const auto& [x, places] : expected) {
+            for (auto k : places) EXPECT_EQ(numbering.numbers[static_cast<std::size_t>(k)], number);
+            EXPECT_EQ(tuple_of(numbering.tuples, number), x);
+            ++number;
+        }
+        const auto known = looked_up(numbering, 30, other_spans, lengths);
+        for (std::size_t k = 0; k < 30; ++k) {
+            const auto place = expected.find(tuple_of(others, k));
+            EXPECT_EQ(known[k], place == expected.end() ? none : static_cast<std::uint32_t>(std::distance(expected.begin(), place)));
+        }
+    }
+}
+
+TEST(RowStructure, HasTheNonzerosOfTheProduct) {
+    std::mt19937_64 random(4);
+    for (int round = 0; round < 100; ++round) {
+        SCOPED_TRACE(round);
+        const auto rows = static_cast<std::int64_t>(random() % 200), inner = static_cast<std::int64_t>(1 + random() % 50),
+                   width = static_cast<std::int64_t>(1 + random() % 400);
+        const auto matrix = [&](std::int64_t n, std::int64_t m, std::vector<std::int64_t>& start, std::vector<std::uint32_t>& columns) {
+            start = {0};
+            for (std::int64_t i = 0; i < n; ++i) {
+                for (std::uint64_t k = random() % 6; k > 0; --k)
+                    columns.push_back(static_cast<std::uint32_t>(random() % static_cast<std::uint64_t>(m)));
+                start.push_back(static_cast<std::int64_t>(columns.size()));
+            }
+        };
+        std::vector<std::int64_t> a_start, b_start;
+        std::vector<std::uint32_t> a_columns, b_columns;
+        matrix(rows, inner, a_start, a_columns);
+        matrix(inner, width, b_start, b_columns);
+        const auto found = structure_of_product({a_start, a_columns}, {b_start, b_columns}, width);
+        std::int64_t products = 0;
+        for (std::int64_t i = 0; i < rows; ++i) {
+            std::set<std::uint32_t> expected;
+            for (auto k = a_start[static_cast<std::size_t>(i)]; k < a_start[static_cast<std::size_t>(i) + 1]; ++k) {
+                const auto j = a_columns[static_cast<std::size_t>(k)];
+                for (auto l = b_start[j]; l < b_start[j + 1]; ++l, ++products) expected.insert(b_columns[static_cast<std::size_t>(l)]);
+            }
+            const std::vector<std::uint32_t> row(found.columns.data() + found.start[i], found.columns.data() + found.start[i + 1]);
+            EXPECT_EQ(row, std::vector<std::uint32_t>(expected.begin(), expected.end()));
+        }
+        EXPECT_EQ(products_of({a_start, a_columns}, {b_start, b_columns}), products);
+    }
+}
+
+}  // namespace
+}  // namespace arges::sparse
