@@ -57,16 +57,16 @@ public:
             here.push_back(static_cast<double>(operand.nonzeros) / parts(grid, own) * imbalance(grid, own));
             const bool stays = operand.layout && *operand.layout == grid.layout_of(operand.labels);
             if (!stays || grid.copies_of(own).size() > 1) {
-                plan.sparse_bytes += here.back() * nonzero_bytes(operand.labels, step_.element_bytes);
+                plan.sparse_bytes += here.back() * nonzero_bytes(operand.labels, step_.element_bytes) * elsewhere(grid);
                 sorted += here.back();
-                messages += static_cast<double>(grid.ranks());
+                messages += std::min(static_cast<double>(grid.ranks()), here.back());
             }
             plan.memory_bytes += here.back() * (nonzero_bytes(operand.labels, step_.element_bytes) + 16);
         }
         for (const auto& operand : step_.dense) {
             const auto bytes = dense_size(grid, SparseStep::distinct(operand.labels), here[0]) * element;
             plan.memory_bytes += bytes;
-            plan.dense_bytes += bytes;
+            plan.dense_bytes += bytes * elsewhere(grid);
         }
         double loops = 1;
         for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
@@ -130,6 +130,8 @@ private:
         const auto rows = local_size(grid, in_row);
         return (parts(grid, free) > 1 || in_row.empty() ? rows : occupied(rows, nonzeros)) * local_size(grid, free);
     }
+    /// The part of what a rank gets that it has not by chance.
+    static double elsewhere(const LabelGrid& grid) { return 1 - 1 / static_cast<double>(grid.ranks()); }
     /// How much more the rank with most has than the mean, because labels do not divide evenly.
     double imbalance(const LabelGrid& grid, const std::vector<int>& labels) const {
         double product = 1;
@@ -203,7 +205,7 @@ SparseLayout LabelGrid::layout_of(const std::vector<int>& labels) const {
     for (std::size_t l = 0; l < parts.size(); ++l) {
         const auto place = std::find(labels.begin(), labels.end(), static_cast<int>(l));
         if (parts[l] > 1 && place != labels.end())
-            result.digits.push_back({static_cast<int>(place - labels.begin()), 1, parts[l], steps[l]});
+            result.digits.push_back({static_cast<int>(place - labels.begin()), 1, parts[l], steps[l], by_hash});
     }
     return result;
 }
@@ -250,7 +252,7 @@ SparseLayout LabelGrid::result_layout(const std::vector<std::int64_t>& extents, 
     const auto steps = strides();
     for (std::size_t l = 0; l < parts.size(); ++l) {
         if (parts[l] == 1 || SparseStep::has(labels, static_cast<int>(l))) continue;
-        result.digits.push_back({static_cast<int>(longest - labels.begin()), divisor, parts[l], steps[l]});
+        result.digits.push_back({static_cast<int>(longest - labels.begin()), divisor, parts[l], steps[l], by_hash});
         divisor *= parts[l];
     }
     return result;
@@ -300,7 +302,7 @@ double expected_nonzeros(const SparseStep& step) {
 
 SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options) {
     const Pricer pricer(step, options);
-    std::vector<SparseStepPlan> plans{pricer.price({std::vector<std::int64_t>(step.label_extents.size(), 1)})};
+    std::vector<SparseStepPlan> plans{pricer.price({std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1})};
     for (auto factor : prime_factors(ranks)) {
         std::vector<SparseStepPlan> next;
         std::set<std::vector<std::int64_t>> known;

@@ -57,9 +57,11 @@ struct SparseStep {
     static std::vector<int> distinct(const std::vector<int>& labels);
 };
 
-/// Ranks in a grid over labels: a label is spread cyclically over its parts. rank = sum of coordinate * stride; the first label is fastest.
+/// Ranks in a grid over labels: a label is spread cyclically over its parts, or by a hash where there are no dense factors. rank = sum of
+/// coordinate * stride; the first label is fastest.
 struct LabelGrid {
     std::vector<std::int64_t> parts;  ///< by label
+    bool by_hash = false;             ///< how a label's indices are spread
 
     std::int64_t ranks() const;
     std::vector<std::int64_t> strides() const;
