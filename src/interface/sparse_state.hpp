@@ -82,6 +82,7 @@ public:
     std::shared_ptr<WorldState> world;
     std::string name;
     const Symmetry symmetry;  // the nonzeros are representatives of its orbits
+    int moves = 0;            // how often statements have put its nonzeros elsewhere
 
 private:
     /// With the pattern of another tensor. Local.

@@ -28,6 +28,9 @@ constexpr std::int64_t max_kept_lists = std::int64_t{1} << 30;
 /// An intermediate result of a sparse and a dense factor is sparse where it is expected to fill less than this part of its elements.
 constexpr double sparse_fill = 0.125;
 
+/// How often a tensor's nonzeros are put elsewhere.
+constexpr int most_moves = 3;
+
 /// Multiplications that a nonzero of an intermediate sparse result counts for, which is found and sorted.
 constexpr double result_steps = 10;
 
@@ -484,15 +487,19 @@ void SparseStatement::keep(const std::string& key, const std::shared_ptr<Prepare
     if (made->bytes() <= std::min(max_kept_lists, world_.least_free_bytes() / 4)) world_.sparse_steps().use(key) = made;
 }
 
-/// Puts the nonzeros of a user's tensor, which lie anywhere, where a grid needs them, and leaves them there.
-void SparseStatement::settle(Operand& operand, const SparseOperand& labels, const std::vector<int>& rows, const LabelGrid& grid) {
+/// Puts the nonzeros of a user's tensor where a grid needs them, and leaves them there. @param is_shared  it is there with other labels,
+/// too
+void SparseStatement::settle(Operand& operand, const SparseOperand& labels, const std::vector<int>& rows, const LabelGrid& grid,
+                             bool is_shared) {
     if (!operand.own) return;
     auto& tensor = *operand.own;
     const auto pattern_before = tensor.pattern();
     const auto& pattern = *pattern_before;
     const auto wanted = grid.layout_of(labels.labels);
     if (SparseStep::distinct(labels.labels).size() < labels.labels.size() || grid.copies_of(labels.labels).size() > 1) return;
-    if (pattern.layout) return;  // statements that want it elsewhere move its values, along lists that they keep
+    // Statements that want it elsewhere in turn do not move it to and fro: then they move its values, along lists that they keep.
+    if (pattern.layout && (*pattern.layout == wanted || is_shared || tensor.moves >= most_moves)) return;
+    ++tensor.moves;
     const auto* const comm = world_.movement_communicator();
     const auto columns = spans_of(pattern.indices);
     const SparseMove move(comm, columns, nullptr, wanted, {0});
@@ -558,7 +565,9 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
     std::vector<IndexSpans> indices;
     for (std::size_t o = 0; o < step.sparse.size(); ++o) {
         auto& operand = operands[choice.operands[o]];
-        settle(operand, step.sparse[o], step.output, plan.grid);
+        const auto uses =
+            std::count_if(choice.operands.begin(), choice.operands.end(), [&](auto other) { return operands[other].own == operand.own; });
+        settle(operand, step.sparse[o], step.output, plan.grid, uses > 1);
         step.sparse[o].layout = operand.sparse->pattern()->layout;
     }
     if (step.counts)  // patterns may be other ones now, of the same nonzeros

@@ -116,7 +116,7 @@ private:
                                                  std::shared_ptr<const SparsePattern>& pattern);
     bool is_usable(const PreparedSparseStep& kept, bool makes_pattern, std::shared_ptr<const SparsePattern>& pattern) const;
     void keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made);
-    void settle(Operand& operand, const SparseOperand& labels, const std::vector<int>& rows, const LabelGrid& grid);
+    void settle(Operand& operand, const SparseOperand& labels, const std::vector<int>& rows, const LabelGrid& grid, bool is_shared);
     Operand negated(const Operand& operand) const;
     std::shared_ptr<SparseState> projected(const SparseState& sum, const LabelledTerm& labels);
     Operand without_excluded(const LabelledTerm& labels, Operand result);
