@@ -2,12 +2,9 @@
 /// Loops of products with sparse factors. They are compiled for each algebra, as those of dense ones are (algebra.hpp).
 #pragma once
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -281,24 +278,37 @@ struct Sparse {
             }
         }
 
-        /// The innermost axis is summed: in `lanes` parts, which vectors hold.
-        void add_sum(const local::SparseLoopAxis& axis, const T& value, const Rows& at, T* to, bool contiguous) const {
-            constexpr std::int64_t lanes = std::max<std::int64_t>(1, 64 / static_cast<std::int64_t>(sizeof(T)));
-            const auto& last = ready_.back();
-            std::int64_t i = 0;
-            if (contiguous && last.size() == 2 && axis.size >= lanes) {
-                const T *const x = at[last[0]], *const y = at[last[1]];
-                std::array<T, lanes> part;
-                for (std::int64_t l = 0; l < lanes; ++l) part[static_cast<std::size_t>(l)] = G::times(x[l], y[l]);
-                for (i = lanes; i + lanes <= axis.size; i += lanes) {
+        static constexpr std::int64_t lanes = std::max<std::int64_t>(1, 64 / static_cast<std::int64_t>(sizeof(T)));
+
+        /// Sum of products of `count` rows over the first entries of an axis, in `lanes` parts, which vectors hold; `i` is where it ends.
+        template <std::size_t count>
+        static T sum_in_lanes(const std::array<const T*, count>& rows, std::int64_t size, std::int64_t& i) {
+            const auto product = [&](std::int64_t k) {
+                T result = G::times(rows[0][k], rows[1][k]);
+                for (std::size_t n = 2; n < count; ++n) result = G::times(result, rows[n][k]);
+                return result;
+            };
+            std::array<T, lanes> part;
+            for (std::int64_t l = 0; l < lanes; ++l) part[static_cast<std::size_t>(l)] = product(l);
+            for (i = lanes; i + lanes <= size; i += lanes) {
 #ifdef _OPENMP
 #pragma omp simd
 #endif
-                    for (std::int64_t l = 0; l < lanes; ++l)
-                        part[static_cast<std::size_t>(l)] = G::add(part[static_cast<std::size_t>(l)], G::times(x[i + l], y[i + l]));
-                }
-                T sum = part[0];
-                for (std::size_t l = 1; l < static_cast<std::size_t>(lanes); ++l) sum = G::add(sum, part[l]);
+                for (std::int64_t l = 0; l < lanes; ++l)
+                    part[static_cast<std::size_t>(l)] = G::add(part[static_cast<std::size_t>(l)], product(i + l));
+            }
+            T sum = part[0];
+            for (std::size_t l = 1; l < static_cast<std::size_t>(lanes); ++l) sum = G::add(sum, part[l]);
+            return sum;
+        }
+
+        /// The innermost axis is summed.
+        void add_sum(const local::SparseLoopAxis& axis, const T& value, const Rows& at, T* to, bool contiguous) const {
+            const auto& last = ready_.back();
+            std::int64_t i = 0;
+            if (contiguous && axis.size >= lanes && (last.size() == 2 || last.size() == 3)) {
+                const T sum = last.size() == 2 ? sum_in_lanes<2>({at[last[0]], at[last[1]]}, axis.size, i)
+                                               : sum_in_lanes<3>({at[last[0]], at[last[1]], at[last[2]]}, axis.size, i);
                 *to = G::add(*to, G::times(value, sum));
             }
             for (; i < axis.size; ++i) {
@@ -325,15 +335,17 @@ struct Sparse {
         });
     }
 
-    /// Calls f(thread, row) for the rows of a product; a row is one thread's.
+    /// Calls f(thread, row) for the rows of a product; threads take some rows at a time.
     template <class F>
     static void for_each_row(const local::SparseRowProduct& p, F&& f) {
+        constexpr std::int64_t together = 16;
+        std::atomic<std::int64_t> next{0};
 #ifdef _OPENMP
-#pragma omp parallel for schedule(dynamic, 16) num_threads(p.threads)
-        for (std::int64_t row = 0; row < p.a.rows; ++row) f(omp_get_thread_num(), row);
-#else
-        for (std::int64_t row = 0; row < p.a.rows; ++row) f(0, row);
+#pragma omp parallel for schedule(static, 1) num_threads(p.threads)
 #endif
+        for (int thread = 0; thread < p.threads; ++thread)
+            for (auto begin = next.fetch_add(together); begin < p.a.rows; begin = next.fetch_add(together))
+                for (auto row = begin; row < std::min(begin + together, p.a.rows); ++row) f(thread, row);
     }
 
     static void multiply_rows(const local::SparseRowProduct& p) {

@@ -217,20 +217,27 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
         result_layout_ = plan_.grid.layout_of(step_.output);
         has_pattern_of_operand_ = own_order && in_loops.empty() && may_share_pattern();
         if (has_pattern_of_operand_) return;
+        const auto runs_here = static_cast<std::int64_t>(firsts.size());
         for (int label : step_.output) {
             auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
             const auto loop = std::find(in_loops.begin(), in_loops.end(), label);
-            if (loop == in_loops.end()) {
-                const auto& from = column(operand, label);
-                for (std::size_t k = 0; k < to.size(); ++k)
-                    to[k] = from[static_cast<std::size_t>(firsts[k / static_cast<std::size_t>(loops)])];
-                continue;
+            std::vector<std::int64_t> along(static_cast<std::size_t>(loops), 0);  // the label's indices in the elements of a run
+            if (loop != in_loops.end()) {
+                std::int64_t before = 1;
+                for (auto other = in_loops.begin(); other != loop; ++other)
+                    if (step_.has_output(*other)) before *= local_extent(*other);
+                for (std::int64_t l = 0; l < loops; ++l)
+                    along[static_cast<std::size_t>(l)] = coordinate(label) + l / before % local_extent(label) * part(label);
             }
-            std::int64_t before = 1;
-            for (auto other = in_loops.begin(); other != loop; ++other)
-                if (step_.has_output(*other)) before *= local_extent(*other);
-            for (std::size_t k = 0; k < to.size(); ++k)
-                to[k] = coordinate(label) + static_cast<std::int64_t>(k) / before % local_extent(label) * part(label);
+            const std::int64_t* const from = loop == in_loops.end() ? column(operand, label).data() : nullptr;
+#pragma omp parallel for schedule(static)
+            for (std::int64_t run = 0; run < runs_here; ++run) {
+                auto* const own = to.data() + run * loops;
+                if (from != nullptr)
+                    std::fill_n(own, loops, from[firsts[static_cast<std::size_t>(run)]]);
+                else
+                    std::copy(along.begin(), along.end(), own);
+            }
         }
     });
     if (!step_.result && !has_pattern_of_operand_) add_up(std::move(indices));

@@ -3,7 +3,6 @@
 #include "execute/sparse_step_lists.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <omp.h>
 

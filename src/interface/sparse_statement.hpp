@@ -8,6 +8,7 @@
 #include "interface/tensor_state.hpp"
 #include "plan/product/product.hpp"
 
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,6 +43,17 @@ private:
     WorldState& world_;  // which holds it
     std::int64_t held_;
 };
+
+/// Numbers as parts of a text that something is kept by.
+inline void append(std::string& key, std::int64_t number) {
+    char bytes[sizeof number];
+    std::memcpy(bytes, &number, sizeof number);
+    key.append(bytes, sizeof number);
+}
+inline void append(std::string& key, const std::vector<int>& labels) {
+    append(key, static_cast<std::int64_t>(labels.size()));
+    for (int label : labels) append(key, label);
+}
 
 /// left = right + beta * left where a tensor is sparse. The left-hand side is changed when all terms have been computed.
 class SparseStatement {

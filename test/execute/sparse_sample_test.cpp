@@ -1,5 +1,4 @@
 // Sampled sizes of products of two sparse factors against counts of all of them.
-#include "arges/world.hpp"
 #include "execute/sparse_sample.hpp"
 
 #include <gtest/gtest.h>
