@@ -3,10 +3,19 @@
 #include "execute/sparse_step_lists.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <numeric>
 #include <omp.h>
+#include <optional>
 
 namespace arges {
+
+namespace {
+
+/// A factor has so many times more nonzeros than another that those are picked out which the other meets.
+constexpr std::int64_t much_larger = 8;
+
+}  // namespace
 
 SparseStepRun::SparseStepRun(const Communicator* comm, const SparseStep& step, const SparseStepPlan& plan,
                              const std::vector<IndexSpans>& indices, const RequireBytes& require)
@@ -83,20 +92,38 @@ void SparseStepRun::prepare_rows(const RequireBytes& require) {
     };
     agree(comm_, [&] {
         // The mask says which rows and columns are needed at all.
-        const auto &of_rows = step_.has_mask() ? sparse_[2] : a, &of_columns = step_.has_mask() ? sparse_[2] : b;
-        const auto inner = sparse::numbered(b.count, spans(b, shared), lengths_of(step_, shared));
-        column_numbers = sparse::numbered(of_columns.count, spans(of_columns, columns), lengths_of(step_, columns));
+        const auto& of_rows = step_.has_mask() ? sparse_[2] : a;
+        // Of a second factor that is much larger only the nonzeros that the first one meets are looked at.
+        std::optional<std::vector<std::int64_t>> met;
+        if (shared.size() == 1 && a.count < b.count / much_larger)
+            met = sparse::positions_among(column(a, shared[0]), column(b, shared[0]));
+        std::deque<std::vector<std::int64_t>> met_columns;
+        const auto spans_of_b = [&](const std::vector<int>& labels) {
+            auto result = spans(b, labels);
+            for (auto& span : result) {
+                if (!met) break;
+                auto& some = met_columns.emplace_back();
+                some.reserve(met->size());
+                for (auto k : *met) some.push_back(span[static_cast<std::size_t>(k)]);
+                span = some;
+            }
+            return result;
+        };
+        const auto count_of_b = met ? static_cast<std::int64_t>(met->size()) : b.count;
+        const auto inner = sparse::numbered(count_of_b, spans_of_b(shared), lengths_of(step_, shared));
+        column_numbers = step_.has_mask() ? sparse::numbered(sparse_[2].count, spans(sparse_[2], columns), lengths_of(step_, columns))
+                                          : sparse::numbered(count_of_b, spans_of_b(columns), lengths_of(step_, columns));
         row_numbers = sparse::numbered(of_rows.count, spans(of_rows, rows), lengths_of(step_, rows));
         const auto inner_of_a = sparse::looked_up(inner, a.count, spans(a, shared), lengths_of(step_, shared));
         const auto row_of_a =
             step_.has_mask() ? sparse::looked_up(row_numbers, a.count, spans(a, rows), lengths_of(step_, rows)) : row_numbers.numbers;
         const auto column_of_b = step_.has_mask()
-                                     ? sparse::looked_up(column_numbers, b.count, spans(b, columns), lengths_of(step_, columns))
+                                     ? sparse::looked_up(column_numbers, count_of_b, spans_of_b(columns), lengths_of(step_, columns))
                                      : column_numbers.numbers;
-        // Matrices by rows: a counting sort by row.
-        const auto by_rows = [](std::int64_t count, const std::vector<std::uint32_t>& row, const std::vector<std::uint32_t>& column,
-                                std::int64_t rows_count, std::vector<std::int64_t>& start, std::vector<std::uint32_t>& list,
-                                Places& places) {
+        // Matrices by rows: a counting sort by row. `origin`: of the nonzeros, where not all of them are there.
+        const auto by_rows = [](std::int64_t count, const std::vector<std::int64_t>* origin, const std::vector<std::uint32_t>& row,
+                                const std::vector<std::uint32_t>& column, std::int64_t rows_count, std::vector<std::int64_t>& start,
+                                std::vector<std::uint32_t>& list, Places& places) {
             const auto counts = [&](std::size_t k) { return row[k] != sparse::none && column[k] != sparse::none; };
             start.assign(static_cast<std::size_t>(rows_count) + 1, 0);
             for (std::size_t k = 0; k < row.size(); ++k)
@@ -108,17 +135,20 @@ void SparseStepRun::prepare_rows(const RequireBytes& require) {
                 if (counts(k)) order[static_cast<std::size_t>(next[row[k]]++)] = static_cast<std::int64_t>(k);
             list.resize(order.size());
             for (std::size_t k = 0; k < order.size(); ++k) list[k] = column[static_cast<std::size_t>(order[k])];
+            if (origin != nullptr)
+                for (auto& k : order) k = (*origin)[static_cast<std::size_t>(k)];
             if (static_cast<std::int64_t>(order.size()) != count || !is_identity(order)) store(std::move(order), places);
         };
-        by_rows(a.count, row_of_a, inner_of_a, row_numbers.count, a_start_, a_columns_, a_places_);
+        const auto* const origin = met ? &*met : nullptr;
+        by_rows(a.count, nullptr, row_of_a, inner_of_a, row_numbers.count, a_start_, a_columns_, a_places_);
         if (step_.has_mask()) {
             take_mask(row_numbers, column_numbers);
             by_dots_ = dots_are_fewer(inner.numbers, column_of_b, inner.count);
         }
         if (by_dots_)
-            by_rows(b.count, column_of_b, inner.numbers, column_numbers.count, b_start_, b_columns_, b_places_);
+            by_rows(b.count, origin, column_of_b, inner.numbers, column_numbers.count, b_start_, b_columns_, b_places_);
         else
-            by_rows(b.count, inner.numbers, column_of_b, inner.count, b_start_, b_columns_, b_places_);
+            by_rows(b.count, origin, inner.numbers, column_of_b, inner.count, b_start_, b_columns_, b_places_);
         width_ = by_dots_ ? inner.count : column_numbers.count;
     });
     if (step_.has_mask()) {

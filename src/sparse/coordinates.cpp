@@ -144,4 +144,15 @@ std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count,
     return result;
 }
 
+std::optional<std::vector<std::int64_t>> positions_among(std::span<const std::int64_t> others, std::span<const std::int64_t> values) {
+    std::vector<std::int64_t> result;
+    if (others.empty() || values.empty()) return result;
+    const auto [begin, range] = range_of(others);
+    if (!is_dense(static_cast<std::int64_t>(values.size()), range)) return {};
+    const ValueSet set(others, begin, range);
+    for (std::size_t k = 0; k < values.size(); ++k)
+        if (set.contains(values[k])) result.push_back(static_cast<std::int64_t>(k));
+    return result;
+}
+
 }  // namespace arges::sparse

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,5 +41,8 @@ Numbering numbered(std::int64_t count, const Columns& columns, std::span<const s
 inline constexpr std::uint32_t none = ~std::uint32_t{0};
 std::vector<std::uint32_t> looked_up(const Numbering& known, std::int64_t count, const Columns& columns,
                                      std::span<const std::int64_t> lengths);
+
+/// The positions of values that are among others, ascending; none where the others are too far apart for bits.
+std::optional<std::vector<std::int64_t>> positions_among(std::span<const std::int64_t> others, std::span<const std::int64_t> values);
 
 }  // namespace arges::sparse

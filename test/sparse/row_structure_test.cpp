@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -63,6 +64,25 @@ TEST(Coordinates, RunsAndNumbersAreThoseOfAMap) {
             const auto place = expected.find(tuple_of(others, k));
             EXPECT_EQ(known[k], place == expected.end() ? none : static_cast<std::uint32_t>(std::distance(expected.begin(), place)));
         }
+    }
+}
+
+TEST(Coordinates, PositionsAmongOthers) {
+    std::mt19937_64 random(5);
+    for (int round = 0; round < 100; ++round) {
+        SCOPED_TRACE(round);
+        const Tuple lengths{std::vector<std::int64_t>{1, 7, 300, std::int64_t{1} << 40}[random() % 4]};
+        const auto others = random_columns(1, random() % 10, lengths, random)[0],
+                   values = random_columns(1, random() % 200, lengths, random)[0];
+        const auto found = positions_among(others, values);
+        if (!found) {
+            EXPECT_GT(lengths[0], 300);
+            continue;
+        }
+        std::vector<std::int64_t> expected;
+        for (std::size_t k = 0; k < values.size(); ++k)
+            if (std::count(others.begin(), others.end(), values[k]) > 0) expected.push_back(static_cast<std::int64_t>(k));
+        EXPECT_EQ(*found, expected);
     }
 }
 
