@@ -157,7 +157,12 @@ int main(int argc, char** argv) {
     bool right = true;
     {
         const World world;
-        right = compare(world, argc > 1 ? argv[1] : "examples/data/h2o_631g.fcidump");
+        try {
+            right = compare(world, argc > 1 ? argv[1] : "examples/data/h2o_631g.fcidump");
+        } catch (const Error& error) {  // the same one on every rank
+            if (world.rank() == 0) std::fprintf(stderr, "%s\n", error.what());
+            right = false;
+        }
     }
     MPI_Finalize();
     return right ? 0 : 1;

@@ -59,15 +59,16 @@ void SparseStepRun::choose_rows(const RequireBytes& require) {
         auto& block = dense_[f];
         const auto& from = step_.dense[f];
         std::vector<int> row_dimensions, free_dimensions, row_labels;
+        bool is_divided = false;
         for (int label : block.labels) {  // in the order of the array
             const auto dimension = static_cast<int>(std::find(from.labels.begin(), from.labels.end(), label) - from.labels.begin());
             const bool in_row = SparseStep::has(operand.labels, label);
             (in_row ? row_dimensions : free_dimensions).push_back(dimension);
             if (in_row) row_labels.push_back(label);
-            if (!in_row && part(label) > 1) row_dimensions.push_back(-1);
+            is_divided = is_divided || (!in_row && part(label) > 1);
         }
-        const bool is_possible = block.move && !row_labels.empty() && row_dimensions.size() == row_labels.size() &&
-                                 block.labels.size() == from.labels.size() && DenseRows::is_possible(from.layout, free_dimensions);
+        const bool is_possible = block.move && !row_labels.empty() && !is_divided && block.labels.size() == from.labels.size() &&
+                                 DenseRows::is_possible(from.layout, free_dimensions);
         if (!is_possible) continue;
         sparse::Numbering rows;
         std::int64_t elements[] = {0, 0};

@@ -97,6 +97,14 @@ std::string title_of(const Factor& factor) { return factor.sparse ? factor.spars
 
 std::string text_of(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
 
+std::string described(const Factor& factor) {
+    std::string extents;
+    const auto& lengths = factor.sparse ? factor.sparse->lengths() : factor.tensor->shape().extents();
+    for (auto n : lengths) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
+    return std::string(factor.conjugated ? "conj " : "") + text_of(factor) + " (" + (extents.empty() ? "scalar" : extents) +
+           (factor.sparse ? ", sparse)" : ")");
+}
+
 UnusualLabels unusual_labels(const Product& product) {
     UnusualLabels result;
     if (product.is_number) return result;

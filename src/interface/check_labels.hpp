@@ -22,6 +22,8 @@ Product labelled_output(const Factor& output);
 std::string title_of(const Factor& factor);
 /// The same with its labels: A["ij"].
 std::string text_of(const Factor& factor);
+/// Likewise with its extents: conj A["ij"] (3 x 4).
+std::string described(const Factor& factor);
 
 /// Labels that may be mistyped.
 struct UnusualLabels {

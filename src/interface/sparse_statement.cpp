@@ -25,14 +25,6 @@ constexpr std::int64_t max_kept_lists = std::int64_t{1} << 30;
 /// How often a tensor's nonzeros are put elsewhere.
 constexpr int most_moves = 3;
 
-std::string operand_text(const Factor& factor) {
-    std::string extents;
-    const auto& lengths = factor.sparse ? factor.sparse->lengths() : factor.tensor->shape().extents();
-    for (auto n : lengths) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
-    return std::string(factor.conjugated ? "conj " : "") + text_of(factor) + " (" + (extents.empty() ? "scalar" : extents) +
-           (factor.sparse ? ", sparse)" : ")");
-}
-
 }  // namespace
 
 SparseStatement::SparseStatement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra)
@@ -124,8 +116,8 @@ void SparseStatement::check() {
         terms_.push_back(labelled(term));
         if (terms_.back().is_dense && !terms_.back().excluded.empty())
             throw InvalidArgument(
-                text_of(left_) + ": a term under where_not(...) has no sparse factor: nearly all of its elements would be stored; multiply "
-                                 "by a sparse tensor that says which are meant");
+                output + ": a term under where_not(...) has no sparse factor: nearly all of its elements would be stored; multiply "
+                         "by a sparse tensor that says which are meant");
         if (left_.sparse && terms_.back().is_dense && !is_nothing(term))
             throw InvalidArgument(output +
                                   " is sparse, but no factor of a term is: all of its elements would be stored; use a dense tensor, "
@@ -177,10 +169,10 @@ void SparseStatement::project(const Term& term, LabelledTerm& labels) const {
 }
 
 std::string SparseStatement::text() const {
-    auto text = operand_text(left_) + " =";
+    auto text = described(left_) + " =";
     for (std::size_t i = 0; i < right_.size(); ++i) {
         text += i > 0 ? " +" : "";
-        for (std::size_t f = 0; f < right_[i].factors.size(); ++f) text += (f > 0 ? " * " : " ") + operand_text(right_[i].factors[f]);
+        for (std::size_t f = 0; f < right_[i].factors.size(); ++f) text += (f > 0 ? " * " : " ") + described(right_[i].factors[f]);
     }
     return text;
 }

@@ -31,9 +31,8 @@ double SparseStatement::elements(const LabelledTerm& term, const std::vector<int
 std::vector<SparseStatement::Operand> SparseStatement::counted(std::vector<Operand> operands) {
     for (auto& operand : operands)
         if (operand.is_sparse) {
-            const auto& tree = operand.sparse->symmetry;
-            operand.nonzeros =
-                static_cast<double>(operand.sparse->pattern()->total) * (tree.trivial() ? 1 : static_cast<double>(group_of(tree).size()));
+            operand.nonzeros = static_cast<double>(operand.sparse->pattern()->total);
+            for (const auto& slot : operand.sparse->symmetry.slots()) operand.nonzeros *= static_cast<double>(group_size(slot));
         }
     return operands;
 }

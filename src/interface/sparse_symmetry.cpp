@@ -1,5 +1,6 @@
 #include "interface/sparse_symmetry.hpp"
 
+#include "interface/sparse_tensor_merge.hpp"
 #include "redistribute/movement_run.hpp"
 #include "symmetry/canonical_form.hpp"
 
@@ -44,12 +45,6 @@ void read_index(const sparse::NonzeroIndices& elements, std::size_t k, std::vect
     for (std::size_t m = 0; m < x.size(); ++m) x[m] = elements.indices[m][k];
 }
 
-std::string index_text(const std::vector<std::int64_t>& x) {
-    std::string text;
-    for (auto i : x) text += (text.empty() ? "" : ",") + std::to_string(i);
-    return text;
-}
-
 }  // namespace
 
 Representatives to_representatives(const Symmetry& symmetry, sparse::NonzeroIndices& elements) {
@@ -75,7 +70,7 @@ void take_representatives(const Symmetry& symmetry, const ElementKernels& kernel
     const auto refuse = [&](std::size_t k, const std::string& why) {
         std::vector<std::int64_t> x(nonzeros.lengths.size());
         read_index(nonzeros, k, x);
-        throw InvalidArgument(title + ": the element at " + index_text(x) + why + "; correct the value or the symmetry");
+        throw InvalidArgument(title + ": the element at " + coordinate_text(x, 0) + why + "; correct the value or the symmetry");
     };
     const auto value = [&](std::size_t k) {
         return element_at(std::as_const(nonzeros.values).data(), static_cast<std::int64_t>(k), kernels.size);

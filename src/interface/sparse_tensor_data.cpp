@@ -31,15 +31,6 @@ void check_tuples(std::size_t indices, std::size_t values, const SparseState& st
                               std::to_string(n) + " for each");
 }
 
-void append(AnyNonzeros& all, const AnyNonzeros& more) {
-    auto values = all.values.room_for(all.values.count() + more.values.count());
-    copy_array(values.data(), all.values.data(), all.values.bytes(), nullptr);
-    copy_array(values.data() + all.values.bytes(), more.values.data(), more.values.bytes(), nullptr);
-    for (std::size_t m = 0; m < all.indices.size(); ++m)
-        all.indices[m].insert(all.indices[m].end(), more.indices[m].begin(), more.indices[m].end());
-    all.values = std::move(values);
-}
-
 /// Brings the nonzeros of a tensor to their home ranks. Collective.
 void bring_home(SparseState& state) {
     if (state.pattern()->place == SparsePattern::Place::by_hash) return;

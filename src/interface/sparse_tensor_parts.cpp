@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/sparse_symmetry.hpp"
+#include "interface/sparse_tensor_merge.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
@@ -79,13 +80,10 @@ void AnySparseTensor::replace_slice(const std::vector<std::int64_t>& begin, cons
         if (from.lengths().size() != begin.size()) end.clear();
         check_range(state, begin, end);
         all = selected(*state.pattern(), state.values(), places_within(*state.pattern(), begin, end, false));
-        const auto kept = all.values.bytes();
-        auto values = all.values.room_for(all.values.count() + from.count());
-        copy_array(values.data(), std::as_const(all.values).data(), kept, nullptr);
-        copy_array(values.data() + kept, from.values().data(), from.values().bytes(), nullptr);
-        all.values = std::move(values);
+        AnyNonzeros moved{*from.pattern(), from.values().copy()};
         for (std::size_t m = 0; m < begin.size(); ++m)
-            for (auto index : from.pattern()->indices[m]) all.indices[m].push_back(index + begin[m]);
+            for (auto& index : moved.indices[m]) index += begin[m];
+        append(all, moved);
     });
     state.replace(std::move(all), SparsePattern::Place::anywhere);
 }
@@ -117,10 +115,10 @@ std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseStat
         elements.indices = whole->pattern()->indices;
         const auto found = to_representatives(result->symmetry, elements);
         const auto refuse = [&](std::size_t k, const char* why) {
-            std::string index;
-            for (const auto& column : whole->pattern()->indices) index += (index.empty() ? "" : ",") + std::to_string(column[k]);
-            throw InvalidArgument(whole->title() + ": the element at " + index + why + " under " + result->symmetry.to_string() +
-                                  "; correct the value or the symmetry");
+            std::vector<std::int64_t> index;
+            for (const auto& column : whole->pattern()->indices) index.push_back(column[k]);
+            throw InvalidArgument(whole->title() + ": the element at " + coordinate_text(index, 0) + why + " under " +
+                                  result->symmetry.to_string() + "; correct the value or the symmetry");
         };
         const auto* const own = std::as_const(*whole).values().data();
         const auto value = [&](std::size_t k) { return element_at(own, static_cast<std::int64_t>(k), kernels.size); };
@@ -165,15 +163,13 @@ std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseStat
             const auto* const first = element_at(parts, static_cast<std::int64_t>(runs.first(run)), kernels.size);
             const auto begin = runs.start[static_cast<std::size_t>(run)], end = runs.start[static_cast<std::size_t>(run) + 1];
             for (std::size_t m = 0; m < x.size(); ++m) x[m] = indices[m][static_cast<std::size_t>(run)];
-            bool is_equal = kernels.is_zero(first) || end - begin == orbit_size(group, x);
+            bool is_equal =
+                kernels.is_zero(first) || end - begin == static_cast<std::int64_t>(group.size()) || end - begin == orbit_size(group, x);
             for (auto k = begin + 1; k < end && is_equal; ++k)
                 is_equal = kernels.agree(first, element_at(parts, runs.order[static_cast<std::size_t>(k)], kernels.size), 0);
             if (!is_equal) {
-                std::string index;
-                for (const auto& column : indices)
-                    index += (index.empty() ? "" : ",") + std::to_string(column[static_cast<std::size_t>(run)]);
                 throw InvalidArgument(
-                    whole->title() + ": the elements related to that at " + index + " by " + result->symmetry.to_string() +
+                    whole->title() + ": the elements related to that at " + coordinate_text(x, 0) + " by " + result->symmetry.to_string() +
                     " do not have the values that follow from it; assign with canonical(...) if one of each orbit is meant");
             }
             copy_element(element_at(kept.data(), run, kernels.size), first, kernels.size);

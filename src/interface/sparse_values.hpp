@@ -139,6 +139,16 @@ struct AnyNonzeros : sparse::NonzeroIndices {
     }
 };
 
+/// Puts copies of nonzeros behind others. Local.
+inline void append(AnyNonzeros& all, const AnyNonzeros& more) {
+    auto values = all.values.room_for(all.values.count() + more.values.count());
+    copy_array(values.data(), all.values.data(), all.values.bytes(), nullptr);
+    copy_array(values.data() + all.values.bytes(), more.values.data(), more.values.bytes(), nullptr);
+    for (std::size_t m = 0; m < all.indices.size(); ++m)
+        all.indices[m].insert(all.indices[m].end(), more.indices[m].begin(), more.indices[m].end());
+    all.values = std::move(values);
+}
+
 /// Copies of some nonzeros. Local.
 inline AnyNonzeros selected(const sparse::NonzeroIndices& from, const SparseValues& values, const std::vector<std::size_t>& places) {
     AnyNonzeros some;

@@ -71,13 +71,6 @@ std::string number_text(std::complex<double> number) {
     return stream.str();
 }
 
-std::string operand_text(const Factor& factor) {
-    std::string extents;
-    for (auto n : factor.tensor->shape().extents()) extents += (extents.empty() ? "" : " x ") + std::to_string(n);
-    return std::string(factor.conjugated ? "conj " : "") + factor.tensor->title() + "[\"" + factor.labels.to_string() + "\"] (" +
-           (extents.empty() ? "scalar" : extents) + ")";
-}
-
 }  // namespace
 
 Statement::Statement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra)
@@ -308,12 +301,12 @@ void Statement::refuse_differing() const {
 
 /// The statement for a message.
 std::string Statement::text() const {
-    auto text = operand_text(left_) + " = ";
+    auto text = described(left_) + " = ";
     if (!kernels_.is_zero(beta_)) text += number_text(number(beta_)) + " * itself + ";
     for (std::size_t i = 0; i < right_.size(); ++i) {
         const auto& term = right_[i];
         text += (i > 0 ? " + " : "") + number_text(number(term.coefficient.data()));
-        for (const auto& factor : term.factors) text += " * " + operand_text(factor);
+        for (const auto& factor : term.factors) text += " * " + described(factor);
     }
     return text;
 }
