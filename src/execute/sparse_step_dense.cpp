@@ -52,7 +52,7 @@ void SparseStepRun::prepare_dense_factors() {
 }
 
 /// Dense factors of which the nonzeros need few rows are brought row by row.
-void SparseStepRun::choose_rows(const RequireBytes& require) {
+void SparseStepRun::choose_rows() {
     if (comm_ == nullptr) return;
     const auto& operand = sparse_[0];
     for (std::size_t f = 0; f < dense_.size(); ++f) {
@@ -82,7 +82,7 @@ void SparseStepRun::choose_rows(const RequireBytes& require) {
         });
         comm_->sum(elements, 2);
         if (elements[0] >= elements[1]) continue;
-        require(comm_->maximum(rows.count) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t)));
+        pass(comm_->maximum(rows.count) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t)));
         block.rows = std::make_unique<DenseRows>(*comm_, from.layout, row_dimensions, free_dimensions, rows.tuples);
         block.move.reset();
         inspected_bytes_ += block.rows->inspected_bytes();
@@ -134,19 +134,19 @@ void SparseStepRun::prepare_dense_result() {
     step_.output = order;
 }
 
-void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
+void SparseStepRun::prepare_with_dense() {
     auto& operand = sparse_[0];
     agree(comm_, [&] {
         prepare_dense_factors();
         if (step_.result) prepare_dense_result();
     });
-    choose_rows(require);
+    choose_rows();
     const auto in_rows = chosen(step_.output, operand.labels, true), in_loops = step_.dense_labels();
     const bool own_order = !step_.result && in_rows.size() == operand.labels.size();  // every nonzero is a row of the result
     const auto list = static_cast<std::int64_t>(sizeof(std::int64_t)) * (3 + static_cast<std::int64_t>(step_.dense.size()));
-    require(operand.move->most() * list);
+    take(operand.move->most() * list);
     std::int64_t loops = 1;
-    IndexColumns indices;
+    std::vector<std::int64_t> firsts;  // of the runs
     agree(comm_, [&] {
         sparse::Runs runs;
         if (own_order) {
@@ -178,7 +178,6 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
             store(std::move(offsets), block);
             block.row_of = {};
         }
-        std::vector<std::int64_t> firsts;
         for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run)
             firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
         if (operand.count == 0) run_start_ = {0};
@@ -217,7 +216,12 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
         result_count_ = static_cast<std::int64_t>(firsts.size()) * loops;
         result_layout_ = plan_.grid.layout_of(step_.output);
         has_pattern_of_operand_ = own_order && in_loops.empty() && may_share_pattern();
-        if (has_pattern_of_operand_) return;
+    });
+    if (step_.result || has_pattern_of_operand_) return;
+    take((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
+         (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
+    IndexColumns indices;
+    agree(comm_, [&] {
         const auto runs_here = static_cast<std::int64_t>(firsts.size());
         for (int label : step_.output) {
             auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
@@ -241,7 +245,7 @@ void SparseStepRun::prepare_with_dense(const RequireBytes& require) {
             }
         }
     });
-    if (!step_.result && !has_pattern_of_operand_) add_up(std::move(indices));
+    add_up(std::move(indices));
 }
 
 }  // namespace arges

@@ -19,12 +19,19 @@ constexpr std::int64_t much_larger = 8;
 
 SparseStepRun::SparseStepRun(const Communicator* comm, const SparseStep& step, const SparseStepPlan& plan,
                              const std::vector<IndexSpans>& indices, const RequireBytes& require)
-    : comm_(comm), rank_(comm == nullptr ? 0 : comm->rank()), step_(step), plan_(plan) {
-    for (std::size_t o = 0; o < step_.sparse.size(); ++o) sparse_.push_back(arrived(step_.sparse[o], indices[o], require));
+    : comm_(comm), require_(require), rank_(comm == nullptr ? 0 : comm->rank()), step_(step), plan_(plan) {
+    for (std::size_t o = 0; o < step_.sparse.size(); ++o) sparse_.push_back(arrived(step_.sparse[o], indices[o]));
     if (step_.sparse.size() > 1)
-        prepare_rows(require);
+        prepare_rows();
     else
-        prepare_with_dense(require);
+        prepare_with_dense();
+    require_ = nullptr;
+}
+
+/// Asks for memory that is kept until the inspection ends.
+void SparseStepRun::take(std::int64_t bytes) {
+    taken_ += bytes;
+    require_(taken_);
 }
 
 std::int64_t SparseStepRun::coordinate(int label) const {
@@ -36,25 +43,33 @@ std::int64_t SparseStepRun::local_extent(int label) const {
     return left <= 0 ? 0 : (left + part(label) - 1) / part(label);
 }
 
-SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, const IndexSpans& indices, const RequireBytes& require) {
+SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, const IndexSpans& indices) {
     Arrived result;
     result.labels = SparseStep::distinct(operand.labels);
     const auto mode_of = [&](int label) {
         return static_cast<std::size_t>(std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin());
     };
+    const bool has_diagonal = result.labels.size() < operand.labels.size(), is_divided = SparseStep::has(result.labels, step_.phase.label);
+    const bool picks = has_diagonal || is_divided;
     std::vector<std::int64_t> wanted;
-    const bool has_diagonal = result.labels.size() < operand.labels.size();
     IndexSpans columns;
     agree(comm_, [&] {
         for (int label : result.labels) columns.push_back(indices[mode_of(label)]);
-        if (!has_diagonal) return;
-        for (std::size_t k = 0; k < indices[0].size(); ++k) {
-            bool is_on_it = true;
-            for (std::size_t m = 0; m < indices.size(); ++m) is_on_it = is_on_it && indices[m][k] == indices[mode_of(operand.labels[m])][k];
-            if (is_on_it) wanted.push_back(static_cast<std::int64_t>(k));
-        }
+        if (!picks) return;
+        const auto count = indices[0].size();
+        const auto is_wanted = [&](std::size_t k) {
+            for (std::size_t m = 0; m < indices.size(); ++m)
+                if (indices[m][k] != indices[mode_of(operand.labels[m])][k]) return false;
+            return !is_divided || step_.phase.has(indices[mode_of(step_.phase.label)][k]);
+        };
+        std::vector<char> chosen(count);
+#pragma omp parallel for schedule(static)
+        for (std::size_t k = 0; k < count; ++k) chosen[k] = is_wanted(k) ? 1 : 0;
+        wanted.reserve(static_cast<std::size_t>(std::count(chosen.begin(), chosen.end(), 1)));
+        for (std::size_t k = 0; k < count; ++k)
+            if (chosen[k] != 0) wanted.push_back(static_cast<std::int64_t>(k));
     });
-    result.move = std::make_unique<SparseMove>(comm_, columns, has_diagonal ? &wanted : nullptr, plan_.grid.layout_of(result.labels),
+    result.move = std::make_unique<SparseMove>(comm_, columns, picks ? &wanted : nullptr, plan_.grid.layout_of(result.labels),
                                                plan_.grid.copies_of(result.labels));
     result.count = result.move->count();
     if (result.move->stays()) {
@@ -62,7 +77,7 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
         return result;
     }
     const auto width = static_cast<std::int64_t>(result.labels.size() * sizeof(std::int64_t));
-    require(result.move->most() * (width + step_.element_bytes));
+    take(result.move->most() * (width + step_.element_bytes));
     result.moved = result.move->indices(columns);
     inspected_bytes_ += result.move->sent() * width;
     result.columns = spans_of(result.moved);
@@ -79,11 +94,12 @@ bool SparseStepRun::may_share_pattern() const {
     return sparse_.back().move->stays() && step_.output == step_.sparse.back().labels && plan_.grid.copies_of(step_.output).size() == 1;
 }
 
-void SparseStepRun::prepare_rows(const RequireBytes& require) {
+void SparseStepRun::prepare_rows() {
     const auto &a = sparse_[0], &b = sparse_[1];
     const auto shared = chosen(a.labels, b.labels, true);
     const auto rows = chosen(step_.output, a.labels, true), columns = chosen(chosen(step_.output, a.labels, false), b.labels, true);
-    require((a.move->most() + b.move->most()) * static_cast<std::int64_t>(4 * sizeof(std::int64_t)));
+    const auto factors = a.move->most() + b.move->most();
+    pass(factors * static_cast<std::int64_t>(6 * sizeof(std::int64_t)));  // numbers, places, columns
     sparse::Numbering row_numbers, column_numbers;
     const auto spans = [&](const Arrived& operand, const std::vector<int>& labels) {
         sparse::Columns result;
@@ -156,24 +172,26 @@ void SparseStepRun::prepare_rows(const RequireBytes& require) {
         result_layout_ = plan_.grid.layout_of(step_.output);
         has_pattern_of_operand_ = may_share_pattern();
         if (has_pattern_of_operand_) return;
+        take(sparse_[2].move->most() * (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
         IndexColumns indices;
         agree(comm_, [&] {
             for (int label : step_.output) indices.emplace_back(column(sparse_[2], label).begin(), column(sparse_[2], label).end());
         });
         return add_up(std::move(indices));
     }
+    take(factors * static_cast<std::int64_t>(2 * sizeof(std::int64_t)));
     products_ = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
     auto working = products_;
     if (comm_ != nullptr) working = comm_->maximum(working);
     const auto most = std::min(working, static_cast<std::int64_t>(plan_.result_nonzeros * 2) + (std::int64_t{1} << 20));
-    require(most * (static_cast<std::int64_t>(sizeof(std::uint32_t)) + step_.element_bytes));
+    pass(most * static_cast<std::int64_t>(sizeof(std::uint32_t)));
     IndexColumns indices;
     agree(comm_, [&] {
         structure_ = sparse::structure_of_product({a_start_, a_columns_}, {b_start_, b_columns_}, width_);
         result_count_ = structure_.columns.size();
     });
-    require((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
-            (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
+    take((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
+         (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t) + sizeof(std::uint32_t)) + step_.element_bytes));
     agree(comm_, [&] {
         indices = indices_of_result(rows, columns, row_numbers, column_numbers);
         result_layout_ = plan_.grid.layout_of(step_.output);
@@ -244,6 +262,8 @@ void SparseStepRun::add_up(IndexColumns indices) {
     }
     result_layout_ = plan_.grid.result_layout(step_.label_extents, step_.output);
     merge_ = std::make_unique<SparseMove>(comm_, spans_of(indices), nullptr, result_layout_, std::vector<std::int64_t>{0});
+    // Indices, their order, and values of what comes.
+    take(merge_->most() * (static_cast<std::int64_t>((step_.output.size() + 2) * sizeof(std::int64_t)) + step_.element_bytes));
     const auto all = merge_->indices(spans_of(indices));
     inspected_bytes_ += merge_->sent() * static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t));
     agree(comm_, [&] {

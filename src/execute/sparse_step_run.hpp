@@ -21,7 +21,8 @@ namespace arges {
 /// operands have the same nonzeros in the same places; a run moves and multiplies values only.
 class SparseStepRun {
 public:
-    /// Moves the indices of sparse operands and finds the nonzeros of the result. Collective.
+    /// Moves the indices of sparse operands, of those nonzeros that are in the step's phase, and finds the nonzeros of the result.
+    /// Collective. @throws OutOfMemory on all ranks, from `require`
     /// @param comm     null for one rank
     /// @param indices  by sparse operand, a column for each mode; they stay as they are as long as the step is used
     /// @param require  asked on every rank before memory is taken
@@ -84,13 +85,15 @@ private:
     std::int64_t coordinate(int label) const;
     std::int64_t local_extent(int label) const;
     bool is_idle() const { return rank_ >= plan_.grid.ranks(); }
-    Arrived arrived(const SparseOperand& operand, const IndexSpans& indices, const RequireBytes& require);
+    Arrived arrived(const SparseOperand& operand, const IndexSpans& indices);
     void prepare_dense_factors();
-    void choose_rows(const RequireBytes& require);
+    void choose_rows();
     std::int64_t block_size(const Block& block) const { return block.rows ? block.rows->size() : block.layout.local_size(rank_); }
     std::vector<std::int64_t> block_strides(const Block& block) const;
-    void prepare_with_dense(const RequireBytes& require);
-    void prepare_rows(const RequireBytes& require);
+    void prepare_with_dense();
+    void prepare_rows();
+    void take(std::int64_t bytes);
+    void pass(std::int64_t bytes) const { require_(taken_ + bytes); }
     bool dots_are_fewer(const std::vector<std::uint32_t>& inner_of_b, const std::vector<std::uint32_t>& column_of_b, std::int64_t inner);
     void take_mask(const sparse::Numbering& rows, const sparse::Numbering& columns);
     IndexColumns indices_of_result(const std::vector<int>& rows, const std::vector<int>& columns, const sparse::Numbering& row_numbers,
@@ -107,6 +110,7 @@ private:
                   const std::vector<bool>& conjugated, const void* alpha, void* result, Workspace& workspace) const;
 
     const Communicator* comm_;
+    RequireBytes require_;  // while the step is inspected
     std::int64_t rank_;
     SparseStep step_;
     SparseStepPlan plan_;
@@ -135,6 +139,7 @@ private:
     std::unique_ptr<SparseMove> merge_;  // null: no rank has parts of another's sums
     sparse::Runs merged_;
     std::int64_t inspected_bytes_ = 0;
+    std::int64_t taken_ = 0;  // memory that the inspection has taken, of the rank that has most
 };
 
 }  // namespace arges

@@ -293,12 +293,13 @@ void SparseStatement::settle(Operand& operand, const SparseOperand& labels, cons
     if (SparseStep::distinct(labels.labels).size() < labels.labels.size() || grid.copies_of(labels.labels).size() > 1) return;
     // Statements that want it elsewhere in turn do not move it to and fro: then they move its values, along lists that they keep.
     if (pattern.layout && (*pattern.layout == wanted || is_shared || tensor.moves >= most_moves)) return;
-    ++tensor.moves;
     const auto* const comm = world_.movement_communicator();
     const auto columns = spans_of(pattern.indices);
     const SparseMove move(comm, columns, nullptr, wanted, {0});
-    require(tensor.title() + ": moving nonzeros to where a product needs them")(
-        move.most() * 2 * (static_cast<std::int64_t>(columns.size() * sizeof(std::int64_t)) + tensor.kernels->size));
+    const auto working = move.most() * 2 * (static_cast<std::int64_t>(columns.size() * sizeof(std::int64_t)) + tensor.kernels->size);
+    if (working > world_.least_free_bytes()) return;
+    world_.note_working(working);
+    ++tensor.moves;
     auto indices = move.indices(columns);
     auto values = move.values(tensor.values().data(), tensor.kernels->size);
     planned_ += move.sent() * (static_cast<std::int64_t>(columns.size() * sizeof(std::int64_t)) + tensor.kernels->size);
@@ -342,21 +343,41 @@ std::vector<SparseStatement::Operand> SparseStatement::whole(std::vector<Operand
     return operands;
 }
 
-std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, std::vector<Operand>& operands, const Choice& choice,
-                                                              std::shared_ptr<const SparsePattern>& pattern) {
-    const bool makes_pattern = !step.result;
-    if (const auto* const kept = world_.sparse_steps().find(key_of(step, operands, choice))) {
-        const auto found = *kept;
-        if (is_usable(*found, makes_pattern, pattern)) {
-            world_.sparse_steps().use(key_of(step, operands, choice));
-            return found;
-        }
-    }
-    auto options = world_.plan_options();
-    options.memory_limit = free_bytes_;
+/// What the inspection of an earlier statement has found; null: it is not known.
+std::shared_ptr<PreparedSparseStep> SparseStatement::kept_step(const SparseStep& step, const std::vector<Operand>& operands,
+                                                               const Choice& choice, std::shared_ptr<const SparsePattern>& pattern) {
+    const auto key = key_of(step, operands, choice);
+    const auto* const kept = world_.sparse_steps().find(key);
+    if (kept == nullptr) return nullptr;
+    auto found = *kept;
+    if (!is_usable(*found, !step.result, pattern)) return nullptr;
+    world_.sparse_steps().use(key);
+    return found;
+}
+
+/// Gives back what is kept for other statements. False: there is nothing.
+bool SparseStatement::forgets_steps() {
+    const bool has_some = world_.sparse_steps().size() > 0;
+    world_.sparse_steps().clear();
+    return has_some;
+}
+
+/// Plans a step, and puts nonzeros where it needs them.
+SparseStepPlan SparseStatement::planned(SparseStep& step, std::vector<Operand>& operands, const Choice& choice, std::int64_t least_phases) {
     SparseStepPlan plan;
-    world_.agree([&] { plan = plan_sparse_step(step, world_.size(), options); });
-    std::vector<IndexSpans> indices;
+    const auto make = [&] {
+        auto options = world_.plan_options();
+        options.memory_limit = world_.least_free_bytes();
+        world_.agree([&] { plan = plan_sparse_step(step, world_.size(), options, least_phases); });
+    };
+    try {
+        make();
+        if (plan.phases.parts > least_phases && forgets_steps()) make();
+    } catch (const OutOfMemory&) {
+        if (!forgets_steps()) throw;
+        make();
+    }
+    if (plan.phases.parts > 1) return plan;
     for (std::size_t o = 0; o < step.sparse.size(); ++o) {
         auto& operand = operands[choice.operands[o]];
         const auto uses =
@@ -366,14 +387,40 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
     }
     if (step.counts)  // patterns may be other ones now, of the same nonzeros
         world_.sparse_counts().use(counts_key(operands[choice.operands[0]], operands[choice.operands[1]], choice.output)) = *step.counts;
+    return plan;
+}
+
+/// Finds out which nonzeros meet; null: memory does not suffice. @param beside  bytes that are in use
+std::unique_ptr<SparseStepRun> SparseStatement::inspect(const SparseStep& step, const SparseStepPlan& plan,
+                                                        const std::vector<Operand>& operands, const Choice& choice, std::int64_t beside) {
+    std::vector<IndexSpans> indices;
     for (std::size_t o = 0; o < step.sparse.size(); ++o)
         indices.push_back(spans_of(operands[choice.operands[o]].sparse->pattern()->indices));
-    auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices, require(text()));
-    planned_ += run->inspected_bytes();
+    const auto sent_before = world_.communicator().traffic().bytes_sent;
+    const auto asked = require(text());
+    try {
+        auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices,
+                                                   [&](std::int64_t bytes) { asked(beside + bytes); });
+        const auto bytes = run->list_bytes() + run->working_bytes(kernels_.size);
+        asked(beside + (world_.movement_communicator() == nullptr ? bytes : world_.communicator().maximum(bytes)));
+        planned_ += run->inspected_bytes();
+        return run;
+    } catch (const OutOfMemory&) {
+        shortage_ = std::current_exception();
+        planned_ += world_.communicator().traffic().bytes_sent - sent_before;
+        return nullptr;
+    }
+}
+
+/// An inspected step, kept for statements that repeat it; null: memory does not suffice.
+std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(const SparseStep& step, const SparseStepPlan& plan,
+                                                              std::vector<Operand>& operands, const Choice& choice,
+                                                              std::shared_ptr<const SparsePattern>& pattern) {
+    auto run = inspect(step, plan, operands, choice, 0);
+    if (!run) return nullptr;
     auto bytes = run->list_bytes();
     if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
-    IndexColumns columns;
-    if (makes_pattern) {
+    if (!step.result) {
         if (run->has_pattern_of_operand()) {
             pattern = operands[choice.operands[step.sparse.size() - 1]].sparse->pattern();
         } else {
@@ -394,7 +441,7 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(SparseStep step, s
 }
 
 /// What an inspection has found, if the step is kept.
-std::string SparseStatement::inspected(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const {
+std::string SparseStatement::found_by_inspection(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const {
     for (auto o : choice.operands)
         if (operands[o].is_sparse && (!operands[o].sparse || !operands[o].sparse->symmetry.trivial())) return "";
     const auto* const kept = world_.sparse_steps().find(key_of(step, operands, choice));
@@ -441,7 +488,7 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
                 for (auto& operand : step.sparse) operand.layout = {};
             const auto plan = plan_sparse_step(step, ranks, options);
             text += "step " + std::to_string(number) + ": " + to_string(plan, step);
-            if (!other_ranks) text += inspected(step, operands, choice);
+            if (!other_ranks) text += found_by_inspection(step, operands, choice);
             if (choice.is_last) break;
             Operand result{choice.output,        nullptr,         nullptr, false, "result " + std::to_string(number),
                            plan.result_nonzeros, choice.is_sparse};

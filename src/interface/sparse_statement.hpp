@@ -9,6 +9,7 @@
 #include "plan/product/product.hpp"
 
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -114,7 +115,7 @@ private:
     LabelledTerm labelled(const Term& term) const;
     void agree_on_terms();
     std::string text() const;
-    std::string inspected(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
+    std::string found_by_inspection(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
     double elements(const LabelledTerm& term, const std::vector<int>& labels) const;
     static std::vector<Operand> counted(std::vector<Operand> operands);
     static std::vector<Operand> replaced(const std::vector<Operand>& operands, const Choice& choice, Operand result);
@@ -124,8 +125,18 @@ private:
     Choice next_step(const LabelledTerm& term, const std::vector<Operand>& operands);
     SparseStep step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice);
     std::string key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
-    std::shared_ptr<PreparedSparseStep> prepared(SparseStep step, std::vector<Operand>& operands, const Choice& choice,
-                                                 std::shared_ptr<const SparsePattern>& pattern);
+    std::shared_ptr<PreparedSparseStep> kept_step(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice,
+                                                  std::shared_ptr<const SparsePattern>& pattern);
+    SparseStepPlan planned(SparseStep& step, std::vector<Operand>& operands, const Choice& choice, std::int64_t least_phases);
+    std::shared_ptr<PreparedSparseStep> prepared(const SparseStep& step, const SparseStepPlan& plan, std::vector<Operand>& operands,
+                                                 const Choice& choice, std::shared_ptr<const SparsePattern>& pattern);
+    std::unique_ptr<SparseStepRun> inspect(const SparseStep& step, const SparseStepPlan& plan, const std::vector<Operand>& operands,
+                                           const Choice& choice, std::int64_t beside);
+    void in_phases(SparseStep step, const SparseStepPlan& plan, const std::vector<Operand>& operands, const Choice& choice,
+                   const void* alpha, const void* beta, Operand& result);
+    Buffer<std::byte> run_step(const SparseStepRun& run, const std::vector<Operand>& operands, const Choice& choice, const void* alpha,
+                               const void* beta, const Operand& result);
+    bool forgets_steps();
     bool is_usable(const PreparedSparseStep& kept, bool makes_pattern, std::shared_ptr<const SparsePattern>& pattern) const;
     void keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made);
     void settle(Operand& operand, const SparseOperand& labels, const std::vector<int>& rows, const LabelGrid& grid, bool is_shared);
@@ -158,6 +169,7 @@ private:
     std::int64_t free_bytes_ = 0;          ///< on the rank that has least
     bool may_sample_ = false;              ///< all ranks run the statement
     std::int64_t planned_ = 0;
+    std::exception_ptr shortage_;  ///< why an inspection ended
 };
 
 }  // namespace arges

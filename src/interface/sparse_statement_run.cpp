@@ -41,7 +41,26 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
         result.dense = target;
     }
     std::shared_ptr<const SparsePattern> pattern;
-    const auto run = prepared(step, operands, choice, pattern);
+    auto run = kept_step(step, operands, choice, pattern);
+    for (std::int64_t least_phases = 1; !run;) {
+        const auto plan = planned(step, operands, choice, least_phases);
+        if (plan.phases.parts > 1) {
+            in_phases(step, plan, operands, choice, alpha, beta, result);
+            return result;
+        }
+        run = prepared(step, plan, operands, choice, pattern);
+        if (!run && !forgets_steps()) least_phases = 2;
+    }
+    auto values = run_step(run->product(), operands, choice, alpha, beta, result);
+    if (result.dense) return result;
+    result.sparse = state_with(std::move(lengths), std::move(pattern), {std::move(values), kernels_.size});
+    result.nonzeros = static_cast<double>(result.sparse->pattern()->total);
+    return result;
+}
+
+/// The values of a sparse result; a dense one is changed.
+Buffer<std::byte> SparseStatement::run_step(const SparseStepRun& run, const std::vector<Operand>& operands, const Choice& choice,
+                                            const void* alpha, const void* beta, const Operand& result) {
     std::vector<Buffer<std::byte>> converted;
     Values sparse;
     std::vector<const void*> dense;
@@ -54,19 +73,88 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
             dense.push_back(elements);
         conjugated.push_back(operands[o].conjugated);
     }
-    const auto& product = run->product();
-    planned_ += product.sent_bytes(kernels_.size);
-    const auto from_workspace = product.workspace_bytes(kernels_.size);
-    world_.note_working(product.working_bytes(kernels_.size), from_workspace);
+    planned_ += run.sent_bytes(kernels_.size);
+    const auto from_workspace = run.workspace_bytes(kernels_.size);
+    world_.note_working(run.working_bytes(kernels_.size), from_workspace);
     world_.agree([&] { world_.workspace().reserve(from_workspace); });
+    if (!result.dense) return run.run(kernels_, sparse, dense, conjugated, alpha, world_.workspace());
+    run.run(kernels_, sparse, dense, conjugated, alpha, beta, result.dense->bytes.data(), world_.workspace());
+    return {};
+}
+
+/// A step part by part. A part for which memory does not suffice is divided again.
+void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, const std::vector<Operand>& operands, const Choice& choice,
+                                const void* alpha, const void* beta, Operand& result) {
+    const auto most = std::min(most_phases, step.extent(plan.phases.label));
+    std::vector<SparsePhases> left;  // the next one last
+    for (auto number = plan.phases.parts; number-- > 0;) left.push_back({plan.phases.label, plan.phases.parts, number});
+    std::int64_t finished_bytes = 0;  // of the rank that has most
+    const auto inspected = [&](const SparsePhases& phase) {
+        step.phase = phase;
+        auto run = inspect(step, plan, operands, choice, finished_bytes);
+        if (run) return run;
+        if (2 * phase.parts > most) std::rethrow_exception(shortage_);
+        left.push_back({phase.label, 2 * phase.parts, phase.number + phase.parts});
+        left.push_back({phase.label, 2 * phase.parts, phase.number});
+        return run;
+    };
+    const auto next = [&] {
+        const auto phase = left.back();
+        left.pop_back();
+        return phase;
+    };
     if (result.dense) {
-        product.run(kernels_, sparse, dense, conjugated, alpha, beta, result.dense->bytes.data(), world_.workspace());
-        return result;
+        // It is changed when all parts are known to fit.
+        std::vector<SparsePhases> fitting;
+        while (!left.empty()) {
+            const auto phase = next();
+            if (inspected(phase)) fitting.push_back(phase);
+        }
+        for (const auto& phase : fitting) {
+            const auto run = inspected(phase);
+            if (!run) std::rethrow_exception(shortage_);
+            run_step(*run, operands, choice, alpha, beta, result);
+            beta = nullptr;
+        }
+        return;
     }
-    auto values = product.run(kernels_, sparse, dense, conjugated, alpha, world_.workspace());
-    result.sparse = state_with(std::move(lengths), std::move(pattern), {std::move(values), kernels_.size});
-    result.nonzeros = static_cast<double>(result.sparse->pattern()->total);
-    return result;
+    std::vector<IndexColumns> indices;
+    std::vector<Buffer<std::byte>> values;
+    SparseLayout layout;
+    std::int64_t count = 0;
+    while (!left.empty()) {
+        const auto run = inspected(next());
+        if (!run) continue;
+        values.push_back(run_step(*run, operands, choice, alpha, beta, result));
+        indices.push_back(run->take_indices());
+        layout = run->result_layout();
+        count += values.back().size() / kernels_.size;
+        const auto bytes = SparsePattern::bytes(static_cast<int>(step.output.size()), count) + count * kernels_.size;
+        finished_bytes = world_.movement_communicator() == nullptr ? bytes : world_.communicator().maximum(bytes);
+    }
+    IndexColumns all(step.output.size());
+    Buffer<std::byte> all_values;
+    world_.agree([&] {
+        for (std::size_t m = 0; m < all.size(); ++m) {
+            all[m].reserve(static_cast<std::size_t>(count));
+            for (auto& part : indices) {
+                all[m].insert(all[m].end(), part[m].begin(), part[m].end());
+                part[m] = {};
+            }
+        }
+        all_values = Buffer<std::byte>(count * kernels_.size);
+        std::int64_t at = 0;
+        for (auto& part : values) {
+            copy_array(all_values.data() + at, part.data(), part.size(), nullptr);
+            at += part.size();
+            part = {};
+        }
+    });
+    std::vector<std::int64_t> lengths;
+    for (int label : step.output) lengths.push_back(step.extent(label));
+    const auto pattern = SparseState::pattern_of(operands[choice.operands[0]].sparse->world, {lengths, std::move(all)}, layout);
+    result.sparse = state_with(std::move(lengths), pattern, {std::move(all_values), kernels_.size});
+    result.nonzeros = static_cast<double>(pattern->total);
 }
 
 std::shared_ptr<SparseState> SparseStatement::state_with(std::vector<std::int64_t> lengths, std::shared_ptr<const SparsePattern> pattern,

@@ -72,7 +72,7 @@ struct Largest {
 
 class SparseFunctions : public ::testing::Test {
 protected:
-    const World world_;
+    World world_;
 };
 
 TEST_F(SparseFunctions, AreCalledWhereAllOperandsOrAnyOfThemAreStored) {
@@ -283,6 +283,33 @@ TEST_F(SparseFunctions, RepeatedStatementsSendTheSameEachTimeAndNoIndices) {
     // Of each operand values at most: three operands, with copies to all ranks, an intermediate result, and parts of the result.
     const auto values = static_cast<std::int64_t>(sizeof(double)) * n * n;
     for (auto bytes : third) EXPECT_LE(bytes, values * 3);
+}
+
+/// Where memory does not suffice for all of a product at once, it is made part by part, and gives the same.
+TEST_F(SparseFunctions, ProductsAreMadeInPhasesWhereMemoryIsShort) {
+    std::mt19937_64 random(12);
+    const std::int64_t n = 150, few = 12;
+    const auto a = random_elements<double>({few, n}, 0.5, random), b = random_elements<double>({n, few}, 0.5, random);
+    const auto A = sparse(world_, {few, n}, a), B = sparse(world_, {n, few}, b);
+    SparseTensor<double> all(world_, {few, few}), parts(world_, {few, few});
+    all["ik"] = A["ij"] * B["jk"];
+    const auto limit = world_.memory_limit();
+    bool in_phases = false;
+    for (double room = 400000; room > 1000; room *= 0.8) {
+        world_.set_memory_limit(world_.memory_in_use() + static_cast<std::int64_t>(room));
+        try {
+            in_phases = parts["ik"].explain(A["ij"] * B["jk"]).find("phases over") != std::string::npos || in_phases;
+            parts["ik"] = A["ij"] * B["jk"];
+            EXPECT_EQ(world_.last_report().bytes_sent, world_.last_report().bytes_planned);
+            EXPECT_EQ(gathered(parts), gathered(all));
+        } catch (const OutOfMemory&) {
+            EXPECT_LT(room, 200000);
+            break;
+        }
+        world_.set_memory_limit(limit);
+    }
+    world_.set_memory_limit(limit);
+    EXPECT_TRUE(in_phases);
 }
 
 TEST_F(SparseFunctions, TheNumberZeroStoresNothing) {

@@ -99,7 +99,7 @@ public:
     using T = typename A::value_type;
     static constexpr bool is_named = !std::is_same_v<A, PlusTimes<T>>;
 
-    RandomSparseStatement(const World& world, std::uint64_t seed) : world_(world), random_(seed) {
+    RandomSparseStatement(World& world, std::uint64_t seed) : world_(world), random_(seed) {
         const auto labels = pick({1, 2, 2, 3, 3, 4, 5});
         std::int64_t size = 1;
         for (int l = 0; l < labels; ++l) {
@@ -123,6 +123,7 @@ public:
             }
         }
         accumulates_ = chance(0.4);
+        has_little_memory_ = chance(0.25);
     }
 
     /// An algebra of the host does not reach dense tensors on a device; with sparse ones it does.
@@ -168,7 +169,12 @@ public:
                 right = right + vouched(t, product);
             }
             const auto target = left_is_sparse_ ? sparse_left[names(left_)] : dense_left[names(left_)];
-            apply(target, right);
+            const auto assign = [&] { apply(target, right); };
+            const auto is_unchanged = [&] { left_is_sparse_ ? compare(left, sparse_left) : compare(left, dense_left); };
+            if (has_little_memory_)
+                in_least_memory(assign, is_unchanged);
+            else
+                assign();
             const auto& report = world_.last_report();
             EXPECT_EQ(report.bytes_sent, report.bytes_planned) << text();
             left = expected(left, wholes);
@@ -183,6 +189,25 @@ public:
                     if (tensor.state())
                         change(tensor, wholes[static_cast<std::size_t>(&term - sparse_factors.data())]
                                              [static_cast<std::size_t>(&tensor - term.data())]);
+        }
+    }
+
+    /// Under the smallest limit, of those that double, that the statement does not refuse.
+    template <class Assign, class Check>
+    void in_least_memory(Assign&& assign, Check&& is_unchanged) {
+        const auto limit = world_.memory_limit();
+        for (std::int64_t room = 64;; room *= 2) {
+            world_.set_memory_limit(world_.memory_in_use() + room);
+            bool is_done = true;
+            try {
+                assign();
+            } catch (const OutOfMemory&) {
+                is_done = false;
+            }
+            world_.set_memory_limit(limit);
+            if (is_done) return;
+            is_unchanged();
+            ASSERT_LT(room, std::int64_t{1} << 30) << text();
         }
     }
 
@@ -375,11 +400,11 @@ private:
             ASSERT_EQ(static_cast<T>(elements[k]), static_cast<T>(expected.elements[k])) << text() << " at " << k;
     }
 
-    const World& world_;
+    World& world_;
     std::mt19937_64 random_;
     std::vector<std::int64_t> extents_;
     std::vector<int> left_;
-    bool left_is_sparse_ = false, accumulates_ = false;
+    bool left_is_sparse_ = false, accumulates_ = false, has_little_memory_ = false;
     int terms_ = 1;
     std::vector<std::vector<RandomFactor>> factors_;
 };
@@ -391,7 +416,7 @@ std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
 
 template <class A>
 void check_random_statements(std::uint64_t family) {
-    const World world;
+    World world;
     const auto first = from_environment("ARGES_FUZZ_FIRST", 0), count = from_environment("ARGES_FUZZ_COUNT", world.size() > 4 ? 40 : 120);
     for (auto seed = first; seed < first + count; ++seed) {
         RandomSparseStatement<A> statement(world, seed * 100 + family);

@@ -52,12 +52,59 @@ TEST(SparseStepPlans, KeepWithinTheLimitOrSayWhatTheyNeed) {
                 EXPECT_LE(plan.seconds, before * (1 + 1e-12));
                 EXPECT_GE(plan.seconds, free.seconds * (1 - 1e-12));
                 before = plan.seconds;
+                if (plan.phases.parts > 1) {
+                    EXPECT_LT(part, 1);
+                    EXPECT_TRUE(step.has_output(plan.phases.label));
+                }
             } catch (const OutOfMemory&) {
                 EXPECT_LT(part, 1);
             }
         }
     }
     EXPECT_THROW(plan_sparse_step(step, 4, with_limit(1000)), OutOfMemory);
+}
+
+/// A product that gives little of much is made part by part where memory is short: beside the result only a part of the sums is there.
+TEST(SparseStepPlans, DivideAProductIntoPhasesWhereMemoryIsShort) {
+    const auto step = square(1 << 20, 1 << 24, 4e10, 1e8);
+    for (const std::int64_t ranks : {16, 64, 256}) {
+        SCOPED_TRACE(ranks);
+        const auto free = plan_sparse_step(step, ranks, with_limit(std::numeric_limits<std::int64_t>::max()));
+        EXPECT_EQ(free.phases.parts, 1);
+        // The result, and the factor that is not divided.
+        const auto least = (1e8 * 24 + (1 << 24) * 72.0) / static_cast<double>(ranks);
+        auto limit = free.memory_bytes;
+        double seconds = free.seconds;
+        std::int64_t parts = 1;
+        for (; limit > 1.2 * least; limit *= 0.9) {
+            const auto plan = plan_sparse_step(step, ranks, with_limit(static_cast<std::int64_t>(limit)));
+            EXPECT_LE(plan.memory_bytes, limit);
+            EXPECT_GE(plan.phases.parts, parts);
+            if (plan.phases.parts == parts) {
+                EXPECT_GE(plan.seconds, seconds * (1 - 1e-12));
+            }
+            parts = plan.phases.parts;
+            seconds = plan.seconds;
+        }
+        EXPECT_GT(parts, 1);
+        EXPECT_NE(to_string(plan_sparse_step(step, ranks, with_limit(static_cast<std::int64_t>(limit / 0.9))), step).find("phases over"),
+                  std::string::npos);
+        EXPECT_GE(plan_sparse_step(step, ranks, with_limit(std::numeric_limits<std::int64_t>::max()), 8).phases.parts, 8);
+    }
+}
+
+TEST(SparseStepPlans, EachIndexIsInOnePhase) {
+    for (std::int64_t index = 0; index < 200; ++index)
+        for (const std::int64_t parts : {1, 2, 4, 8, 64}) {
+            std::int64_t found = 0;
+            for (std::int64_t number = 0; number < parts; ++number) {
+                if (!SparsePhases{0, parts, number}.has(index)) continue;
+                ++found;
+                // Divided again, it is in one of the two halves.
+                EXPECT_NE((SparsePhases{0, 2 * parts, number}.has(index)), (SparsePhases{0, 2 * parts, number + parts}.has(index)));
+            }
+            EXPECT_EQ(found, 1);
+        }
 }
 
 /// What is sampled matters: a product with few multiplications and much to send is not spread over all three labels.

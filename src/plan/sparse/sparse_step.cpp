@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 namespace arges {
@@ -17,6 +18,9 @@ namespace {
 
 /// Grids that the search keeps after each prime factor of the number of ranks.
 constexpr std::size_t kept_grids = 48;
+
+/// What lists take for a nonzero of a factor: its place and column, and its numbers while they are made.
+constexpr double listed_bytes = 48;
 
 /// Seconds of one multiplication with a nonzero, and of sorting one that has come.
 constexpr double nonzero_seconds = 1.5e-9;
@@ -45,9 +49,11 @@ public:
         if (step.counts && step.counts->nonzeros) slots_ = slots_for(step.counts->products, *step.counts->nonzeros);
     }
 
-    SparseStepPlan price(const LabelGrid& grid) const {
+    SparseStepPlan price(const LabelGrid& grid, const SparsePhases& phases) const {
         SparseStepPlan plan;
         plan.grid = grid;
+        plan.phases = phases;
+        const auto all = static_cast<double>(phases.parts);
         const auto& machine = options_.machine;
         const double element = static_cast<double>(step_.element_bytes);
         double sorted = 0, messages = 0;
@@ -55,22 +61,27 @@ public:
         for (const auto& operand : step_.sparse) {
             const auto own = SparseStep::distinct(operand.labels);
             here.push_back(static_cast<double>(operand.nonzeros) / parts(grid, own) * imbalance(grid, own));
-            const bool stays = operand.layout && *operand.layout == grid.layout_of(operand.labels);
+            const bool is_divided = SparseStep::has(own, phases.label);
+            const auto times = is_divided ? 1.0 : all;  // how often it is moved
+            const bool stays = operand.layout && *operand.layout == grid.layout_of(operand.labels) && !is_divided;
             if (!stays || grid.copies_of(own).size() > 1) {
-                plan.sparse_bytes += here.back() * nonzero_bytes(operand.labels, step_.element_bytes) * elsewhere(grid);
-                sorted += here.back();
-                messages += std::min(static_cast<double>(grid.ranks()), here.back());
+                plan.sparse_bytes += here.back() * nonzero_bytes(operand.labels, step_.element_bytes) * elsewhere(grid) * times;
+                messages += std::min(static_cast<double>(grid.ranks()), here.back()) * all;
+                sorted += here.back() * times;
             }
-            plan.memory_bytes += here.back() * (nonzero_bytes(operand.labels, step_.element_bytes) + 16);
+            if (all > 1) sorted += here.back() * times;
+            if (is_divided) here.back() /= all;
+            plan.memory_bytes += here.back() * (nonzero_bytes(operand.labels, step_.element_bytes) + listed_bytes);
         }
         for (const auto& operand : step_.dense) {
             const auto bytes = dense_size(grid, SparseStep::distinct(operand.labels), here[0]) * element;
             plan.memory_bytes += bytes;
-            plan.dense_bytes += bytes * elsewhere(grid);
+            plan.dense_bytes += bytes * elsewhere(grid) * all;
         }
         double loops = 1;
         for (int label : step_.dense_labels()) loops *= std::ceil(extent(label) / part(grid, label));
-        plan.products = step_.sparse.size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) : here[0] * loops;
+        const auto in_phase = step_.sparse.size() >= 2 ? expected_products() / static_cast<double>(grid.ranks()) / all : here[0] * loops;
+        plan.products = in_phase * all;
         const auto summed = static_cast<double>(grid.copies_of(step_.output).size());
         if (step_.result) {
             const auto bytes = local_size(grid, step_.output) * element;
@@ -79,11 +90,15 @@ public:
         } else {
             plan.result_nonzeros = expected_nonzeros(step_);
             // Parts of sums: each rank of those that share them may have most of the elements.
-            const auto part =
-                step_.has_mask() ? here[2] : std::min(plan.products, occupied(slots_ / parts(grid, step_.output), plan.products));
-            plan.memory_bytes += part * nonzero_bytes(step_.output, step_.element_bytes);
-            sorted += part;
-            if (summed > 1) plan.result_bytes = part * nonzero_bytes(step_.output, step_.element_bytes);
+            const auto part = step_.has_mask() ? here[2] : std::min(in_phase, occupied(slots_ / parts(grid, step_.output) / all, in_phase));
+            const auto bytes = part * nonzero_bytes(step_.output, step_.element_bytes);
+            plan.memory_bytes += bytes * (summed > 1 ? 2 : 1);
+            // What is finished waits until all parts are.
+            if (all > 1)
+                plan.memory_bytes +=
+                    plan.result_nonzeros / static_cast<double>(grid.ranks()) * nonzero_bytes(step_.output, step_.element_bytes);
+            sorted += part * all;
+            if (summed > 1) plan.result_bytes = bytes * all;
         }
         for (int label = 0; label < static_cast<int>(grid.parts.size()); ++label)
             messages += static_cast<double>(grid.parts[static_cast<std::size_t>(label)]) - 1;
@@ -300,9 +315,12 @@ double expected_nonzeros(const SparseStep& step) {
     return repeated * std::min(nonzeros, occupied(pricer.size(from_sparse), nonzeros));
 }
 
-SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options) {
-    const Pricer pricer(step, options);
-    std::vector<SparseStepPlan> plans{pricer.price({std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1})};
+namespace {
+
+/// The best grid for a number of phases: the fastest that fits, or the one that takes least memory.
+SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const SparsePhases& phases, std::int64_t ranks, double limit) {
+    const LabelGrid one{std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1};
+    std::vector<SparseStepPlan> plans{pricer.price(one, phases)};
     for (auto factor : prime_factors(ranks)) {
         std::vector<SparseStepPlan> next;
         std::set<std::vector<std::int64_t>> known;
@@ -312,9 +330,8 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
                 if (!step.in_factors(label) && (step.result || !step.has_output(label))) continue;  // each part would compute the same
                 auto grid = plan.grid;
                 grid.parts[l] *= factor;
-                if (known.insert(grid.parts).second) next.push_back(pricer.price(grid));
+                if (known.insert(grid.parts).second) next.push_back(pricer.price(grid, phases));
             }
-        const auto limit = static_cast<double>(options.memory_limit);
         std::stable_sort(next.begin(), next.end(), [&](const auto& a, const auto& b) {
             const bool a_fits = a.memory_bytes <= limit, b_fits = b.memory_bytes <= limit;
             if (a_fits != b_fits) return a_fits;
@@ -324,12 +341,45 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
         if (next.empty()) break;  // no labels: all ranks but one are idle
         plans = std::move(next);
     }
-    const auto& best = plans.front();
-    if (best.memory_bytes > static_cast<double>(options.memory_limit))
-        throw OutOfMemory("a product with sparse factors takes about " + with_commas(static_cast<std::int64_t>(best.memory_bytes)) +
-                          " bytes on a rank, and the limit leaves " + with_commas(options.memory_limit) +
-                          "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
-    return best;
+    return plans.front();
+}
+
+/// Labels that may divide a product into so many parts: parts of a sparse result have no element in common.
+std::vector<int> labels_for_phases(const SparseStep& step, std::int64_t parts) {
+    if (parts == 1) return {-1};
+    std::vector<int> result;
+    for (int label = 0; label < static_cast<int>(step.label_extents.size()); ++label) {
+        const bool divides = std::any_of(step.sparse.begin(), step.sparse.end(),
+                                         [&](const auto& operand) { return SparseStep::has(operand.labels, label); });
+        if (divides && step.extent(label) >= parts && (step.result || step.has_output(label))) result.push_back(label);
+    }
+    return result;
+}
+
+}  // namespace
+
+SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases) {
+    const Pricer pricer(step, options);
+    const auto limit = static_cast<double>(options.memory_limit);
+    auto smallest = std::numeric_limits<double>::infinity();
+    for (auto parts = least_phases; parts <= most_phases; parts *= 2) {
+        std::optional<SparseStepPlan> best;
+        const auto labels = labels_for_phases(step, parts);
+        for (int label : labels) {
+            const auto plan = best_grid(step, pricer, {label, parts, 0}, ranks, limit);
+            smallest = std::min(smallest, plan.memory_bytes);
+            if (plan.memory_bytes <= limit && (!best || plan.seconds < best->seconds)) best = plan;
+        }
+        if (best) return *best;
+        if (labels.empty()) break;
+    }
+    std::string what = "a product with sparse factors";
+    if (std::isfinite(smallest))
+        what += " takes about " + with_commas(static_cast<std::int64_t>(smallest)) + " bytes on a rank";
+    else
+        what += " cannot be made in more than " + std::to_string(least_phases / 2) + " parts, which take more than is free";
+    throw OutOfMemory(what + ", and the limit leaves " + with_commas(options.memory_limit) +
+                      "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
@@ -339,7 +389,10 @@ std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
         text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(operand.nonzeros) + " nonzeros)";
     for (const auto& operand : step.dense) text += " * " + operand.name;
     text += step.result ? " to a dense result\n" : " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n";
-    text += "  grid " + plan.grid.to_string(step.label_names) + "; multiplications on a rank " + about(plan.products) + "\n";
+    text += "  grid " + plan.grid.to_string(step.label_names);
+    if (plan.phases.parts > 1)
+        text += "; in " + with_commas(plan.phases.parts) + " phases over " + step.label_names[static_cast<std::size_t>(plan.phases.label)];
+    text += "; multiplications on a rank " + about(plan.products) + "\n";
     text += "  bytes to a rank: nonzeros " + about(plan.sparse_bytes) + ", dense factors " + about(plan.dense_bytes) + ", result " +
             about(plan.result_bytes) + "; memory " + about(plan.memory_bytes) + "; seconds " + scientific(plan.seconds) + "\n";
     return text;

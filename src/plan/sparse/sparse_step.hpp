@@ -1,6 +1,7 @@
 /// A product with one or two sparse factors: what it computes, and the grid of labels on which it runs. Pure.
 #pragma once
 
+#include "base/splitmix.hpp"
 #include "layout/layout.hpp"
 #include "layout/sparse_layout.hpp"
 #include "plan/product/plan_options.hpp"
@@ -26,6 +27,23 @@ struct ProductCounts {
     std::optional<double> nonzeros;  ///< of the result
 };
 
+/// Parts that a product is made in at most.
+inline constexpr std::int64_t most_phases = std::int64_t{1} << 20;
+
+/// Parts of a product that are made one after the other, where memory does not suffice for all at once: each takes the nonzeros with some
+/// indices of a label, dealt out by a hash, so that parts are alike.
+struct SparsePhases {
+    int label = -1;           ///< that divides the nonzeros; -1: there is one part
+    std::int64_t parts = 1;   ///< how many there are
+    std::int64_t number = 0;  ///< which one is meant
+
+    /// Is an index in this part?
+    bool has(std::int64_t index) const {
+        const auto hash = splitmix(splitmix(static_cast<std::uint64_t>(index)));  // another one than that of layouts
+        return static_cast<std::int64_t>(hash >> 2U) % parts == number;
+    }
+};
+
 /// A dense factor, or a dense result.
 struct DenseOperand {
     std::vector<int> labels;  ///< of its dimensions
@@ -44,6 +62,7 @@ struct SparseStep {
     std::optional<DenseOperand> result;  ///< where a dense result lies; none: it is sparse
     std::int64_t element_bytes = 8;
     std::optional<ProductCounts> counts;  ///< of the first two sparse factors, from samples; none: nonzeros lie at random
+    SparsePhases phase;                   ///< which part of the product is meant
 
     std::int64_t extent(int label) const { return label_extents[static_cast<std::size_t>(label)]; }
     bool has_output(int label) const;
@@ -83,6 +102,7 @@ struct LabelGrid {
 /// A grid and what it is expected to cost, on the busiest rank.
 struct SparseStepPlan {
     LabelGrid grid;
+    SparsePhases phases;                                         ///< in which the product is made
     double sparse_bytes = 0, dense_bytes = 0, result_bytes = 0;  ///< received
     double memory_bytes = 0;                                     ///< of operands and result where they are multiplied
     double products = 0;                                         ///< multiplications
@@ -93,9 +113,10 @@ struct SparseStepPlan {
 /// Nonzeros that a sparse result is expected to have, if nonzeros lie at random.
 double expected_nonzeros(const SparseStep& step);
 
-/// The fastest grid within the memory limit. The same on all ranks.
-/// @throws OutOfMemory if there is none, with what the smallest takes
-SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options);
+/// The fastest grid within the memory limit, with as few phases as fit there. The same on all ranks.
+/// @param least_phases  known to be needed
+/// @throws OutOfMemory if nothing fits, with what the smallest takes
+SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases = 1);
 
 /// The plan as text: grid, bytes and multiplications as they are expected, marked by ~.
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step);
