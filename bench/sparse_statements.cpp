@@ -198,12 +198,10 @@ void run_search(const World& world, const Bench& bench, const SparseTensor<doubl
 }
 
 void run_betweenness(const World& world, const Bench& bench, const SparseTensor<double>& graph) {
-    const auto forth = with_values<Ways>(graph, [](double length) { return Ways{static_cast<std::int64_t>(length), 1}; });
-    const auto back = with_values<Share>(graph, [](double length) { return Share{-static_cast<std::int64_t>(length), 1}; });
     Tensor<double> central(world, {graph.lengths()[0]}, "central");
     int rounds = 0;
     bench.run(
-        "betweenness 16", [&] { rounds = add_betweenness(central, forth, back, 16); }, [&] { central.fill(0); });
+        "betweenness 16", [&] { rounds = add_betweenness(central, graph, 16); }, [&] { central.fill(0); });
     bench.check("betweenness 16", "rounds", rounds);
     bench.check("betweenness 16", "sum", central.sum());
 }

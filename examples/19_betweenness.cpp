@@ -18,16 +18,15 @@ struct Ways {
     double number = 0;
     bool operator==(const Ways&) const = default;
 };
+/// An edge, which is a number, acts on the ways to where it begins: it makes them longer.
 struct Shortest {
     using value_type = Ways;
-    static constexpr Ways zero{}, one{0, 1};
+    using actor_type = std::int64_t;
+    static constexpr Ways zero{};
     static Ways add(const Ways& a, const Ways& b) {
         return a.length < b.length ? a : b.length < a.length ? b : Ways{a.length, a.number + b.number};
     }
-    static Ways multiply(const Ways& a, const Ways& b) {
-        if (a == zero || b == zero) return zero;
-        return {a.length + b.length, a.number * b.number};
-    }
+    static Ways act(std::int64_t edge, const Ways& a) { return a == zero ? zero : Ways{a.length + edge, a.number}; }
 };
 
 /// The way back from a place: its distance from the start, and what it passes on to those before it on shortest ways. An edge takes its
@@ -39,27 +38,16 @@ struct Share {
 };
 struct Back {
     using value_type = Share;
-    static constexpr Share zero{std::int64_t{-1} << 60, 0}, one{0, 1};
+    using actor_type = std::int64_t;
+    static constexpr Share zero{std::int64_t{-1} << 60, 0};
     static Share add(const Share& a, const Share& b) {
         return a.distance > b.distance ? a : b.distance > a.distance ? b : Share{a.distance, a.amount + b.amount};
     }
-    static Share multiply(const Share& a, const Share& b) {
-        if (a == zero || b == zero) return zero;
-        return {a.distance + b.distance, a.amount * b.amount};
-    }
+    static Share act(std::int64_t edge, const Share& a) { return a == zero ? zero : Share{a.distance - edge, a.amount}; }
 };
 
-/// A matrix with the same places, and other elements.
-template <class T, class F>
-static SparseTensor<T> with_values(const SparseTensor<std::int64_t>& graph, F value) {
-    SparseEntries<T> mine{{{}, {}}, {}};
-    for (int mode = 0; mode < 2; ++mode) {
-        const auto indices = graph.local_indices(mode);
-        mine.indices[static_cast<std::size_t>(mode)].assign(indices.begin(), indices.end());
-    }
-    for (auto length : graph.local_values()) mine.values.push_back(value(length));
-    return SparseTensor<T>::from_entries(graph.world(), graph.lengths(), mine, Duplicates::refuse);
-}
+/// A place is reached from itself, without an edge.
+static constexpr Ways at_start{0, 1};
 
 /// Brandes' algorithm on one process: one start after the other.
 static std::vector<double> brandes(const SparseEntries<std::int64_t>& graph, std::size_t places) {
@@ -72,7 +60,7 @@ static std::vector<double> brandes(const SparseEntries<std::int64_t>& graph, std
         std::vector<std::size_t> order;
         std::vector<bool> is_done(places, false);
         std::priority_queue<std::pair<std::int64_t, std::size_t>, std::vector<std::pair<std::int64_t, std::size_t>>, std::greater<>> next;
-        ways[start] = Shortest::one;
+        ways[start] = at_start;
         next.push({0, start});
         while (!next.empty()) {
             const auto from = next.top().second;
@@ -82,7 +70,7 @@ static std::vector<double> brandes(const SparseEntries<std::int64_t>& graph, std
             order.push_back(from);
             for (const auto& [to, length] : edges[from]) {
                 const auto old = ways[to].length;
-                ways[to] = Shortest::add(ways[to], {ways[from].length + length, ways[from].number});
+                ways[to] = Shortest::add(ways[to], Shortest::act(length, ways[from]));
                 if (ways[to].length < old) next.push({ways[to].length, to});
             }
         }
@@ -104,21 +92,19 @@ int main(int argc, char** argv) {
         const World world;
         auto graph = read_sparse<std::int64_t>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
         for (auto& value : graph.local_values()) value = 1 + 12 / value;  // what shares much is near
-        const auto forth = with_values<Ways>(graph, [](std::int64_t length) { return Ways{length, 1}; });
-        const auto back = with_values<Share>(graph, [](std::int64_t length) { return Share{-length, 1}; });
         const auto places = graph.lengths()[0], batch = std::min<std::int64_t>(places, 128);
 
         Tensor<double> central(world, {places}, "central");
         for (std::int64_t first = 0; first < places; first += batch) {
             const auto starts = std::min(batch, places - first);
             Tensor<Ways> start(world, {starts, places}, "start"), ways(world, {starts, places}, "ways"), before(world, {starts, places});
-            start.fill([&](Index x) { return x[0] + first == x[1] ? Shortest::one : Shortest::zero; });
+            start.fill([&](Index x) { return x[0] + first == x[1] ? at_start : Shortest::zero; });
             Tensor<std::int64_t> changed(world, {starts, places});
             ways = start;
             int rounds = 0;
             do {  // one edge on
                 before = ways;
-                over<Shortest>(ways["sj"]) = start["sj"] + before["si"] * forth["ij"];
+                over<Shortest>(ways["sj"]) = start["sj"] + act(graph["ij"], before["si"]);
                 changed["sj"] = map([](const Ways& a, const Ways& b) -> std::int64_t { return a == b ? 0 : 1; }, ways["sj"], before["sj"]);
                 ++rounds;
             } while (changed.sum() > 0);
@@ -132,13 +118,13 @@ int main(int argc, char** argv) {
                         return w == Shortest::zero ? Back::zero : Share{w.length, (1 + own) / w.number};
                     },
                     ways["sj"], dependency["sj"]);
-                over<Back>(returned["si"]) = passed["sj"] * back["ij"];
+                over<Back>(returned["si"]) = act(graph["ij"], passed["sj"]);
                 dependency["si"] =
                     map([](const Ways& w, const Share& share) { return share.distance == w.length ? w.number * share.amount : 0; },
                         ways["si"], returned["si"]);
             }
             update(dependency["si"], start["si"], [](double& own, const Ways& is_start) {
-                if (is_start == Shortest::one) own = 0;
+                if (is_start == at_start) own = 0;
             });
             central["i"] += sum("s", dependency["si"]);
         }

@@ -58,6 +58,14 @@ concept Ring = Semiring<A> && requires(const typename A::value_type& a) {
     { A::negate(a) } -> std::convertible_to<typename A::value_type>;
 };
 
+/// A monoid on whose elements those of another type act: also `actor_type`, `act(w, a)`, which gives an element for each `w` of that type,
+/// distributes over the sum (act(w, add(a, b)) is add(act(w, a), act(w, b))), and makes zero of zero. Statements write act().
+template <class A>
+concept Action = Monoid<A> && StorableElement<typename A::actor_type> &&
+    requires(const typename A::actor_type& w, const typename A::value_type& a) {
+    { A::act(w, a) } -> std::convertible_to<typename A::value_type>;
+};
+
 /// The arithmetic of a number type. Sums and products of integers wrap around; bool adds by "or" and multiplies by "and".
 template <class T>
 struct PlusTimes {
@@ -118,6 +126,15 @@ inline constexpr bool has_fractions = is_number<T> && !std::is_integral_v<T>;
 
 template <class T>
 inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>>;
+
+/// An element that acts, in an array of such; another type than the elements that it acts on, also where they are alike.
+template <class A>
+struct Actor {
+    typename A::actor_type element;
+};
+
+/// Stands where a mask stores something; nothing is read there.
+struct Here {};
 
 /// The kernels of an algebra, for any element type.
 template <class A>
@@ -200,6 +217,16 @@ struct Generic {
         else
             return b;
     }
+    template <class B>
+    static T times(const Actor<B>& w, const T& a) {
+        return B::act(w.element, a);
+    }
+    template <class B>
+    static T times(const T& a, const Actor<B>& w) {
+        return B::act(w.element, a);
+    }
+    static T times(Here, const T& a) { return a; }
+    static T times(const T& a, Here) { return a; }
     static T related(std::uint8_t factor, T value) {
         if constexpr (is_complex<T>)
             if ((factor & 2U) != 0) value = std::conj(value);
@@ -567,7 +594,12 @@ struct Generic {
         k.reduce = reduce;
         k.scale_along = scale_along;
         k.count_nonzero = count_nonzero;
-        k.sparse = &Sparse<Generic>::table();
+        if constexpr (Action<A>) {
+            k.actor = &typeid(typename A::actor_type);
+            k.sparse = &ActingKernels<Generic, Actor<A>, Here>::table();
+        } else {
+            k.sparse = &Sparse<Generic>::table();
+        }
         return k;
     }
 };

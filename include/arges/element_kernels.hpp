@@ -117,6 +117,7 @@ struct ElementKernels {
     const void* zero = nullptr;             ///< neutral element of the sum
     const void* one = nullptr;              ///< neutral element of the product; null where there is none
     const SparseKernels* sparse = nullptr;  ///< loops over nonzeros
+    const std::type_info* actor = nullptr;  ///< elements of which type act on these, see Action; null: none do
 
     /// Is it the neutral element of the sum?
     bool (*is_zero)(const void* element) = nullptr;

@@ -55,6 +55,7 @@ struct Factor {
     std::shared_ptr<SparseState> sparse{};  ///< the tensor where it is sparse, kept alive
     bool is_mask = false;                   ///< stands for ones where elements are stored, see where()
     bool is_complement = false;             ///< likewise where they are not, see where_not()
+    bool is_actor = false;                  ///< its elements act on those of the other factor, see act()
 };
 
 /// coefficient * product of factors.
@@ -333,7 +334,7 @@ private:
 
 /// Lets a statement use an algebra of the user's (algebra.hpp) in place of plus and times: `over<MinPlus>(d["j"]) += d["i"] * A["ij"]` are
 /// the shortest ways of one more step. Sums, products, and elements that symmetry makes zero are the algebra's. Right-hand sides have no
-/// numbers: in front of a term they would be read as elements.
+/// numbers: in front of a term they would be read as elements. Elements of another type take part by act().
 /// @throws InvalidArgument also for a number on the right, for a product under a monoid, and for an antisymmetric tensor unless the algebra
 /// is a ring
 template <class A>
@@ -399,6 +400,16 @@ Expression<T> sum(const Labels& labels, Expression<T> right) {
     return right;
 }
 
+/// The elements of a tensor act on those of an expression, as the algebra says that the statement names, an Action: `over<Relax>(d["j"]) +=
+/// act(A["ij"], d["i"])`, where for each edge A_ij a number acts on a struct d_i. Nothing is converted: the tensor keeps its type, and
+/// bytes of that type move. Each term has one factor beside masks, and it or the tensor is sparse.
+template <class W, class T>
+Expression<T> act(const IndexedTensor<W>& actor, Expression<T> right) {
+    auto factor = actor.factor();
+    factor.is_actor = true;
+    for (auto& term : right.terms()) term.factors.insert(term.factors.begin(), factor);
+    return right;
+}
 /// The terms of an expression where a sparse tensor stores elements, whatever these are and of whatever type: `S["ij"] = where(P["ij"],
 /// A["ik"] * B["kj"])`. Each term is multiplied by ones there, so that products are formed at these elements only; labels that only the
 /// mask has are summed over.
@@ -419,6 +430,10 @@ Expression<T> where_not(const IndexedTensor<M>& mask, Expression<T> right) {
     return right;
 }
 /// @cond
+template <class W, class T>
+Expression<T> act(const IndexedTensor<W>& actor, const IndexedTensor<T>& r) {
+    return act(actor, Expression<T>(r));
+}
 template <class M, class T>
 Expression<T> where(const IndexedTensor<M>& mask, const IndexedTensor<T>& r) {
     return where(mask, Expression<T>(r));

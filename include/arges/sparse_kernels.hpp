@@ -6,12 +6,16 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 namespace arges::local {
 
 /// Dense factors of one sparse product at most.
 inline constexpr std::size_t max_dense_factors = 64;
+
+/// Which of two factors acts on the elements of the other one, or is a mask beside it.
+enum class Acting { none, first, second, first_mask, second_mask };
 
 /// One number for each nonzero: 32 bits wide where all numbers allow it. Both null: zeros, or the places themselves.
 struct NonzeroNumbers {
@@ -40,6 +44,7 @@ struct SparseLoop {
     std::vector<SparseLoopAxis> axes;      ///< outermost first
     const void* alpha = nullptr;           ///< single element; null: one
     void* result = nullptr;                ///< overlaps with no factor
+    Acting acting = Acting::none;          ///< the nonzeros (first) or the one dense factor (second); then there is no alpha
 };
 
 /// A sparse matrix by rows, its columns ascending in each.
@@ -66,6 +71,7 @@ struct SparseRowProduct {
     NonzeroNumbers mask_places;             ///< where the value for each nonzero of c is; none: in order
     std::uint32_t* marks = nullptr;         ///< with a mask: as many numbers as `sums` has elements, all zero
     bool by_dots = false;                   ///< with a mask: its nonzeros are inner products of rows, instead of sums of rows under it
+    Acting acting = Acting::none;           ///< a (first) or b (second); then there is no alpha, the mask is ones, and not `by_dots`
 };
 
 }  // namespace arges::local
@@ -85,10 +91,12 @@ struct SparseKernels {
 /// @cond
 namespace kernels {
 
-/// SparseKernels of an algebra. `G` has the element type T, add(), times() and zero(): Generic<A>.
-template <class G>
+/// SparseKernels of an algebra. `G` has the element type T, add(), times() and zero(): Generic<A>. The nonzeros, or first factors, are of
+/// type V, dense or second factors of type X; if one differs from T, there is one such factor.
+template <class G, class V = typename G::T, class X = typename G::T>
 struct Sparse {
     using T = typename G::T;
+    static constexpr bool is_mixed = !std::is_same_v<V, T> || !std::is_same_v<X, T>;
     static constexpr std::int64_t few = 20000;  ///< nonzeros that one thread goes through by itself
 
     /// Reads numbers of one width, or gives a constant rule where there are none.
@@ -120,6 +128,12 @@ struct Sparse {
     }
 
     static T scaled(const void* alpha, const T& value) { return alpha == nullptr ? value : G::times(G::of(alpha), value); }
+    static V first(const void* alpha, const V& value) {
+        if constexpr (is_mixed)
+            return value;
+        else
+            return scaled(alpha, value);
+    }
     static std::int64_t target(const local::SparseLoop& loop, std::int64_t run) {
         return loop.target != nullptr ? loop.target[run] : run * loop.result_step;
     }
@@ -144,7 +158,7 @@ struct Sparse {
     /// No axes: one element for each run.
     template <class Place>
     static void multiply_scalars(const local::SparseLoop& loop, Place place) {
-        const T* const values = static_cast<const T*>(loop.values);
+        const V* const values = static_cast<const V*>(loop.values);
         T* const result = static_cast<T*>(loop.result);
         const auto run_all = [&](auto&& term) {
             for_each_part(loop, [&](std::int64_t first, std::int64_t last) {
@@ -156,16 +170,44 @@ struct Sparse {
                 }
             });
         };
-        if (loop.factors.empty()) return run_all([&](std::int64_t k) { return values[place(k)]; });
-        const T* const x = static_cast<const T*>(loop.factors[0]);
-        if (loop.factors.size() == 1)
-            return with<Zero>(loop.offsets[0],
-                              [&](auto offset) { run_all([&](std::int64_t k) { return G::times(values[place(k)], x[offset(k)]); }); });
-        run_all([&](std::int64_t k) {
-            T product = values[place(k)];
-            for (std::size_t f = 0; f < loop.factors.size(); ++f)
-                product = G::times(product, static_cast<const T*>(loop.factors[f])[number(loop.offsets[f], k)]);
-            return product;
+        const auto of_one = [&] {
+            const X* const x = static_cast<const X*>(loop.factors[0]);
+            with<Zero>(loop.offsets[0],
+                       [&](auto offset) { run_all([&](std::int64_t k) { return G::times(values[place(k)], x[offset(k)]); }); });
+        };
+        if constexpr (is_mixed) {
+            of_one();
+        } else {
+            if (loop.factors.empty()) return run_all([&](std::int64_t k) { return values[place(k)]; });
+            if (loop.factors.size() == 1) return of_one();
+            run_all([&](std::int64_t k) {
+                T product = values[place(k)];
+                for (std::size_t f = 0; f < loop.factors.size(); ++f)
+                    product = G::times(product, static_cast<const T*>(loop.factors[f])[number(loop.offsets[f], k)]);
+                return product;
+            });
+        }
+    }
+
+    /// Any axes, where types differ: every product by itself.
+    template <class Place>
+    static void multiply_each(const local::SparseLoop& loop, Place place) {
+        const V* const values = static_cast<const V*>(loop.values);
+        for_each_part(loop, [&](std::int64_t first, std::int64_t last) {
+            for (auto run = first; run < last; ++run)
+                for (auto k = loop.start[run]; k < loop.start[run + 1]; ++k) {
+                    const V& value = values[place(k)];
+                    const auto along = [&](auto&& self, std::size_t level, const X* x, T* to) -> void {
+                        const auto& axis = loop.axes[level];
+                        for (std::int64_t i = 0; i < axis.size; ++i, x += axis.factors[0], to += axis.result)
+                            if (level + 1 < loop.axes.size())
+                                self(self, level + 1, x, to);
+                            else
+                                *to = G::add(*to, G::times(value, *x));
+                    };
+                    along(along, 0, static_cast<const X*>(loop.factors[0]) + number(loop.offsets[0], k),
+                          static_cast<T*>(loop.result) + target(loop, run));
+                }
         });
     }
 
@@ -173,12 +215,12 @@ struct Sparse {
     template <class Place, class Offset>
     static void multiply_rows_of_dense(const local::SparseLoop& loop, Place place, Offset offset) {
         constexpr std::int64_t block = std::max<std::int64_t>(4, 128 / static_cast<std::int64_t>(sizeof(T)));
-        const T* const values = static_cast<const T*>(loop.values);
-        const T* const x = static_cast<const T*>(loop.factors[0]);
+        const V* const values = static_cast<const V*>(loop.values);
+        const X* const x = static_cast<const X*>(loop.factors[0]);
         T* const result = static_cast<T*>(loop.result);
         const auto size = loop.axes[0].size;
-        for_each_part(loop, [&](std::int64_t first, std::int64_t last) {
-            for (auto run = first; run < last; ++run) {
+        for_each_part(loop, [&](std::int64_t first_run, std::int64_t last_run) {
+            for (auto run = first_run; run < last_run; ++run) {
                 T* const to = result + target(loop, run);
                 const auto begin = loop.start[run], end = loop.start[run + 1];
                 std::int64_t column = 0;
@@ -186,8 +228,8 @@ struct Sparse {
                     std::array<T, block> sum;
                     std::copy_n(to + column, block, sum.data());
                     for (auto k = begin; k < end; ++k) {
-                        const T value = scaled(loop.alpha, values[place(k)]);
-                        const T* const row = x + offset(k) + column;
+                        const V value = first(loop.alpha, values[place(k)]);
+                        const X* const row = x + offset(k) + column;
 #ifdef _OPENMP
 #pragma omp simd
 #endif
@@ -198,8 +240,8 @@ struct Sparse {
                 }
                 if (column == size) continue;
                 for (auto k = begin; k < end; ++k) {
-                    const T value = scaled(loop.alpha, values[place(k)]);
-                    const T* const row = x + offset(k);
+                    const V value = first(loop.alpha, values[place(k)]);
+                    const X* const row = x + offset(k);
                     for (auto c = column; c < size; ++c) to[c] = G::add(to[c], G::times(value, row[c]));
                 }
             }
@@ -331,7 +373,10 @@ struct Sparse {
             const auto& axis = loop.axes[0];
             if (loop.axes.size() == 1 && loop.factors.size() == 1 && axis.result == 1 && axis.factors[0] == 1)
                 return with<Zero>(loop.offsets[0], [&](auto offset) { multiply_rows_of_dense(loop, place, offset); });
-            Nest(loop).run(place);
+            if constexpr (is_mixed)
+                multiply_each(loop, place);
+            else
+                Nest(loop).run(place);
         });
     }
 
@@ -351,9 +396,9 @@ struct Sparse {
     static void multiply_rows(const local::SparseRowProduct& p) {
         with<Same>(p.a.places, [&](auto place_a) {
             with<Same>(p.b.places, [&](auto place_b) {
-                if (p.by_dots)
-                    multiply_dots(p, place_a, place_b);
-                else if (p.mask == nullptr)
+                if constexpr (!is_mixed)
+                    if (p.by_dots) return multiply_dots(p, place_a, place_b);
+                if (p.mask == nullptr)
                     multiply_rows_by<false>(p, place_a, place_b);
                 else
                     multiply_rows_by<true>(p, place_a, place_b);
@@ -364,7 +409,8 @@ struct Sparse {
     /// One row of the result after another: products are added up in an array as long as a row.
     template <bool masked, class PlaceA, class PlaceB>
     static void multiply_rows_by(const local::SparseRowProduct& p, PlaceA place_a, PlaceB place_b) {
-        const T *const a = static_cast<const T*>(p.a.values), *const b = static_cast<const T*>(p.b.values);
+        const V* const a = static_cast<const V*>(p.a.values);
+        const X* const b = static_cast<const X*>(p.b.values);
         T* const c = static_cast<T*>(p.result);
         for_each_row(p, [&](int thread, std::int64_t row) {
             T* const sum = static_cast<T*>(p.sums) + thread * p.width;
@@ -377,7 +423,7 @@ struct Sparse {
                 if constexpr (masked) mark[p.column[k]] = stamp;
             }
             for (auto k = p.a.start[row]; k < p.a.start[row + 1]; ++k) {
-                const T value = scaled(p.alpha, a[place_a(k)]);
+                const V value = first(p.alpha, a[place_a(k)]);
                 const auto other = p.a.column[k];
                 for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
                     const auto column = p.b.column[l];
@@ -430,7 +476,12 @@ struct Sparse {
         T* const c = static_cast<T*>(p.result);
         const T* const mask = static_cast<const T*>(p.mask);
         with<Same>(p.mask_places, [&](auto place) {
-            for (auto k = p.start[row]; k < p.start[row + 1]; ++k) c[place(k)] = G::times(sum(k), mask[place(k)]);
+            for (auto k = p.start[row]; k < p.start[row + 1]; ++k) {
+                if constexpr (is_mixed)
+                    c[place(k)] = sum(k);
+                else
+                    c[place(k)] = G::times(sum(k), mask[place(k)]);
+            }
         });
     }
 
@@ -449,6 +500,34 @@ struct Sparse {
 
     static const SparseKernels& table() {
         static const SparseKernels kernels{multiply, G::has_product ? multiply_rows : nullptr, add_runs};
+        return kernels;
+    }
+};
+
+/// SparseKernels of an algebra on whose elements those of type `W` act; `Here` is what a mask has.
+template <class G, class W, class Here>
+struct ActingKernels {
+    using T = typename G::T;
+
+    /// Calls f with the loops for the types of the factors.
+    template <class F>
+    static void with(local::Acting acting, F&& f) {
+        switch (acting) {
+        case local::Acting::none: return f(Sparse<G>());
+        case local::Acting::first: return f(Sparse<G, W, T>());
+        case local::Acting::second: return f(Sparse<G, T, W>());
+        case local::Acting::first_mask: return f(Sparse<G, Here, T>());
+        case local::Acting::second_mask: return f(Sparse<G, T, Here>());
+        }
+    }
+    static void multiply(const local::SparseLoop& loop) {
+        with(loop.acting, [&](auto loops) { loops.multiply(loop); });
+    }
+    static void multiply_rows(const local::SparseRowProduct& product) {
+        with(product.acting, [&](auto loops) { loops.multiply_rows(product); });
+    }
+    static const SparseKernels& table() {
+        static const SparseKernels kernels{multiply, multiply_rows, Sparse<G>::add_runs};
         return kernels;
     }
 };

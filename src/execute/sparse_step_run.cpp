@@ -77,7 +77,7 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
         return result;
     }
     const auto width = static_cast<std::int64_t>(result.labels.size() * sizeof(std::int64_t));
-    take(result.move->most() * (width + step_.element_bytes));
+    take(result.move->most() * (width + step_.bytes_of(sparse_.size())));
     result.moved = result.move->indices(columns);
     inspected_bytes_ += result.move->sent() * width;
     result.columns = spans_of(result.moved);
@@ -216,8 +216,9 @@ bool SparseStepRun::dots_are_fewer(const std::vector<std::uint32_t>& inner_of_b,
         const auto column = structure_.columns[k];
         by_dots += column < in_column.size() ? in_column[column] : 0;
     }
-    products_ = std::min(by_dots, by_rows);
-    return by_dots < by_rows;
+    const bool is_fewer = step_.actor < 0 && by_dots < by_rows;  // sums of what acts are not defined
+    products_ = is_fewer ? by_dots : by_rows;
+    return is_fewer;
 }
 
 /// The mask by rows, its columns ascending.
@@ -280,17 +281,19 @@ void SparseStepRun::add_up(IndexColumns indices) {
     });
 }
 
-std::int64_t SparseStepRun::sent_bytes(std::int64_t element_bytes) const {
-    std::int64_t elements = 0;
-    for (const auto& operand : sparse_)
-        if (!operand.move->stays()) elements += operand.move->sent();
-    for (const auto& block : dense_) {
-        if (block.move) elements += block.move->volume().sent;
-        if (block.rows) elements += block.rows->sent();
+std::int64_t SparseStepRun::sent_bytes() const {
+    std::int64_t bytes = 0, results = 0;
+    for (std::size_t o = 0; o < sparse_.size(); ++o)
+        if (!sparse_[o].move->stays()) bytes += sparse_[o].move->sent() * step_.bytes_of(o);
+    for (std::size_t f = 0; f < dense_.size(); ++f) {
+        const auto& block = dense_[f];
+        const auto size = step_.bytes_of(sparse_.size() + f);
+        if (block.move) bytes += block.move->volume().sent * size;
+        if (block.rows) bytes += block.rows->sent() * size;
     }
-    if (move_out_) elements += move_out_->volume().sent;
-    if (merge_) elements += merge_->sent();
-    return elements * element_bytes;
+    if (move_out_) results += move_out_->volume().sent;
+    if (merge_) results += merge_->sent();
+    return bytes + results * step_.element_bytes;
 }
 
 std::int64_t SparseStepRun::list_bytes() const {
@@ -319,45 +322,47 @@ std::int64_t SparseStepRun::list_bytes() const {
     return bytes;
 }
 
-std::int64_t SparseStepRun::workspace_bytes(std::int64_t element_bytes) const {
+std::int64_t SparseStepRun::workspace_bytes() const {
     std::int64_t bytes = 0, messages = 0;
     const auto add = [&](std::int64_t count, std::int64_t size) { bytes += Workspace::padded(count * size); };
-    for (const auto& block : dense_) {
+    for (std::size_t f = 0; f < dense_.size(); ++f) {
+        const auto& block = dense_[f];
         if (!block.move && !block.rows) continue;
-        add(block_size(block), element_bytes);
-        messages = std::max(messages, block.move ? block.move->workspace_elements() : block.rows->workspace_elements());
+        const auto size = step_.bytes_of(sparse_.size() + f);
+        add(block_size(block), size);
+        messages = std::max(messages, (block.move ? block.move->workspace_elements() : block.rows->workspace_elements()) * size);
     }
     if (move_out_) {
-        add(sums_.local_size(rank_), element_bytes);
-        messages = std::max(messages, move_out_->workspace_elements());
+        add(sums_.local_size(rank_), step_.element_bytes);
+        messages = std::max(messages, move_out_->workspace_elements() * step_.element_bytes);
     }
-    add(messages, element_bytes);
-    if (sparse_.size() > 1) add(width_ * omp_get_max_threads(), element_bytes);
+    add(messages, 1);
+    if (sparse_.size() > 1) add(width_ * omp_get_max_threads(), step_.element_bytes);
     if (step_.has_mask()) add(width_ * omp_get_max_threads(), sizeof(std::uint32_t));
     return bytes;
 }
 
-std::int64_t SparseStepRun::working_bytes(std::int64_t element_bytes) const {
-    std::int64_t elements = 0;
-    for (const auto& operand : sparse_)
-        if (!operand.move->stays()) elements += 2 * operand.count;
-    if (!step_.result) elements += result_count_ * (merge_ ? 3 : 1);
-    return elements * element_bytes + workspace_bytes(element_bytes);
+std::int64_t SparseStepRun::working_bytes() const {
+    std::int64_t bytes = 0;
+    for (std::size_t o = 0; o < sparse_.size(); ++o)
+        if (!sparse_[o].move->stays()) bytes += 2 * sparse_[o].count * step_.bytes_of(o);
+    if (!step_.result) bytes += result_count_ * (merge_ ? 3 : 1) * step_.element_bytes;
+    return bytes + workspace_bytes();
 }
 
 /// Values of the sparse operands where they are multiplied.
-std::vector<Buffer<std::byte>> SparseStepRun::brought(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse,
-                                                      const std::vector<bool>& conjugated, std::vector<const std::byte*>& values) const {
+std::vector<Buffer<std::byte>> SparseStepRun::brought(const ElementKernels& kernels, const StepElements& elements,
+                                                      std::vector<const std::byte*>& values) const {
     std::vector<Buffer<std::byte>> result;
     for (std::size_t o = 0; o < sparse_.size(); ++o) {
         const auto& operand = sparse_[o];
         if (!operand.move->stays()) {
-            result.push_back(operand.move->values(sparse[o], kernels.size));
+            result.push_back(operand.move->values(elements.sparse[o], step_.bytes_of(o)));
             values.push_back(result.back().data());
         } else {
-            values.push_back(sparse[o]);
+            values.push_back(elements.sparse[o]);
         }
-        if (!conjugated[o] || !kernels.is_complex) continue;
+        if (!elements.conjugated[o] || !kernels.is_complex) continue;
         agree(comm_, [&] {
             Buffer<std::byte> copy(operand.count * kernels.size);
             local::ListedTransfer list;
@@ -370,9 +375,8 @@ std::vector<Buffer<std::byte>> SparseStepRun::brought(const ElementKernels& kern
     return result;
 }
 
-void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values,
-                             const std::vector<const void*>& dense, const std::vector<bool>& conjugated, const void* alpha, void* result,
-                             Workspace& workspace) const {
+void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values, const StepElements& elements,
+                             const void* alpha, void* result, Workspace& workspace) const {
     if (alpha != nullptr && kernels.is_one(alpha)) alpha = nullptr;
     if (sparse_.size() > 1) {
         agree(comm_, [&] {
@@ -383,6 +387,7 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
                          b_places_.numbers()};
             product.width = width_;
             product.by_dots = by_dots_;
+            product.acting = step_.acting();
             product.start = structure_.start.data();
             product.column = structure_.columns.data();
             product.alpha = alpha;
@@ -409,44 +414,43 @@ void SparseStepRun::multiply(const ElementKernels& kernels, const std::vector<co
     loop.axes = axes_;
     loop.alpha = alpha;
     loop.result = result;
+    loop.acting = step_.acting();
     FirstError error;
     for (std::size_t f = 0; f < dense_.size(); ++f) {
         const auto& block = dense_[f];
-        const auto conjugate = conjugated[sparse_.size() + f];
-        const void* elements = dense[f];
+        const auto operand = sparse_.size() + f;
+        const auto& own = static_cast<int>(operand) == step_.actor && elements.actor != nullptr ? *elements.actor : kernels;
+        const bool conjugate = elements.conjugated[operand] && own.is_complex;
+        const void* const from = elements.dense[f];
         void* array = nullptr;
-        if (block.move || block.rows || (conjugate && kernels.is_complex)) {
-            agree(comm_, [&] { array = workspace.take(block_size(block), kernels.size); });
-            elements = array;
-        }
+        if (block.move || block.rows || conjugate) agree(comm_, [&] { array = workspace.take(block_size(block), own.size); });
         if (block.rows) {
-            error.run([&] { block.rows->run(kernels, dense[f], array, conjugate && kernels.is_complex, workspace); });
+            error.run([&] { block.rows->run(own, from, array, conjugate, workspace); });
         } else if (block.move) {
-            error.run([&] { block.move->run(kernels, dense[f], array, nullptr, kernels.zero, conjugate, workspace); });
+            error.run([&] { block.move->run(own, from, array, nullptr, own.zero, conjugate, workspace); });
         } else if (array != nullptr) {
             local::ListedTransfer list;
             list.count = block.layout.local_size(rank_);
-            kernels.transfer_listed(list, dense[f], array, nullptr, {.conjugate = true});
+            own.transfer_listed(list, from, array, nullptr, {.conjugate = true});
         }
-        loop.factors.push_back(elements);
+        loop.factors.push_back(array != nullptr ? array : from);
         loop.offsets.push_back({block.narrow.empty() ? nullptr : block.narrow.data(), block.wide.empty() ? nullptr : block.wide.data()});
     }
     agree(comm_, [&] { error.rethrow(); });
     if (!is_idle()) kernels.sparse->multiply(loop);
 }
 
-Buffer<std::byte> SparseStepRun::run(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse,
-                                     const std::vector<const void*>& dense, const std::vector<bool>& conjugated, const void* alpha,
+Buffer<std::byte> SparseStepRun::run(const ElementKernels& kernels, const StepElements& elements, const void* alpha,
                                      Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
     std::vector<const std::byte*> values;
-    const auto arrays = brought(kernels, sparse, conjugated, values);
+    const auto arrays = brought(kernels, elements, values);
     Buffer<std::byte> sums;
     agree(comm_, [&] {
         sums = Buffer<std::byte>(result_count_ * kernels.size);
         if (sparse_.size() == 1) kernels.fill(sums.data(), result_count_, kernels.zero);
     });
-    multiply(kernels, values, dense, conjugated, alpha, sums.data(), workspace);
+    multiply(kernels, values, elements, alpha, sums.data(), workspace);
     if (!merge_) return sums;
     const auto parts = merge_->values(sums.data(), kernels.size);
     agree(comm_, [&] {
@@ -456,12 +460,11 @@ Buffer<std::byte> SparseStepRun::run(const ElementKernels& kernels, const std::v
     return sums;
 }
 
-void SparseStepRun::run(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse, const std::vector<const void*>& dense,
-                        const std::vector<bool>& conjugated, const void* alpha, const void* beta, void* result,
+void SparseStepRun::run(const ElementKernels& kernels, const StepElements& elements, const void* alpha, const void* beta, void* result,
                         Workspace& workspace) const {
     const Workspace::Scope scope(workspace);
     std::vector<const std::byte*> values;
-    const auto arrays = brought(kernels, sparse, conjugated, values);
+    const auto arrays = brought(kernels, elements, values);
     void* sums = result;
     const auto count = sums_.local_size(rank_);
     agree(comm_, [&] {
@@ -471,7 +474,7 @@ void SparseStepRun::run(const ElementKernels& kernels, const std::vector<const s
         else if (beta != nullptr && !kernels.is_one(beta))
             kernels.scale(sums, count, beta);
     });
-    multiply(kernels, values, dense, conjugated, alpha, sums, workspace);
+    multiply(kernels, values, elements, alpha, sums, workspace);
     if (move_out_) agree(comm_, [&] { move_out_->run(kernels, sums, result, nullptr, beta, false, workspace); });
 }
 

@@ -17,6 +17,14 @@
 
 namespace arges {
 
+/// Elements of the operands of a step.
+struct StepElements {
+    std::vector<const std::byte*> sparse;   ///< by sparse operand: values on this rank
+    std::vector<const void*> dense;         ///< by dense operand: elements in its own layout
+    std::vector<bool> conjugated;           ///< by operand, sparse ones first: conjugates are meant
+    const ElementKernels* actor = nullptr;  ///< of the operand that acts, if it has another type
+};
+
 /// A step that was inspected: which nonzeros go where, which are multiplied, and which the result has. That holds as long as the sparse
 /// operands have the same nonzeros in the same places; a run moves and multiplies values only.
 class SparseStepRun {
@@ -30,12 +38,10 @@ public:
                   const RequireBytes& require);
 
     /// The values of a sparse result, for nonzeros in the order of take_indices(). Collective.
-    /// @param sparse  by operand: values  @param dense  by operand: elements in their own layouts  @param conjugated  which are conjugated
-    Buffer<std::byte> run(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse, const std::vector<const void*>& dense,
-                          const std::vector<bool>& conjugated, const void* alpha, Workspace& workspace) const;
+    Buffer<std::byte> run(const ElementKernels& kernels, const StepElements& elements, const void* alpha, Workspace& workspace) const;
     /// result = alpha * product + beta * result. Collective. Likewise for a dense result in its own layout.
-    void run(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse, const std::vector<const void*>& dense,
-             const std::vector<bool>& conjugated, const void* alpha, const void* beta, void* result, Workspace& workspace) const;
+    void run(const ElementKernels& kernels, const StepElements& elements, const void* alpha, const void* beta, void* result,
+             Workspace& workspace) const;
 
     /// The indices of a sparse result on this rank, given away; a column for each label of the output.
     IndexColumns take_indices() { return std::move(result_indices_); }
@@ -45,14 +51,14 @@ public:
     const SparseLayout& result_layout() const { return result_layout_; }
     /// Bytes of indices that the inspection has sent from this rank, and of values that each run sends.
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
-    std::int64_t sent_bytes(std::int64_t element_bytes) const;
+    std::int64_t sent_bytes() const;
     /// Multiplications with nonzeros on this rank.
     std::int64_t products() const { return products_; }
     /// Memory of the lists on this rank, in bytes.
     std::int64_t list_bytes() const;
     /// What a run takes from the workspace, and what it takes in all.
-    std::int64_t workspace_bytes(std::int64_t element_bytes) const;
-    std::int64_t working_bytes(std::int64_t element_bytes) const;
+    std::int64_t workspace_bytes() const;
+    std::int64_t working_bytes() const;
 
 private:
     /// A sparse operand where it is multiplied.
@@ -104,10 +110,10 @@ private:
     const std::span<const std::int64_t>& column(const Arrived& operand, int label) const;
     std::vector<std::int64_t> offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand,
                                          std::span<const std::int64_t> positions) const;
-    std::vector<Buffer<std::byte>> brought(const ElementKernels& kernels, const std::vector<const std::byte*>& sparse,
-                                           const std::vector<bool>& conjugated, std::vector<const std::byte*>& values) const;
-    void multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values, const std::vector<const void*>& dense,
-                  const std::vector<bool>& conjugated, const void* alpha, void* result, Workspace& workspace) const;
+    std::vector<Buffer<std::byte>> brought(const ElementKernels& kernels, const StepElements& elements,
+                                           std::vector<const std::byte*>& values) const;
+    void multiply(const ElementKernels& kernels, const std::vector<const std::byte*>& values, const StepElements& elements,
+                  const void* alpha, void* result, Workspace& workspace) const;
 
     const Communicator* comm_;
     RequireBytes require_;  // while the step is inspected

@@ -32,7 +32,8 @@ SparseStatement::SparseStatement(const Factor& left, const std::vector<Term>& ri
 
 bool SparseStatement::is_meant(const Factor& left, const std::vector<Term>& right) {
     return left.sparse || std::any_of(right.begin(), right.end(), [](const Term& term) {
-               return std::any_of(term.factors.begin(), term.factors.end(), [](const Factor& factor) { return factor.sparse != nullptr; });
+               return std::any_of(term.factors.begin(), term.factors.end(),
+                                  [](const Factor& factor) { return factor.sparse || factor.is_mask || factor.is_actor; });
            });
 }
 
@@ -56,7 +57,7 @@ void SparseStatement::check_types(const Term& term) const {
                 if (left.count(label) == 0)
                     throw InvalidArgument("where_not(" + text_of(factor) + ", ...): the output has no label '" + label +
                                           "'; sum over it in a statement before");
-        if (!factor.is_mask && *kernels_of(factor)->type != *kernels_.type &&
+        if (!factor.is_mask && !factor.is_actor && *kernels_of(factor)->type != *kernels_.type &&
             !local::can_convert(*kernels_of(factor)->type, *kernels_.type))
             refuse(title_of(factor) + " has elements of another type, " + readable_type(kernels_of(factor)->name) + "; convert it first");
         if (!kernels_.has_sum)
@@ -70,8 +71,36 @@ void SparseStatement::check_types(const Term& term) const {
     const bool named = kernels_.name != kernels_of(left_)->name;  // tables may be copies for the host
     if (named && (term.coefficient.size() > 0 || term.factors.empty()))
         refuse("a number on the right-hand side has no meaning under an algebra that the statement names; put it into a tensor");
-    if (!kernels_.has_product && term.factors.size() > 1) refuse("it has no product; name an algebra that has one in over<...>()");
+    const bool acts = std::any_of(term.factors.begin(), term.factors.end(), [](const Factor& factor) { return factor.is_actor; });
+    if (acts) check_action(term);
+    if (!kernels_.has_product && !acts && term.factors.size() > 1) refuse("it has no product; name an algebra that has one in over<...>()");
     if (!kernels_.has_sum && (right_.size() > 1 || beta_ == nullptr)) refuse("it has no sum; name an algebra in over<...>()");
+}
+
+/// One factor acts on one other, beside masks.
+void SparseStatement::check_action(const Term& term) const {
+    const auto refuse = [&](const std::string& why) { throw InvalidArgument(title_of(left_) + " = act(...): " + why); };
+    if (kernels_.actor == nullptr)
+        refuse("no elements of another type act on those of " + readable_type(kernels_.name) +
+               "; name an algebra with actor_type and act() in over<...>()");
+    std::int64_t actors = 0, others = 0;
+    bool any_sparse = false;
+    for (const auto& factor : term.factors) {
+        if (factor.is_mask) continue;
+        ++(factor.is_actor ? actors : others);
+        any_sparse = any_sparse || factor.sparse;
+        if (!factor.is_actor) continue;
+        const auto& own = *(factor.sparse ? factor.sparse->kernels : factor.tensor->kernels);
+        if (*own.type != *kernels_.actor)
+            refuse("elements of " + title_of(factor) + " are of type " + readable_type(own.name) + ", and those that act are of type " +
+                   readable_type(kernels_.actor->name()) + "; convert it first");
+        if (factor.conjugated) refuse("conj() of " + title_of(factor) + ", which acts; let the algebra's act() do that");
+    }
+    if (actors != 1 || others != 1)
+        refuse("a term has " + std::to_string(actors) + " factors that act and " + std::to_string(others) +
+               " on which they do; it must have one of each, so make several statements");
+    if (!any_sparse) refuse("both factors are dense; SparseTensor::from_dense() makes a sparse tensor of one of them");
+    if (!left_symmetry().trivial()) refuse("the left-hand side has a symmetry; use a tensor without");
 }
 
 SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const {
@@ -84,8 +113,9 @@ SparseStatement::LabelledTerm SparseStatement::labelled(const Term& term) const 
     result.is_dense = true;
     for (std::size_t f = 0; f < term.factors.size(); ++f) {
         const auto& factor = term.factors[f];
-        Operand operand{product.factors[f].labels, factor.sparse, factor.tensor, factor.conjugated && !factor.is_mask, text_of(factor), 0,
-                        factor.sparse != nullptr,  factor.is_mask};
+        Operand operand{product.factors[f].labels, factor.sparse,  factor.tensor,  factor.conjugated && !factor.is_mask, text_of(factor), 0,
+                        factor.sparse != nullptr,  factor.is_mask, factor.is_actor};
+        result.acts = result.acts || factor.is_actor;
         (factor.is_complement ? result.excluded : result.operands).push_back(std::move(operand));
         result.is_dense = result.is_dense && (!factor.sparse || factor.is_complement);
     }
@@ -101,7 +131,7 @@ std::shared_ptr<SparseState> SparseStatement::ones_of(const SparseState& mask) c
     auto ones = std::make_shared<SparseState>(kernels_, mask.world_handle, mask.lengths(), Symmetry(), mask.name);
     const auto count = mask.pattern()->count();
     Buffer<std::byte> values(count * kernels_.size);
-    kernels_.fill(values.data(), count, kernels_.one);
+    kernels_.fill(values.data(), count, kernels_.one != nullptr ? kernels_.one : kernels_.zero);  // beside an action they are not read
     ones->adopt(mask.pattern(), {std::move(values), kernels_.size});
     return ones;
 }
@@ -201,7 +231,7 @@ void SparseStatement::agree_on_terms() {
                 digest.add(static_cast<int>(right_[t].projection)).add(terms_[t].left);
                 for (const auto& factor : right_[t].factors) {
                     add(factor);
-                    digest.add(factor.is_mask).add(factor.is_complement);
+                    digest.add(factor.is_mask).add(factor.is_complement).add(factor.is_actor);
                 }
                 for (const auto& operand : terms_[t].operands) digest.add(operand.labels);
                 for (const auto& mask : terms_[t].excluded) digest.add(mask.labels);
@@ -248,6 +278,14 @@ SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector
                                                       Symmetry::none(static_cast<int>(operand.labels.size()))),
                                   operand.name});
     }
+    if (!term.acts || choice.operands.size() < 2) return step;
+    for (int o = 0; o < 2; ++o) {
+        const auto& operand = operands[choice.operands[static_cast<std::size_t>(o)]];
+        if (!operand.is_actor && !operand.is_mask) continue;
+        step.actor = o;
+        step.actor_is_mask = operand.is_mask;
+        step.actor_bytes = operand.is_mask ? kernels_.size : (operand.sparse ? operand.sparse->kernels : operand.dense->kernels)->size;
+    }
     return step;
 }
 
@@ -255,6 +293,8 @@ std::string SparseStatement::key_of(const SparseStep& step, const std::vector<Op
     std::string key("step");
     append(key, kernels_.size);
     append(key, static_cast<std::int64_t>(step.sparse.size()));
+    append(key, step.actor);
+    append(key, step.actor < 0 ? 0 : step.actor_bytes);
     for (auto o : choice.operands) {
         append(key, operands[o].labels);
         if (operands[o].is_sparse) append(key, static_cast<std::int64_t>(operands[o].sparse->pattern()->identity));
@@ -401,7 +441,7 @@ std::unique_ptr<SparseStepRun> SparseStatement::inspect(const SparseStep& step, 
     try {
         auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices,
                                                    [&](std::int64_t bytes) { asked(beside + bytes); });
-        const auto bytes = run->list_bytes() + run->working_bytes(kernels_.size);
+        const auto bytes = run->list_bytes() + run->working_bytes();
         asked(beside + (world_.movement_communicator() == nullptr ? bytes : world_.communicator().maximum(bytes)));
         planned_ += run->inspected_bytes();
         return run;
@@ -447,9 +487,8 @@ std::string SparseStatement::found_by_inspection(const SparseStep& step, const s
     const auto* const kept = world_.sparse_steps().find(key_of(step, operands, choice));
     if (kept == nullptr) return "";
     const auto& run = (*kept)->product();
-    std::string text = "  inspected: a run sends " + with_commas(run.sent_bytes(kernels_.size)) +
-                       " bytes from this rank, the inspection has sent " + with_commas(run.inspected_bytes()) +
-                       "; multiplications on this rank " + with_commas(run.products());
+    std::string text = "  inspected: a run sends " + with_commas(run.sent_bytes()) + " bytes from this rank, the inspection has sent " +
+                       with_commas(run.inspected_bytes()) + "; multiplications on this rank " + with_commas(run.products());
     if (const auto pattern = (*kept)->result.lock()) text += "; nonzeros of the result " + with_commas(pattern->total);
     return text + "\n";
 }

@@ -81,6 +81,7 @@ private:
         double nonzeros = 0;  ///< expected; of what is not computed yet
         bool is_sparse = false;
         bool is_mask = false;
+        bool is_actor = false;               ///< of another type, whose elements act on those of the other factor
         std::shared_ptr<SparseState> own{};  ///< the user's tensor, if its nonzeros may be put elsewhere
     };
     /// A term with its labels as numbers.
@@ -93,6 +94,7 @@ private:
         std::vector<int> output;                 ///< each once
         bool is_dense = false;                   ///< no factor is sparse
         bool makes_sparse = false;               ///< the last step has a sparse result
+        bool acts = false;                       ///< a factor acts on another one
         std::vector<SignedPermutation> counted;  ///< by which elements count for a left-hand side with symmetry
     };
     /// Operands that a step takes, and what it gives.
@@ -102,7 +104,6 @@ private:
         bool is_sparse = true;
         bool is_last = false;
     };
-    using Values = std::vector<const std::byte*>;
 
     void check();
     void check_symmetry();
@@ -112,6 +113,7 @@ private:
     std::shared_ptr<SparseState> ones_of(const SparseState& mask) const;
     std::vector<Operand> whole(std::vector<Operand> operands) const;
     void check_types(const Term& term) const;
+    void check_action(const Term& term) const;
     LabelledTerm labelled(const Term& term) const;
     void agree_on_terms();
     std::string text() const;

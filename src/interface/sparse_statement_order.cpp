@@ -137,7 +137,7 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
     // A sparse factor whose labels the product of two others has, too, and which has all that are needed elsewhere.
     const auto mask_for = [&](std::size_t a, std::size_t b) {
         for (auto m : sparse) {
-            if (m == a || m == b) continue;
+            if (m == a || m == b || (term.acts && !operands[m].is_mask)) continue;
             const auto labels = SparseStep::distinct(operands[m].labels);
             const auto output = output_of({a, b, m});
             const bool is_covered = std::all_of(labels.begin(), labels.end(), [&](int label) {
@@ -156,6 +156,8 @@ SparseStatement::Choice SparseStatement::next_step(const LabelledTerm& term, con
         for (auto other : others) {
             const auto& a = operands[sparse[i]];
             const auto& b = operands[other];
+            // What acts, and masks beside it, meet only that on which it acts: two of them have no product.
+            if (term.acts && (a.is_actor || a.is_mask) && (b.is_actor || b.is_mask)) continue;
             const auto mask = b.is_sparse ? mask_for(sparse[i], other) : operands.size();
             // Under a mask nothing larger than it is formed.
             std::vector<std::size_t> taken{sparse[i], other};

@@ -14,7 +14,7 @@ namespace arges {
 const std::byte* SparseStatement::elements_of(const Operand& operand, std::vector<Buffer<std::byte>>& converted) const {
     const auto* const own = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
     const auto* const elements = operand.sparse ? operand.sparse->values().data() : operand.dense->bytes.data();
-    if (*own->type == *kernels_.type) return elements;
+    if (operand.is_actor || *own->type == *kernels_.type) return elements;
     const auto count = operand.sparse ? operand.sparse->count() : operand.dense->count();
     world_.agree([&] {
         converted.emplace_back(count * kernels_.size);
@@ -62,23 +62,23 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
 Buffer<std::byte> SparseStatement::run_step(const SparseStepRun& run, const std::vector<Operand>& operands, const Choice& choice,
                                             const void* alpha, const void* beta, const Operand& result) {
     std::vector<Buffer<std::byte>> converted;
-    Values sparse;
-    std::vector<const void*> dense;
-    std::vector<bool> conjugated;
+    StepElements elements;
     for (auto o : choice.operands) {
-        const auto* const elements = elements_of(operands[o], converted);
-        if (operands[o].is_sparse)
-            sparse.push_back(elements);
+        const auto& operand = operands[o];
+        const auto* const own = elements_of(operand, converted);
+        if (operand.is_sparse)
+            elements.sparse.push_back(own);
         else
-            dense.push_back(elements);
-        conjugated.push_back(operands[o].conjugated);
+            elements.dense.push_back(own);
+        elements.conjugated.push_back(operand.conjugated);
+        if (operand.is_actor) elements.actor = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
     }
-    planned_ += run.sent_bytes(kernels_.size);
-    const auto from_workspace = run.workspace_bytes(kernels_.size);
-    world_.note_working(run.working_bytes(kernels_.size), from_workspace);
+    planned_ += run.sent_bytes();
+    const auto from_workspace = run.workspace_bytes();
+    world_.note_working(run.working_bytes(), from_workspace);
     world_.agree([&] { world_.workspace().reserve(from_workspace); });
-    if (!result.dense) return run.run(kernels_, sparse, dense, conjugated, alpha, world_.workspace());
-    run.run(kernels_, sparse, dense, conjugated, alpha, beta, result.dense->bytes.data(), world_.workspace());
+    if (!result.dense) return run.run(kernels_, elements, alpha, world_.workspace());
+    run.run(kernels_, elements, alpha, beta, result.dense->bytes.data(), world_.workspace());
     return {};
 }
 

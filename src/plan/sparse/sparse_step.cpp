@@ -58,23 +58,26 @@ public:
         const double element = static_cast<double>(step_.element_bytes);
         double sorted = 0, messages = 0;
         std::vector<double> here;  // nonzeros of the sparse operands on a rank
-        for (const auto& operand : step_.sparse) {
+        for (std::size_t o = 0; o < step_.sparse.size(); ++o) {
+            const auto& operand = step_.sparse[o];
             const auto own = SparseStep::distinct(operand.labels);
+            const auto bytes = nonzero_bytes(operand.labels, step_.bytes_of(o));
             here.push_back(static_cast<double>(operand.nonzeros) / parts(grid, own) * imbalance(grid, own));
             const bool is_divided = SparseStep::has(own, phases.label);
             const auto times = is_divided ? 1.0 : all;  // how often it is moved
             const bool stays = operand.layout && *operand.layout == grid.layout_of(operand.labels) && !is_divided;
             if (!stays || grid.copies_of(own).size() > 1) {
-                plan.sparse_bytes += here.back() * nonzero_bytes(operand.labels, step_.element_bytes) * elsewhere(grid) * times;
+                plan.sparse_bytes += here.back() * bytes * elsewhere(grid) * times;
                 messages += std::min(static_cast<double>(grid.ranks()), here.back()) * all;
                 sorted += here.back() * times;
             }
             if (all > 1) sorted += here.back() * times;
             if (is_divided) here.back() /= all;
-            plan.memory_bytes += here.back() * (nonzero_bytes(operand.labels, step_.element_bytes) + listed_bytes);
+            plan.memory_bytes += here.back() * (bytes + listed_bytes);
         }
-        for (const auto& operand : step_.dense) {
-            const auto bytes = dense_size(grid, SparseStep::distinct(operand.labels), here[0]) * element;
+        for (std::size_t d = 0; d < step_.dense.size(); ++d) {
+            const auto bytes = dense_size(grid, SparseStep::distinct(step_.dense[d].labels), here[0]) *
+                               static_cast<double>(step_.bytes_of(step_.sparse.size() + d));
             plan.memory_bytes += bytes;
             plan.dense_bytes += bytes * elsewhere(grid) * all;
         }
@@ -185,6 +188,12 @@ std::vector<int> SparseStep::distinct(const std::vector<int>& labels) {
 bool SparseStep::in_factors(int label) const {
     const auto has_label = [&](const auto& operand) { return has(operand.labels, label); };
     return std::any_of(sparse.begin(), sparse.end(), has_label) || std::any_of(dense.begin(), dense.end(), has_label);
+}
+
+local::Acting SparseStep::acting() const {
+    if (actor < 0) return local::Acting::none;
+    if (actor == 0) return actor_is_mask ? local::Acting::first_mask : local::Acting::first;
+    return actor_is_mask ? local::Acting::second_mask : local::Acting::second;
 }
 
 bool SparseStep::has_output(int label) const { return has(output, label); }

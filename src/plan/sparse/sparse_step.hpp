@@ -1,6 +1,7 @@
 /// A product with one or two sparse factors: what it computes, and the grid of labels on which it runs. Pure.
 #pragma once
 
+#include "arges/sparse_kernels.hpp"
 #include "base/splitmix.hpp"
 #include "layout/layout.hpp"
 #include "layout/sparse_layout.hpp"
@@ -61,6 +62,9 @@ struct SparseStep {
     std::vector<int> output;             ///< labels of the result, each once
     std::optional<DenseOperand> result;  ///< where a dense result lies; none: it is sparse
     std::int64_t element_bytes = 8;
+    int actor = -1;                       ///< operand, sparse ones first, that acts on the other, or is a mask beside it; -1: none
+    bool actor_is_mask = false;           ///< it is a mask
+    std::int64_t actor_bytes = 0;         ///< of its elements
     std::optional<ProductCounts> counts;  ///< of the first two sparse factors, from samples; none: nonzeros lie at random
     SparsePhases phase;                   ///< which part of the product is meant
 
@@ -68,6 +72,10 @@ struct SparseStep {
     bool has_output(int label) const;
     bool in_factors(int label) const;
     bool has_mask() const { return sparse.size() == 3; }
+    /// Bytes of the elements of an operand, sparse ones first.
+    std::int64_t bytes_of(std::size_t operand) const { return static_cast<int>(operand) == actor ? actor_bytes : element_bytes; }
+    /// For kernels.
+    local::Acting acting() const;
     /// Labels of dense factors, or of the result alone, that the sparse factors lack; ascending.
     std::vector<int> dense_labels() const;
     /// True if the modes have the label.
