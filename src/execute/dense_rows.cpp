@@ -74,6 +74,18 @@ DenseRows::DenseRows(const Communicator& comm, const Layout& from, const std::ve
     comm.exchange(out, in);
 }
 
+/// The free dimensions, between the tensor and rows one after the other.
+std::vector<local::TransferAxis> DenseRows::row_axes(bool from_tensor) const {
+    std::vector<local::TransferAxis> axes;
+    std::int64_t step = 1;
+    for (std::size_t d = 0; d < sizes_.size(); ++d) {
+        axes.push_back(
+            {.count = sizes_[d], .from_stride = from_tensor ? strides_[d] : step, .to_stride = from_tensor ? step : strides_[d]});
+        step *= sizes_[d];
+    }
+    return axes;
+}
+
 void DenseRows::run(const ElementKernels& kernels, const void* from, void* to, bool conjugate, Workspace& workspace) const {
     const auto me = comm_->rank();
     const auto bytes = row_size_ * kernels.size;
@@ -83,12 +95,7 @@ void DenseRows::run(const ElementKernels& kernels, const void* from, void* to, b
         packed = static_cast<std::byte*>(workspace.take(workspace_elements(), kernels.size));
         std::vector<std::int64_t> places(from_.size());
         for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<std::int64_t>(r) * row_size_;
-        std::vector<local::TransferAxis> axes;
-        std::int64_t step = 1;
-        for (std::size_t d = 0; d < sizes_.size(); ++d) {
-            axes.push_back({.count = sizes_[d], .from_stride = strides_[d], .to_stride = step});
-            step *= sizes_[d];
-        }
+        auto axes = row_axes(true);
         axes.push_back({.count = static_cast<std::int64_t>(from_.size()), .from = from_.data(), .to = places.data()});
         if (workspace_elements() > 0) kernels.transfer(axes, from, packed, nullptr, {.conjugate = conjugate});
     });
@@ -107,6 +114,39 @@ void DenseRows::run(const ElementKernels& kernels, const void* from, void* to, b
         received += receives_[r];
     }
     comm_->exchange(out, in);
+}
+
+void DenseRows::add(const ElementKernels& kernels, const void* rows, void* to, Workspace& workspace) const {
+    const auto bytes = row_size_ * kernels.size;
+    const Workspace::Scope scope(workspace);
+    std::byte* arrived = nullptr;
+    comm_->agree([&] { arrived = static_cast<std::byte*>(workspace.take(workspace_elements(), kernels.size)); });
+    const auto* const own = static_cast<const std::byte*>(rows);
+    std::vector<Piece> out, in;
+    std::int64_t sent = 0, received = 0;
+    for (std::size_t r = 0; r < sends_.size(); ++r) {
+        const auto rank = static_cast<std::int64_t>(r);
+        if (rank == comm_->rank()) {
+            std::copy_n(own + sent * bytes, own_ * bytes, arrived + received * bytes);
+        } else {
+            if (receives_[r] > 0) out.push_back({rank, const_cast<std::byte*>(own) + sent * bytes, receives_[r] * bytes});
+            if (sends_[r] > 0) in.push_back({rank, arrived + received * bytes, sends_[r] * bytes});
+        }
+        sent += receives_[r];
+        received += sends_[r];
+    }
+    comm_->exchange(out, in);
+    comm_->agree([&] {
+        std::vector<std::int64_t> places(from_.size());
+        for (std::size_t r = 0; r < places.size(); ++r) places[r] = static_cast<std::int64_t>(r) * row_size_;
+        std::int64_t begin = 0;
+        for (auto count : sends_) {  // the rows of one rank differ
+            auto axes = row_axes(false);
+            axes.push_back({.count = count, .from = places.data() + begin, .to = from_.data() + begin});
+            if (count > 0 && row_size_ > 0) kernels.transfer(axes, arrived, to, nullptr, {.accumulate = true});
+            begin += count;
+        }
+    });
 }
 
 }  // namespace arges

@@ -1,4 +1,4 @@
-/// Rows of a dense tensor that nonzeros need, brought from the ranks that have them, and no others.
+/// Rows of a dense tensor that nonzeros need, brought from the ranks that have them, and no others; or sums of rows, brought there.
 #pragma once
 
 #include "arges/element_kernels.hpp"
@@ -31,8 +31,9 @@ public:
     /// Elements of a row, and of all rows of this rank.
     std::int64_t row_size() const { return row_size_; }
     std::int64_t size() const { return rows_ * row_size_; }
-    /// Elements that this rank sends to others, and that it packs for that.
+    /// Elements that this rank sends to others, and that it packs for that. add() sends what run() receives.
     std::int64_t sent() const { return static_cast<std::int64_t>(from_.size()) * row_size_ - own_ * row_size_; }
+    std::int64_t received() const { return size() - own_ * row_size_; }
     std::int64_t workspace_elements() const { return static_cast<std::int64_t>(from_.size()) * row_size_; }
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
     std::int64_t list_bytes() const {
@@ -41,8 +42,12 @@ public:
 
     /// Brings the rows. Collective. @param from the tensor's elements on this rank  @param to room for size() elements
     void run(const ElementKernels& kernels, const void* from, void* to, bool conjugate, Workspace& workspace) const;
+    /// The way back: adds the rows to the tensor's elements, those of lower ranks first. Collective. The layout has no copies.
+    void add(const ElementKernels& kernels, const void* rows, void* to, Workspace& workspace) const;
 
 private:
+    std::vector<local::TransferAxis> row_axes(bool from_tensor) const;
+
     const Communicator* comm_;
     std::int64_t rows_ = 0, row_size_ = 1, own_ = 0;
     std::vector<std::int64_t> places_;

@@ -33,6 +33,7 @@ void SparseStepRun::prepare_dense_factors() {
         block.labels = chosen(labels, own, false);
         const auto rest = chosen(labels, own, true);
         block.labels.insert(block.labels.end(), rest.begin(), rest.end());
+        if (plan_.grid.by_hash && !rest.empty()) continue;  // rows are brought
         block.layout = plan_.grid.array(step_.label_extents, block.labels, Spread::replicated);
         const bool in_place = operand.labels == block.labels && operand.layout.symmetry().trivial() &&
                               (operand.layout == block.layout || (comm_ == nullptr && !operand.layout.has_padding()));
@@ -67,9 +68,10 @@ void SparseStepRun::choose_rows() {
             if (in_row) row_labels.push_back(label);
             is_divided = is_divided || (!in_row && part(label) > 1);
         }
+        const bool is_needed = plan_.grid.by_hash && !row_labels.empty();
         const bool is_possible = block.move && !row_labels.empty() && !is_divided && block.labels.size() == from.labels.size() &&
                                  DenseRows::is_possible(from.layout, free_dimensions);
-        if (!is_possible) continue;
+        if (!is_needed && !is_possible) continue;
         sparse::Numbering rows;
         std::int64_t elements[] = {0, 0};
         agree(comm_, [&] {
@@ -78,10 +80,10 @@ void SparseStepRun::choose_rows() {
             rows = sparse::numbered(operand.count, columns, lengths_of(step_, row_labels));
             elements[0] = rows.count;
             for (int d : free_dimensions) elements[0] *= from.layout.extents()[static_cast<std::size_t>(d)];
-            elements[1] = block.move->volume().received;
+            elements[1] = is_needed ? 0 : block.move->volume().received;
         });
         comm_->sum(elements, 2);
-        if (elements[0] >= elements[1]) continue;
+        if (!is_needed && elements[0] >= elements[1]) continue;
         pass(comm_->maximum(rows.count) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t)));
         block.rows = std::make_unique<DenseRows>(*comm_, from.layout, row_dimensions, free_dimensions, rows.tuples);
         block.move.reset();
@@ -116,6 +118,8 @@ void SparseStepRun::prepare_dense_result() {
     auto order = chosen(labels, own, false);
     const auto rest = chosen(labels, own, true);
     order.insert(order.end(), rest.begin(), rest.end());
+    step_.output = order;
+    if (plan_.grid.by_hash && !rest.empty()) return;  // prepare_rows_out()
     sums_ = plan_.grid.array(step_.label_extents, order, Spread::partial);
     const bool in_place = result.labels == order && result.layout.symmetry().trivial() && sums_.copies() == 1 &&
                           (result.layout == sums_ || (comm_ == nullptr && !result.layout.has_padding()));
@@ -131,7 +135,31 @@ void SparseStepRun::prepare_dense_result() {
         spec.terms = {spec.identity()};
         move_out_ = std::make_unique<MovementRun>(comm_, spec, rank_);
     }
-    step_.output = order;
+}
+
+/// Rows of sums, one for each run of nonzeros, and where they are added. @param firsts  nonzero of each run
+void SparseStepRun::prepare_rows_out(const std::vector<std::int64_t>& firsts) {
+    const auto& result = *step_.result;
+    std::vector<int> row_dimensions, free_dimensions;
+    IndexColumns rows;
+    agree(comm_, [&] {
+        for (int label : step_.output) {
+            const auto dimension = static_cast<int>(std::find(result.labels.begin(), result.labels.end(), label) - result.labels.begin());
+            const bool in_row = SparseStep::has(sparse_[0].labels, label);
+            (in_row ? row_dimensions : free_dimensions).push_back(dimension);
+            if (!in_row) continue;
+            auto& indices = rows.emplace_back();
+            indices.reserve(firsts.size());
+            for (auto k : firsts) indices.push_back(column(sparse_[0], label)[static_cast<std::size_t>(k)]);
+        }
+    });
+    take(comm_->maximum(static_cast<std::int64_t>(firsts.size())) * static_cast<std::int64_t>((rows.size() + 3) * sizeof(std::int64_t)));
+    rows_out_ = std::make_unique<DenseRows>(*comm_, result.layout, row_dimensions, free_dimensions, rows);
+    inspected_bytes_ += rows_out_->inspected_bytes();
+    agree(comm_, [&] {
+        run_target_ = rows_out_->take_places();
+        for (auto& place : run_target_) place *= rows_out_->row_size();
+    });
 }
 
 void SparseStepRun::prepare_with_dense() {
@@ -181,7 +209,18 @@ void SparseStepRun::prepare_with_dense() {
         for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run)
             firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
         if (operand.count == 0) run_start_ = {0};
-        const auto result_strides = step_.result && !is_idle() ? sums_.strides(rank_) : std::vector<std::int64_t>(step_.output.size(), 0);
+        const bool adds_rows = step_.result && plan_.grid.by_hash && !in_rows.empty();
+        std::vector<std::int64_t> result_strides(step_.output.size(), 0);
+        if (adds_rows) {
+            std::int64_t step = 1;
+            for (std::size_t d = 0; d < step_.output.size(); ++d) {
+                if (SparseStep::has(operand.labels, step_.output[d])) continue;
+                result_strides[d] = step;
+                step *= step_.extent(step_.output[d]);
+            }
+        } else if (step_.result && !is_idle()) {
+            result_strides = sums_.strides(rank_);
+        }
         for (int label : in_loops) {
             auto& axis = axes_.emplace_back();
             axis.size = local_extent(label);
@@ -209,7 +248,7 @@ void SparseStepRun::prepare_with_dense() {
             return contiguous(a) < contiguous(b);
         });
         if (step_.result) {
-            run_target_ = offsets_in(sums_, step_.output, operand, firsts);
+            if (!adds_rows) run_target_ = offsets_in(sums_, step_.output, operand, firsts);
             return;
         }
         result_step_ = loops;
@@ -217,6 +256,7 @@ void SparseStepRun::prepare_with_dense() {
         result_layout_ = plan_.grid.layout_of(step_.output);
         has_pattern_of_operand_ = own_order && in_loops.empty() && may_share_pattern();
     });
+    if (step_.result && plan_.grid.by_hash && !in_rows.empty()) prepare_rows_out(firsts);
     if (step_.result || has_pattern_of_operand_) return;
     take((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
          (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));

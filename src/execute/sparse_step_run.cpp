@@ -292,6 +292,7 @@ std::int64_t SparseStepRun::sent_bytes() const {
         if (block.rows) bytes += block.rows->sent() * size;
     }
     if (move_out_) results += move_out_->volume().sent;
+    if (rows_out_) results += rows_out_->received();
     if (merge_) results += merge_->sent();
     return bytes + results * step_.element_bytes;
 }
@@ -319,6 +320,7 @@ std::int64_t SparseStepRun::list_bytes() const {
     bytes += static_cast<std::int64_t>(structure_.start.bytes() + structure_.columns.bytes());
     if (merge_) bytes += merge_->list_bytes();
     if (move_out_) bytes += move_out_->list_bytes();
+    if (rows_out_) bytes += rows_out_->list_bytes();
     return bytes;
 }
 
@@ -335,6 +337,10 @@ std::int64_t SparseStepRun::workspace_bytes() const {
     if (move_out_) {
         add(sums_.local_size(rank_), step_.element_bytes);
         messages = std::max(messages, move_out_->workspace_elements() * step_.element_bytes);
+    }
+    if (rows_out_) {
+        add(rows_out_->size(), step_.element_bytes);
+        messages = std::max(messages, rows_out_->workspace_elements() * step_.element_bytes);
     }
     add(messages, 1);
     if (sparse_.size() > 1) add(width_ * omp_get_max_threads(), step_.element_bytes);
@@ -466,16 +472,23 @@ void SparseStepRun::run(const ElementKernels& kernels, const StepElements& eleme
     std::vector<const std::byte*> values;
     const auto arrays = brought(kernels, elements, values);
     void* sums = result;
-    const auto count = sums_.local_size(rank_);
-    agree(comm_, [&] {
-        if (move_out_) sums = workspace.take(count, kernels.size);
-        if (move_out_ || kernels.is_zero(beta))
-            kernels.fill(sums, count, kernels.zero);
+    const auto count = rows_out_ ? rows_out_->size() : sums_.local_size(rank_);
+    const auto scale_result = [&](void* to, std::int64_t number) {
+        if (kernels.is_zero(beta))
+            kernels.fill(to, number, kernels.zero);
         else if (beta != nullptr && !kernels.is_one(beta))
-            kernels.scale(sums, count, beta);
+            kernels.scale(to, number, beta);
+    };
+    agree(comm_, [&] {
+        if (move_out_ || rows_out_) {
+            sums = workspace.take(count, kernels.size);
+            kernels.fill(sums, count, kernels.zero);
+        }
+        if (!move_out_) scale_result(result, rows_out_ ? step_.result->layout.local_size(rank_) : count);
     });
     multiply(kernels, values, elements, alpha, sums, workspace);
     if (move_out_) agree(comm_, [&] { move_out_->run(kernels, sums, result, nullptr, beta, false, workspace); });
+    if (rows_out_) rows_out_->add(kernels, sums, result, workspace);
 }
 
 }  // namespace arges

@@ -106,6 +106,7 @@ private:
                                    const sparse::Numbering& column_numbers) const;
     bool may_share_pattern() const;
     void prepare_dense_result();
+    void prepare_rows_out(const std::vector<std::int64_t>& firsts);
     void add_up(IndexColumns indices);
     const std::span<const std::int64_t>& column(const Arrived& operand, int label) const;
     std::vector<std::int64_t> offsets_in(const Layout& layout, const std::vector<int>& labels, const Arrived& operand,
@@ -137,6 +138,7 @@ private:
     // A dense result.
     Layout sums_;
     std::unique_ptr<MovementRun> move_out_;  // null: sums are made where the result lies
+    std::unique_ptr<DenseRows> rows_out_;    // by a hash: rows of sums are added where it lies
     // A sparse result.
     std::int64_t result_count_ = 0;  // before parts of sums are added up
     IndexColumns result_indices_;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace arges {
 
@@ -46,6 +47,8 @@ public:
     const std::uint64_t identity;              ///< of all patterns of the world only this one has it; the same on all ranks
     const std::int64_t total;                  ///< nonzeros over all ranks
     const std::int64_t most_here;              ///< of the rank that has most
+    /// How many times the mean the rank has that would have most, where that has been counted.
+    mutable std::vector<std::pair<SparseLayout, double>> imbalances;
     /// All elements of the orbits, if they are representatives and a product has asked for them.
     mutable std::shared_ptr<const SparseOrbits> orbits;
 

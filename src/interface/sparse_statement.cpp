@@ -25,6 +25,9 @@ constexpr std::int64_t max_kept_lists = std::int64_t{1} << 30;
 /// How often a tensor's nonzeros are put elsewhere.
 constexpr int most_moves = 3;
 
+/// Where a rank would have so many times the mean of nonzeros, another way to spread them is looked at.
+constexpr double most_uneven = 1.1;
+
 }  // namespace
 
 SparseStatement::SparseStatement(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra)
@@ -367,8 +370,9 @@ void SparseStatement::settle(Operand& operand, const SparseOperand& labels, cons
         const local::ListedTransfer list{.count = move.count(), .from = runs.order.data()};
         tensor.kernels->transfer_listed(list, values.data(), sorted.data(), nullptr, {});
     });
-    tensor.adopt(SparseState::pattern_of(tensor.world, {pattern.lengths, std::move(indices)}, wanted),
-                 {std::move(sorted), tensor.kernels->size});
+    const auto moved = SparseState::pattern_of(tensor.world, {pattern.lengths, std::move(indices)}, wanted);
+    moved->imbalances = pattern.imbalances;
+    tensor.adopt(moved, {std::move(sorted), tensor.kernels->size});
     if (operand.is_mask) world_.agree([&] { operand.sparse = ones_of(tensor); });
 }
 
@@ -402,14 +406,62 @@ bool SparseStatement::forgets_steps() {
     return has_some;
 }
 
+/// How many times the mean the rank of a grid has that has most nonzeros. Collective if it is counted; else it may be unknown.
+std::optional<double> SparseStatement::imbalance(const Operand& operand, const SparseOperand& labels, const LabelGrid& grid,
+                                                 bool counts) const {
+    const auto& pattern = *operand.sparse->pattern();
+    const auto layout = grid.layout_of(labels.labels);
+    for (const auto& [known, factor] : pattern.imbalances)
+        if (known == layout) return factor;
+    if (!counts) return {};
+    std::vector<std::int64_t> there;
+    world_.agree([&] {
+        there.assign(static_cast<std::size_t>(world_.size()), 0);
+        for (std::int64_t k = 0; k < pattern.count(); ++k)
+            ++there[static_cast<std::size_t>(
+                layout.rank_of([&](int mode) { return pattern.indices[static_cast<std::size_t>(mode)][static_cast<std::size_t>(k)]; }))];
+    });
+    world_.communicator().sum(there.data(), world_.size());
+    const auto most = *std::max_element(there.begin(), there.end());
+    const auto mean = static_cast<double>(pattern.total) / static_cast<double>(layout.ranks());
+    const auto factor = pattern.total > 0 ? static_cast<double>(most) / mean : 1.0;
+    pattern.imbalances.emplace_back(layout, factor);
+    return factor;
+}
+
+/// The fastest plan. With one sparse factor labels are spread cyclically, or by a hash where that leaves ranks with too uneven parts.
+SparseStepPlan SparseStatement::plan_of(SparseStep& step, const std::vector<Operand>& operands, const Choice& choice, std::int64_t ranks,
+                                        std::int64_t memory_limit, std::int64_t least_phases, bool counts) const {
+    auto options = world_.plan_options();
+    options.memory_limit = memory_limit;
+    const auto plan = [&] {
+        SparseStepPlan result;
+        const auto make = [&] { result = plan_sparse_step(step, ranks, options, least_phases); };
+        if (counts)
+            world_.agree(make);
+        else
+            make();
+        return result;
+    };
+    auto best = plan();
+    const auto& operand = operands[choice.operands[0]];
+    if (ranks == 1 || best.phases.parts > 1 || !operand.sparse || !operand.sparse->symmetry.trivial() || !step.may_be_hashed()) return best;
+    const auto uneven = imbalance(operand, step.sparse[0], best.grid, counts);
+    const auto& digits = step.sparse[0].layout ? step.sparse[0].layout->digits : std::vector<SparseDigit>();
+    const bool lies_by_hash = std::any_of(digits.begin(), digits.end(), [](const auto& digit) { return digit.by_hash; });
+    if (!uneven || (*uneven <= most_uneven && !lies_by_hash)) return best;
+    step.by_hash = true;
+    const auto other = plan();
+    const auto uneven_there = imbalance(operand, step.sparse[0], other.grid, counts).value_or(1);
+    if (other.phases.parts == 1 && seconds_if_uneven(other, uneven_there) < seconds_if_uneven(best, *uneven)) return other;
+    step.by_hash = false;
+    return best;
+}
+
 /// Plans a step, and puts nonzeros where it needs them.
 SparseStepPlan SparseStatement::planned(SparseStep& step, std::vector<Operand>& operands, const Choice& choice, std::int64_t least_phases) {
     SparseStepPlan plan;
-    const auto make = [&] {
-        auto options = world_.plan_options();
-        options.memory_limit = world_.least_free_bytes();
-        world_.agree([&] { plan = plan_sparse_step(step, world_.size(), options, least_phases); });
-    };
+    const auto make = [&] { plan = plan_of(step, operands, choice, world_.size(), world_.least_free_bytes(), least_phases, true); };
     try {
         make();
         if (plan.phases.parts > least_phases && forgets_steps()) make();
@@ -497,8 +549,6 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
     check();
     const auto ranks = other_ranks.value_or(world_.size());
     free_bytes_ = world_.free_bytes();
-    auto options = world_.plan_options();
-    options.memory_limit = free_bytes_;
     std::string text;
     for (std::size_t t = 0; t < right_.size(); ++t) {
         const auto& term = terms_[t];
@@ -525,7 +575,7 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
             }
             if (other_ranks)
                 for (auto& operand : step.sparse) operand.layout = {};
-            const auto plan = plan_sparse_step(step, ranks, options);
+            const auto plan = plan_of(step, operands, choice, ranks, free_bytes_, 1, false);
             text += "step " + std::to_string(number) + ": " + to_string(plan, step);
             if (!other_ranks) text += found_by_inspection(step, operands, choice);
             if (choice.is_last) break;

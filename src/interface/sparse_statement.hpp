@@ -129,6 +129,9 @@ private:
     std::string key_of(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice) const;
     std::shared_ptr<PreparedSparseStep> kept_step(const SparseStep& step, const std::vector<Operand>& operands, const Choice& choice,
                                                   std::shared_ptr<const SparsePattern>& pattern);
+    std::optional<double> imbalance(const Operand& operand, const SparseOperand& labels, const LabelGrid& grid, bool counts) const;
+    SparseStepPlan plan_of(SparseStep& step, const std::vector<Operand>& operands, const Choice& choice, std::int64_t ranks,
+                           std::int64_t memory_limit, std::int64_t least_phases, bool counts) const;
     SparseStepPlan planned(SparseStep& step, std::vector<Operand>& operands, const Choice& choice, std::int64_t least_phases);
     std::shared_ptr<PreparedSparseStep> prepared(const SparseStep& step, const SparseStepPlan& plan, std::vector<Operand>& operands,
                                                  const Choice& choice, std::shared_ptr<const SparsePattern>& pattern);

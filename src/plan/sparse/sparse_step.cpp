@@ -90,6 +90,11 @@ public:
             const auto bytes = local_size(grid, step_.output) * element;
             plan.memory_bytes += bytes;
             plan.result_bytes = bytes * (summed > 1 ? 2 : 1);
+            if (step_.by_hash) {  // rows with sums go to where the result lies
+                const auto rows = dense_size(grid, step_.output, here[0]) * element;
+                plan.memory_bytes += 2 * rows;
+                plan.result_bytes = rows * elsewhere(grid);
+            }
         } else {
             plan.result_nonzeros = expected_nonzeros(step_);
             // Parts of sums: each rank of those that share them may have most of the elements.
@@ -153,6 +158,7 @@ private:
     /// How much more the rank with most has than the mean, because labels do not divide evenly.
     double imbalance(const LabelGrid& grid, const std::vector<int>& labels) const {
         double product = 1;
+        if (grid.by_hash) return product;
         for (int label : labels)
             if (extent(label) > 0) product *= std::ceil(extent(label) / part(grid, label)) * part(grid, label) / extent(label);
         return product;
@@ -188,6 +194,27 @@ std::vector<int> SparseStep::distinct(const std::vector<int>& labels) {
 bool SparseStep::in_factors(int label) const {
     const auto has_label = [&](const auto& operand) { return has(operand.labels, label); };
     return std::any_of(sparse.begin(), sparse.end(), has_label) || std::any_of(dense.begin(), dense.end(), has_label);
+}
+
+bool SparseStep::may_be_hashed() const {
+    if (sparse.size() != 1) return false;
+    const auto& own = sparse[0].labels;
+    const auto is_row_wise = [&](const DenseOperand& operand) {
+        const auto& layout = operand.layout;
+        if (distinct(operand.labels).size() < operand.labels.size() || !layout.symmetry().trivial() || layout.has_padding()) return false;
+        for (int s = 0; s < layout.slots(); ++s)
+            if (!has(own, operand.labels[static_cast<std::size_t>(layout.slot_dimensions(s)[0])]) && layout.slot(s).grid_length() > 1)
+                return false;
+        return true;
+    };
+    const auto has_rows = [&](const std::vector<int>& labels) {
+        return std::any_of(labels.begin(), labels.end(), [&](int label) { return has(own, label); });
+    };
+    for (const auto& operand : dense)
+        if (has_rows(operand.labels) && !is_row_wise(operand)) return false;
+    if (!result || !has_rows(result->labels)) return true;
+    return is_row_wise(*result) && result->layout.copies() == 1 &&
+           std::all_of(result->labels.begin(), result->labels.end(), [&](int label) { return in_factors(label); });
 }
 
 local::Acting SparseStep::acting() const {
@@ -328,7 +355,7 @@ namespace {
 
 /// The best grid for a number of phases: the fastest that fits, or the one that takes least memory.
 SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const SparsePhases& phases, std::int64_t ranks, double limit) {
-    const LabelGrid one{std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1};
+    const LabelGrid one{std::vector<std::int64_t>(step.label_extents.size(), 1), step.sparse.size() > 1 || step.by_hash};
     std::vector<SparseStepPlan> plans{pricer.price(one, phases)};
     for (auto factor : prime_factors(ranks)) {
         std::vector<SparseStepPlan> next;
@@ -337,6 +364,7 @@ SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const Spa
             for (std::size_t l = 0; l < step.label_extents.size(); ++l) {
                 const auto label = static_cast<int>(l);
                 if (!step.in_factors(label) && (step.result || !step.has_output(label))) continue;  // each part would compute the same
+                if (step.by_hash && !SparseStep::has(step.sparse[0].labels, label)) continue;
                 auto grid = plan.grid;
                 grid.parts[l] *= factor;
                 if (known.insert(grid.parts).second) next.push_back(pricer.price(grid, phases));
@@ -391,6 +419,10 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
                       "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
 }
 
+double seconds_if_uneven(const SparseStepPlan& plan, double imbalance) {
+    return plan.seconds + (imbalance - 1) * plan.products * nonzero_seconds;
+}
+
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
     const auto about = [](double number) { return "~" + with_commas(std::llround(number)); };
     std::string text;
@@ -398,7 +430,7 @@ std::string to_string(const SparseStepPlan& plan, const SparseStep& step) {
         text += (text.empty() ? "" : " * ") + operand.name + " (" + with_commas(operand.nonzeros) + " nonzeros)";
     for (const auto& operand : step.dense) text += " * " + operand.name;
     text += step.result ? " to a dense result\n" : " to a sparse result of " + about(plan.result_nonzeros) + " nonzeros\n";
-    text += "  grid " + plan.grid.to_string(step.label_names);
+    text += "  grid " + plan.grid.to_string(step.label_names) + (step.by_hash ? " by a hash" : "");
     if (plan.phases.parts > 1)
         text += "; in " + with_commas(plan.phases.parts) + " phases over " + step.label_names[static_cast<std::size_t>(plan.phases.label)];
     text += "; multiplications on a rank " + about(plan.products) + "\n";

@@ -67,6 +67,7 @@ struct SparseStep {
     std::int64_t actor_bytes = 0;         ///< of its elements
     std::optional<ProductCounts> counts;  ///< of the first two sparse factors, from samples; none: nonzeros lie at random
     SparsePhases phase;                   ///< which part of the product is meant
+    bool by_hash = false;                 ///< labels of one sparse factor beside dense ones are spread by a hash
 
     std::int64_t extent(int label) const { return label_extents[static_cast<std::size_t>(label)]; }
     bool has_output(int label) const;
@@ -78,14 +79,16 @@ struct SparseStep {
     local::Acting acting() const;
     /// Labels of dense factors, or of the result alone, that the sparse factors lack; ascending.
     std::vector<int> dense_labels() const;
+    /// May labels be spread by a hash? With one sparse factor rows of dense tensors are moved then, which must lie on one rank each.
+    bool may_be_hashed() const;
     /// True if the modes have the label.
     static bool has(const std::vector<int>& labels, int label);
     /// Each label once.
     static std::vector<int> distinct(const std::vector<int>& labels);
 };
 
-/// Ranks in a grid over labels: a label is spread cyclically over its parts, or by a hash where there are no dense factors. rank = sum of
-/// coordinate * stride; the first label is fastest.
+/// Ranks in a grid over labels: a label is spread cyclically over its parts, or by a hash; then no label that only dense factors have is
+/// spread. rank = sum of coordinate * stride; the first label is fastest.
 struct LabelGrid {
     std::vector<std::int64_t> parts;  ///< by label
     bool by_hash = false;             ///< how a label's indices are spread
@@ -125,6 +128,9 @@ double expected_nonzeros(const SparseStep& step);
 /// @param least_phases  known to be needed
 /// @throws OutOfMemory if nothing fits, with what the smallest takes
 SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, const PlanOptions& options, std::int64_t least_phases = 1);
+
+/// Seconds of a plan where the rank with most nonzeros has so many times the mean.
+double seconds_if_uneven(const SparseStepPlan& plan, double imbalance);
 
 /// The plan as text: grid, bytes and multiplications as they are expected, marked by ~.
 std::string to_string(const SparseStepPlan& plan, const SparseStep& step);
