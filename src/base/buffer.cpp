@@ -43,12 +43,19 @@ void* map_array(std::int64_t bytes) {
     return data;
 }
 
+void ask_for_huge_pages(void* data, std::int64_t bytes) {
+    const auto begin = rounded_up(reinterpret_cast<std::intptr_t>(data), huge_page);
+    const auto end = (reinterpret_cast<std::intptr_t>(data) + bytes) / huge_page * huge_page;
+    if (begin < end) madvise(reinterpret_cast<void*>(begin), static_cast<std::size_t>(end - begin), MADV_HUGEPAGE);
+}
+
 void unmap_array(void* data, std::int64_t bytes) { munmap(data, static_cast<std::size_t>(rounded_up(bytes, huge_page))); }
 
 #else
 
 bool is_mapped(std::int64_t) { return false; }
 void* map_array(std::int64_t) { return nullptr; }
+void ask_for_huge_pages(void*, std::int64_t) {}
 void unmap_array(void*, std::int64_t) {}
 constexpr std::int64_t huge_page = 1;
 bool fills_huge_pages(std::int64_t) { return false; }
@@ -82,6 +89,8 @@ std::int64_t array_memory(std::int64_t bytes) noexcept {
     if (!is_mapped(bytes)) return rounded_up(bytes, line);
     return rounded_up(bytes, fills_huge_pages(bytes) ? huge_page : page);
 }
+
+void prefer_huge_pages(void* data, std::int64_t bytes) noexcept { ask_for_huge_pages(data, bytes); }
 
 bool arrays_start_zero(std::int64_t bytes) noexcept { return is_mapped(bytes); }
 

@@ -23,6 +23,9 @@ std::int64_t array_memory(std::int64_t bytes) noexcept;
 /// True if arrays of so many bytes are zero when they come from allocate_array().
 bool arrays_start_zero(std::int64_t bytes) noexcept;
 
+/// Asks for huge pages in fresh memory that does not come from allocate_array().
+void prefer_huge_pages(void* data, std::int64_t bytes) noexcept;
+
 /// Copies between arrays of a space and of the host. @param space null: both are the host's
 inline void copy_array(void* to, const void* from, std::int64_t bytes, const MemorySpace* space) {
     if (bytes == 0) return;

@@ -1,5 +1,6 @@
 #include "execute/sparse_move.hpp"
 
+#include "base/large_vector.hpp"
 #include "redistribute/movement_run.hpp"
 
 #include <algorithm>
@@ -102,7 +103,7 @@ void SparseMove::move(const std::byte* from, std::byte* to, std::int64_t element
 IndexColumns SparseMove::indices(const IndexSpans& columns) const {
     IndexColumns result(columns.size());
     agree(comm_, [&] {
-        for (auto& column : result) column.resize(static_cast<std::size_t>(count_));
+        for (auto& column : result) column = large_vector<std::int64_t>(static_cast<std::size_t>(count_));
     });
     for (std::size_t m = 0; m < columns.size(); ++m)
         move(reinterpret_cast<const std::byte*>(columns[m].data()), reinterpret_cast<std::byte*>(result[m].data()), sizeof(std::int64_t));

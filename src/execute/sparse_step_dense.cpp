@@ -1,4 +1,5 @@
 // Products of one sparse factor with dense ones: where their elements are brought, and where those of the result come from.
+#include "base/large_vector.hpp"
 #include "execute/sparse_step_lists.hpp"
 #include "execute/sparse_step_run.hpp"
 
@@ -264,7 +265,7 @@ void SparseStepRun::prepare_with_dense() {
     agree(comm_, [&] {
         const auto runs_here = static_cast<std::int64_t>(firsts.size());
         for (int label : step_.output) {
-            auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
+            auto& to = indices.emplace_back(large_vector<std::int64_t>(static_cast<std::size_t>(result_count_)));
             const auto loop = std::find(in_loops.begin(), in_loops.end(), label);
             std::vector<std::int64_t> along(static_cast<std::size_t>(loops), 0);  // the label's indices in the elements of a run
             if (loop != in_loops.end()) {

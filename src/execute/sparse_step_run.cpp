@@ -1,5 +1,6 @@
 #include "execute/sparse_step_run.hpp"
 
+#include "base/large_vector.hpp"
 #include "execute/sparse_step_lists.hpp"
 
 #include <algorithm>
@@ -240,7 +241,7 @@ IndexColumns SparseStepRun::indices_of_result(const std::vector<int>& rows, cons
                                               const sparse::Numbering& row_numbers, const sparse::Numbering& column_numbers) const {
     IndexColumns indices;
     for (int label : step_.output) {
-        auto& to = indices.emplace_back(static_cast<std::size_t>(result_count_));
+        auto& to = indices.emplace_back(large_vector<std::int64_t>(static_cast<std::size_t>(result_count_)));
         const auto in_row = std::find(rows.begin(), rows.end(), label);
         const bool is_row = in_row != rows.end();
         const auto& tuples =
