@@ -97,7 +97,8 @@ template <class G, class V = typename G::T, class X = typename G::T>
 struct Sparse {
     using T = typename G::T;
     static constexpr bool is_mixed = !std::is_same_v<V, T> || !std::is_same_v<X, T>;
-    static constexpr std::int64_t few = 20000;  ///< nonzeros that one thread goes through by itself
+    static constexpr std::int64_t few = 20000;                                  ///< nonzeros that one thread goes through by itself
+    static constexpr bool is_or = std::is_same_v<T, bool> && G::is_plus_times;  ///< a sum that is true stays so
 
     /// Reads numbers of one width, or gives a constant rule where there are none.
     struct Narrow {
@@ -163,9 +164,15 @@ struct Sparse {
         const auto run_all = [&](auto&& term) {
             for_each_part(loop, [&](std::int64_t first, std::int64_t last) {
                 for (auto run = first; run < last; ++run) {
-                    T sum = term(loop.start[run]);
-                    for (auto k = loop.start[run] + 1; k < loop.start[run + 1]; ++k) sum = G::add(sum, term(k));
                     T& element = result[target(loop, run)];
+                    if constexpr (is_or)
+                        if (element) continue;
+                    T sum = term(loop.start[run]);
+                    for (auto k = loop.start[run] + 1; k < loop.start[run + 1]; ++k) {
+                        if constexpr (is_or)
+                            if (sum) break;
+                        sum = G::add(sum, term(k));
+                    }
                     element = G::add(element, scaled(loop.alpha, sum));
                 }
             });
@@ -462,6 +469,8 @@ struct Sparse {
                 const auto other = p.column[k];
                 for (auto l = p.b.start[other]; l < p.b.start[other + 1]; ++l) {
                     const auto column = p.b.column[l];
+                    if constexpr (is_or)
+                        if (sum) break;
                     if ((bits[column / 32] >> column % 32 & 1U) != 0) sum = G::add(sum, G::times(spread[column], b[place_b(l)]));
                 }
                 return sum;

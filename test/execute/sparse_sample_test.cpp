@@ -85,7 +85,7 @@ TEST_F(SparseSample, OfSharedLabelsThatAreLeftAndOfNothing) {
     // A sum over everything: one row, too long to be compared, or short.
     const auto sum = sample_product(comm(), {{mine_a[0], mine_a[1]}, {}, {}}, {{mine_b[0], mine_b[1]}, {}, {}});
     EXPECT_NEAR(sum.products / both, 1, 0.1);
-    if (sum.nonzeros) EXPECT_NEAR(*sum.nonzeros, 1, 0.5);
+    EXPECT_NEAR(sum.nonzeros.value_or(1), 1, 0.5);
     const IndexColumns none(2);
     EXPECT_EQ(sample_product(comm(), {{none[1]}, {none[0]}, {}}, {{mine_b[0]}, {mine_b[1]}, {}}).products, 0);
 }
