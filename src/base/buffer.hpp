@@ -74,6 +74,8 @@ public:
         if (count_ > 0) copy_array(result.data(), data(), static_cast<std::int64_t>(bytes()), space());
         return result;
     }
+    /// Forgets elements behind the first ones; pages that were not written take no memory.
+    void shorten(std::int64_t count) { count_ = count; }
     /// On the host.
     void zero() {
         if (count_ > 0) std::memset(static_cast<void*>(data()), 0, bytes());

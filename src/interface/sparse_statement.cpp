@@ -258,9 +258,7 @@ SparseStep SparseStatement::step_for(const LabelledTerm& term, const std::vector
     step.label_names = term.names;
     step.output = choice.output;
     step.element_bytes = kernels_.size;
-    const auto& first = operands[choice.operands[0]];
-    if (choice.operands.size() > 1 && operands[choice.operands[1]].is_sparse)
-        step.counts = counts_of(term, first, operands[choice.operands[1]], choice.output);
+    step.counts = counts_for(term, operands, choice);
     for (auto o : choice.operands) {
         const auto& operand = operands[o];
         if (operand.is_sparse)

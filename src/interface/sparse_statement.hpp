@@ -123,6 +123,7 @@ private:
     static std::vector<Operand> replaced(const std::vector<Operand>& operands, const Choice& choice, Operand result);
     static std::vector<int> kept_labels(const Operand& a, const Operand& b, std::vector<int> output);
     static std::string counts_key(const Operand& a, const Operand& b, const std::vector<int>& output);
+    std::optional<ProductCounts> counts_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice);
     std::optional<ProductCounts> counts_of(const LabelledTerm& term, const Operand& a, const Operand& b, const std::vector<int>& output);
     Choice next_step(const LabelledTerm& term, const std::vector<Operand>& operands);
     SparseStep step_for(const LabelledTerm& term, const std::vector<Operand>& operands, const Choice& choice);

@@ -74,7 +74,8 @@ std::optional<ProductCounts> SparseStatement::counts_of(const LabelledTerm& term
             return {};
     const auto key = counts_key(a, b, output);
     if (const auto* const known = world_.sparse_counts().find(key)) return *known;
-    if (!may_sample_ || (world_.size() == 1 && term.operands.size() == 2)) return {};  // on one rank there is nothing to choose
+    // On one rank there is nothing to choose, unless memory is short.
+    if (!may_sample_ || (world_.size() == 1 && term.operands.size() == 2 && !shortage_)) return {};
     SampledFactor of_a, of_b;
     const auto column = [](const Operand& operand, int label) {
         const auto mode = std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin();
@@ -99,6 +100,13 @@ std::optional<ProductCounts> SparseStatement::counts_of(const LabelledTerm& term
     const auto counts = sample_product(world_.movement_communicator(), of_a, of_b);
     planned_ += world_.communicator().traffic().bytes_sent - sent;
     return world_.sparse_counts().use(key) = counts;
+}
+
+/// Likewise of the factors of a step, if two of them are sparse.
+std::optional<ProductCounts> SparseStatement::counts_for(const LabelledTerm& term, const std::vector<Operand>& operands,
+                                                         const Choice& choice) {
+    if (choice.operands.size() < 2 || !operands[choice.operands[1]].is_sparse) return {};
+    return counts_of(term, operands[choice.operands[0]], operands[choice.operands[1]], choice.output);
 }
 
 /// One sparse factor takes all dense ones at once. Of several, the pair with the fewest expected multiplications comes first.

@@ -49,7 +49,9 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
             return result;
         }
         run = prepared(step, plan, operands, choice, pattern);
-        if (!run && !forgets_steps()) least_phases = 2;
+        if (run || forgets_steps()) continue;
+        least_phases = 2;
+        if (!step.counts) step.counts = counts_for(term, operands, choice);
     }
     auto values = run_step(run->product(), operands, choice, alpha, beta, result);
     if (result.dense) return result;
@@ -118,42 +120,40 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
         }
         return;
     }
-    std::vector<IndexColumns> indices;
-    std::vector<Buffer<std::byte>> values;
+    // Room for all parts, by what the first ones have; pages are taken when they are written.
+    IndexColumns indices(step.output.size());
+    Buffer<std::byte> values;
     SparseLayout layout;
-    std::int64_t count = 0;
+    std::int64_t count = 0, room = 0;
+    double done = 0;  // part of the whole
     while (!left.empty()) {
         const auto run = inspected(next());
         if (!run) continue;
-        values.push_back(run_step(*run, operands, choice, alpha, beta, result));
-        indices.push_back(run->take_indices());
+        const auto part = run_step(*run, operands, choice, alpha, beta, result);
+        const auto columns = run->take_indices();
+        const auto more = part.size() / kernels_.size;
+        done += 1 / static_cast<double>(step.phase.parts);
+        world_.agree([&] {
+            if (count + more > room) {
+                room = static_cast<std::int64_t>(1.1 * static_cast<double>(count + more) / done) + 1;
+                for (auto& column : indices) column.reserve(static_cast<std::size_t>(room));
+                Buffer<std::byte> larger(room * kernels_.size);
+                copy_array(larger.data(), values.data(), count * kernels_.size, nullptr);
+                values = std::move(larger);
+            }
+            for (std::size_t m = 0; m < indices.size(); ++m) indices[m].insert(indices[m].end(), columns[m].begin(), columns[m].end());
+            copy_array(values.data() + count * kernels_.size, part.data(), part.size(), nullptr);
+            count += more;
+        });
         layout = run->result_layout();
-        count += values.back().size() / kernels_.size;
         const auto bytes = SparsePattern::bytes(static_cast<int>(step.output.size()), count) + count * kernels_.size;
         finished_bytes = world_.movement_communicator() == nullptr ? bytes : world_.communicator().maximum(bytes);
     }
-    IndexColumns all(step.output.size());
-    Buffer<std::byte> all_values;
-    world_.agree([&] {
-        for (std::size_t m = 0; m < all.size(); ++m) {
-            all[m].reserve(static_cast<std::size_t>(count));
-            for (auto& part : indices) {
-                all[m].insert(all[m].end(), part[m].begin(), part[m].end());
-                part[m] = {};
-            }
-        }
-        all_values = Buffer<std::byte>(count * kernels_.size);
-        std::int64_t at = 0;
-        for (auto& part : values) {
-            copy_array(all_values.data() + at, part.data(), part.size(), nullptr);
-            at += part.size();
-            part = {};
-        }
-    });
+    values.shorten(count * kernels_.size);
     std::vector<std::int64_t> lengths;
     for (int label : step.output) lengths.push_back(step.extent(label));
-    const auto pattern = SparseState::pattern_of(operands[choice.operands[0]].sparse->world, {lengths, std::move(all)}, layout);
-    result.sparse = state_with(std::move(lengths), pattern, {std::move(all_values), kernels_.size});
+    const auto pattern = SparseState::pattern_of(operands[choice.operands[0]].sparse->world, {lengths, std::move(indices)}, layout);
+    result.sparse = state_with(std::move(lengths), pattern, {std::move(values), kernels_.size});
     result.nonzeros = static_cast<double>(pattern->total);
 }
 

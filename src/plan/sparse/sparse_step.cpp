@@ -103,8 +103,9 @@ public:
             plan.memory_bytes += bytes * (summed > 1 ? 2 : 1);
             // What is finished waits until all parts are.
             if (all > 1)
-                plan.memory_bytes +=
+                plan.finished_bytes =
                     plan.result_nonzeros / static_cast<double>(grid.ranks()) * nonzero_bytes(step_.output, step_.element_bytes);
+            plan.memory_bytes += plan.finished_bytes;
             sorted += part * all;
             if (summed > 1) plan.result_bytes = bytes * all;
         }
@@ -381,6 +382,13 @@ SparseStepPlan best_grid(const SparseStep& step, const Pricer& pricer, const Spa
     return plans.front();
 }
 
+/// How large a result is, is not known so well that a product should be refused for it: the inspection of parts will tell.
+bool may_fit(const SparseStepPlan& plan, double limit) {
+    if (plan.memory_bytes <= limit) return true;
+    const auto working = plan.memory_bytes - plan.finished_bytes;
+    return plan.phases.parts > 1 && working <= limit / 8 && working + 0.7 * plan.finished_bytes <= limit;
+}
+
 /// Labels that may divide a product into so many parts: parts of a sparse result have no element in common.
 std::vector<int> labels_for_phases(const SparseStep& step, std::int64_t parts) {
     if (parts == 1) return {-1};
@@ -405,7 +413,7 @@ SparseStepPlan plan_sparse_step(const SparseStep& step, std::int64_t ranks, cons
         for (int label : labels) {
             const auto plan = best_grid(step, pricer, {label, parts, 0}, ranks, limit);
             smallest = std::min(smallest, plan.memory_bytes);
-            if (plan.memory_bytes <= limit && (!best || plan.seconds < best->seconds)) best = plan;
+            if (may_fit(plan, limit) && (!best || plan.seconds < best->seconds)) best = plan;
         }
         if (best) return *best;
         if (labels.empty()) break;

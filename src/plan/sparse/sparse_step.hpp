@@ -116,6 +116,7 @@ struct SparseStepPlan {
     SparsePhases phases;                                         ///< in which the product is made
     double sparse_bytes = 0, dense_bytes = 0, result_bytes = 0;  ///< received
     double memory_bytes = 0;                                     ///< of operands and result where they are multiplied
+    double finished_bytes = 0;                                   ///< of that, parts of the result that wait for others
     double products = 0;                                         ///< multiplications
     double result_nonzeros = 0;                                  ///< of a sparse result, over all ranks
     double seconds = 0;
