@@ -332,9 +332,9 @@ private:
     Factor factor_;
 };
 
-/// Lets a statement use an algebra of the user's (algebra.hpp) in place of plus and times: `over<MinPlus>(d["j"]) += d["i"] * A["ij"]` are
-/// the shortest ways of one more step. Sums, products, and elements that symmetry makes zero are the algebra's. Right-hand sides have no
-/// numbers: in front of a term they would be read as elements. Elements of another type take part by act().
+/// Lets a statement use an algebra of the user's (algebra_concepts.hpp) in place of plus and times: `over<MinPlus>(d["j"]) += d["i"] *
+/// A["ij"]` are the shortest ways of one more step. Sums, products, and elements that symmetry makes zero are the algebra's. Right-hand
+/// sides have no numbers: in front of a term they would be read as elements. Elements of another type take part by act().
 /// @throws InvalidArgument also for a number on the right, for a product under a monoid, and for an antisymmetric tensor unless the algebra
 /// is a ring
 template <class A>

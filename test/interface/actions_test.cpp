@@ -292,7 +292,7 @@ private:
 template <class A>
 void check_random_actions() {
     const World world;
-    for (std::uint64_t seed = 0; seed < (world.size() > 4 ? 100 : 500); ++seed) {
+    for (std::uint64_t seed = 0; seed < (world.size() > 4 ? 60 : 500); ++seed) {
         RandomAction<A> statement(world, seed);
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + statement.text());
         ASSERT_NO_THROW(statement.run());
