@@ -46,9 +46,6 @@ struct Actor {
     typename A::actor_type element;
 };
 
-/// Stands where a mask stores something; nothing is read there.
-struct Here {};
-
 /// The kernels of an algebra, for any element type.
 template <class A>
 struct Generic {
@@ -509,7 +506,7 @@ struct Generic {
         k.count_nonzero = count_nonzero;
         if constexpr (Action<A>) {
             k.actor = &typeid(typename A::actor_type);
-            k.sparse = &ActingKernels<Generic, Actor<A>, Here>::table();
+            k.sparse = &ActingKernels<Generic, Actor<A>>::table();
         } else {
             k.sparse = &Sparse<Generic>::table();
         }

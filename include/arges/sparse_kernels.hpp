@@ -513,8 +513,11 @@ struct Sparse {
     }
 };
 
-/// SparseKernels of an algebra on whose elements those of type `W` act; `Here` is what a mask has.
-template <class G, class W, class Here>
+/// Stands where a mask stores something; nothing is read there.
+struct Here {};
+
+/// SparseKernels of an algebra on whose elements those of type `W` act.
+template <class G, class W>
 struct ActingKernels {
     using T = typename G::T;
 

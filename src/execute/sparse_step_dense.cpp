@@ -171,6 +171,7 @@ void SparseStepRun::prepare_with_dense() {
     });
     choose_rows();
     const auto in_rows = chosen(step_.output, operand.labels, true), in_loops = step_.dense_labels();
+    const bool adds_rows = step_.result && plan_.grid.by_hash && !in_rows.empty();
     const bool own_order = !step_.result && in_rows.size() == operand.labels.size();  // every nonzero is a row of the result
     const auto list = static_cast<std::int64_t>(sizeof(std::int64_t)) * (3 + static_cast<std::int64_t>(step_.dense.size()));
     take(operand.move->most() * list);
@@ -210,7 +211,6 @@ void SparseStepRun::prepare_with_dense() {
         for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run)
             firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
         if (operand.count == 0) run_start_ = {0};
-        const bool adds_rows = step_.result && plan_.grid.by_hash && !in_rows.empty();
         std::vector<std::int64_t> result_strides(step_.output.size(), 0);
         if (adds_rows) {
             std::int64_t step = 1;
@@ -257,7 +257,7 @@ void SparseStepRun::prepare_with_dense() {
         result_layout_ = plan_.grid.layout_of(step_.output);
         has_pattern_of_operand_ = own_order && in_loops.empty() && may_share_pattern();
     });
-    if (step_.result && plan_.grid.by_hash && !in_rows.empty()) prepare_rows_out(firsts);
+    if (adds_rows) prepare_rows_out(firsts);
     if (step_.result || has_pattern_of_operand_) return;
     take((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
          (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));

@@ -23,7 +23,7 @@ void run_movement(WorldState& world, const ElementKernels& kernels, const Moveme
         buffers = run->workspace_elements() * kernels.size + 128;
         most = buffers + run->list_bytes();
     });
-    if (world.movement_communicator() != nullptr) most = world.communicator().maximum(most);
+    most = world.most(most);
     const auto left = world.least_free_bytes();
     if (most > left)
         throw OutOfMemory("moving elements to another layout takes " + std::to_string(most) +

@@ -212,7 +212,7 @@ std::string SparseStatement::text() const {
 
 /// Checks the statement on all ranks, and that it is the same there, with one message.
 void SparseStatement::agree_on_terms() {
-    std::int64_t values[3] = {};
+    std::int64_t values[2] = {};
     world_.agree(
         [&] {
             check();
@@ -242,10 +242,8 @@ void SparseStatement::agree_on_terms() {
             const auto own = static_cast<std::int64_t>(digest.value());
             values[0] = own;
             values[1] = ~own;
-            values[2] = world_.free_bytes();
         },
         values);
-    free_bytes_ = values[2];
     if (values[0] == ~values[1]) return;
     const auto first = from_first_rank(world_.communicator(), [&] { return text(); });
     throw InvalidArgument("a statement with sparse tensors differs between ranks: on rank 0 it is " + first +
@@ -491,8 +489,7 @@ std::unique_ptr<SparseStepRun> SparseStatement::inspect(const SparseStep& step, 
     try {
         auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices,
                                                    [&](std::int64_t bytes) { asked(beside + bytes); });
-        const auto bytes = run->list_bytes() + run->working_bytes();
-        asked(beside + (world_.movement_communicator() == nullptr ? bytes : world_.communicator().maximum(bytes)));
+        asked(beside + world_.most(run->list_bytes() + run->working_bytes()));
         planned_ += run->inspected_bytes();
         return run;
     } catch (const OutOfMemory&) {
@@ -508,8 +505,7 @@ std::shared_ptr<PreparedSparseStep> SparseStatement::prepared(const SparseStep& 
                                                               std::shared_ptr<const SparsePattern>& pattern) {
     auto run = inspect(step, plan, operands, choice, 0);
     if (!run) return nullptr;
-    auto bytes = run->list_bytes();
-    if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
+    const auto bytes = world_.most(run->list_bytes());
     if (!step.result) {
         if (run->has_pattern_of_operand()) {
             pattern = operands[choice.operands[step.sparse.size() - 1]].sparse->pattern();
@@ -546,7 +542,6 @@ std::string SparseStatement::found_by_inspection(const SparseStep& step, const s
 std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
     check();
     const auto ranks = other_ranks.value_or(world_.size());
-    free_bytes_ = world_.free_bytes();
     std::string text;
     for (std::size_t t = 0; t < right_.size(); ++t) {
         const auto& term = terms_[t];
@@ -573,7 +568,7 @@ std::string SparseStatement::explain(std::optional<std::int64_t> other_ranks) {
             }
             if (other_ranks)
                 for (auto& operand : step.sparse) operand.layout = {};
-            const auto plan = plan_of(step, operands, choice, ranks, free_bytes_, 1, false);
+            const auto plan = plan_of(step, operands, choice, ranks, world_.free_bytes(), 1, false);
             text += "step " + std::to_string(number) + ": " + to_string(plan, step);
             if (!other_ranks) text += found_by_inspection(step, operands, choice);
             if (choice.is_last) break;

@@ -172,7 +172,6 @@ private:
     std::vector<LabelledTerm> terms_;
     Product left_alone_;                   ///< where there are no terms
     std::shared_ptr<TensorState> target_;  ///< where a dense result is made
-    std::int64_t free_bytes_ = 0;          ///< on the rank that has least
     bool may_sample_ = false;              ///< all ranks run the statement
     std::int64_t planned_ = 0;
     std::exception_ptr shortage_;  ///< why an inspection ended

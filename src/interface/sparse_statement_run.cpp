@@ -147,7 +147,7 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
         });
         layout = run->result_layout();
         const auto bytes = SparsePattern::bytes(static_cast<int>(step.output.size()), count) + count * kernels_.size;
-        finished_bytes = world_.movement_communicator() == nullptr ? bytes : world_.communicator().maximum(bytes);
+        finished_bytes = world_.most(bytes);
     }
     values.shorten(count * kernels_.size);
     std::vector<std::int64_t> lengths;
@@ -328,8 +328,7 @@ std::shared_ptr<SparseState> SparseStatement::projected(const SparseState& sum, 
                                                              labels.counted, require(text()));
         planned_ += projection->inspected_bytes();
         pattern = SparseState::pattern_of(sum.world, {sum.lengths(), projection->take_indices()}, layout);
-        auto bytes = projection->list_bytes();
-        if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
+        const auto bytes = world_.most(projection->list_bytes());
         run = std::make_shared<PreparedSparseStep>(world_, std::move(projection), bytes);
         run->result = pattern;
         keep(key, run);
@@ -452,8 +451,7 @@ std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const
             pattern = SparseState::pattern_of(a.world, {a.lengths(), std::move(indices)}, layout);
         }
         match->forget_indices();
-        auto bytes = match->list_bytes();
-        if (world_.movement_communicator() != nullptr) bytes = world_.communicator().maximum(bytes);
+        const auto bytes = world_.most(match->list_bytes());
         run = std::make_shared<PreparedSparseStep>(world_, std::move(match), bytes);
         run->result = pattern;
         keep(key, run);

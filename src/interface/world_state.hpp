@@ -69,6 +69,8 @@ public:
     std::int64_t memory_limit() const { return memory_limit_; }
     /// The least free_bytes() of a rank, for decisions that all ranks must make alike. Collective.
     std::int64_t least_free_bytes() const { return movement_communicator() ? communicator().minimum(free_bytes()) : free_bytes(); }
+    /// The most that a rank gives, likewise. Collective.
+    std::int64_t most(std::int64_t bytes) const { return movement_communicator() ? communicator().maximum(bytes) : bytes; }
     void set_memory_limit(std::int64_t bytes);
     /// How symmetric groups are spread by new tensors and by plans.
     GroupMapping group_mapping() const { return group_mapping_; }
