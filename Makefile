@@ -2,9 +2,11 @@
 include config.mk
 
 VERSION   := 0.1.0
+ABI       := 0
 PREFIX    ?= /usr/local
 BUILD     := build/$(OPT)
 LIBRARY   := $(BUILD)/libarges.a
+SHARED    := $(BUILD)/libarges.so
 YIELD     := $(BUILD)/libyield.so
 LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS)
 MAKEFLAGS += --no-print-directory
@@ -14,7 +16,8 @@ objects         = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
 programs        = $(patsubst %.cpp,$(BUILD)/%,$(1))
 cli_sources     := $(wildcard src/cli/*.cpp)
 LAYERS          ?= *
-library_sources := $(filter-out $(cli_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
+python_sources  := $(wildcard src/python/*.cpp)
+library_sources := $(filter-out $(cli_sources) $(python_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
 bench_folders   := $(sort $(patsubst bench/%/,%,$(dir $(wildcard bench/*/*.cpp))))
@@ -28,16 +31,17 @@ checked_folders := $(shell awk '!/^\#/ && NF > 1 { print $$1 }' test/checked)
 test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.cpp))
 
 # The scripts read their settings from the environment, so run them through these targets.
-export MPI MPICXX MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
-export OPT BUILD VERSION PREFIX DESTDIR LIBS LDFLAGS
+export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
+export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS
 
-.PHONY: all lib arges tests examples bench format check check-built check-docs check-examples check-scaling run-tests run-checked run-checked-built \
+.PHONY: python python-package all lib shared arges tests examples bench format check check-built check-docs check-examples check-scaling run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: lib arges examples bench  ## the library, the arges program, examples and benchmarks (default)
+all: lib shared arges examples bench  ## the library, the arges program, examples and benchmarks (default)
 lib: $(LIBRARY)                ## the library
+shared: $(SHARED)              ## the library for programs in C, with the functions of arges.h and tapp.h only
 arges: $(arges)                ## the arges program
 tests: $(tests) $(planted) $(YIELD)  ## the test binaries, one for each folder under test/
 examples: $(examples)          ## the programs in examples/
@@ -91,6 +95,11 @@ define newline
 
 endef
 
+$(SHARED): $(call objects,$(wildcard src/c/*.cpp)) $(LIBRARY) src/c/exports.map
+	$(MPICXX) -shared -Wl,-soname,libarges.so.$(ABI) -Wl,--no-undefined -Wl,--version-script=src/c/exports.map $(LDFLAGS) \
+	    $(filter %.o,$^) $(LIBRARY) -o $@ $(LIBS)
+	@ln -sf $(@F) $@.$(ABI)
+
 $(BUILD)/arges: $(call objects,$(cli_sources)) $(LIBRARY)
 	$(link)
 $(examples) $(call programs,$(wildcard bench/*.cpp)): $(BUILD)/%: $(BUILD)/obj/%.o $(LIBRARY)
@@ -116,6 +125,34 @@ $(tests) $(planted): $(call objects,$(test_support)) $(LIBRARY)
 $(YIELD): test/support/yield.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -shared -fPIC $< -o $@ -ldl
+
+# The Python package, for the interpreter PYTHON, as a folder that PYTHONPATH may name. `pip install .` runs python-package with its own
+# interpreter (setup.py); else a virtual environment under build/ has what building and testing need.
+VENV        := build/venv
+PYTHON      ?= $(VENV)/bin/python
+PACKAGE     := $(BUILD)/python/arges
+python_say   = $(shell $(PYTHON) -c "$(1)" 2>/dev/null)
+NANOBIND     = $(call python_say,import nanobind; print(nanobind.include_dir()))
+PY_INCLUDE   = $(call python_say,import sysconfig; print(sysconfig.get_paths()['include']))
+PY_SUFFIX    = $(call python_say,import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX')))
+$(BUILD)/obj/src/python/%.o: INCLUDES += -isystem $(NANOBIND) -isystem $(PY_INCLUDE)
+$(BUILD)/obj/src/python/%.o: CXXFLAGS += -O1 -g0 -fno-strict-aliasing
+$(BUILD)/obj/src/python/%.o: PRECOMPILED :=
+$(BUILD)/obj/nanobind.o:
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 -O2 -fPIC -fvisibility=hidden -DNDEBUG -DNB_COMPACT_ASSERTIONS -fno-strict-aliasing -I $(NANOBIND) -I $(PY_INCLUDE) \
+	    -c $(NANOBIND)/../src/nb_combined.cpp -o $@
+$(PACKAGE)/_core.so: $(call objects,$(python_sources)) $(BUILD)/obj/nanobind.o $(LIBRARY)
+	@mkdir -p $(@D)
+	$(MPICXX) -shared -s $(LDFLAGS) $(filter %.o,$^) $(LIBRARY) -o $(PACKAGE)/_core$(PY_SUFFIX) $(LIBS)
+	@ln -sf _core$(PY_SUFFIX) $@
+$(VENV)/ready: src/python/requirements.txt
+	@scripts/python_environment.sh $(VENV)
+
+python: $(VENV)/ready  ## the Python package, into build/; its tests run by make check
+	+@$(again) python-package
+python-package: $(PACKAGE)/_core.so
+	@cp src/python/arges/*.py src/python/arges/py.typed $(PACKAGE)/
 
 # Running. Packages come first; a second make then sees what they brought. It uses all cores
 # unless this make was given -j itself.
@@ -183,7 +220,7 @@ check-docs: docs  ## the documents: everything public has a text, all C++ compil
 docs:  ## the reference manual, into build/docs
 	@scripts/check_docs.sh
 
-install: lib arges  ## copy headers, library, program, pkg-config and CMake files to PREFIX
+install: lib shared arges  ## copy headers, libraries, program, pkg-config and CMake files to PREFIX
 	@scripts/install.sh
 
 dependencies:  ## install the packages that building and checking need (Debian, Ubuntu)

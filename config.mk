@@ -8,6 +8,8 @@
 #    install; MPI_CFLAGS leaves out the C++ bindings that MPI has dropped, and their warnings.
 MPI           := mpich
 MPICXX        := $(if $(shell command -v mpicxx.$(MPI) 2>/dev/null),mpicxx.$(MPI),mpicxx)
+MPICC         := $(if $(shell command -v mpicc.$(MPI) 2>/dev/null),mpicc.$(MPI),mpicc)
+MPIFC         := $(if $(shell command -v mpifort.$(MPI) 2>/dev/null),mpifort.$(MPI),mpifort)
 MPIEXEC       := $(if $(shell command -v mpiexec.$(MPI) 2>/dev/null),mpiexec.$(MPI),mpiexec)
 MPIEXEC_FLAGS := $(if $(filter openmpi,$(MPI)),--oversubscribe)
 MPI_PACKAGES  := $(if $(filter openmpi,$(MPI)),openmpi-bin libopenmpi-dev,mpich libmpich-dev)
@@ -45,7 +47,9 @@ else ifeq ($(OPT),checked)
 else
   $(error OPT is '$(OPT)'; it must be 'fast' or 'checked')
 endif
-CXXFLAGS := -std=c++20 -Wall -Wextra -Wpedantic -Wshadow -Wno-restrict $(OPT_FLAGS) $(OPENMP_FLAGS)
+# Objects go into libarges.so, too, which shows the functions of arges.h and tapp.h only.
+PIC_FLAGS := -fPIC -fvisibility=hidden
+CXXFLAGS := -std=c++20 $(PIC_FLAGS) -Wall -Wextra -Wpedantic -Wshadow -Wno-restrict $(OPT_FLAGS) $(OPENMP_FLAGS)
 LDFLAGS  := $(SANITIZE) $(OPENMP_FLAGS)
 FMT_LIBS := -lfmt
 ZLIB_LIBS := -lz

@@ -7,6 +7,7 @@
 #include "arges/cpd.hpp"
 #include "arges/einsum.hpp"
 #include "arges/element_functions.hpp"
+#include "arges/element_type.hpp"
 #include "arges/error.hpp"
 #include "arges/expression.hpp"
 #include "arges/group_mapping.hpp"

@@ -2,7 +2,7 @@
 /// Checkpoints: named tensors and values in one HDF5 file, written by all ranks and read on any number of them.
 #pragma once
 
-#include "arges/scalar.hpp"
+#include "arges/element_type.hpp"
 #include "arges/symmetry.hpp"
 #include "arges/tensor.hpp"
 #include "arges/world.hpp"
@@ -17,25 +17,6 @@ namespace arges {
 
 /// A small thing that a checkpoint keeps beside its tensors: an energy, a count of iterations, a method's name, a spectrum.
 using CheckpointValue = std::variant<std::int64_t, double, std::string, std::vector<double>>;
-
-/// The element types of tensors, by the names that NumPy has for them.
-enum class ElementType {
-    float32,     ///< float
-    float64,     ///< double
-    complex64,   ///< std::complex<float>
-    complex128,  ///< std::complex<double>
-};
-
-/// "float32", "float64", "complex64" or "complex128". Local.
-std::string to_string(ElementType type);
-
-/// The ElementType of a C++ type. Local.
-template <class T>
-constexpr ElementType element_type_of() {
-    constexpr bool is_real = std::is_same_v<T, real_of<T>>, is_single = std::is_same_v<real_of<T>, float>;
-    if (is_real) return is_single ? ElementType::float32 : ElementType::float64;
-    return is_single ? ElementType::complex64 : ElementType::complex128;
-}
 
 /// Writes a checkpoint. The file gets its name at commit(), when the disk has all of it, and takes the place of an older one
 /// then; until then, and for ever if the program is stopped before, the older one stays as it was. What a writer that was

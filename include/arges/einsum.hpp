@@ -10,6 +10,16 @@
 
 namespace arges {
 
+/// The letters of each operand and of the output of an einsum.
+struct EinsumText {
+    std::vector<std::string> operands;  ///< one label per dimension
+    std::string output;                 ///< of the result
+};
+
+/// Reads "ijk,ja,ka->ia"; see einsum() for the rules. Local.
+/// @throws InvalidArgument naming the text and what is wrong with it
+EinsumText parse_einsum(const std::string& text);
+
 /// A new tensor that is the product of the operands, e.g. einsum("ijk,ja,ka->ia", X, A, B).
 ///
 /// Each letter is a label; operands are separated by commas. Labels that are not in the output are summed; a label that is repeated

@@ -139,6 +139,10 @@ protected:
     void read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t count)>& room) const;
     void gather_all(const std::function<void*(std::int64_t count)>& room) const;
     void gather_at(std::int64_t root, const std::function<void*(std::int64_t count)>& room) const;
+    void write_array(const void* data, std::span<const std::int64_t> strides);
+    void* array_here();
+    static std::shared_ptr<TensorState> adopted(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> extents,
+                                                void* data, std::shared_ptr<const void> owner, std::string name);
     std::shared_ptr<TensorState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
     void write_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part, const void* alpha, const void* beta);
     std::shared_ptr<TensorState> resymmetrized(const Symmetry& symmetry) const;
@@ -277,6 +281,25 @@ public:
     /// The full tensor in key order on rank `root`, empty elsewhere.
     std::vector<T> gather_to(std::int64_t root) const {
         return kernels::received<T>([&](const auto& room) { gather_at(root, room); });
+    }
+    /// Copies an array that every rank has, whole, into a tensor without symmetry; element x is data[x[0] * strides[0] + x[1] * strides[1]
+    /// +
+    /// ...]. A rank reads the elements that it stores; nothing is sent. Collective.
+    /// @param data    the element with indices zero
+    /// @param strides one for each dimension, in elements, of any sign
+    /// @throws InvalidArgument for another number of strides, or a tensor with symmetry
+    void set_array(const T* data, std::span<const std::int64_t> strides) { write_array(data, strides); }
+    /// The elements as an array, first index fastest, where this rank has all of them: on a world of one rank, without symmetry, in the
+    /// host's memory. Else null. They stay there as long as the tensor is not assigned as a whole; statements write to them. Local.
+    T* array() { return static_cast<T*>(array_here()); }
+    /// A tensor on a world of one rank whose elements are an array of the caller, first index fastest; nothing is copied. Its memory counts
+    /// as that of any tensor.
+    /// @param data  beginning at a multiple of 64 bytes
+    /// @param owner keeps the array for as long as the tensor has it
+    /// @throws InvalidArgument for a world of several ranks or without data, or an address that is not such a multiple
+    static Tensor over_array(const World& world, std::vector<std::int64_t> extents, T* data, std::shared_ptr<const void> owner,
+                             std::string name = "") {
+        return Tensor(adopted(element_kernels<T>(), world, std::move(extents), data, std::move(owner), std::move(name)));
     }
     /// Elements begin <= index < end of each dimension as a new tensor; it keeps the symmetry where related dimensions
     /// have the same range, else loses it there.

@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace arges {
@@ -63,6 +64,10 @@ public:
     bool is_dry_run() const;
     /// The duplicated communicator, in the world's order (MPI_COMM_NULL in a dry run).
     MPI_Comm communicator() const;
+
+    /// Runs local work, checks of arguments for example, that may throw on some ranks; every rank then throws the exception of the lowest
+    /// one, so that none goes on alone. The work may not call anything collective. Collective.
+    void agree(const std::function<void()>& work) const;
 
     /// Limit in bytes on what tensors and operations hold on one rank. Default: the memory available to the
     /// node and its control group, divided by the ranks on the node, or ARGES_MEMORY_LIMIT.

@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace arges {
 
@@ -51,9 +52,12 @@ class Buffer {
 public:
     Buffer() = default;
     /// @throws OutOfMemory if the memory is not to be had
-    explicit Buffer(std::int64_t count, const MemorySpace* space = nullptr) : data_(nullptr, Free{0, space}), count_(count) {
-        if (count != 0) data_ = {static_cast<T*>(allocate_array(size_of(count), space)), Free{size_of(count), space}};
+    explicit Buffer(std::int64_t count, const MemorySpace* space = nullptr) : data_(nullptr, Free{0, space, {}}), count_(count) {
+        if (count != 0) data_ = {static_cast<T*>(allocate_array(size_of(count), space)), Free{size_of(count), space, {}}};
     }
+    /// An array of somebody else on the host, who has it until `owner` goes with the buffer.
+    Buffer(T* data, std::int64_t count, std::shared_ptr<const void> owner)
+        : data_(data, Free{size_of(count), nullptr, std::move(owner)}), count_(count) {}
     /// All elements zero. On the host.
     static Buffer zeros(std::int64_t count) {
         Buffer result(count);
@@ -85,7 +89,8 @@ public:
     Buffer<U> reinterpreted() && {
         Buffer<U> result;
         result.count_ = static_cast<std::int64_t>(bytes() / sizeof(U));
-        result.data_ = {reinterpret_cast<U*>(data_.get()), {data_.get_deleter().bytes, space()}};
+        auto& free = data_.get_deleter();
+        result.data_ = {reinterpret_cast<U*>(data_.get()), {free.bytes, space(), std::move(free.owner)}};
         static_cast<void>(data_.release());
         count_ = 0;
         return result;
@@ -106,7 +111,10 @@ private:
     struct Free {
         std::int64_t bytes = 0;
         const MemorySpace* space = nullptr;
-        void operator()(T* p) const { free_array(p, bytes, space); }
+        std::shared_ptr<const void> owner = {};  // null: the buffer itself
+        void operator()(T* p) const {
+            if (!owner) free_array(p, bytes, space);
+        }
     };
     std::unique_ptr<T, Free> data_;
     std::int64_t count_ = 0;

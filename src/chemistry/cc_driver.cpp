@@ -6,6 +6,7 @@
 #include "arges/chemistry/triples.hpp"
 #include "base/process_memory.hpp"
 #include "base/stopwatch.hpp"
+#include "chemistry/check_arguments.hpp"
 #include "chemistry/integral_file.hpp"
 #include "chemistry/work_clock.hpp"
 #include "comm/communicator.hpp"
@@ -157,28 +158,42 @@ std::optional<double> CcResult::energy(Method method) const {
 
 namespace {
 
+/// Where integrals come from.
+struct IntegralSource {
+    std::string title;  ///< for messages
+    FcidumpHeader header;
+    std::int64_t reading_memory = 0;                                 ///< beside the tensors
+    std::function<double(std::int64_t ranks)> reading_seconds = {};  ///< none: they are in memory
+};
+
+IntegralSource source_of(const IntegralFile& file, const std::string& path) {
+    return {path, file.header(), file.reading_memory(), [&file](std::int64_t ranks) { return file.reading_seconds(ranks); }};
+}
+
+IntegralSource in_memory(const FcidumpHeader& header) { return {"integrals in memory", header}; }
+
 /// Forecasts on a dry run. @param dry  a fresh one
-void forecast(World& dry, const IntegralFile& file, const std::string& path, const CcOptions& options, CcResult& result) {
+void forecast(World& dry, const IntegralSource& source, const CcOptions& options, CcResult& result) {
     try {
         CcResult gone_through;
-        Fcidump empty = empty_fcidump(dry, result.header);
-        dry.state()->note_working(file.reading_memory());
+        Fcidump empty = empty_fcidump(dry, source.header);
+        dry.state()->note_working(source.reading_memory);
         compute(std::move(empty), "dry run", options, {}, gone_through);
         const std::int64_t taken = dry.state()->taken_peak();
         result.forecast_memory_bytes = taken + taken / heap_slack;
         result.forecast_seconds = gone_through.seconds;
-        result.forecast_seconds.reading = file.reading_seconds(dry.size());
+        result.forecast_seconds.reading = source.reading_seconds ? source.reading_seconds(dry.size()) : 0;
     } catch (const OutOfMemory& error) {
-        throw OutOfMemory(path + ": " + to_string(options.method) + " does not fit into the memory limit of " +
+        throw OutOfMemory(source.title + ": " + to_string(options.method) + " does not fit into the memory limit of " +
                           std::to_string(dry.memory_limit()) + " bytes per rank: " + error.what());
     }
 }
 
-CcResult plan(const World& world, const IntegralFile& file, const std::string& path, const CcOptions& options, std::int64_t ranks) {
+CcResult plan(const World& world, const IntegralSource& source, const CcOptions& options, std::int64_t ranks) {
     if (ranks < 0) throw InvalidArgument("plan_coupled_cluster: " + std::to_string(ranks) + " ranks; use 0 or more");
     CcResult result;
-    result.header = file.header();
-    check_method(options.method, result.header, path);
+    result.header = source.header;
+    check_method(options.method, result.header, source.title);
     const Communicator comm(world.communicator());
     result.ranks = ranks > 0 ? ranks : world.size();
     comm.agree([&] {
@@ -186,7 +201,7 @@ CcResult plan(const World& world, const IntegralFile& file, const std::string& p
         World dry = World::dry_run(result.ranks, ranks > 0 ? Torus() : world.torus());
         dry.set_memory_limit(world.memory_limit());
         dry.set_group_mapping(world.group_mapping());
-        forecast(dry, file, path, options, result);
+        forecast(dry, source, options, result);
     });
     comm.broadcast(&result.forecast_memory_bytes, sizeof result.forecast_memory_bytes, 0);
     comm.broadcast(&result.forecast_seconds, sizeof result.forecast_seconds, 0);
@@ -195,27 +210,45 @@ CcResult plan(const World& world, const IntegralFile& file, const std::string& p
     return result;
 }
 
-}  // namespace
-
-CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks) {
-    return plan(world, IntegralFile(world, path), path, options, ranks);
-}
-
-CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress) {
-    IntegralFile file(world, path);
-    CcResult result = plan(world, file, path, options, 0);
-    if (progress.planned) progress.planned(result);
-
-    const Communicator comm(world.communicator());
-    const Stopwatch watch;
-    Fcidump data = file.read();
-    result.seconds.reading = watch.seconds();
+/// Computes, and completes the measurements. Collective.
+CcResult run(Fcidump data, const std::string& title, const CcOptions& options, const CcProgress& progress, CcResult result) {
+    const Communicator comm(data.two_electron.world().communicator());
     result.round_off_repeats = data.round_off_repeats;
-    compute(std::move(data), path, options, progress, result);
+    compute(std::move(data), title, options, progress, result);
     result.peak_memory_bytes = comm.maximum(peak_process_memory());
     for (double* const seconds : {&result.seconds.reading, &result.seconds.preparation, &result.seconds.iteration, &result.seconds.triples})
         *seconds = static_cast<double>(comm.maximum(std::llround(*seconds * 1e6))) / 1e6;
     return result;
+}
+
+}  // namespace
+
+CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks) {
+    const IntegralFile file(world, path);
+    return plan(world, source_of(file, path), options, ranks);
+}
+
+CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options, std::int64_t ranks) {
+    return plan(world, in_memory(header), options, ranks);
+}
+
+CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress) {
+    IntegralFile file(world, path);
+    CcResult result = plan(world, source_of(file, path), options, 0);
+    if (progress.planned) progress.planned(result);
+
+    const Stopwatch watch;
+    Fcidump data = file.read();
+    result.seconds.reading = watch.seconds();
+    return run(std::move(data), path, options, progress, std::move(result));
+}
+
+CcResult run_coupled_cluster(Fcidump data, const CcOptions& options, const CcProgress& progress) {
+    check_hamiltonian(data, "run_coupled_cluster");
+    const auto source = in_memory(data.header);
+    CcResult result = plan(data.two_electron.world(), source, options, 0);
+    if (progress.planned) progress.planned(result);
+    return run(std::move(data), source.title, options, progress, std::move(result));
 }
 
 }  // namespace arges::chemistry

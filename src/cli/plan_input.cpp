@@ -1,7 +1,7 @@
 #include "cli/plan_input.hpp"
 
+#include "arges/einsum.hpp"
 #include "arges/error.hpp"
-#include "interface/einsum_text.hpp"
 #include "topology/unfold.hpp"
 
 #include <algorithm>

@@ -26,6 +26,15 @@ void MpiSession::abort(int code) const {
     std::abort();
 }
 
+bool mpi_is_running() {
+    int has_begun = 0, has_ended = 0;
+    MPI_Initialized(&has_begun);
+    MPI_Finalized(&has_ended);
+    return has_begun != 0 && has_ended == 0;
+}
+
+MPI_Comm communicator_of_fortran(std::int64_t handle) { return MPI_Comm_f2c(static_cast<MPI_Fint>(handle)); }
+
 Communicator all_processes() { return Communicator(MPI_COMM_WORLD); }
 
 }  // namespace arges

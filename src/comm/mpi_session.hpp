@@ -3,6 +3,10 @@
 
 #include "comm/communicator.hpp"
 
+#include <mpi.h>
+
+#include <cstdint>
+
 namespace arges {
 
 /// Initialises MPI, and finalises it in the destructor.
@@ -19,6 +23,10 @@ public:
     [[noreturn]] void abort(int code) const;
 };
 
+/// True from MPI_Init on until MPI_Finalize. Local.
+bool mpi_is_running();
+/// The communicator of a handle as Fortran has them. Local.
+MPI_Comm communicator_of_fortran(std::int64_t handle);
 /// All processes of the program. MPI must be initialised. Collective.
 Communicator all_processes();
 

@@ -3,7 +3,6 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
-#include "interface/einsum_text.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <map>

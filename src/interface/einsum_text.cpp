@@ -1,4 +1,4 @@
-#include "interface/einsum_text.hpp"
+#include "arges/einsum.hpp"
 
 #include "arges/error.hpp"
 

@@ -38,6 +38,8 @@ public:
         const auto needed = where.max_local_size() * kernels->size;
         world->hold(needed - held_);
         held_ = needed;
+        if (stays && elements.space() == nullptr && where == layout)
+            return copy_array(bytes.data(), elements.data(), elements.size(), nullptr);
         layout = std::move(where);
         if (elements.space() == kernels->space) {
             bytes = std::move(elements);
@@ -61,6 +63,7 @@ public:
     Layout layout;
     std::string name;
     Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
+    bool stays = false;       // the caller has the address of the elements
     int moves = 0;            // how often it was moved for the sake of later runs of a statement
 
 private:

@@ -221,6 +221,12 @@ OperationReport World::total_report() const {
     return report;
 }
 
+void World::agree(const std::function<void()>& work) const {
+    const auto& state = present(state_);
+    const CollectiveCall call(state.movement_communicator(), "World::agree");
+    state.agree(work);
+}
+
 void World::set_memory_limit(std::int64_t bytes) {
     auto& state = present(state_);
     const CollectiveCall call(state.movement_communicator(), "World::set_memory_limit");

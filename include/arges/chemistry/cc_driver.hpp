@@ -94,11 +94,19 @@ struct CcProgress {
 /// @throws InvalidArgument as run_coupled_cluster(); OutOfMemory if the calculation does not fit into the memory limit
 CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks = 0);
 
+/// Likewise for integrals in memory, of which only the header is known; what they take is in the forecast, and nothing for reading.
+CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options, std::int64_t ranks = 0);
+
 /// Reads the file and computes the energies. Collective; the same result on every rank.
 /// The forecasts are those of plan_coupled_cluster().
 /// @throws InvalidArgument for a file that is not complete and consistent, or a method that its
 ///         orbitals do not allow; NotConverged; OutOfMemory before the start if the forecast cannot
 ///         be met
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress = {});
+
+/// Computes the energies of integrals in memory, which are gone afterwards. Collective; the same result on every rank.
+/// @param data as empty_fcidump() makes it, filled
+/// @throws as for a file, and InvalidArgument if the tensors are not those of the header
+CcResult run_coupled_cluster(Fcidump data, const CcOptions& options, const CcProgress& progress = {});
 
 }  // namespace arges::chemistry

@@ -42,6 +42,7 @@ void convert_integers(int bytes, const std::byte* numbers, std::int64_t count, T
 }  // namespace
 
 std::string NumberType::name() const {
+    if (kind == 'b') return "bool";
     const std::string word = kind == 'f' ? "float" : kind == 'c' ? "complex" : kind == 'i' ? "int" : "uint";
     return word + std::to_string(8 * bytes);
 }
@@ -51,6 +52,10 @@ NumberType number_type_of(ElementType type) {
     case ElementType::float32: return {'f', 4};
     case ElementType::float64: return {'f', 8};
     case ElementType::complex64: return {'c', 8};
+    case ElementType::int16: return {'i', 2};
+    case ElementType::int32: return {'i', 4};
+    case ElementType::int64: return {'i', 8};
+    case ElementType::boolean: return {'b', 1};
     default: return {'c', 16};
     }
 }

@@ -1,0 +1,47 @@
+"""Distributed tensors with permutational symmetry: statements, einsum, decompositions, coupled cluster, on any number of MPI ranks.
+
+>>> import arges
+>>> A = arges.random((4, 5)); B = arges.random((5, 6))
+>>> C = arges.zeros((4, 6))
+>>> C["ij"] += 2 * A["ik"] * B["kj"]
+
+One process needs no mpiexec; with mpiexec every process runs the same script. The module is also the namespace of Python's array API standard.
+"""
+
+from __future__ import annotations
+
+import math as _math
+
+from . import _functions, linalg, statements
+from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
+from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
+from ._einsum import einsum
+from ._files import load, read, save, write
+from ._functions import *  # noqa: F403
+from ._plan import Plan, plan
+from ._tensor import Tensor, asarray, from_function, random, sparse, tensor, zeros
+from ._types import bool_ as bool
+from ._types import complex64, complex128, float32, float64, int16, int32, int64
+from ._world import World, default_world, set_default_world
+from .statements import antisymmetrized, canonical, over, symmetrized
+
+__version__ = "0.1.0"
+__array_api_version__ = "2023.12"
+__array_namespace_info__ = _functions.__array_namespace_info__
+e, inf, nan, newaxis, pi = _math.e, _math.inf, _math.nan, None, _math.pi
+del _math
+
+__all__ = [
+    "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "complete", "cpd", "tucker",
+    "einsum", "load", "read", "save", "write", "Plan", "plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "zeros", "bool",
+    "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
+    "canonical", "over", "symmetrized", "linalg", "statements", *_functions.__all__,
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    if name == "cc":
+        from . import cc
+
+        return cc
+    raise AttributeError(f"module 'arges' has no attribute {name!r}")

@@ -1,0 +1,239 @@
+"""CP and Tucker decompositions, tensor completion."""
+
+from __future__ import annotations
+
+import html
+import sys
+from dataclasses import dataclass, field
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import _core
+from ._tensor import Tensor, asarray, world_of
+from ._types import float64
+
+Progress = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class CpModel:
+    """X(i, j, k, ...) is close to the sum over r of weights[r] A(i, r) B(j, r) C(k, r) ..."""
+
+    weights: np.ndarray  #: of the components, falling
+    factors: list[np.ndarray]  #: for each mode a matrix of rows by components, with columns of length 1; whole on every rank
+    report: dict[str, Any] = field(default_factory=dict, repr=False)  #: how it was found
+
+    @property
+    def rank(self) -> int:
+        """Number of components."""
+        return len(self.weights)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the modes."""
+        return tuple(factor.shape[0] for factor in self.factors)
+
+    @property
+    def fit(self) -> float:
+        """1 - |X - model| / |X| (cpd)."""
+        return self.report.get("fit", float("nan"))
+
+    def at(self, *indices: Any) -> np.ndarray:
+        """Elements of the model at arrays of indices, one for each mode. Local."""
+        product = np.asarray(self.weights)
+        for factor, own in zip(self.factors, indices):
+            product = product * factor[np.asarray(own)]
+        return product.sum(axis=-1)
+
+    def full(self) -> np.ndarray:
+        """All elements of the model. Local."""
+        letters = "abcdefghijklmnop"[: len(self.factors)]
+        text = ",".join(f"{c}z" for c in letters) + ",z->" + letters
+        return np.einsum(text, *self.factors, self.weights, optimize=True)
+
+    def _repr_html_(self) -> str:
+        return _table({"modes": " x ".join(map(str, self.shape)), "components": self.rank} | _short(self.report))
+
+
+@dataclass
+class TuckerModel:
+    """X(i, j, k, ...) is close to the sum over (a, b, c, ...) of core(a, b, c, ...) A(i, a) B(j, b) C(k, c) ..."""
+
+    core: Tensor  #: distributed
+    factors: list[np.ndarray]  #: for each mode a matrix with orthonormal columns; whole on every rank
+    report: dict[str, Any] = field(default_factory=dict, repr=False)  #: how it was found
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Shape of the core."""
+        return self.core.shape
+
+    @property
+    def fit(self) -> float:
+        """1 - |X - model| / |X|, estimated."""
+        return self.report.get("fit", float("nan"))
+
+    def full(self) -> Tensor:
+        """All elements of the model, as a tensor. Collective."""
+        from ._einsum import einsum
+
+        inner, outer = "abcdefghijklm"[: self.core.ndim], "nopqrstuvwxyz"[: self.core.ndim]
+        text = inner + "," + ",".join(o + i for i, o in zip(inner, outer)) + "->" + outer
+        return einsum(text, self.core, *(f.astype(self.core.dtype) for f in self.factors))
+
+    def _repr_html_(self) -> str:
+        return _table({"core": " x ".join(map(str, self.ranks))} | _short(self.report))
+
+
+def _short(report: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in report.items() if isinstance(value, (int, float, str, bool))}
+
+
+def _table(rows: dict[str, Any]) -> str:
+    cells = (f"<tr><th style='text-align:left'>{html.escape(str(k))}</th><td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td></tr>" for k, v in rows.items())
+    return "<table>" + "".join(cells) + "</table>"
+
+
+_CP_ALGORITHMS = {"als": 0, "nonnegative": 1, "opt": 2}
+_COMPLETION_ALGORITHMS = {"als": 0, "ccd": 1, "sgd": 2}
+_TUCKER_METHODS = {"auto": 0, "hosvd": 1, "st_hosvd": 2, "hooi": 3}
+
+
+def _chosen(table: dict[str, int], name: str) -> int:
+    if name not in table:
+        raise ValueError(f"{name!r}; there are {', '.join(table)}")
+    return table[name]
+
+
+def _shown(progress: Progress | bool | None, what: str, rank: int) -> Progress | None:
+    """A line of progress on a terminal where none is given."""
+    if callable(progress):
+        return progress
+    if progress is None:
+        progress = sys.stderr.isatty() and "ipykernel" not in sys.modules
+    if not progress:
+        return None
+
+    def show(now: dict[str, Any]) -> None:
+        if rank == 0:
+            sys.stderr.write(f"\r{what} {now['number']:5d}  " + "  ".join(f"{k} {now[k]:.6g}" for k in ("fit", "rmse", "loss") if k in now) + "\x1b[K")
+            sys.stderr.flush()
+
+    return show
+
+
+def _end_line(progress: Any, shown: Any, rank: int) -> None:
+    if shown is not None and not callable(progress) and rank == 0:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def cpd(
+    tensor: Any,
+    rank: int,
+    *,
+    algorithm: str = "als",
+    max_iterations: int = 50,
+    tolerance: float = 1e-5,
+    seed: int = 1,
+    regularization: float = 0,
+    start: CpModel | None = None,
+    distribution: str = "auto",
+    grid: str = "",
+    format: str = "auto",
+    pairwise_perturbation: bool = False,
+    progress: Progress | bool | None = None,
+) -> CpModel:
+    """A CP decomposition of a dense or sparse tensor of float32 or float64. Collective.
+
+    rank: number of components. algorithm: "als", "nonnegative" or "opt". tolerance: stops when the fit changes by less than this times
+    itself. start: a model to start from. distribution, grid, format: of sparse tensors, as `arges cpd` has them. pairwise_perturbation: for
+    dense tensors. progress: called on every rank after each iteration with a dict of number, fit, change and seconds; None: a line on a terminal.
+    report has fit, fits, iterations, converged, stop_reason, seconds_per_iteration, forecast_bytes. Ctrl-C on any rank ends it on all.
+    Raises InvalidArgument for options that do not fit, OutOfMemory, Error where the iteration diverges.
+    """
+    own = _real(tensor)
+    options = own.world.agree(
+        lambda: dict(
+            rank=int(rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm), max_iterations=int(max_iterations), tolerance=float(tolerance),
+            seed=int(seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format,
+            pairwise_perturbation=bool(pairwise_perturbation),
+        )
+    )  # fmt: skip
+    shown = _shown(progress, "cpd", own.world.rank)
+    found = _core.cpd(own._h, options, shown, start)
+    _end_line(progress, shown, own.world.rank)
+    return CpModel(found.pop("weights"), found.pop("factors"), found)
+
+
+def complete(
+    tensor: Any,
+    rank: int,
+    *,
+    algorithm: str = "als",
+    max_iterations: int = 50,
+    tolerance: float = 1e-5,
+    regularization: float = 0,
+    seed: int = 1,
+    holdout: float = 0,
+    patience: int = 5,
+    learning_rate: float = 1,
+    decay: float = 0,
+    batches: int = 8,
+    start: CpModel | None = None,
+    distribution: str = "auto",
+    progress: Progress | bool | None = None,
+) -> CpModel:
+    """A CP model of the stored elements of a sparse tensor; those that are not stored are unknown. Collective.
+
+    algorithm: "als", "ccd" (CCD++) or "sgd". holdout: part of the elements that is held out of the fit; the model is then that which fits them
+    best. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes.
+    """
+    own = _real(tensor)
+    options = own.world.agree(
+        lambda: dict(
+            rank=int(rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=int(max_iterations), tolerance=float(tolerance),
+            regularization=float(regularization), seed=int(seed), holdout=float(holdout), patience=int(patience),
+            learning_rate=float(learning_rate), decay=float(decay), batches=int(batches), distribution=distribution,
+        )
+    )  # fmt: skip
+    shown = _shown(progress, "complete", own.world.rank)
+    found = _core.complete(own._h, options, shown, start)
+    _end_line(progress, shown, own.world.rank)
+    return CpModel(found.pop("weights"), found.pop("factors"), found)
+
+
+def tucker(
+    tensor: Any,
+    ranks: Sequence[int] | None = None,
+    *,
+    relative_error: float = 0,
+    method: str = "auto",
+    max_iterations: int = 50,
+    tolerance: float = 1e-5,
+    seed: int = 1,
+    progress: Progress | bool | None = None,
+) -> TuckerModel:
+    """A Tucker decomposition of a dense or sparse tensor of float32 or float64. Collective.
+
+    ranks: shape of the core; without, as small as relative_error allows (dense tensors): |X - model| <= relative_error |X|.
+    method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, compression, forecast_bytes.
+    """
+    own = _real(tensor)
+    options = own.world.agree(
+        lambda: dict(
+            ranks=[int(r) for r in ranks or ()], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
+            max_iterations=int(max_iterations), tolerance=float(tolerance), seed=int(seed),
+        )
+    )  # fmt: skip
+    shown = _shown(progress, "tucker", own.world.rank)
+    found = _core.tucker(own._h, options, shown)
+    _end_line(progress, shown, own.world.rank)
+    return TuckerModel(Tensor._of(found.pop("core")), found.pop("factors"), found)
+
+
+def _real(tensor: Any) -> Tensor:
+    """Arrays of integers as float64."""
+    own = asarray(tensor, world=world_of((tensor,)))
+    return own.astype(float64) if own.dtype.kind in "ib" else own

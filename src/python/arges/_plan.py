@@ -1,0 +1,83 @@
+"""Plans as objects: text on a terminal, a table in a notebook."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any, Sequence
+
+from . import _core
+from ._types import NUMBERS, float64
+from ._world import World
+
+
+class Plan:
+    """What an operation will do: ``str(plan)`` is the text of explain, ``plan.lines`` its lines, ``plan.bytes`` what ranks send."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines of the text."""
+        return self.text.splitlines()
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for line in self.lines:
+            indent = len(line) - len(line.lstrip())
+            cells = re.split(r"\s{2,}|:\s+", line.strip(), maxsplit=1) if line.strip() else [""]
+            style = f' style="text-align:left;padding-left:{indent}ch"'
+            if len(cells) == 1:
+                rows.append(f'<tr><td colspan="2"{style}>{html.escape(cells[0])}</td></tr>')
+            else:
+                rows.append(f'<tr><th{style}>{html.escape(cells[0])}</th><td style="text-align:left">{html.escape(cells[1])}</td></tr>')
+        return '<table class="arges-plan">' + "".join(rows) + "</table>"
+
+
+def plan(
+    subscripts: str,
+    *shapes: Sequence[int],
+    ranks: int = 1,
+    symmetry: Sequence[str | None] | None = None,
+    dtype: Any = float64,
+    memory_limit: int | None = None,
+    torus: Sequence[int] | None = None,
+) -> Plan:
+    """The plan of an einsum on any number of imaginary ranks, without data.
+
+    subscripts: as for einsum(), e.g. "abef,efij->abij". shapes: one for each operand. symmetry: of each operand, e.g.
+    "antisym(a,b) antisym(e,f)" in its own letters, or None. memory_limit: bytes on a rank. Local. Returns a Plan.
+    Raises InvalidArgument if these do not fit together; OutOfMemory, with the least that would do, if it does not fit.
+    """
+    from ._einsum import parsed
+
+    world = World.dry_run(ranks, torus)
+    if memory_limit is not None:
+        world.memory_limit = memory_limit
+    inputs, output = parsed(subscripts, [len(shape) for shape in shapes])
+    trees = list(symmetry or [None] * len(shapes))
+    extent: dict[str, int] = {}
+    product = None
+    for labels, shape, tree in zip(inputs, shapes, trees):
+        letters = "".join(labels) if tree is not None else None
+        handle = _core.make(NUMBERS[_dtype(dtype)], False, world._w, list(shape), letters, tree, "")
+        extent.update(zip(labels, shape))
+        factor = _core.labelled(handle, labels)
+        product = factor if product is None else product.times(factor)
+    target = _core.make(NUMBERS[_dtype(dtype)], False, world._w, [extent[name] for name in output], None, None, "")
+    return Plan(_core.explain(target, output, product, 0, 0))
+
+
+def _dtype(dtype: Any) -> Any:
+    from ._types import DTYPES, type_number
+
+    return DTYPES[type_number(dtype)]

@@ -1,0 +1,146 @@
+"""Worlds: the ranks that tensors are spread over."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import sys
+from typing import Any, Callable, Iterable, TypeVar
+
+from . import _core
+
+Result = TypeVar("Result")
+
+_default: World | None = None
+
+
+class World:
+    """The ranks of a communicator, as a torus, with a memory limit. Collective.
+
+    comm: a communicator of mpi4py, or its Fortran handle (an int); None: all processes. MPI is initialised if nobody has done so; a
+        script that was not started by ``mpiexec`` is one process.
+    torus: shape of the machine, e.g. (4, 4, 2); None: detected.
+    Raises InvalidArgument if the torus does not hold the ranks.
+    """
+
+    __slots__ = ("_w", "_is_single", "__weakref__")
+
+    def __init__(self, comm: Any = None, torus: Iterable[int] | None = None) -> None:
+        self._set(_core.World.make(_handle_of(comm), list(torus or ())))
+
+    def _set(self, world: _core.World) -> None:
+        self._w = world
+        self._is_single = world.is_dry_run or world.size == 1
+
+    @classmethod
+    def _of(cls, world: _core.World) -> World:
+        self = cls.__new__(cls)
+        self._set(world)
+        return self
+
+    @classmethod
+    def dry_run(cls, ranks: int, torus: Iterable[int] | None = None) -> World:
+        """Imaginary ranks for planning: no MPI, no data; statements are planned and accounted for but not run."""
+        return cls._of(_core.World.dry_run(ranks, list(torus or ())))
+
+    @property
+    def size(self) -> int:
+        """Number of ranks."""
+        return self._w.size
+
+    @property
+    def rank(self) -> int:
+        """The calling rank."""
+        return self._w.rank
+
+    @property
+    def torus(self) -> tuple[int, ...]:
+        """Shape of the machine."""
+        return tuple(self._w.torus)
+
+    @property
+    def is_dry_run(self) -> bool:
+        """True for a world made by dry_run()."""
+        return self._w.is_dry_run
+
+    @property
+    def memory_limit(self) -> int:
+        """Limit in bytes on what tensors and operations hold on one rank. Setting it is collective; the smallest value counts."""
+        return self._w.memory_limit
+
+    @memory_limit.setter
+    def memory_limit(self, limit: int) -> None:
+        self._w.set_memory_limit(int(limit))
+
+    @property
+    def memory_in_use(self) -> int:
+        """Bytes that tensors hold on this rank."""
+        return self._w.memory_in_use
+
+    @property
+    def memory_peak(self) -> int:
+        """Most that tensors and planned work have taken on this rank, in bytes, since reset_peak()."""
+        return self._w.memory_peak
+
+    def reset_peak(self) -> None:
+        """Starts a new measurement of memory_peak."""
+        self._w.reset_peak()
+
+    def last_report(self) -> dict[str, Any]:
+        """What the latest statement moved and took on this rank: bytes_sent, bytes_planned, messages_sent, seconds, ..."""
+        return self._w.last_report()
+
+    def total_report(self) -> dict[str, Any]:
+        """The same of all ranks: sums of bytes and messages, the largest peak and time. Collective."""
+        return self._w.total_report()
+
+    def agree(self, work: Callable[[], Result]) -> Result:
+        """Runs local work on every rank; if it raises on one, every rank raises the exception of the lowest such rank. Collective."""
+        return work() if self._is_single else self._w.agree(work)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, World) and self._w == other._w
+
+    def __hash__(self) -> int:
+        return hash(self._w)
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.torus))
+        return f"World({'dry run, ' if self.is_dry_run else ''}{self.size} rank{'s' if self.size != 1 else ''}, torus {shape})"
+
+
+def _handle_of(comm: Any) -> int | None:
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized() and not _core.mpi_is_running():
+        raise _core.MpiError(
+            f"mpi4py uses another MPI library ({mpi.Get_library_version().splitlines()[0].strip()}) than arges, so that their "
+            "communicators do not fit; build mpi4py with the compiler wrapper that arges was built with, e.g. "
+            "MPICC=mpicc.mpich pip install --no-binary=mpi4py mpi4py"
+        )
+    if comm is None or isinstance(comm, int):
+        return comm
+    if hasattr(comm, "py2f"):
+        return comm.py2f()
+    raise TypeError(f"comm: {type(comm).__name__}; give a communicator of mpi4py, its Fortran handle, or None")
+
+
+def default_world() -> World:
+    """The world of tensors that are made without one: all processes, unless set_default_world() has named another."""
+    global _default
+    if _default is None:
+        _default = World()
+    return _default
+
+
+def set_default_world(world: World) -> None:
+    """Names the world of tensors that are made without one. The same on all ranks."""
+    global _default
+    _default = world
+
+
+@atexit.register
+def _end() -> None:
+    global _default
+    _default = None
+    gc.collect()
+    _core.finalize()

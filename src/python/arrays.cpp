@@ -1,0 +1,130 @@
+// Whole tensors from arrays and as arrays.
+#include "python/arrays.hpp"
+
+#include <memory>
+
+namespace arges::python {
+
+namespace {
+
+constexpr std::uintptr_t alignment = 64;
+
+nb::dlpack::dtype dtype_of(ElementType type) {
+    using Code = nb::dlpack::dtype_code;
+    const auto make = [](Code code, int bits) {
+        return nb::dlpack::dtype{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1};
+    };
+    switch (type) {
+    case ElementType::float32: return make(Code::Float, 32);
+    case ElementType::float64: return make(Code::Float, 64);
+    case ElementType::complex64: return make(Code::Complex, 64);
+    case ElementType::complex128: return make(Code::Complex, 128);
+    case ElementType::int16: return make(Code::Int, 16);
+    case ElementType::int32: return make(Code::Int, 32);
+    case ElementType::int64: return make(Code::Int, 64);
+    default: return make(Code::Bool, 8);
+    }
+}
+
+/// The array of a caller, which nobody else keeps.
+std::shared_ptr<const void> owner_of(const nb::object& array) {
+    auto* const held = new nb::object(array);
+    return {held, [](nb::object* kept) {
+                if (Py_IsInitialized() == 0) return;
+                const nb::gil_scoped_acquire hold;
+                delete kept;
+            }};
+}
+
+/// Is element x at the sum of x[d] times the product of the extents before d?
+bool is_first_fastest(const ConstArray& array) {
+    std::int64_t step = 1;
+    for (std::size_t d = 0; d < array.ndim(); ++d) {
+        if (array.shape(d) > 1 && array.stride(d) != step) return false;
+        step *= static_cast<std::int64_t>(array.shape(d));
+    }
+    return true;
+}
+
+/// @param owner  of the array, where it may be taken over instead of copied
+TensorHandle from_array(const World& world, const ConstArray& array, const std::optional<nb::object>& owner, const std::string& name) {
+    ElementType type{};
+    Extents extents, strides;
+    world.agree([&] {
+        const auto found = element_of_array(array.dtype());
+        if (!found) throw InvalidArgument("an array of elements that no tensor has; convert it");
+        type = *found;
+        for (std::size_t d = 0; d < array.ndim(); ++d) {
+            extents.push_back(static_cast<std::int64_t>(array.shape(d)));
+            strides.push_back(array.stride(d));
+        }
+    });
+    return with_element_type(type, [&]<class T>() -> TensorHandle {
+        const auto* const data = static_cast<const T*>(array.data());
+        const bool fits = owner && array.size() > 0 && world.size() == 1 && !world.is_dry_run() && is_first_fastest(array) &&
+                          reinterpret_cast<std::uintptr_t>(data) % alignment == 0;
+        if (fits) return Tensor<T>::over_array(world, extents, const_cast<T*>(data), owner_of(*owner), name);
+        Tensor<T> result(world, extents, Symmetry::none(static_cast<int>(extents.size())), name);
+        result.set_array(data, strides);
+        return result;
+    });
+}
+
+/// The whole tensor on every rank: a view of its elements where this is the only rank, else gathered.
+nb::object to_array(const TensorHandle& tensor) {
+    return tensor.visit_dense("an array", [&](const auto& own) -> nb::object {
+        using T = handles::element_of<decltype(own)>;
+        auto whole = std::remove_cvref_t<decltype(own)>(own.state());
+        if (whole.world().size() == 1 && !whole.world().is_dry_run()) {
+            if (!whole.symmetry().trivial()) whole = whole.with_symmetry(Symmetry::none(whole.order()));
+            if (T* const elements = whole.array()) {
+                const auto extents = whole.extents();
+                auto* const kept = new TensorHandle(std::move(whole));
+                nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<TensorHandle*>(p); });
+                return array_over(elements, element_type_of<T>(), extents, std::move(owner));
+            }
+        }
+        if constexpr (std::is_same_v<T, bool>) {
+            const auto values = whole.gather();
+            return bool_array(std::vector<std::uint8_t>(values.begin(), values.end()), whole.extents());
+        } else {
+            return array_of(whole.gather(), whole.extents());
+        }
+    });
+}
+
+}  // namespace
+
+std::optional<ElementType> element_of_array(const nb::dlpack::dtype& type) {
+    using enum ElementType;
+    for (auto element : {float32, float64, complex64, complex128, int16, int32, int64, boolean})
+        if (type == dtype_of(element)) return element;
+    return {};
+}
+
+nb::object array_over(void* data, ElementType element, const Extents& extents, nb::object owner) {
+    std::vector<std::size_t> shape(extents.begin(), extents.end());
+    Extents strides;
+    std::int64_t step = 1;
+    for (auto n : extents) {
+        strides.push_back(step);
+        step *= std::max<std::int64_t>(n, 1);
+    }
+    static std::int64_t nothing = 0;  // an address for arrays without elements
+    return nb::cast(nb::ndarray<nb::numpy>(data == nullptr ? &nothing : data, shape.size(), shape.data(), owner, strides.data(),
+                                           dtype_of(element), nb::device::cpu::value),
+                    nb::rv_policy::reference);
+}
+
+nb::object bool_array(std::vector<std::uint8_t> values, Extents extents) {
+    auto* const held = new std::vector<std::uint8_t>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<std::uint8_t>*>(p); });
+    return array_over(held->data(), ElementType::boolean, extents, std::move(owner));
+}
+
+void bind_arrays(nb::module_& module) {
+    module.def("from_array", &from_array, nb::arg("world"), nb::arg("array"), nb::arg("owner").none(), nb::arg("name"));
+    module.def("to_array", &to_array);
+}
+
+}  // namespace arges::python

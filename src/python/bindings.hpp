@@ -1,0 +1,81 @@
+/// Parts of the module arges._core, on which the Python package stands.
+#pragma once
+
+#include "arges/arges.hpp"
+#include "handles/statement_handle.hpp"
+#include "handles/tensor_handle.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/complex.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace arges::python {
+
+namespace nb = nanobind;
+using handles::ExpressionHandle;
+using handles::Number;
+using handles::TensorHandle;
+
+/// Shape of an array.
+using Extents = std::vector<std::int64_t>;
+
+/// Each adds its part to the module.
+void bind_errors(nb::module_& module);
+void bind_world(nb::module_& module);
+void bind_tensor(nb::module_& module);
+void bind_arrays(nb::module_& module);
+void bind_statements(nb::module_& module);
+void bind_linalg(nb::module_& module);
+void bind_decompositions(nb::module_& module);
+void bind_files(nb::module_& module);
+void bind_chemistry(nb::module_& module);
+
+/// Labels of a str, a letter each, or of a sequence of names.
+Labels labels_of(nb::handle labels);
+
+/// A function of C++ for agree().
+template <class F>
+nb::callable function_of(F&& f) {
+    return nb::borrow<nb::callable>(nb::cpp_function(std::forward<F>(f)));
+}
+/// Calls a Python function on every rank; if one raises, all raise the exception of the lowest such rank. Collective.
+nb::object agree(const World& world, const nb::callable& work);
+/// Raises KeyboardInterrupt on every rank if a rank was interrupted. Collective.
+void raise_interruption(const World& world);
+
+/// A NumPy array, first index fastest, over memory that `owner` keeps.
+nb::object array_over(void* data, ElementType element, const Extents& extents, nb::object owner);
+/// A vector as a NumPy array that owns it.
+template <class T>
+nb::object array_of(std::vector<T> values, Extents extents) {
+    auto* const held = new std::vector<T>(std::move(values));
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return array_over(held->data(), element_type_of<T>(), extents, std::move(owner));
+}
+
+/// The tensor of a function of dense floating-point tensors.
+template <class F>
+decltype(auto) with_floating(const TensorHandle& tensor, const char* what, F&& f) {
+    using Result = decltype(f(std::declval<const Tensor<double>&>()));
+    return tensor.visit_dense(what, [&](const auto& own) -> Result {
+        using T = handles::element_of<decltype(own)>;
+        if constexpr (kernels::has_fractions<T>)
+            return f(own);
+        else
+            throw InvalidArgument(tensor.title() + ": " + what + " of elements of type " + to_string(tensor.element()) +
+                                  "; convert the tensor to a type with fractions");
+    });
+}
+
+}  // namespace arges::python

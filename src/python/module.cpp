@@ -1,0 +1,128 @@
+// The module arges._core: what the Python package needs of the library, over handles whose element type is known at run time.
+#include "python/bindings.hpp"
+
+#include "arges/chemistry.hpp"
+
+#include <exception>
+#include <stdexcept>
+
+namespace arges::python {
+
+namespace {
+
+/// The classes of the package; they live as long as the interpreter.
+struct ErrorClasses {
+    PyObject *error, *invalid, *memory, *unsupported, *mpi, *not_converged;
+};
+ErrorClasses classes;
+
+PyObject* error_class(nb::module_& module, const char* name, nb::object bases, const char* doc) {
+    PyObject* made = PyErr_NewExceptionWithDoc((std::string("arges.") + name).c_str(), doc, bases.ptr(), nullptr);
+    if (made == nullptr) throw nb::python_error();
+    module.attr(name) = nb::borrow(made);
+    return made;
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& module) {
+    const auto builtin = [](PyObject* type) { return nb::borrow(type); };
+    classes.error = error_class(module, "Error", builtin(PyExc_RuntimeError), "Base of all exceptions of Arges.");
+    const auto below = [&](PyObject* other) { return nb::make_tuple(nb::borrow(classes.error), builtin(other)); };
+    classes.invalid =
+        error_class(module, "InvalidArgument", below(PyExc_ValueError), "An argument is wrong: labels, shapes, keys, a file.");
+    classes.memory = error_class(module, "OutOfMemory", below(PyExc_MemoryError), "The work does not fit into the memory limit.");
+    classes.unsupported = error_class(module, "Unsupported", below(PyExc_NotImplementedError), "Meaningful, but not implemented.");
+    classes.mpi = error_class(module, "MpiError", builtin(classes.error), "The MPI library reported an error.");
+    classes.not_converged = error_class(module, "NotConverged", builtin(classes.error), "An iteration that ended above its tolerance.");
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const InvalidArgument& e) {
+            PyErr_SetString(classes.invalid, e.what());
+        } catch (const OutOfMemory& e) {
+            PyErr_SetString(classes.memory, e.what());
+        } catch (const Unsupported& e) {
+            PyErr_SetString(classes.unsupported, e.what());
+        } catch (const MpiError& e) {
+            PyErr_SetString(classes.mpi, e.what());
+        } catch (const chemistry::NotConverged& e) {
+            PyErr_SetString(classes.not_converged, e.what());
+        } catch (const Error& e) {
+            PyErr_SetString(classes.error, e.what());
+        }
+    });
+}
+
+Labels labels_of(nb::handle labels) {
+    if (nb::isinstance<nb::str>(labels)) return nb::cast<std::string>(labels);
+    return nb::cast<std::vector<std::string>>(labels);
+}
+
+namespace {
+
+/// Stands before the name of a Python exception in the message that ranks agree on.
+constexpr char mark = '\x01';
+
+/// The message of a Python exception with the name of its class.
+std::string marked(nb::python_error& error) {
+    const auto name = nb::cast<std::string>(error.type().attr("__name__"));
+    const auto text = nb::cast<std::string>(nb::str(error.value()));
+    return mark + name + mark + text;
+}
+
+/// Raises the exception that a marked message tells of.
+[[noreturn]] void raise_marked(const std::string& message) {
+    const auto end = message.find(mark, 1);
+    const auto name = message.substr(1, end - 1), text = message.substr(end + 1);
+    const auto core = nb::module_::import_("arges._core"), builtins = nb::module_::import_("builtins");
+    const bool is_own = nb::hasattr(core, name.c_str());
+    const auto type = is_own                                ? core.attr(name.c_str())
+                      : nb::hasattr(builtins, name.c_str()) ? builtins.attr(name.c_str())
+                                                            : core.attr("Error");
+    PyErr_SetString(type.ptr(), text.c_str());
+    throw nb::python_error();
+}
+
+}  // namespace
+
+nb::object agree(const World& world, const nb::callable& work) {
+    if (world.is_dry_run() || world.size() == 1) return work();
+    nb::object result;
+    try {
+        world.agree([&] {
+            try {
+                result = work();
+            } catch (nb::python_error& error) {
+                throw InvalidArgument(marked(error));
+            }
+        });
+    } catch (const InvalidArgument& e) {
+        const std::string message = e.what();
+        if (message.empty() || message[0] != mark) throw;
+        raise_marked(message);
+    }
+    return result;
+}
+
+void raise_interruption(const World& world) {
+    agree(world, function_of([] {
+              if (PyErr_CheckSignals() != 0) throw nb::python_error();
+          }));
+}
+
+}  // namespace arges::python
+
+NB_MODULE(_core, module) {
+    using namespace arges::python;
+    module.doc() = "The library behind the package arges; use the package.";
+    bind_errors(module);
+    bind_world(module);
+    bind_tensor(module);
+    bind_arrays(module);
+    bind_statements(module);
+    bind_linalg(module);
+    bind_decompositions(module);
+    bind_files(module);
+    bind_chemistry(module);
+}

@@ -1,0 +1,307 @@
+// Tensors: making, shape, elements by key, slices, sums.
+#include "python/bindings.hpp"
+
+#include "python/arrays.hpp"
+
+#include <nanobind/ndarray.h>
+
+namespace arges::python {
+
+namespace {
+
+using handles::is_sparse_tensor;
+
+ElementType type_of(int number) { return static_cast<ElementType>(number); }
+
+Symmetry symmetry_of(int order, const std::optional<std::string>& letters, const std::optional<std::string>& text) {
+    if (!text) return Symmetry::none(order);
+    return Symmetry::parse(letters.value_or(std::string("abcdefghijklmnopqrstuvwxyz").substr(0, static_cast<std::size_t>(order))), *text);
+}
+
+nb::object value_of(const Number& number) {
+    return std::visit([](const auto& value) { return nb::cast(value); }, number);
+}
+
+/// A single element as a number of Python.
+template <class T>
+nb::object object_of(const T& element) {
+    if constexpr (std::is_same_v<T, bool>) return nb::bool_(element);
+    return value_of(handles::number_from(element));
+}
+
+void write(const TensorHandle& tensor, const ConstArray& keys, const ConstArray& values, int duplicates, double tolerance) {
+    tensor.visit([&](const auto& own) {
+        auto target = std::remove_cvref_t<decltype(own)>(own.state());
+        using T = handles::element_of<decltype(target)>;
+        if constexpr (is_sparse_tensor<decltype(target)>)
+            target.write(span_of<std::int64_t>(keys), span_of<T>(values), static_cast<Duplicates>(duplicates));
+        else
+            target.write(span_of<std::int64_t>(keys), span_of<T>(values), tolerance);
+    });
+}
+
+void accumulate(const TensorHandle& tensor, const ConstArray& keys, const ConstArray& values, const Number& alpha, const Number& beta) {
+    tensor.visit([&](const auto& own) {
+        auto target = std::remove_cvref_t<decltype(own)>(own.state());
+        using T = handles::element_of<decltype(target)>;
+        T a{}, b{};
+        target.world().agree([&] {
+            a = handles::element_from<T>(alpha);
+            b = handles::element_from<T>(beta);
+        });
+        target.accumulate(span_of<std::int64_t>(keys), span_of<T>(values), a, b);
+    });
+}
+
+/// A vector of elements; bool has one of bytes.
+template <class T>
+nb::object flat_array(std::vector<T> values) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    if constexpr (std::is_same_v<T, bool>)
+        return bool_array(std::vector<std::uint8_t>(values.begin(), values.end()), {count});
+    else
+        return array_of(std::move(values), {count});
+}
+
+nb::object read(const TensorHandle& tensor, const ConstArray& keys) {
+    return tensor.visit([&](const auto& own) { return flat_array(own.read(span_of<std::int64_t>(keys))); });
+}
+
+nb::tuple local_pairs(const TensorHandle& tensor) {
+    return tensor.visit([&](const auto& own) {
+        using T = handles::element_of<decltype(own)>;
+        if constexpr (is_sparse_tensor<decltype(own)>) {
+            nb::list indices;
+            for (int mode = 0; mode < own.order(); ++mode) {
+                const auto here = own.local_indices(mode);
+                indices.append(array_of(std::vector<std::int64_t>(here.begin(), here.end()), {static_cast<std::int64_t>(here.size())}));
+            }
+            const auto values = own.local_values();
+            return nb::make_tuple(indices, flat_array(std::vector<T>(values.begin(), values.end())));
+        } else {
+            auto [keys, values] = own.local_pairs();
+            return nb::make_tuple(flat_array(std::move(keys)), flat_array(std::move(values)));
+        }
+    });
+}
+
+nb::tuple gather_sparse(const TensorHandle& tensor) {
+    return tensor.visit_sparse("gather_sparse", [](const auto& own) {
+        auto all = own.gather();
+        nb::list indices;
+        for (auto& mode : all.indices) indices.append(flat_array(std::move(mode)));
+        return nb::make_tuple(indices, flat_array(std::move(all.values)));
+    });
+}
+
+TensorHandle from_entries(const World& world, const Extents& lengths, const std::vector<ConstArray>& indices, const ConstArray& values,
+                          int type, int duplicates, const std::string& name) {
+    return with_element_type(type_of(type), [&]<class T>() -> TensorHandle {
+        SparseEntries<T> mine;
+        world.agree([&] {
+            for (const auto& mode : indices) {
+                const auto own = span_of<std::int64_t>(mode);
+                mine.indices.emplace_back(own.begin(), own.end());
+            }
+            const auto own = span_of<T>(values);
+            mine.values.assign(own.begin(), own.end());
+        });
+        return SparseTensor<T>::from_entries(world, lengths, mine, static_cast<Duplicates>(duplicates), name);
+    });
+}
+
+TensorHandle slice(const TensorHandle& tensor, const Extents& begin, const Extents& end) {
+    return tensor.visit([&](const auto& own) -> TensorHandle { return own.slice(begin, end); });
+}
+
+void set_slice(const TensorHandle& tensor, const Extents& begin, const TensorHandle& part) {
+    tensor.visit([&](const auto& own) {
+        using Own = std::remove_cvref_t<decltype(own)>;
+        Own target(own.state()), piece;
+        target.world().agree([&] {
+            part.visit([&](const auto& other) {
+                if constexpr (std::is_same_v<std::remove_cvref_t<decltype(other)>, Own>)
+                    piece = Own(other.state());
+                else
+                    throw InvalidArgument(tensor.title() + ": a part of type " + to_string(part.element()) +
+                                          (part.is_sparse() ? " (sparse)" : "") + " in a tensor of type " + to_string(tensor.element()) +
+                                          (tensor.is_sparse() ? " (sparse)" : "") + "; convert it first");
+            });
+        });
+        target.set_slice(begin, piece);
+    });
+}
+
+nb::object sum(const TensorHandle& tensor) {
+    return tensor.visit([&](const auto& own) -> nb::object {
+        using T = handles::element_of<decltype(own)>;
+        if constexpr (kernels::has_negative<T>)
+            return value_of(handles::number_from(own.sum()));
+        else if constexpr (!is_sparse_tensor<decltype(own)>)
+            return nb::cast(own.count_nonzero());
+        else
+            throw InvalidArgument(tensor.title() + ": the sum of a sparse tensor of bool; convert it to int64");
+    });
+}
+
+double norm(const TensorHandle& tensor, int which) {
+    return tensor.visit([&](const auto& own) -> double {
+        using T = handles::element_of<decltype(own)>;
+        if constexpr (!kernels::has_negative<T>) {
+            throw InvalidArgument(tensor.title() + ": norm of elements of type bool; convert the tensor");
+        } else if constexpr (is_sparse_tensor<decltype(own)>) {
+            if (which != 2) throw InvalidArgument(tensor.title() + ": of sparse tensors there is the norm of order 2 only");
+            return own.norm();
+        } else {
+            return static_cast<double>(which == 1 ? own.norm1() : which == 2 ? own.norm() : own.norm_max());
+        }
+    });
+}
+
+/// Smallest, largest, or element of largest magnitude, with its index.
+nb::tuple extremum(const TensorHandle& tensor, int which) {
+    return tensor.visit_dense("an extremum", [&](const auto& own) -> nb::tuple {
+        using T = handles::element_of<decltype(own)>;
+        if constexpr (!kernels::has_negative<T>) {
+            throw InvalidArgument(tensor.title() + ": extrema of elements of type bool; use any() and all()");
+        } else {
+            if constexpr (kernels::is_complex<T>)
+                if (which != 0) throw InvalidArgument(tensor.title() + ": complex elements have no order; use largest_magnitude()");
+            Extremum<T> found;
+            if constexpr (!kernels::is_complex<T>) found = which < 0 ? own.minimum() : which > 0 ? own.maximum() : own.largest_magnitude();
+            if constexpr (kernels::is_complex<T>) found = own.largest_magnitude();
+            return nb::make_tuple(object_of(found.value), nb::cast(found.index));
+        }
+    });
+}
+
+void fill(const TensorHandle& tensor, const Number& value) {
+    tensor.visit([&](const auto& own) {
+        auto target = std::remove_cvref_t<decltype(own)>(own.state());
+        using T = handles::element_of<decltype(target)>;
+        T element{};
+        target.world().agree([&] { element = handles::element_from<T>(value); });
+        target.fill(element);
+    });
+}
+
+void fill_random(const TensorHandle& tensor, std::uint64_t seed, double low, double high) {
+    with_floating(tensor, "fill_random", [&](const auto& own) {
+        auto target = std::remove_cvref_t<decltype(own)>(own.state());
+        using R = real_of<handles::element_of<decltype(target)>>;
+        target.fill_random(seed, static_cast<R>(low), static_cast<R>(high));
+    });
+}
+
+TensorHandle with_symmetry(const TensorHandle& tensor, const std::optional<std::string>& letters, const std::optional<std::string>& text) {
+    return tensor.visit([&](const auto& own) -> TensorHandle {
+        Symmetry symmetry;
+        own.world().agree([&] { symmetry = symmetry_of(own.order(), letters, text); });
+        return own.with_symmetry(symmetry);
+    });
+}
+
+TensorHandle part_of_complex(const TensorHandle& tensor, bool imaginary) {
+    return tensor.visit_dense(imaginary ? "imag" : "real", [&](const auto& own) -> TensorHandle {
+        using T = handles::element_of<decltype(own)>;
+        if constexpr (kernels::is_complex<T>)
+            return imaginary ? imag(own) : real(own);
+        else
+            throw InvalidArgument(tensor.title() + ": real and imaginary part of elements that are real");
+    });
+}
+
+TensorHandle concatenated_along(int dimension, const std::vector<TensorHandle>& parts) {
+    if (parts.empty()) throw InvalidArgument("concat: no tensors; give at least one");
+    return parts[0].visit_dense("concat", [&]<class T>(const Tensor<T>&) -> TensorHandle {
+        std::vector<Tensor<T>> own;
+        std::vector<const AnyTensor*> addresses;
+        parts[0].world().agree([&] {
+            for (const auto& part : parts)
+                part.visit([&](const auto& tensor) {
+                    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(tensor)>, Tensor<T>>)
+                        own.emplace_back(tensor.state());
+                    else
+                        throw InvalidArgument("concat: tensors of several types; convert them to one, dense");
+                });
+            for (const auto& part : own) addresses.push_back(&part);
+        });
+        return Tensor<T>::joined_from(dimension, addresses);
+    });
+}
+
+void drop(const TensorHandle& tensor, double cutoff) {
+    tensor.visit_sparse("drop", [&](const auto& own) {
+        auto target = std::remove_cvref_t<decltype(own)>(own.state());
+        using T = handles::element_of<decltype(target)>;
+        if constexpr (kernels::has_negative<T>) {
+            if (cutoff > 0) return target.drop(static_cast<real_of<T>>(cutoff));
+        }
+        target.drop();
+    });
+}
+
+}  // namespace
+
+void bind_tensor(nb::module_& module) {
+    nb::class_<TensorHandle>(module, "Handle")
+        .def_prop_ro("element", [](const TensorHandle& t) { return static_cast<int>(t.element()); })
+        .def_prop_ro("is_sparse", &TensorHandle::is_sparse)
+        .def_prop_ro("world", &TensorHandle::world, nb::rv_policy::copy)
+        .def_prop_ro("shape", [](const TensorHandle& t) { return nb::tuple(nb::cast(t.extents())); })
+        .def_prop_ro("ndim", &TensorHandle::order)
+        .def_prop_ro("name", &TensorHandle::name)
+        .def("set_name",
+             [](const TensorHandle& t, const std::string& name) {
+                 t.visit([&](const auto& own) { std::remove_cvref_t<decltype(own)>(own.state()).set_name(name); });
+             })
+        .def("symmetry", [](const TensorHandle& t, const std::string& letters) { return t.symmetry().to_string(letters); })
+        .def_prop_ro("has_symmetry", [](const TensorHandle& t) { return !t.symmetry().trivial(); })
+        .def("stored",
+             [](const TensorHandle& t) {
+                 return t.visit([](const auto& own) {
+                     if constexpr (is_sparse_tensor<decltype(own)>)
+                         return own.nonzeros();
+                     else
+                         return own.packed_size();
+                 });
+             })
+        .def("count_nonzero",
+             [](const TensorHandle& t) { return t.visit_dense("count_nonzero", [](const auto& own) { return own.count_nonzero(); }); })
+        .def("layout",
+             [](const TensorHandle& t) { return t.visit_dense("a layout", [](const auto& own) { return own.layout_to_string(); }); })
+        .def("write", &write)
+        .def("accumulate", &accumulate)
+        .def("read", &read)
+        .def("local_pairs", &local_pairs)
+        .def("gather_sparse", &gather_sparse)
+        .def("slice", &slice)
+        .def("set_slice", &set_slice)
+        .def("sum", &sum)
+        .def("norm", &norm)
+        .def("extremum", &extremum)
+        .def("fill", &fill)
+        .def("fill_random", &fill_random)
+        .def("with_symmetry", &with_symmetry, nb::arg("letters").none(), nb::arg("text").none())
+        .def("part_of_complex", &part_of_complex)
+        .def("drop", &drop)
+        .def("copy", &handles::copied)
+        .def("converted", [](const TensorHandle& t, int type) { return handles::converted(t, type_of(type)); })
+        .def("to_dense", &handles::to_dense)
+        .def("to_sparse", &handles::to_sparse);
+    module.def(
+        "make",
+        [](int type, bool is_sparse, const World& world, const Extents& extents, const std::optional<std::string>& letters,
+           const std::optional<std::string>& symmetry, const std::string& name) {
+            Symmetry tree;
+            world.agree([&] { tree = symmetry_of(static_cast<int>(extents.size()), letters, symmetry); });
+            return handles::made_tensor(type_of(type), is_sparse, world, extents, tree, name);
+        },
+        nb::arg("type"), nb::arg("is_sparse"), nb::arg("world"), nb::arg("extents"), nb::arg("letters").none(), nb::arg("symmetry").none(),
+        nb::arg("name"));
+    module.def("from_entries", &from_entries);
+    module.def("concatenated", &concatenated_along);
+    module.def("common_type", [](int a, int b) { return static_cast<int>(handles::common_type(type_of(a), type_of(b))); });
+}
+
+}  // namespace arges::python

@@ -1,0 +1,62 @@
+// Worlds.
+#include "python/bindings.hpp"
+
+#include "comm/mpi_session.hpp"
+
+namespace arges::python {
+
+namespace {
+
+/// MPI where nobody else has initialised it; until finalize().
+std::unique_ptr<MpiSession> session;
+
+/// @param comm  handle of a communicator as Fortran has it; none: all processes
+World made_world(std::optional<std::int64_t> comm, const Extents& torus) {
+    if (!mpi_is_running()) {
+        int argc = 0;
+        char** argv = nullptr;
+        session = std::make_unique<MpiSession>(argc, argv);
+    }
+    const Torus shape = torus.empty() ? Torus() : Torus(torus);
+    return World(comm ? communicator_of_fortran(*comm) : all_processes().raw(), shape);
+}
+
+nb::dict report_of(const OperationReport& report) {
+    nb::dict result;
+    result["bytes_sent"] = report.bytes_sent;
+    result["bytes_planned"] = report.bytes_planned;
+    result["peak_memory_bytes"] = report.peak_memory_bytes;
+    result["messages_sent"] = report.messages_sent;
+    result["exposed_seconds"] = report.exposed_seconds;
+    result["seconds"] = report.seconds;
+    return result;
+}
+
+}  // namespace
+
+void bind_world(nb::module_& module) {
+    nb::class_<World>(module, "World")
+        .def_static("make", &made_world, nb::arg("comm").none(), nb::arg("torus"))
+        .def_static(
+            "dry_run",
+            [](std::int64_t ranks, const Extents& torus) { return World::dry_run(ranks, torus.empty() ? Torus() : Torus(torus)); },
+            nb::arg("ranks"), nb::arg("torus"))
+        .def_prop_ro("size", &World::size)
+        .def_prop_ro("rank", &World::rank)
+        .def_prop_ro("torus", [](const World& w) { return w.torus().lengths(); })
+        .def_prop_ro("is_dry_run", &World::is_dry_run)
+        .def_prop_ro("memory_limit", &World::memory_limit)
+        .def("set_memory_limit", &World::set_memory_limit)
+        .def_prop_ro("memory_in_use", &World::memory_in_use)
+        .def_prop_ro("memory_peak", &World::memory_peak)
+        .def("reset_peak", &World::reset_peak)
+        .def("last_report", [](const World& w) { return report_of(w.last_report()); })
+        .def("total_report", [](const World& w) { return report_of(w.total_report()); })
+        .def("agree", &agree)
+        .def("__eq__", [](const World& a, const World& b) { return a == b; })
+        .def("__hash__", [](const World& w) { return reinterpret_cast<std::uintptr_t>(w.state().get()); });
+    module.def("mpi_is_running", &mpi_is_running);
+    module.def("finalize", [] { session.reset(); });
+}
+
+}  // namespace arges::python
