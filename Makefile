@@ -32,9 +32,10 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 
 # The scripts read their settings from the environment, so run them through these targets.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
-export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS
+export FFLAGS CFLAGS MODULES
+export PYTHON OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS
 
-.PHONY: python python-package all lib shared arges tests examples bench format check check-built check-docs check-examples check-scaling run-tests run-checked run-checked-built \
+.PHONY: python python-package python-module check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-examples check-scaling run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -68,7 +69,7 @@ $(BUILD)/precompiled/%.hpp:
 	@cp $< $@
 $(BUILD)/precompiled/%.hpp.gch: $(BUILD)/precompiled/%.hpp $(BUILD)/command.stamp
 	$(COMPILE) -x c++-header -c $< -o $@
-$(call objects,$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp bench/*/*.cpp)): $(BUILD)/precompiled/library.hpp.gch
+$(call objects,$(filter-out $(python_sources),$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp bench/*/*.cpp))): $(BUILD)/precompiled/library.hpp.gch
 $(call objects,$(wildcard test/*/*.cpp)): $(BUILD)/precompiled/test.hpp.gch
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
@@ -112,6 +113,25 @@ $(BUILD)/bench/$(1): $(call objects,$(wildcard bench/$(1)/*.cpp)) $(LIBRARY)
 endef
 $(foreach folder,$(bench_folders),$(eval $(call bench_objects,$(folder))))
 
+# Fortran: the module arges over arges.h, for the compiler behind MPIFC. Modules in the order in which they use each other.
+FORTRAN         := $(BUILD)/libarges_fortran.a
+MODULES         := $(BUILD)/fortran
+FFLAGS          := -std=f2018 -Wall -Wextra -Wno-unused-dummy-argument -fPIC -O2 -g1
+CFLAGS          := -std=c99 -Wall -Wextra -Wpedantic -Wshadow -fPIC -O2 -g1
+fortran_modules := arges_interfaces arges_errors arges_tensors arges_statements arges_matrices arges_files arges
+fortran_objects := $(fortran_modules:%=$(BUILD)/obj/src/fortran/%.o) $(BUILD)/obj/src/fortran/descriptors.o
+fortran: $(FORTRAN)  ## the module arges for Fortran, into build/
+$(FORTRAN): $(fortran_objects)
+	@rm -f $@
+	ar rcs $@ $^
+$(BUILD)/obj/src/fortran/descriptors.o: src/fortran/descriptors.c src/fortran/descriptors.h include/arges.h
+	@mkdir -p $(@D)
+	$(MPICC) $(CFLAGS) -Iinclude -c $< -o $@
+$(BUILD)/obj/src/fortran/%.o: src/fortran/%.f90 $(wildcard src/fortran/*.inc)
+	@mkdir -p $(@D) $(MODULES)
+	$(MPIFC) $(FFLAGS) -J $(MODULES) -c $< -o $@
+$(foreach n,2 3 4 5 6 7,$(eval $(word $(n),$(fortran_objects)): $(word $(shell expr $(n) - 1),$(fortran_objects))))
+
 # Tests: each folder's own files and test/support. test/cli also gets the program without its main.
 define test_objects
 $(BUILD)/test/$(1): $(call objects,$(wildcard test/$(1)/*_test.cpp))
@@ -126,33 +146,39 @@ $(YIELD): test/support/yield.c
 	@mkdir -p $(@D)
 	$(CC) -O2 -Wall -Wextra -shared -fPIC $< -o $@ -ldl
 
-# The Python package, for the interpreter PYTHON, as a folder that PYTHONPATH may name. `pip install .` runs python-package with its own
+# The Python package, for the interpreter PYTHON, as a folder that PYTHONPATH may name. `pip install .` runs python-module with its own
 # interpreter (setup.py); else a virtual environment under build/ has what building and testing need.
-VENV        := build/venv
-PYTHON      ?= $(VENV)/bin/python
-PACKAGE     := $(BUILD)/python/arges
-python_say   = $(shell $(PYTHON) -c "$(1)" 2>/dev/null)
-NANOBIND     = $(call python_say,import nanobind; print(nanobind.include_dir()))
-PY_INCLUDE   = $(call python_say,import sysconfig; print(sysconfig.get_paths()['include']))
-PY_SUFFIX    = $(call python_say,import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX')))
-$(BUILD)/obj/src/python/%.o: INCLUDES += -isystem $(NANOBIND) -isystem $(PY_INCLUDE)
+VENV       := build/venv
+PYTHON     ?= $(CURDIR)/$(VENV)/bin/python
+PACKAGE    := $(BUILD)/python/arges
+MODULE     ?= $(PACKAGE)/_core.so
+python_says = $(shell $(PYTHON) -c "import sysconfig, nanobind; print($(1))" 2>/dev/null)
+python_objects := $(call objects,$(python_sources)) $(BUILD)/obj/nanobind.o
+$(BUILD)/obj/src/python/%.o: INCLUDES += -isystem $(call python_says,nanobind.include_dir()) -isystem $(call python_says,sysconfig.get_paths()['include'])
 $(BUILD)/obj/src/python/%.o: CXXFLAGS += -O1 -g0 -fno-strict-aliasing
 $(BUILD)/obj/src/python/%.o: PRECOMPILED :=
+$(BUILD)/python.stamp: text = $(call python_says,nanobind.__version__) $(call python_says,sysconfig.get_paths()['include'])
+$(python_objects): $(BUILD)/python.stamp
 $(BUILD)/obj/nanobind.o:
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 -O2 -fPIC -fvisibility=hidden -DNDEBUG -DNB_COMPACT_ASSERTIONS -fno-strict-aliasing -I $(NANOBIND) -I $(PY_INCLUDE) \
-	    -c $(NANOBIND)/../src/nb_combined.cpp -o $@
-$(PACKAGE)/_core.so: $(call objects,$(python_sources)) $(BUILD)/obj/nanobind.o $(LIBRARY)
+	$(CXX) -std=c++17 -O2 -fPIC -fvisibility=hidden -DNDEBUG -DNB_COMPACT_ASSERTIONS -fno-strict-aliasing -I $(call python_says,nanobind.include_dir()) \
+	    -I $(call python_says,nanobind.include_dir())/../ext/robin_map/include -I $(call python_says,sysconfig.get_paths()['include']) \
+	    -c $(call python_says,nanobind.source_dir())/nb_combined.cpp -o $@
+$(MODULE): $(python_objects) $(LIBRARY)
 	@mkdir -p $(@D)
-	$(MPICXX) -shared -s $(LDFLAGS) $(filter %.o,$^) $(LIBRARY) -o $(PACKAGE)/_core$(PY_SUFFIX) $(LIBS)
-	@ln -sf _core$(PY_SUFFIX) $@
-$(VENV)/ready: src/python/requirements.txt
+	$(MPICXX) -shared -s $(LDFLAGS) $(filter %.o,$^) $(LIBRARY) -o $@ $(LIBS)
+$(VENV)/ready: src/python/requirements.txt scripts/python_environment.sh
 	@scripts/python_environment.sh $(VENV)
 
-python: $(VENV)/ready  ## the Python package, into build/; its tests run by make check
+python: $(VENV)/ready  ## the Python package, into build/, for a virtual environment under build/
 	+@$(again) python-package
-python-package: $(PACKAGE)/_core.so
+python-package: python-module
 	@cp src/python/arges/*.py src/python/arges/py.typed $(PACKAGE)/
+	@cd $(PACKAGE) && PYTHONPATH=.. $(PYTHON) -m nanobind.stubgen -q -m arges._core -o _core.pyi
+python-module: $(MODULE)
+check-python: $(VENV)/ready $(YIELD)  ## the Python package: tests, examples, pip install
+	+@$(MAKE) python-package
+	@scripts/check_python.sh
 
 # Running. Packages come first; a second make then sees what they brought. It uses all cores
 # unless this make was given -j itself.
@@ -184,6 +210,7 @@ check-built: lib tests arges examples $(BUILD)/bench/scaling
 	+@scripts/check_install.sh
 	@scripts/check_launcher.sh
 	@scripts/check_interruption.sh
+	+@$(MAKE) check-python
 	@scripts/run_tests.sh
 	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} scripts/run_tests.sh
 

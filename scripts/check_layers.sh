@@ -4,7 +4,7 @@
 set -uo pipefail
 
 # Top to bottom.
-layers="cli decompose chemistry linalg io interface execute redistribute plan partition \
+layers="cli python c handles decompose chemistry linalg io interface execute redistribute plan partition \
 sparse local comm topology layout symmetry base"
 # Layers that a layer may not include although they are below it; mpi: nor <mpi.h>, nor any public
 # header that brings it.
@@ -39,7 +39,9 @@ check() {
     }
 
     function source_include(name, quoted,    to) {
-        if (quoted && name !~ /^arges\//) {
+        if (name == "arges.h" || name == "tapp.h") {
+            if (layer != "c") report("\"" name "\" is for programs in C, and for src/c")
+        } else if (quoted && name !~ /^arges\//) {
             to = name
             if (!sub(/\/.*/, "", to) || !(to in depth)) report("\"" name "\" does not name a layer")
             else if (depth[to] < depth[layer]) report(layer " is below " to)
@@ -61,9 +63,9 @@ check() {
 
     function words(code) {
         if (layer != "comm") {
-            # Communicators come in through interface, and io and linalg hand them on to HDF5 and BLACS.
-            if (layer ~ /^(interface|io|linalg)$/ || header == "arges/world.hpp")
-                gsub(/MPI_(Comm|COMM_WORLD|COMM_NULL|INFO_NULL)[^A-Za-z0-9_]/, " ", code)
+            # Communicators come in through interface and c, and io and linalg hand them on to HDF5 and BLACS.
+            if (layer ~ /^(interface|c|io|linalg)$/ || header == "arges/world.hpp")
+                gsub(/MPI_(Comm|COMM_WORLD|COMM_NULL|INFO_NULL|Fint)[^A-Za-z0-9_]/, " ", code)
             if (match(code, /(^|[^A-Za-z0-9_])P?MPI_[A-Za-z0-9_]+/))
                 report("MPI outside src/comm: " substr(code, RSTART, RLENGTH))
         }
@@ -144,6 +146,9 @@ src/symmetry/a.cpp|#include "packed_index.hpp"
 src/symmetry/a.cpp|#include "../base/error.hpp"
 src/utilities/a.cpp|int f();
 src/interface/a.cpp|MPI_Barrier(comm);
+src/interface/a.cpp|#include "arges.h"
+src/c/a.cpp|MPI_Barrier(comm);
+src/handles/a.cpp|#include "c/handles.hpp"
 src/execute/a.cpp|/* a comment */ MPI_Comm comm;
 src/linalg/a.cpp|MPI_Barrier(comm);
 src/decompose/a.cpp|cblas_dgemm(CblasColMajor);
@@ -159,7 +164,7 @@ include/arges/a.hpp|#include <mpi.h>
 include/arges/a.hpp|MPI_Comm comm();
 include/arges/world.hpp|MPI_Barrier(comm);
 PLANTED
-    mkdir -p "$root/clean/src/"{plan,comm,interface,linalg,cli,base}
+    mkdir -p "$root/clean/src/"{plan,comm,interface,linalg,cli,base,c}
     echo '#include <mpi.h>' >>"$root/include/arges/world.hpp"
     echo '#include "arges/world.hpp"' >"$root/include/arges/umbrella.hpp"
     mkdir -p "$root/clean/include/arges"
@@ -172,6 +177,7 @@ PLANTED
     printf '%s\n' '#include <mpi.h>' 'MPI_Barrier(comm);' >"$root/clean/src/comm/a.cpp"
     printf '%s\n' '#include <arges/world.hpp>' 'MPI_Comm comm;' >"$root/clean/src/interface/a.cpp"
     cp "$root/clean/src/interface/a.cpp" "$root/clean/src/linalg"
+    printf '%s\n' '#include "arges.h"' '#include "handles/a.hpp"' 'int f(MPI_Comm comm, MPI_Fint number);' >"$root/clean/src/c/a.cpp"
     echo 'std::cout << 1; std::printf("1");' >"$root/clean/src/cli/main.cpp"
     echo 'std::getenv("HOME");' >"$root/clean/src/base/a.cpp"
     found=$(check "$root" | sort -u)

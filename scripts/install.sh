@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Copies headers, library and program to DESTDIR + PREFIX, and writes the pkg-config file and the
-# CMake package. Both find their tree from where they lie, so it may be moved. They carry the flags
-# of the MPI that Arges was built with. Run it by `make install`.
+# Copies headers, libraries and program to DESTDIR + PREFIX, and writes the pkg-config files (arges for C++, arges-c for C, and where the
+# Fortran module was built arges-fortran) and the CMake package. They find their tree from where they lie, so it may be moved. They carry
+# the flags of the MPI that Arges was built with. Run it by `make install`.
 set -euo pipefail
-: "${MPICXX:?run this through make install}" "${BUILD:?}" "${PREFIX:?}" "${VERSION:?}"
+: "${MPICXX:?run this through make install}" "${MPICC:?}" "${BUILD:?}" "${PREFIX:?}" "${VERSION:?}" "${ABI:?}"
 root=${DESTDIR-}$PREFIX
 pkgconfig=$root/lib/pkgconfig
 cmake=$root/lib/cmake/arges
@@ -11,26 +11,33 @@ cmake=$root/lib/cmake/arges
 mkdir -p "$root/include" "$pkgconfig" "$cmake"
 rm -rf "$root/include/arges"
 cp -R include/arges "$root/include/arges"
+install -m 644 include/arges.h include/tapp.h "$root/include/"
 install -m 644 "$BUILD/libarges.a" "$root/lib/"
+install -s -m 755 "$BUILD/libarges.so" "$root/lib/libarges.so.$VERSION"
+ln -sf "libarges.so.$VERSION" "$root/lib/libarges.so.$ABI"
+ln -sf "libarges.so.$ABI" "$root/lib/libarges.so"
 if [ -f "$BUILD/arges" ]; then
     mkdir -p "$root/bin"
     install -s -m 755 "$BUILD/arges" "$root/bin/"  # lines for debuggers stay with the build
 fi
 
-# `mpicxx -show` prints the compiler line behind the wrapper (MPICH, Open MPI and their kin).
+# mpi_flags COMPILER KIND: the compiler's or the linker's flags behind a wrapper; `mpicxx -show` prints the line (MPICH, Open MPI and kin).
+mpi_flags() {
+    local word
+    for word in $("$1" -show | cut -d' ' -f2-); do
+        case $2:$word in
+            compile:-I* | compile:-D* | *:-pthread) printf '%s ' "$word" ;;
+            link:-L* | link:-l* | link:-Wl,*) printf '%s ' "$word" ;;
+        esac
+    done
+}
 cflags=
 if [ "${OPT-}" = checked ]; then cflags=-DARGES_CHECKED; fi
-libs="$LIBS $LDFLAGS"
-for word in $("$MPICXX" -show | cut -d' ' -f2-); do
-    case $word in
-        -I* | -D* | -pthread) cflags+=" $word" ;;
-    esac
-    case $word in
-        -L* | -l* | -Wl,* | -pthread) libs+=" $word" ;;
-    esac
-done
+cflags+=" $(mpi_flags "$MPICXX" compile)"
+libs="$LIBS $LDFLAGS $(mpi_flags "$MPICXX" link)"
 cflags=$(echo $cflags) libs=$(echo $libs)  # single spaces
 
+# With libarges.so beside it the archive must be named: only that has the functions of C++.
 cat >"$pkgconfig/arges.pc" <<END
 prefix=\${pcfiledir}/../..
 
@@ -38,8 +45,34 @@ Name: arges
 Description: Distributed symmetric tensors over MPI
 Version: $VERSION
 Cflags: -I\${prefix}/include $cflags
-Libs: -L\${prefix}/lib -larges $libs
+Libs: \${prefix}/lib/libarges.a $libs
 END
+
+cat >"$pkgconfig/arges-c.pc" <<END
+prefix=\${pcfiledir}/../..
+
+Name: arges-c
+Description: Distributed symmetric tensors over MPI, the interface of C (arges.h, tapp.h)
+Version: $VERSION
+Cflags: -I\${prefix}/include $(mpi_flags "$MPICC" compile)
+Libs: -L\${prefix}/lib -larges $(mpi_flags "$MPICC" link)
+END
+
+if [ -f "$BUILD/libarges_fortran.a" ]; then
+    mkdir -p "$root/lib/arges-fortran" "$root/share/arges/fortran"
+    install -m 644 "$BUILD/libarges_fortran.a" "$root/lib/"
+    install -m 644 "$BUILD"/fortran/*.mod "$root/lib/arges-fortran/"  # for the compiler that made them
+    install -m 644 src/fortran/*.* "$root/share/arges/fortran/"       # for others
+    cat >"$pkgconfig/arges-fortran.pc" <<END
+prefix=\${pcfiledir}/../..
+
+Name: arges-fortran
+Description: Distributed symmetric tensors over MPI, the module of Fortran
+Version: $VERSION
+Cflags: -I\${prefix}/lib/arges-fortran $(mpi_flags "${MPIFC:?}" compile)
+Libs: -L\${prefix}/lib -larges_fortran -larges $(mpi_flags "$MPIFC" link)
+END
+fi
 
 cat >"$cmake/argesConfig.cmake" <<END
 # Defines arges::arges. Plain flags instead of find_package(MPI), which may find another MPI.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math as _math
 
-from . import _functions, linalg, statements
+from . import _functions, cc, linalg, statements
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
 from ._einsum import einsum
@@ -35,13 +35,6 @@ __all__ = [
     "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "complete", "cpd", "tucker",
     "einsum", "load", "read", "save", "write", "Plan", "plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "zeros", "bool",
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
-    "canonical", "over", "symmetrized", "linalg", "statements", *_functions.__all__,
+    "canonical", "over", "symmetrized", "cc", "linalg", "statements", *_functions.__all__,
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> object:
-    if name == "cc":
-        from . import cc
-
-        return cc
-    raise AttributeError(f"module 'arges' has no attribute {name!r}")

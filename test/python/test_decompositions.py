@@ -1,0 +1,90 @@
+"""CP and Tucker decompositions and completion, and their interruption."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from conftest import close
+
+import arges
+
+
+def model(rng, shape, rank):
+    factors = [rng.uniform(0.2, 1, (n, rank)) for n in shape]
+    letters = "ijkl"[: len(shape)]
+    return np.einsum(",".join(f"{c}r" for c in letters) + "->" + letters, *factors)
+
+
+@pytest.mark.parametrize("algorithm", ["als", "nonnegative", "opt"])
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_cpd_finds_a_model(algorithm, form):
+    whole = model(np.random.default_rng(3), (7, 8, 9), 2)
+    tensor = arges.tensor(whole) if form == "dense" else arges.tensor(whole).to_sparse()
+    seen = []
+    found = arges.cpd(tensor, 2, algorithm=algorithm, max_iterations=400, tolerance=1e-9, progress=seen.append)
+    assert found.fit > 0.999 and len(seen) == found.report["iterations"] and found.rank == 2 and found.shape == whole.shape
+    assert np.linalg.norm(found.full() - whole) < 2e-3 * np.linalg.norm(whole)
+    close(found.at([1, 2], [3, 4], [5, 6]), found.full()[[1, 2], [3, 4], [5, 6]])
+    again = arges.cpd(tensor, 2, max_iterations=1, start=found)
+    assert again.fit > 0.999
+    assert "<table" in found._repr_html_()
+
+
+def test_tucker():
+    rng = np.random.default_rng(1)
+    whole = np.einsum("abc,ia,jb,kc->ijk", rng.uniform(-1, 1, (2, 3, 2)), *(rng.uniform(-1, 1, (n, r)) for n, r in ((7, 2), (6, 3), (5, 2))))
+    found = arges.tucker(whole, (2, 3, 2))
+    assert found.ranks == (2, 3, 2) and found.fit > 1 - 1e-7
+    close(found.full().numpy(), whole)
+    assert arges.tucker(whole, relative_error=1e-6).ranks == (2, 3, 2)
+    sparse = arges.tensor(whole).to_sparse()
+    close(arges.tucker(sparse, (2, 3, 2), max_iterations=100, tolerance=1e-14).full().numpy(), whole)
+    with pytest.raises(arges.InvalidArgument):
+        arges.tucker(whole)
+
+
+@pytest.mark.parametrize("algorithm", ["als", "ccd", "sgd"])
+def test_completion(algorithm):
+    rng = np.random.default_rng(2)
+    whole = model(rng, (10, 11, 12), 2)
+    known = rng.uniform(size=whole.shape) < 0.5
+    tensor = arges.tensor(np.where(known, whole, 0)).to_sparse()
+    found = arges.complete(tensor, 2, algorithm=algorithm, max_iterations=300, tolerance=1e-8, regularization=1e-6)
+    error = np.abs(found.full() - whole)[~known].mean() / whole.mean()
+    assert error < (0.02 if algorithm != "sgd" else 0.1)
+    assert found.report["rmse"] == found.report["rmses"][-1]
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="als"):
+        arges.cpd(np.ones((2, 2)), 1, algorithm="svd")
+    with pytest.raises(arges.InvalidArgument, match="float32"):
+        arges.cpd(np.ones((2, 2)) * 1j, 1)
+    with pytest.raises(arges.InvalidArgument, match="sparse"):
+        arges.complete(np.ones((2, 2)), 1)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_an_interruption_of_one_rank_ends_all(last, world):
+    tensor = arges.tensor(np.random.default_rng(1).uniform(size=(6, 7, 8)))
+    culprit = world.size - 1 if last else 0
+
+    def interrupt(now):
+        if now["number"] == 3 and world.rank == culprit:
+            os.kill(os.getpid(), signal.SIGINT)
+            for _ in range(1000):
+                pass
+
+    with pytest.raises(KeyboardInterrupt):
+        arges.cpd(tensor, 3, max_iterations=1000000, tolerance=0, progress=interrupt)
+    close(float(arges.ones(3).sum()), 3.0)
+
+
+def test_an_error_of_a_progress_function_of_one_rank_ends_all(world):
+    def fail(now):
+        if world.rank == world.size - 1:
+            raise ZeroDivisionError("in the function of progress")
+
+    with pytest.raises(ZeroDivisionError, match="function of progress"):
+        arges.cpd(np.ones((3, 4, 5)), 2, progress=fail)
