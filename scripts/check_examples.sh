@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the documents say is what the programs do: every C++ block that names a file (```cpp FILE) stands in that file, up to
+# What the documents say is what the programs do: every block that names a file (```cpp FILE; c, fortran) stands in that file, up to
 # indentation; every link to a file leads to one; and the examples print what examples/expected holds on 1, 2 and 3 ranks.
 # Outside of make only the text is checked. Run it by `make check-examples`; RENEW=1 writes examples/expected anew.
 set -uo pipefail
@@ -15,7 +15,7 @@ quoted() {
         close(file)
         return text
     }
-    /^```cpp / { file = $2; block = ""; first = FNR; next }
+    /^```(cpp|c|fortran) / { file = $2; block = ""; first = FNR; next }
     /^```/ && file != "" {
         if (index("\n" whole(file), "\n" block) == 0) print FILENAME ":" first ": not in " file
         file = ""
@@ -78,12 +78,13 @@ if [ -n "${BUILD:-}" ]; then
     export ARGES_MACHINE=/dev/null ARGES_MEMORY_LIMIT=4G  # plans do not depend on the machine
     scratch=$(mktemp -d)
     trap 'rm -rf "$scratch"' EXIT
-    for source in examples/*.cpp; do
-        name=$(basename "$source" .cpp)
+    for source in examples/*.cpp examples/c/*.c examples/fortran/*.f90; do
+        name=${source#examples/} name=${name%.*}
         expected=examples/expected/$name
         for ranks in 1 2 3; do
             runs=$((runs + 1))
             log=$scratch/$name.$ranks
+            mkdir -p "$(dirname "$log")"
             if ! on_ranks 120 "$ranks" "$BUILD/examples/$name" >"$log" 2>"$log.err"; then
                 cat "$log" "$log.err"
                 echo "$BUILD/examples/$name failed on $ranks ranks"
@@ -95,7 +96,7 @@ if [ -n "${BUILD:-}" ]; then
             fi
         done
         if [ -n "$renew" ] && ((!bad)); then
-            mkdir -p examples/expected
+            mkdir -p "$(dirname "$expected")"
             rm -f "$expected".txt "$expected".[123].txt
             if differs "$scratch/$name.1" <"$scratch/$name.2" >/dev/null && differs "$scratch/$name.1" <"$scratch/$name.3" >/dev/null; then
                 cp "$scratch/$name.1" "$expected.txt"
@@ -106,4 +107,4 @@ if [ -n "${BUILD:-}" ]; then
     done
 fi
 if ((bad)); then exit 1; fi
-echo "examples: $(cat $documents | grep -c '^```cpp ') blocks of $(wc -w <<<"$documents") documents are as in the code, $runs runs printed what they should"
+echo "examples: $(cat $documents | grep -cE '^```(cpp|c|fortran) ') blocks of $(wc -w <<<"$documents") documents are as in the code, $runs runs printed what they should"

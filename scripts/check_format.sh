@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Is all C++ laid out as .clang-format says? Releases of clang-format differ: only the one below is asked. `make format` lays it out.
+# Is all C++ and C laid out as .clang-format says? Releases of clang-format differ: only the one below is asked. `make format` lays it out.
 set -uo pipefail
 release=14
 program=$(command -v clang-format-$release || command -v clang-format)
@@ -7,7 +7,7 @@ if [ -z "$program" ] || ! "$program" --version | grep -q "version $release\."; t
     echo "format: not checked, this machine has no clang-format $release"
     exit 0
 fi
-files=$(find src include test bench examples -name '*.[ch]pp' | sort)
+files=$(find src include test bench examples -name '*.[ch]pp' -o -name '*.[ch]' | sort)
 if [ "${1:-}" = --fix ]; then exec "$program" -i $files; fi
 # The check itself: a file that is not laid out so must be found.
 if echo 'int  f( );' | "$program" --dry-run -Werror >/dev/null 2>&1; then

@@ -12,7 +12,7 @@ packages+=" ${BLAS_PACKAGES-libopenblas-openmp-dev} ${SCALAPACK_PACKAGES-libscal
 packages+=" ${HDF5_PACKAGES-libhdf5-mpich-dev}"
 case ${1:-} in
     build) ;;
-    check) packages+=" libgtest-dev doxygen cmake pkg-config clang-format" ;;
+    check) packages+=" libgtest-dev doxygen cmake pkg-config clang-format gfortran" ;;
     simulate) packages+=" libsimgrid-dev" ;;
     *) echo "usage: $0 build|check|simulate" >&2; exit 2 ;;
 esac
@@ -22,7 +22,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 This is not Debian or Ubuntu, so nothing is installed. Arges needs
   to build:  make, a C++20 compiler, an MPI (MPICH, Open MPI), a BLAS with cblas.h and LAPACK (OpenBLAS),
              ScaLAPACK and HDF5 built for that MPI, fmt, CLI11, nlohmann-json, zlib
-  to check:  GoogleTest, Doxygen, CMake, pkg-config, clang-format 14, as well
+  to check:  GoogleTest, Doxygen, CMake, pkg-config, clang-format 14, gfortran (for the same MPI), as well
   to simulate: SimGrid
 Bring them, name them in config.mk, and set ARGES_SKIP_INSTALL=1.
 MESSAGE

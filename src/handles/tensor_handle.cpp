@@ -1,6 +1,7 @@
 #include "handles/tensor_handle.hpp"
 
 #include "arges/error.hpp"
+#include "handles/statement_handle.hpp"
 
 #include <cmath>
 #include <limits>
@@ -61,36 +62,32 @@ T converted_element(const S& value) {
     }
 }
 
-template <class T, class From>
-TensorHandle converted_as(const From& from) {
-    using S = element_of<From>;
-    if constexpr (std::is_same_v<S, T>) {
-        return copied(From(from.state()));
-    } else if constexpr (!is_convertible_element<S, T>) {
-        throw InvalidArgument((from.name().empty() ? "tensor" : from.name()) + ": complex elements as " + to_string(element_type_of<T>()) +
-                              " would lose their imaginary parts; take real() or imag()");
-    } else {
-        const auto labels = all_labels(from.order());
-        if constexpr (is_sparse_tensor<From>) {
-            SparseTensor<T> result(from.world(), from.lengths(), from.symmetry(), from.name());
-            result[labels] = map([](const S& value) { return converted_element<S, T>(value); }, from[labels]);
-            return result;
-        } else {
-            Tensor<T> result(from.world(), from.extents(), from.symmetry(), from.name());
-            if constexpr (is_lossless<S, T> && !std::is_same_v<S, bool>)
-                result[labels] = from[labels];
-            else
-                result[labels] = map([](const S& value) { return converted_element<S, T>(value); }, from[labels]);
-            return result;
-        }
-    }
+/// Converts arrays of elements; none where parts of them would be lost.
+template <class S, class T>
+statements::BulkFunction conversion() {
+    if constexpr (is_convertible_element<S, T>)
+        return [](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
+            const auto* const from = static_cast<const S*>(inputs[0]);
+            auto* const to = static_cast<T*>(results);
+            for (std::int64_t i = 0; i < count; ++i) to[i] = converted_element<S, T>(from[i]);
+        };
+    else
+        return {};
 }
 
 }  // namespace
 
 TensorHandle converted(const TensorHandle& tensor, ElementType element) {
-    return with_element_type(
-        element, [&]<class T>() { return tensor.visit([](const auto& from) -> TensorHandle { return converted_as<T>(from); }); });
+    if (element == tensor.element()) return copied(tensor);
+    const auto convert = with_element_type(
+        tensor.element(), [&]<class S>() { return with_element_type(element, []<class T>() { return conversion<S, T>(); }); });
+    if (!convert)
+        throw InvalidArgument(tensor.title() + ": complex elements as " + to_string(element) +
+                              " would lose their imaginary parts; take real() or imag()");
+    auto result = made_tensor(element, tensor.is_sparse(), tensor.world(), tensor.extents(), tensor.symmetry(), tensor.name());
+    const auto labels = all_labels(tensor.order());
+    apply(result, labels, {tensor}, {labels}, convert, false, MapOver::all);
+    return result;
 }
 
 TensorHandle to_dense(const TensorHandle& tensor) {

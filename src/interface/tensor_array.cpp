@@ -4,14 +4,17 @@
 #include "comm/collective_call.hpp"
 #include "interface/tensor_state.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace arges {
 
 namespace {
 
-/// Tensors over an array begin where buffers do.
-constexpr std::uintptr_t alignment = 64;
+/// Is an array aligned as elements of so many bytes are?
+bool is_aligned(const void* data, std::int64_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(data) % static_cast<std::uintptr_t>(std::min<std::int64_t>(bytes, 16)) == 0;
+}
 
 /// Where the entries of a dimension are in the array and here.
 struct DimensionPlaces {
@@ -93,9 +96,9 @@ std::shared_ptr<TensorState> AnyTensor::adopted(const ElementKernels& kernels, c
     if (world.is_dry_run() || world.size() != 1)
         throw InvalidArgument(title + ": over_array on a world of " + std::to_string(world.size()) +
                               (world.is_dry_run() ? " imaginary" : "") + " ranks; on more than one rank set_array() copies");
-    if (kernels.space != nullptr || reinterpret_cast<std::uintptr_t>(data) % alignment != 0 || !owner)
+    if (kernels.space != nullptr || !is_aligned(data, kernels.size) || !owner)
         throw InvalidArgument(title +
-                              ": over_array needs an array of the host's memory that begins at a multiple of 64 bytes, and its owner");
+                              ": over_array needs an array of the host's memory that is aligned as its elements are, and its owner");
     auto state = TensorState::make(
         kernels, world, [&] { return new_layout(*world.state(), extents, checked_shape(extents, Symmetry(), name)); }, name);
     if (state->shape().has_padding())

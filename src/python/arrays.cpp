@@ -1,13 +1,12 @@
 // Whole tensors from arrays and as arrays.
 #include "python/arrays.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace arges::python {
 
 namespace {
-
-constexpr std::uintptr_t alignment = 64;
 
 nb::dlpack::dtype dtype_of(ElementType type) {
     using Code = nb::dlpack::dtype_code;
@@ -62,7 +61,7 @@ TensorHandle from_array(const World& world, const ConstArray& array, const std::
     return with_element_type(type, [&]<class T>() -> TensorHandle {
         const auto* const data = static_cast<const T*>(array.data());
         const bool fits = owner && array.size() > 0 && world.size() == 1 && !world.is_dry_run() && is_first_fastest(array) &&
-                          reinterpret_cast<std::uintptr_t>(data) % alignment == 0;
+                          reinterpret_cast<std::uintptr_t>(data) % std::min<std::size_t>(sizeof(T), 16) == 0;
         if (fits) return Tensor<T>::over_array(world, extents, const_cast<T*>(data), owner_of(*owner), name);
         Tensor<T> result(world, extents, Symmetry::none(static_cast<int>(extents.size())), name);
         result.set_array(data, strides);

@@ -154,10 +154,8 @@ class Tensor:
         array = self.numpy(copy=copy)
         return array if dtype is None or dtype == array.dtype else array.astype(dtype)
 
-    def __dlpack__(self, **options: Any) -> Any:
-        copy = options.pop("copy", None)
-        options.pop("dl_device", None)
-        return self.numpy(copy=copy).__dlpack__(**options)
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: bool | None = None) -> Any:
+        return self.numpy(copy=copy).__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -171,8 +169,10 @@ class Tensor:
         from . import _functions
 
         out = options.pop("out", None)
-        if method != "__call__" or options:
+        if method != "__call__" or options or ufunc.nout != 1:
             return NotImplemented
+        if ufunc.signature is not None:
+            return _functions.matmul(*inputs) if ufunc is np.matmul and out is None else NotImplemented
         if out is not None and not isinstance(out[0], Tensor):
             return NotImplemented
         return _functions.apply(ufunc, *inputs, out=None if out is None else out[0])
@@ -369,7 +369,17 @@ def sparse(
 
     indices: an array for each mode, as those of scipy.sparse.coo_array's coords; values: one for each nonzero. Each rank gives its own, any
     number of any of them; give them on one rank, or divide them, else they are summed over the ranks.
+    ``sparse(array)`` takes an array of scipy.sparse that every rank has, each rank its share.
     """
+    if hasattr(shape, "tocoo"):
+        whole = shape.tocoo()
+        place = world or default_world()
+        mine = slice(place.rank, None, place.size)
+        coordinates = getattr(whole, "coords", None) or (whole.row, whole.col)
+        given = [np.asarray(mode)[mine] for mode in coordinates]
+        return sparse(
+            whole.shape, given, whole.data[mine], dtype, duplicates=duplicates, symmetry=symmetry, letters=letters, name=name, world=place
+        )
     if indices is None:
         return _made(True, shape, float64 if dtype is None else dtype, symmetry, letters, name, world)
     own = world or default_world()
@@ -403,12 +413,13 @@ def tensor(
     """A dense tensor of an array that every rank has: of NumPy, of others that speak DLPack or the buffer protocol, lists, numbers. Collective.
 
     A rank copies the elements that it stores; nothing is sent. copy=None takes over the array's own memory instead where one rank has the
-    world, the first index is fastest (order="F"), it can be written to and begins at a multiple of 64 bytes: what is written to either is seen
+    world, the first index is fastest (order="F") and it can be written to: what is written to either is seen
     in the other. copy=False raises ValueError where that cannot be.
     symmetry: the elements must have it, to round-off; one of each orbit is stored.
     Types that tensors do not have become the next wider one (int8, uint8, uint16, uint32, float16), or raise TypeError.
     """
     own = world or (data.world if isinstance(data, Tensor) else default_world())
+    data = _without_tensors(data)
     if isinstance(data, Tensor):
         result = data if dtype is None or np.dtype(dtype) == data.dtype else data.astype(dtype)
         if symmetry is not None:
@@ -441,6 +452,13 @@ def tensor(
         if not shares:
             raise ValueError("this array cannot be taken over as it is; see tensor()")
     return result if symmetry is None else _checked_symmetry(result, symmetry, letters)
+
+
+def _without_tensors(data: Any) -> Any:
+    """Lists with arrays in place of the tensors in them. Collective."""
+    if not isinstance(data, (list, tuple)):
+        return data
+    return [part.numpy() if isinstance(part, Tensor) else _without_tensors(part) for part in data]
 
 
 def _checked_symmetry(whole: Tensor, symmetry: str, letters: str | None) -> Tensor:

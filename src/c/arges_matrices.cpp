@@ -1,0 +1,152 @@
+// The functions of arges.h for linear algebra.
+#include "arges/linalg.hpp"
+#include "c/arges_c.hpp"
+
+#include <algorithm>
+
+using namespace arges::c;
+
+namespace {
+
+/// Room for results, of which null ones are not wanted.
+struct Wanted {
+    TensorResult room;
+    bool is_wanted = false;
+
+    void take(arges_tensor** place, const char* name) {
+        is_wanted = place != nullptr;
+        if (is_wanted) room = TensorResult(place, name);
+    }
+    template <class T>
+    void give(arges::Tensor<T>&& tensor) noexcept {
+        if (is_wanted) room.give(std::move(tensor));
+    }
+};
+
+/// Numbers of a spectrum as an array for arges_free().
+struct Spectrum {
+    std::int64_t count = 0;
+    FreeArray<double> numbers;
+
+    template <class T>
+    Spectrum(const arges::World& world, const std::vector<T>& from) : count(static_cast<std::int64_t>(from.size())) {
+        world.agree([&] { numbers = free_array<double>(count); });
+        std::copy(from.begin(), from.end(), numbers.get());
+    }
+    void give(std::int64_t* number, double** array) noexcept {
+        if (number != nullptr) *number = count;
+        if (array != nullptr) *array = numbers.release();
+    }
+};
+
+/// f(tensor, labels) of a dense floating-point tensor; check() looks at the other arguments.
+template <class Check, class F>
+arges_status factorized(const char* function, const arges_tensor* a, const char* labels, Check&& check, F&& f) {
+    return guarded(function, [&] {
+        const auto& handle = given(a, "a").handle;
+        std::optional<arges::Labels> own_labels;
+        handle.world().agree([&] {
+            own_labels = labels_of(labels, "labels");
+            require_floating(handle, function);
+            check();
+        });
+        visit_floating(handle, function, [&](const auto& tensor) { f(tensor[*own_labels]); });
+    });
+}
+
+/// x from solve(A, B) for two tensors of one type.
+template <class F>
+arges_status solved(const char* function, const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
+                    arges_tensor** x, F&& solve) {
+    return guarded(function, [&] {
+        TensorResult result;
+        std::optional<arges::Labels> left, right;
+        meeting({a, b}).agree([&] {
+            result = TensorResult(x, "x");
+            left = labels_of(a_labels, "a_labels");
+            right = labels_of(b_labels, "b_labels");
+            const auto& matrix = given(a, "a").handle;
+            const auto& given_side = given(b, "b").handle;
+            require_floating(matrix, function);
+            require_floating(given_side, function);
+            if (matrix.element() != given_side.element())
+                refuse("elements of types " + to_string(matrix.element()) + " and " + to_string(given_side.element()) +
+                       "; convert one of the tensors by arges_tensor_convert()");
+        });
+        visit_floating(a->handle, function, [&]<class Tensor>(const Tensor& A) {
+            visit_floating(b->handle, function, [&]<class Other>(const Other& B) {
+                if constexpr (std::is_same_v<Tensor, Other>) result.give(solve(A[*left], B[*right]));
+            });
+        });
+    });
+}
+
+}  // namespace
+
+arges_status arges_qr(const arges_tensor* a, const char* labels, arges_tensor** q, arges_tensor** r) {
+    Wanted own_q, own_r;
+    return factorized(
+        __func__, a, labels,
+        [&] {
+            own_q.take(q, "q");
+            own_r.take(r, "r");
+        },
+        [&](const auto& A) {
+            auto result = arges::qr(A);
+            own_q.give(std::move(result.Q));
+            own_r.give(std::move(result.R));
+        });
+}
+
+arges_status arges_svd(const arges_tensor* a, const char* labels, int64_t rank, double tolerance, arges_tensor** u, int64_t* count,
+                       double** s, arges_tensor** vh) {
+    Wanted own_u, own_vh;
+    return factorized(
+        __func__, a, labels,
+        [&] {
+            own_u.take(u, "u");
+            own_vh.take(vh, "vh");
+        },
+        [&](const auto& A) {
+            arges::SvdOptions options;
+            if (rank != 0) options.rank = rank;
+            options.tolerance = tolerance;
+            options.left = own_u.is_wanted;
+            options.right = own_vh.is_wanted;
+            auto result = arges::svd(A, options);
+            Spectrum spectrum(a->handle.world(), result.s);
+            own_u.give(std::move(result.U));
+            spectrum.give(count, s);
+            own_vh.give(std::move(result.Vh));
+        });
+}
+
+arges_status arges_eigh(const arges_tensor* a, const char* labels, int64_t* count, double** values, arges_tensor** vectors) {
+    Wanted own;
+    return factorized(
+        __func__, a, labels, [&] { own.take(vectors, "vectors"); },
+        [&](const auto& A) {
+            arges::EighOptions options;
+            options.vectors = own.is_wanted;
+            auto result = arges::eigh(A, options);
+            Spectrum spectrum(a->handle.world(), result.values);
+            spectrum.give(count, values);
+            own.give(std::move(result.vectors));
+        });
+}
+
+arges_status arges_cholesky(const arges_tensor* a, const char* labels, arges_tensor** l) {
+    TensorResult result;
+    return factorized(
+        __func__, a, labels, [&] { result = TensorResult(l, "l"); }, [&](const auto& A) { result.give(arges::cholesky(A)); });
+}
+
+arges_status arges_solve_positive(const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
+                                  arges_tensor** x) {
+    return solved(__func__, a, a_labels, b, b_labels, x, [](const auto& A, const auto& B) { return arges::solve_positive(A, B); });
+}
+
+arges_status arges_least_squares(const arges_tensor* a, const char* a_labels, const arges_tensor* b, const char* b_labels,
+                                 arges_tensor** x) {
+    return solved(__func__, a, a_labels, b, b_labels, x, [](const auto& A, const auto& B) { return arges::least_squares(A, B).X; });
+}

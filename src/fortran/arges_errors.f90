@@ -1,0 +1,74 @@
+!> Status, element types and choices of Arges, and how calls end.
+module arges_errors
+    use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_f_pointer, c_int, c_null_char, c_ptr
+    use, intrinsic :: iso_fortran_env, only: error_unit
+    use arges_interfaces, only: arges_message, text_length
+    implicit none
+    private
+
+    !> What a call says.
+    integer(c_int), parameter, public :: arges_ok = 0, arges_invalid_argument = 1, arges_out_of_memory = 2, arges_unsupported = 3, &
+        arges_mpi_error = 4, arges_error = 5
+    !> Element types: real(real32), real(real64), complex(real32), complex(real64), integer(int16), integer(int32), integer(int64),
+    !> logical(c_bool).
+    integer(c_int), parameter, public :: arges_float32 = 0, arges_float64 = 1, arges_complex64 = 2, arges_complex128 = 3, &
+        arges_int16 = 4, arges_int32 = 5, arges_int64 = 6, arges_bool = 7
+    !> How a term is fitted to the symmetry of the left-hand side.
+    integer(c_int), parameter, public :: arges_as_it_is = 0, arges_antisymmetrized = 1, arges_symmetrized = 2, arges_canonical = 3
+    !> What to do with several values for one element of a sparse tensor.
+    integer(c_int), parameter, public :: arges_refuse = 0, arges_sum = 1, arges_keep_first = 2
+
+    public :: finish, message_of, text_of, to_c
+
+contains
+
+    !> Ends a call: its status goes to the caller. Without `status` an error stops the program, on all ranks.
+    !> (Messages of deferred length are not handed on from one optional argument to another, which gfortran 12 gets wrong.)
+    subroutine finish(code, status)
+        integer(c_int), intent(in) :: code
+        integer, intent(out), optional :: status
+
+        if (present(status)) then
+            status = code
+        else if (code /= arges_ok) then
+            write (error_unit, '(2a)') 'arges: ', message_of(code)
+            error stop 1
+        end if
+    end subroutine
+
+    !> The message of the latest call.
+    function message_of(code) result(text)
+        integer(c_int), intent(in) :: code
+        character(:), allocatable :: text
+
+        text = ''
+        if (code /= arges_ok) text = text_of(arges_message())
+    end function
+
+    !> A text of C.
+    function text_of(pointer) result(text)
+        type(c_ptr), intent(in) :: pointer
+        character(:), allocatable :: text
+        character(kind=c_char), pointer :: letters(:)
+        integer :: i
+
+        if (.not. c_associated(pointer)) then
+            text = ''
+            return
+        end if
+        call c_f_pointer(pointer, letters, [text_length(pointer)])
+        allocate (character(size(letters)) :: text)
+        do i = 1, size(letters)
+            text(i:i) = letters(i)
+        end do
+    end function
+
+    !> A text for C, without trailing blanks; none, if there is none.
+    subroutine to_c(text, own)
+        character(*), intent(in), optional :: text
+        character(:), allocatable, intent(out) :: own
+
+        if (present(text)) own = trim(text)//c_null_char
+    end subroutine
+
+end module arges_errors
