@@ -177,7 +177,7 @@ MODULE     ?= $(PACKAGE)/_core.so
 python_says = $(shell $(PYTHON) -c "import sysconfig, nanobind; print($(1))" 2>/dev/null)
 python_objects := $(call objects,$(python_sources)) $(BUILD)/obj/nanobind.o
 $(BUILD)/obj/src/python/%.o: INCLUDES += -isystem $(call python_says,nanobind.include_dir()) -isystem $(call python_says,sysconfig.get_paths()['include'])
-$(BUILD)/obj/src/python/%.o: CXXFLAGS += -O1 -g0 -fno-strict-aliasing
+$(BUILD)/obj/src/python/%.o: private CXXFLAGS += -O1 -g0 -fno-strict-aliasing
 $(BUILD)/obj/src/python/%.o: PRECOMPILED :=
 $(BUILD)/python.stamp: text = $(call python_says,nanobind.__version__) $(call python_says,sysconfig.get_paths()['include'])
 $(python_objects): $(BUILD)/python.stamp

@@ -31,6 +31,7 @@ typedef int TAPP_error;
 TAPP_EXPORT bool TAPP_check_success(TAPP_error error);
 
 /** Says in English what a number means, also one that no function returns.
+ * @param error the number
  * @param maxlen bytes at `message`; 0: only the length is asked for
  * @param message receives the text, cut to maxlen - 1 characters, and a final zero
  * @return the number of characters written without the zero; for maxlen = 0 that of the whole text */
@@ -109,6 +110,7 @@ TAPP_EXPORT TAPP_error TAPP_attr_clear(TAPP_attr attr, TAPP_key key);
 typedef intptr_t TAPP_tensor_info;
 
 /** Describes a tensor.
+ * @param info receives the description
  * @param type TAPP_F32, TAPP_F64, TAPP_C32 or TAPP_C64
  * @param nmode number of modes; 0: a scalar, and the arrays may be null
  * @param extents entries of each mode; 0 is allowed
@@ -157,7 +159,18 @@ typedef intptr_t TAPP_tensor_product;
 /** Plans a product. Types may differ: products are computed in complex numbers if any of A and B is complex, and a real D takes real parts.
  * @param plan receives the product; also in case of an error, which executing it then returns again
  * @param handle any value
- * @param idx_A the label of each mode, any numbers; likewise for B, C and D
+ * @param op_A what is done to the elements of A
+ * @param A shape of A
+ * @param idx_A the label of each mode of A, any numbers
+ * @param op_B likewise of B
+ * @param B likewise
+ * @param idx_B likewise
+ * @param op_C likewise of C
+ * @param C likewise
+ * @param idx_C likewise
+ * @param op_D what is done to the result
+ * @param D likewise of D
+ * @param idx_D likewise
  * @param prec one of the precisions, see TAPP_DEFAULT_PREC
  * @return 0, or what is wrong: D has a label that A and B lack, C has not the labels of D in the same order, a label has two extents,
  * elements of D may share memory (its strides, sorted, must each lead past what the smaller ones reach), a value that is no operation or
@@ -171,10 +184,12 @@ TAPP_EXPORT TAPP_error TAPP_create_tensor_product(TAPP_tensor_product* plan, TAP
 TAPP_EXPORT TAPP_error TAPP_destroy_tensor_product(TAPP_tensor_product plan);
 
 /** Executes a product. D may share memory with A, B and C in any way. Where D has a label several times only its diagonal is written.
+ * @param plan of TAPP_create_tensor_product()
  * @param exec from TAPP_create_executor()
  * @param status receives the status; may be null
  * @param alpha one element of the type of D; if it is zero, A and B are not read
- * @param A the element with index 0 in all modes; likewise for B, C and D
+ * @param A the element of A with index 0 in all modes
+ * @param B likewise of B
  * @param beta one element of the type of D; if it is zero, C is not read
  * @param C TAPP_IN_PLACE: D holds it, and must be described like C
  * @param D receives the result
@@ -183,8 +198,16 @@ TAPP_EXPORT TAPP_error TAPP_execute_product(TAPP_tensor_product plan, TAPP_execu
                                             const void* A, const void* B, const void* beta, const void* C, void* D);
 
 /** Executes a product on several sets of elements, one after the other; see TAPP_execute_product().
+ * @param plan as there
+ * @param exec as there
+ * @param status as there
  * @param num_batches how many; the arrays have so many addresses
+ * @param alpha as there
+ * @param A addresses as there
+ * @param B likewise
+ * @param beta as there
  * @param C TAPP_IN_PLACE, or an array, in which TAPP_IN_PLACE is allowed
+ * @param D likewise
  * @return the first error, after which the other sets are left out */
 TAPP_EXPORT TAPP_error TAPP_execute_batched_product(TAPP_tensor_product plan, TAPP_executor exec, TAPP_status* status, int num_batches,
                                                     const void* alpha, const void** A, const void** B, const void* beta, const void** C,

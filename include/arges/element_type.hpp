@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 namespace arges {
 
@@ -40,7 +39,7 @@ constexpr ElementType element_type_of() {
     if constexpr (std::is_same_v<T, bool>) return ElementType::boolean;
 }
 
-/// Calls f.operator()<T>() for the C++ type of an ElementType, and gives what that gives. Local.
+/// Calls `f.operator()<T>()` for the C++ type of an ElementType, and gives what that gives. Local.
 template <class F>
 decltype(auto) with_element_type(ElementType type, F&& f) {
     switch (type) {

@@ -294,8 +294,11 @@ public:
     T* array() { return static_cast<T*>(array_here()); }
     /// A tensor on a world of one rank whose elements are an array of the caller, first index fastest; nothing is copied. Its memory counts
     /// as that of any tensor.
-    /// @param data  aligned as its elements are
-    /// @param owner keeps the array for as long as the tensor has it
+    /// @param world   of one rank
+    /// @param extents length of each dimension
+    /// @param data    aligned as its elements are
+    /// @param owner   keeps the array for as long as the tensor has it
+    /// @param name    used in error messages
     /// @throws InvalidArgument for a world of several ranks or without data, or an address that is not so aligned
     static Tensor over_array(const World& world, std::vector<std::int64_t> extents, T* data, std::shared_ptr<const void> owner,
                              std::string name = "") {

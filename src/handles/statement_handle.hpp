@@ -3,8 +3,6 @@
 
 #include "handles/tensor_handle.hpp"
 
-#include <functional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>

@@ -34,7 +34,8 @@ struct ElementOf<SparseTensor<T>> {
 template <class Tensor>
 using element_of = typename ElementOf<std::remove_cvref_t<Tensor>>::type;
 
-/// A dense or sparse tensor, which is moved in: copying one would copy its elements. Copies of a handle refer to the same elements until one is assigned another tensor.
+/// A dense or sparse tensor, which is moved in: copying one would copy its elements. Copies of a handle refer to the same elements until
+/// one is assigned another tensor.
 class TensorHandle {
 public:
     /// All that can be held, dense ones first, both in the order of ElementType.

@@ -15,8 +15,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 

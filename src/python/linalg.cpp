@@ -52,7 +52,8 @@ nb::tuple svd_of(const TensorHandle& a, const std::string& labels, std::optional
                              .seed = seed};
     const auto run = [&](const auto& own) {
         auto result = svd(own[labels], options);
-        return nb::make_tuple(tensor_or_none(std::move(result.U)), vector_of(result.s), tensor_or_none(std::move(result.Vh)), result.discarded);
+        return nb::make_tuple(tensor_or_none(std::move(result.U)), vector_of(result.s), tensor_or_none(std::move(result.Vh)),
+                              result.discarded);
     };
     if (!a.is_sparse()) return with_floating(a, "svd", run);
     return a.visit_sparse("svd", [&](const auto& own) -> nb::tuple {

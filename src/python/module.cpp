@@ -4,7 +4,6 @@
 #include "arges/chemistry.hpp"
 
 #include <exception>
-#include <stdexcept>
 
 namespace arges::python {
 

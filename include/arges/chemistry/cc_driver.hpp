@@ -105,7 +105,9 @@ CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, c
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress = {});
 
 /// Computes the energies of integrals in memory, which are gone afterwards. Collective; the same result on every rank.
-/// @param data as empty_fcidump() makes it, filled
+/// @param data     as empty_fcidump() makes it, filled
+/// @param options  what to compute
+/// @param progress what to show meanwhile
 /// @throws as for a file, and InvalidArgument if the tensors are not those of the header
 CcResult run_coupled_cluster(Fcidump data, const CcOptions& options, const CcProgress& progress = {});
 

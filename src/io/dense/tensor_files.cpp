@@ -1,4 +1,5 @@
 // Dense tensors from files of other programs.
+#include "arges/checkpoint.hpp"
 #include "arges/error.hpp"
 #include "arges/tensor_io.hpp"
 #include "base/instantiate.hpp"

@@ -1,7 +1,7 @@
 /// Types of numbers in files of other programs, and their conversion to elements.
 #pragma once
 
-#include "arges/checkpoint.hpp"
+#include "arges/element_type.hpp"
 
 #include <cstddef>
 #include <cstdint>

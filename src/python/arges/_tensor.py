@@ -122,9 +122,9 @@ class Tensor:
             return Indexed(self, key)
         if isinstance(key, (list, tuple)) and key and all(type(label) is str for label in key):
             return Indexed(self, list(key))
-        from . import _functions
+        from ._selection import selected
 
-        return _functions.selected(self, key)
+        return selected(self, key)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if type(key) is str or (isinstance(key, (list, tuple)) and key and all(type(label) is str for label in key)):
@@ -133,9 +133,9 @@ class Tensor:
                 return
             Indexed(self, key if type(key) is str else list(key)).assign(value)
             return
-        from . import _functions
+        from ._selection import set_selected
 
-        _functions.set_selected(self, key, value)
+        set_selected(self, key, value)
 
     def numpy(self, copy: bool | None = None) -> np.ndarray:
         """The full tensor as an array on every rank, of a symmetric or sparse one unpacked.

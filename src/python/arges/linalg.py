@@ -1,18 +1,24 @@
 """Linear algebra on matricizations: tensors whose labels have a bar.
 
-``svd(T["ab|ij"])`` takes T as the matrix with rows (a, b) and columns (i, j); ``T["abij->bi|aj"]`` names the dimensions first. A tensor of order
-2 is its own matrix, and need not be labelled. Tensors are dense, of floating-point types; operands are not changed. All functions are
-collective, and raise InvalidArgument for labels that do not fit and for elements that are infinite or NaN, OutOfMemory if the matrix does not fit.
+``svd(T["ab|ij"])`` takes T as the matrix with rows (a, b) and columns (i, j); ``T["abij->bi|aj"]`` names the dimensions first. A tensor without
+labels is a matrix, or of higher order a stack of matrices, its last two dimensions, which are taken one after the other. Tensors are dense;
+integers are taken as float64; operands are not changed. All functions are collective, and raise InvalidArgument for labels that do not fit and
+for elements that are infinite or NaN, OutOfMemory if the matrix does not fit.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import operator
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
 from . import _core
-from ._tensor import Tensor, asarray, world_of
+from . import _functions as f
+from ._places import _axes
+from ._shapes import _everywhere
+from ._tensor import Tensor, asarray, world_of, zeros
+from ._types import DTYPES, float64
 from .statements import Indexed
 
 
@@ -38,32 +44,98 @@ class EighResult(NamedTuple):
     eigenvectors: Any
 
 
+class SlogdetResult(NamedTuple):
+    """det A = sign exp(logabsdet)."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+def _floating(a: Any) -> Tensor:
+    own = asarray(a)
+    return own if own.dtype.kind in "fc" else own.astype(float64)
+
+
 def _matrix(a: Any, what: str) -> tuple[_core.Handle, str]:
-    world = a.tensor.world if isinstance(a, Indexed) else world_of((a,))
+    own = a.tensor if isinstance(a, Indexed) else _floating(a)
 
     def prepare() -> tuple[_core.Handle, str]:
         if isinstance(a, Indexed):
             if not isinstance(a.labels, str):
                 raise _core.InvalidArgument(f'{what}: labels of a matricization are a text such as "ab|ij"')
-            return a.tensor._h, a.labels
-        own = asarray(a, world=world)
+            return own._h, a.labels
         if own.ndim != 2:
             raise _core.InvalidArgument(f'{what} of a tensor of order {own.ndim}: say which labels are rows, as in A["ab|ij"]')
         return own._h, "i|j"
 
-    return world.agree(prepare)
+    return own.world.agree(prepare)
+
+
+def _is_stack(a: Any) -> bool:
+    return not isinstance(a, Indexed) and np.ndim(a) > 2
+
+
+def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
+    """What a function gives of the matrices of stacks, which broadcast, as stacks: tensors, arrays, or a tuple of both."""
+    world = world_of(stacks)
+    tensors = [_floating(asarray(a, world=world)) for a in stacks]
+    shape = world.agree(lambda: np.broadcast_shapes(*(a.shape[:-2] for a in tensors)))
+    wide = [f.broadcast_to(a, shape + a.shape[-2:]) for a in tensors]
+    # An empty stack has the shapes of what a matrix of it would give.
+    found = [function(*(a[index] for a in wide)) for index in np.ndindex(shape)] or [
+        function(*(f.eye(*a.shape[-2:], dtype=a.dtype, world=world) for a in wide))
+    ]
+
+    def joined(parts: tuple[Any, ...]) -> Any:
+        first = parts[0]
+        if first is None:
+            return None
+        if not isinstance(first, Tensor):
+            return np.stack(parts)[: int(np.prod(shape))].reshape(shape + np.shape(first))
+        if 0 in shape:
+            return zeros(shape + first.shape, first.dtype, world=world)
+        return f.reshape(f.stack(parts), shape + first.shape)
+
+    if not isinstance(found[0], tuple):
+        return joined(tuple(found))
+    return type(found[0])(*(joined(parts) for parts in zip(*found)))
+
+
+def _real(dtype: np.dtype) -> np.dtype:
+    return np.dtype(dtype.char.lower()) if dtype.kind == "c" else dtype
+
+
+def _complement(basis: Tensor, dimension: int) -> Tensor:
+    """Orthonormal columns that complete those of a matrix to `dimension` of them."""
+    rows, columns = basis.shape
+    start = zeros((rows, dimension - columns), basis.dtype, world=basis.world).fill_random(7)
+    for _ in range(3):
+        start = qr(start - basis @ (_adjoint(basis) @ start)).Q
+    return start
 
 
 def qr(a: Any, /, *, mode: str = "reduced") -> QrResult:
     """The QR factorization with k = min(rows, columns) columns of Q; the diagonal of R is real and not negative.
 
-    Q has the extents of the rows of A, then k; R has k, then the extents of the columns.
+    Q has the extents of the rows of A, then k; R has k, then the extents of the columns. mode "complete": of a matrix, Q is square.
     """
+    if _is_stack(a):
+        return _of_each(lambda own: qr(own, mode=mode), a)
     handle, labels = _matrix(a, "qr")
-    if mode != "reduced":
-        raise _core.Unsupported(f'qr: mode {mode!r}; the factors are those of "reduced"')
-    q, r = _core.qr(handle, labels)
-    return QrResult(Tensor._of(q), Tensor._of(r))
+
+    def check() -> None:
+        if mode not in ("reduced", "complete"):
+            raise ValueError(f'qr: mode {mode!r}; use "reduced" or "complete"')
+        if mode == "complete" and isinstance(a, Indexed):
+            raise _core.Unsupported('qr: mode "complete" of a labelled tensor; the factors are those of "reduced"')
+
+    world_of((a.tensor if isinstance(a, Indexed) else a,)).agree(check)
+    q, r = (Tensor._of(own) for own in _core.qr(handle, labels))
+    missing = handle.shape[0] - q.shape[-1]
+    if mode == "complete" and missing > 0:
+        q = f.concat([q, _complement(q, q.shape[0])], axis=1)
+        r = f.concat([r, zeros((missing, r.shape[1]), r.dtype, world=r.world)])
+    return QrResult(q, r)
 
 
 def svd(
@@ -79,15 +151,42 @@ def svd(
 ) -> SvdResult:
     """The singular value decomposition, whole or truncated.
 
+    full_matrices: of a matrix, U and Vh are square. Other than in the array API standard this is not so by default, for a long matrix has no
+    room for it.
     rank: keep at most so many singular values. tolerance: cut as many as leave |A - U S Vh| <= tolerance |A| (Frobenius norms).
     randomized: the leading ones, from products with random vectors; needs a rank, and A may be sparse.
     U has the extents of the rows of A, then r; Vh has r, then those of the columns.
     """
+    if _is_stack(a):
+        options: dict[str, Any] = {"full_matrices": full_matrices, "rank": rank, "vectors": vectors, "randomized": randomized, "seed": seed}
+        if tolerance:
+            world_of((a,)).agree(lambda: _refuse("svd with a tolerance of a stack of matrices, which would keep several numbers of values"))
+        return _of_each(lambda own: svd(own, **options), a)
     handle, labels = _matrix(a, "svd")
-    if full_matrices and len(set(handle.shape)) > 1:
-        raise _core.Unsupported("svd with full_matrices of a matrix that is not square; the vectors of singular values are computed")
-    u, s, vh, _ = _core.svd(handle, labels, rank, float(tolerance), bool(vectors), bool(randomized), int(seed))
-    return SvdResult(u and Tensor._of(u), s, vh and Tensor._of(vh))
+
+    def prepare() -> tuple[int | None, float, int]:
+        if full_matrices and (isinstance(a, Indexed) or rank is not None or tolerance or randomized):
+            _refuse("svd with full_matrices of a labelled tensor, or of a part of the singular values")
+        return None if rank is None else int(rank), float(tolerance), int(seed)
+
+    number, cut, start = world_of((a.tensor if isinstance(a, Indexed) else a,)).agree(prepare)
+    u, s, vh, _ = _core.svd(handle, labels, number, cut, bool(vectors), bool(randomized), start)
+    u, vh = u and Tensor._of(u), vh and Tensor._of(vh)
+    if full_matrices and u is not None:
+        rows, columns = handle.shape
+        if rows > len(s):
+            u = f.concat([u, _complement(u, rows)], axis=1)
+        if columns > len(s):
+            vh = f.concat([vh, _adjoint(_complement(_adjoint(vh), columns))])
+    return SvdResult(u, s.astype(_real(_type_of(handle))), vh)
+
+
+def _refuse(what: str) -> None:
+    raise _core.Unsupported(what)
+
+
+def _type_of(handle: _core.Handle) -> np.dtype:
+    return DTYPES[handle.element]
 
 
 def svdvals(a: Any, /) -> np.ndarray:
@@ -97,9 +196,11 @@ def svdvals(a: Any, /) -> np.ndarray:
 
 def eigh(a: Any, /, *, vectors: bool = True, first: int = 0, count: int | None = None) -> EighResult:
     """Eigenvalues and eigenvectors of a symmetric (Hermitian) matrix: all, or `count` from number `first` on."""
+    if _is_stack(a):
+        return _of_each(lambda own: eigh(own, vectors=vectors, first=first, count=count), a)
     handle, labels = _matrix(a, "eigh")
     values, found = _core.eigh(handle, labels, bool(vectors), int(first), count)
-    return EighResult(values, found and Tensor._of(found))
+    return EighResult(values.astype(_real(_type_of(handle))), found and Tensor._of(found))
 
 
 def eigvalsh(a: Any, /) -> np.ndarray:
@@ -109,16 +210,17 @@ def eigvalsh(a: Any, /) -> np.ndarray:
 
 def cholesky(a: Any, /, *, upper: bool = False) -> Tensor:
     """The factor L of a positive definite A = L L^H, of which the part below the diagonal is read; upper: its adjoint."""
+    if _is_stack(a):
+        return _of_each(lambda own: cholesky(own, upper=upper), a)
     handle, labels = _matrix(a, "cholesky")
     factor = Tensor._of(_core.cholesky(handle, labels))
     return factor if not upper else _adjoint(factor)
 
 
 def _adjoint(matrix: Tensor) -> Tensor:
-    from ._functions import conj, permute_dims
-
+    """Of a matricization with as many row as column dimensions."""
     half = matrix.ndim // 2
-    return conj(permute_dims(matrix, (*range(half, matrix.ndim), *range(half))))
+    return f.conj(f.permute_dims(matrix, (*range(half, matrix.ndim), *range(half))))
 
 
 def solve_positive(a: Any, b: Any, /) -> Tensor:
@@ -153,29 +255,117 @@ def lstsq(a: Any, b: Any, /, *, tolerance: float = -1) -> tuple[Tensor, int, flo
 
 
 def solve(a: Any, b: Any, /) -> Tensor:
-    """The X with A X = B of a square matrix A, by QR."""
-    from ._functions import reshape
+    """The X with A X = B of a square matrix A, by QR. B is a vector if it is of order 1, else a matrix or a stack."""
+    world = world_of((a, b))
+    matrix, other = _floating(asarray(a, world=world)), _floating(asarray(b, world=world))
 
-    matrix = asarray(a)
-    other = asarray(b, world=matrix.world)
+    def prepare() -> np.dtype:
+        _require_square(matrix, "solve")
+        if other.ndim == 0 or other.shape[-2 if other.ndim > 1 else 0] != matrix.shape[-1]:
+            raise _core.InvalidArgument(f"solve with a matrix of shape {matrix.shape} and a right-hand side of shape {other.shape}")
+        return np.result_type(matrix.dtype, other.dtype)
 
-    def check() -> None:
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise _core.InvalidArgument(f"solve with a matrix of shape {matrix.shape}; it must be square")
-
-    matrix.world.agree(check)
-    columns = reshape(other, (other.shape[0], 1)) if other.ndim == 1 else other
+    common = world.agree(prepare)
+    matrix, other = matrix.astype(common, copy=False), other.astype(common, copy=False)
+    if other.ndim == 1:
+        found = solve(matrix, f.reshape(other, (-1, 1)))
+        return f.reshape(found, found.shape[:-1])
+    if matrix.ndim > 2 or other.ndim > 2:
+        return _of_each(solve, matrix, other)
     q, r = qr(matrix)
-    found = solve_triangular(r["i|j"], (_adjoint(q) @ columns)["i|k"], upper=True)
-    return reshape(found, (found.shape[0],)) if other.ndim == 1 else found
+    return solve_triangular(r["i|j"], (_adjoint(q) @ other)["i|k"], upper=True)
+
+
+def _require_square(matrix: Tensor, what: str) -> None:
+    """Local."""
+    if matrix.ndim < 2 or matrix.shape[-2] != matrix.shape[-1]:
+        raise _core.InvalidArgument(f"{what} of a tensor of shape {matrix.shape}; it must be a square matrix, or a stack of them")
+
+
+_PANEL = 64  # columns that every rank holds while it looks for pivots
+
+
+def slogdet(x: Any, /) -> SlogdetResult:
+    """Sign of the determinant of a square matrix and logarithm of its magnitude, by elimination with row pivots."""
+    own = _floating(x)
+    own.world.agree(lambda: _require_square(own, "slogdet"))
+    if own.ndim > 2:
+        return _of_each(slogdet, own)
+    sign, total = own.dtype.type(1), 0.0
+    while own.shape[0] > 0 and sign != 0:
+        rows = own.shape[0]
+        width = min(_PANEL, rows)
+        panel = own[:, :width].numpy(copy=True)
+        order = np.arange(rows)
+        for j in range(width):
+            pivot = j + int(np.argmax(np.abs(panel[j:, j])))
+            if pivot != j:
+                panel[[j, pivot]], order[[j, pivot]] = panel[[pivot, j]], order[[pivot, j]]
+                sign = -sign
+            size = np.abs(panel[j, j])
+            if size == 0:
+                sign, total = own.dtype.type(0), -np.inf
+                break
+            sign, total = sign * (panel[j, j] / size), total + np.log(size)
+            panel[j + 1 :, j] /= panel[j, j]
+            panel[j + 1 :, j + 1 :] -= np.outer(panel[j + 1 :, j], panel[j, j + 1 :])
+        if width == rows or sign == 0:
+            break
+        right = own[order, width:]
+        factor = asarray(np.tril(panel[:width], -1), world=own.world)
+        top = solve_triangular(factor, right[:width], unit_diagonal=True)
+        own = right[width:] - asarray(panel[width:], world=own.world) @ top
+    world = own.world
+    return SlogdetResult(asarray(np.asarray(sign, own.dtype), world=world), asarray(np.asarray(total, _real(own.dtype)), world=world))
+
+
+def det(x: Any, /) -> Tensor:
+    """The determinant of a square matrix."""
+    sign, size = slogdet(x)
+    return sign * f.exp(size)
+
+
+def matrix_power(x: Any, n: int, /) -> Tensor:
+    """The n-th power of a square matrix; a negative one is that of its inverse."""
+    own = asarray(x)
+
+    def prepare() -> int:
+        _require_square(own, "matrix_power")
+        return operator.index(n)
+
+    power = own.world.agree(prepare)
+    if power < 0:
+        own, power = inv(own), -power
+    result = None
+    while power > 0:
+        if power % 2:
+            result = own if result is None else f.matmul(result, own)
+        power //= 2
+        own = f.matmul(own, own) if power else own
+    if result is None:
+        return f.broadcast_to(f.eye(own.shape[-1], dtype=own.dtype, world=own.world), own.shape)
+    return result.copy()
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
+    """Vector products of vectors of three elements along an axis."""
+    world = world_of((x1, x2))
+    a, b = f.broadcast_arrays(asarray(x1, world=world), asarray(x2, world=world))
+
+    def prepare() -> int:
+        place = _axes(a.ndim, operator.index(axis))[0]
+        if a.shape[place] != 3:
+            raise ValueError(f"cross along a dimension of {a.shape[place]} elements; vectors of three are multiplied")
+        return place
+
+    place = world.agree(prepare)
+    left, right = f.unstack(a, axis=place), f.unstack(b, axis=place)
+    return f.stack([left[(d + 1) % 3] * right[(d + 2) % 3] - left[(d + 2) % 3] * right[(d + 1) % 3] for d in range(3)], axis=place)
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """Norms of vectors along some axes, or of all elements."""
-    from . import _functions as f
-
-    own = asarray(x)
-    size = f.apply(np.abs, own)
+    size = f.apply(np.abs, _floating(x))
     if ord == np.inf:
         return f.max(size, axis=axis, keepdims=keepdims)
     if ord == -np.inf:
@@ -186,24 +376,45 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
     return f.apply(lambda a: a ** (1 / ord), power, dtype=size.dtype)
 
 
-def matrix_norm(x: Any, /) -> float:
-    """The Frobenius norm."""
-    return asarray(x).norm()
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
+    """Norms of matrices: "fro" (Frobenius), "nuc" (sum of singular values), 1, -1, 2, -2, inf, -inf."""
+    own = _floating(x)
+
+    def check() -> None:
+        if own.ndim < 2:
+            raise _core.InvalidArgument(f"matrix_norm of a tensor of order {own.ndim}")
+        if ord not in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf):
+            raise ValueError(f'matrix_norm with ord={ord!r}; use "fro", "nuc", 1, -1, 2, -2, inf or -inf')
+
+    own.world.agree(check)
+    if ord == "fro":
+        result = vector_norm(own, axis=(-2, -1))
+    elif ord in ("nuc", 2, -2):
+        values = svdvals(own)
+        kept = values.sum(axis=-1) if ord == "nuc" else values.max(axis=-1, initial=0) if ord == 2 else values.min(axis=-1)
+        result = asarray(np.asarray(kept), world=own.world)
+    else:
+        sums = f.sum(f.apply(np.abs, own), axis=-2 if abs(ord) == 1 else -1)
+        result = (f.max if ord > 0 else f.min)(sums, axis=-1)
+    return f.reshape(result, (*result.shape, 1, 1)) if keepdims else result
 
 
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Sums of diagonals of the last two dimensions."""
-    from . import _functions as f
-
     return f.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
     """Diagonals of the last two dimensions, as the last one of the result."""
     own = asarray(x)
-    rows, columns = own.shape[-2:]
-    first, second = max(0, -offset), max(0, offset)
-    length = max(0, min(rows - first, columns - second))
+
+    def prepare() -> tuple[int, int, int]:
+        if own.ndim < 2:
+            raise _core.InvalidArgument(f"diagonal of a tensor of order {own.ndim}")
+        first, second = max(0, -operator.index(offset)), max(0, offset)
+        return first, second, max(0, min(own.shape[-2] - first, own.shape[-1] - second))
+
+    first, second, length = own.world.agree(prepare)
     part = own[(..., slice(first, first + length), slice(second, second + length))]
     names = [f"d{d}" for d in range(own.ndim - 1)]
     return Tensor._of(_core.einsum([part._h], [[*names, names[-1]]], names))
@@ -211,62 +422,43 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Tensor:
 
 def outer(x1: Any, x2: Any, /) -> Tensor:
     """All products of the elements of two vectors."""
-    from ._einsum import einsum
+    world = world_of((x1, x2))
+    a, b = asarray(x1, world=world), asarray(x2, world=world)
 
-    return einsum("i,j->ij", x1, x2)
+    def check() -> None:
+        if a.ndim != 1 or b.ndim != 1:
+            raise _core.InvalidArgument(f"outer of tensors of orders {a.ndim} and {b.ndim}; both must be vectors")
 
-
-def matmul(x1: Any, x2: Any, /) -> Tensor:
-    """arges.matmul()."""
-    from ._functions import matmul as product
-
-    return product(x1, x2)
-
-
-def matrix_transpose(x: Any, /) -> Tensor:
-    """The last two dimensions exchanged."""
-    from ._functions import matrix_transpose as transposed
-
-    return transposed(asarray(x))
+    world.agree(check)
+    return f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1))
 
 
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Tensor:
-    """arges.tensordot()."""
-    from ._functions import tensordot as product
-
-    return product(x1, x2, axes=axes)
-
-
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
-    """arges.vecdot()."""
-    from ._functions import vecdot as product
-
-    return product(x1, x2, axis=axis)
-
-
-def matrix_rank(x: Any, /, *, rtol: float | None = None) -> int:
+def matrix_rank(x: Any, /, *, rtol: Any = None) -> Tensor:
     """Number of singular values over rtol times the largest; without: round-off times the longer side."""
-    own = asarray(x)
-    values = svdvals(own)
+    own = _floating(x)
+    return asarray(np.asarray(_is_large(svdvals(own), own, rtol).sum(axis=-1)), world=own.world)
+
+
+def _is_large(values: np.ndarray, matrix: Tensor, rtol: Any) -> np.ndarray:
     if rtol is None:
-        rtol = max(own.shape) * float(np.finfo(own.dtype).eps)
-    return int((values > rtol * values.max(initial=0)).sum())
+        rtol = max(matrix.shape[-2:]) * np.finfo(matrix.dtype).eps
+    bound = np.asarray(_everywhere(rtol))[..., np.newaxis] * values.max(axis=-1, initial=0, keepdims=True)
+    return values > bound
 
 
-def pinv(x: Any, /, *, rtol: float | None = None) -> Tensor:
-    """The pseudoinverse of a matrix, by SVD."""
-    own = asarray(x)
+def pinv(x: Any, /, *, rtol: Any = None) -> Tensor:
+    """The pseudoinverse of a matrix, by SVD; rtol as in matrix_rank()."""
+    own = _floating(x)
     u, s, vh = svd(own)
-    if rtol is None:
-        rtol = max(own.shape) * float(np.finfo(own.dtype).eps)
-    inverse = np.where(s > rtol * s.max(initial=0), 1 / np.where(s > 0, s, 1), 0)
-    return (_adjoint(vh) * asarray(inverse.astype(own.dtype), world=own.world)) @ _adjoint(u)
+    inverse = np.where(_is_large(s, own, rtol), 1 / np.where(s > 0, s, 1), 0)[..., np.newaxis, :].astype(own.dtype)
+    return f.matmul(f.matrix_transpose(f.conj(vh)) * asarray(inverse, world=own.world), f.matrix_transpose(f.conj(u)))
 
 
 def inv(x: Any, /) -> Tensor:
     """The inverse of a square matrix."""
-    from ._functions import eye
+    own = _floating(x)
+    own.world.agree(lambda: _require_square(own, "inv"))
+    return solve(own, f.eye(own.shape[-1], dtype=own.dtype, world=own.world))
 
-    own = asarray(x)
-    return solve(own, eye(own.shape[0], dtype=own.dtype, world=own.world))
 
+matmul, matrix_transpose, tensordot, vecdot = f.matmul, f.matrix_transpose, f.tensordot, f.vecdot

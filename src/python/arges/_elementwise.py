@@ -1,0 +1,210 @@
+"""Functions of elements: apply(), and those of the array API standard (2023.12) that work element by element."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import _core
+from ._places import _without
+from ._tensor import Tensor, asarray, world_of
+from ._types import WIDER, is_number, type_number
+from .statements import Indexed
+
+
+def apply(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtype: Any = None, over: str = "all") -> Tensor:
+    """f of the elements at the same indices, as a new tensor. Collective.
+
+    f: a function of arrays, e.g. a ufunc of NumPy or one that Numba has vectorized; it is called with pieces of the operands, in any order, and
+    must give the same on every rank. Operands are tensors, arrays and numbers; shapes broadcast. dtype: of the result; else that of f.
+    Symmetric operands give a result without symmetry. With sparse operands f is called for the elements that all of them store ("all"), or
+    any of them ("any"), and the result is sparse.
+    out: a tensor to write to, which must have the resulting shape; its symmetry must follow from the operands'.
+    """
+    world = world_of((out, *operands))
+    tensors = [x if is_number(x) else asarray(x, world=world) for x in operands]
+
+    def prepare() -> tuple[list[list[str]], list[list[int]], Callable[..., Any], tuple[int, ...], np.dtype]:
+        shape = np.broadcast_shapes(*(x.shape for x in tensors if isinstance(x, Tensor)))
+        found = np.dtype(dtype) if dtype is not None else _found_type(f, tensors)
+        if over not in _OVER:
+            raise ValueError(f'over={over!r}; use "all" or "any"')
+        if out is not None:
+            if not isinstance(out, Tensor):
+                raise TypeError(f"out: {type(out).__name__} where a tensor is expected")
+            if out.shape != shape:
+                raise ValueError(f"out has the shape {out.shape}, the result {shape}")
+            if not np.can_cast(found, out.dtype, "same_kind"):
+                raise TypeError(f"a result of type {found} in a tensor of {out.dtype}")
+            found = out.dtype
+        type_number(found)
+        return *_labels(tensors, shape), _bound(f, tensors), shape, found
+
+    labels, narrow, call, shape, found = world.agree(prepare)
+    handles = []
+    for own, dimensions in zip((x for x in tensors if isinstance(x, Tensor)), narrow):
+        handles.append(_without(own, dimensions)._h)
+    if not handles:
+        return asarray(f(*tensors), dtype=found, world=world)
+    is_sparse = builtins.any(handle.is_sparse for handle in handles)
+    if out is None:
+        out = Tensor._of(_core.make(type_number(found), is_sparse, world._w, list(shape), None, None, ""))
+    target = [f"d{d}" for d in range(len(shape))]
+    _core.apply(out._h, target, handles, labels, call, False, _OVER[over])
+    return out
+
+
+_OVER = {"all": 0, "any": 1}
+
+
+def _found_type(f: Callable[..., Any], operands: Sequence[Any]) -> np.dtype:
+    """The type of what f gives of elements of such types."""
+    with np.errstate(all="ignore"):
+        try:
+            found = np.asarray(f(*(np.ones(1, x.dtype) if isinstance(x, Tensor) else x for x in operands))).dtype
+        except TypeError as error:
+            raise TypeError(str(error)) from None
+    return WIDER.get(found, found)
+
+
+def _labels(tensors: Sequence[Any], shape: tuple[int, ...]) -> tuple[list[list[str]], list[list[int]]]:
+    """Labels of the operands, and their dimensions that are stretched and so left out."""
+    labels, narrow = [], []
+    for own in tensors:
+        if not isinstance(own, Tensor):
+            continue
+        ahead = len(shape) - own.ndim
+        out = [d for d, length in enumerate(own.shape) if length == 1 and shape[ahead + d] != 1]
+        labels.append([f"d{ahead + d}" for d in range(own.ndim) if d not in out])
+        narrow.append(out)
+    return labels, narrow
+
+
+def _bound(f: Callable[..., Any], tensors: Sequence[Any]) -> Callable[..., Any]:
+    """f of the tensors among its arguments."""
+    if builtins.all(isinstance(x, Tensor) for x in tensors):
+        return _quiet(f)
+    fixed = list(tensors)
+    places = [i for i, x in enumerate(tensors) if isinstance(x, Tensor)]
+
+    def call(*arrays: np.ndarray) -> Any:
+        arguments = list(fixed)
+        for place, array in zip(places, arrays):
+            arguments[place] = array
+        return f(*arguments)
+
+    return _quiet(call)
+
+
+def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arrays: np.ndarray) -> Any:
+        with np.errstate(all="ignore"):
+            return f(*arrays)
+
+    return call
+
+
+def _unary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any], Tensor]:
+    def function(x: Any, /) -> Tensor:
+        return apply(ufunc, x)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"numpy.{name} of each element, as a new tensor. Collective. Raises TypeError for types that it does not take."
+    return function
+
+
+def _binary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
+    def function(x1: Any, x2: Any, /) -> Tensor:
+        return apply(ufunc, x1, x2)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"numpy.{name} element by element, as a new tensor; shapes and types as NumPy's. Collective."
+    return function
+
+
+_UNARY = {
+    "abs": np.abs, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan, "atanh": np.arctanh,
+    "bitwise_invert": np.invert, "ceil": None, "cos": np.cos, "cosh": np.cosh, "exp": np.exp, "expm1": np.expm1, "floor": None,
+    "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "log": np.log, "log1p": np.log1p, "log2": np.log2, "log10": np.log10,
+    "logical_not": np.logical_not, "negative": np.negative, "positive": np.positive, "reciprocal": np.reciprocal, "round": None,
+    "sign": None, "signbit": np.signbit, "sin": np.sin, "sinh": np.sinh, "square": np.square, "sqrt": np.sqrt, "tan": np.tan,
+    "tanh": np.tanh, "trunc": None,
+}  # fmt: skip
+_BINARY = {
+    "add": np.add, "atan2": np.arctan2, "bitwise_and": np.bitwise_and, "bitwise_left_shift": np.left_shift, "bitwise_or": np.bitwise_or,
+    "bitwise_right_shift": np.right_shift, "bitwise_xor": np.bitwise_xor, "copysign": np.copysign, "divide": np.divide,
+    "equal": np.equal, "floor_divide": np.floor_divide, "greater": np.greater, "greater_equal": np.greater_equal, "hypot": np.hypot,
+    "less": np.less, "less_equal": np.less_equal, "logaddexp": np.logaddexp, "logical_and": np.logical_and, "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor, "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply, "nextafter": np.nextafter,
+    "not_equal": np.not_equal, "pow": np.power, "remainder": np.remainder, "subtract": np.subtract,
+}  # fmt: skip
+
+
+def _whole_numbers_stay(ufunc: np.ufunc) -> Callable[..., Any]:
+    """Integers are their own rounded values."""
+    return lambda x: np.positive(x) if x.dtype.kind == "i" else ufunc(x)
+
+
+def _round(x: np.ndarray) -> np.ndarray:
+    return np.positive(x) if x.dtype.kind == "i" else np.round(x)
+
+
+def _sign(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.sign(x)
+    size = np.abs(x)
+    return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
+
+
+_UNARY.update(ceil=_whole_numbers_stay(np.ceil), floor=_whole_numbers_stay(np.floor), trunc=_whole_numbers_stay(np.trunc), round=_round, sign=_sign)
+for _name, _f in _UNARY.items():
+    globals()[_name] = _unary(_name, _f)
+for _name, _f in _BINARY.items():
+    globals()[_name] = _binary(_name, _f)
+
+
+def conj(x: Any, /) -> Tensor:
+    """Complex conjugate; keeps a symmetry. Collective."""
+    own = asarray(x, world=world_of((x,)))
+    if own.dtype.kind != "c":
+        return own.copy()
+    result = Tensor._of(own._h.copy())
+    labels = [f"d{d}" for d in range(own.ndim)]
+    Indexed(result, labels).assign(Indexed(own, labels).conj())
+    return result
+
+
+def real(x: Any, /) -> Tensor:
+    """Real part; a hermitian tree becomes symmetric. Collective."""
+    own = asarray(x)
+    return Tensor._of(own._h.part_of_complex(False)) if own.dtype.kind == "c" else own.copy()
+
+
+def imag(x: Any, /) -> Tensor:
+    """Imaginary part; a hermitian node becomes antisymmetric. Collective."""
+    return Tensor._of(asarray(x)._h.part_of_complex(True))
+
+
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
+    """Each element, or the bound that it is beyond. Collective."""
+    own = asarray(x, world=world_of((x, min, max)))
+    result = own
+    if min is not None:
+        result = apply(lambda a, b: np.where(a < b, b, a).astype(own.dtype), result, min, dtype=own.dtype)
+    if max is not None:
+        result = apply(lambda a, b: np.where(a > b, b, a).astype(own.dtype), result, max, dtype=own.dtype)
+    return result.copy() if result is own else result
+
+
+def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
+    """Elements of x1 where a condition is true, else those of x2. Collective."""
+    return apply(np.where, condition, x1, x2)
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> Tensor:
+    """numpy.isclose element by element. Collective."""
+    return apply(lambda x, y: np.isclose(x, y, rtol=rtol, atol=atol), a, b)
+
+__all__ = [*_UNARY, *_BINARY, "apply", "conj", "real", "imag", "clip", "where", "isclose"]

@@ -1,0 +1,111 @@
+"""Where elements go when a tensor gets another shape."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import _core
+from ._tensor import Tensor, asarray, zeros
+
+
+def _axes(ndim: int, axis: Any) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(ndim))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    result = []
+    for own in given:
+        index = operator.index(own)
+        if not -ndim <= index < ndim:
+            raise IndexError(f"axis {index} of a tensor of order {ndim}")
+        result.append(index % ndim)
+    if len(set(result)) != len(result):
+        raise ValueError(f"an axis occurs twice in {axis}")
+    return tuple(result)
+
+
+def _indices(flat: np.ndarray, shape: Sequence[int], order: str = "C") -> list[np.ndarray]:
+    """Indices of elements that are numbered in an order: "C": last index fastest."""
+    result = []
+    for length in shape if order == "F" else shape[::-1]:
+        result.append(flat % length if length else flat)
+        flat = flat // length if length else flat
+    return result if order == "F" else result[::-1]
+
+
+def _number(indices: Sequence[Any], shape: Sequence[int], order: str = "C") -> Any:
+    """The number of the element with such indices."""
+    result, step = np.zeros((), np.int64), 1
+    pairs = list(zip(indices, shape))
+    for index, length in pairs if order == "F" else pairs[::-1]:
+        result = result + step * np.asarray(index, np.int64)
+        step *= length
+    return result
+
+
+def _keys_of(indices: Sequence[Any], shape: Sequence[int], count: int) -> np.ndarray:
+    """Keys of `count` elements."""
+    return np.broadcast_to(_number(indices, shape, "F"), (count,))
+
+
+def _rearranged(x: Tensor, shape: Sequence[int], on_array: Callable[[np.ndarray], np.ndarray], source: Callable[..., Sequence[Any]]) -> Tensor:
+    """The tensor whose element at an index is that of x at source(index), a collective call.
+
+    on_array does the same to a whole array, which serves where one rank has it; else every rank reads the elements that it will store.
+    """
+    _require_dense(x, "another shape")
+    if x.world._is_single and not x.world.is_dry_run:
+        return asarray(on_array(x.numpy()), dtype=x.dtype, copy=True, world=x.world)
+    result = zeros(shape, x.dtype, world=x.world)
+    keys = result.local_pairs()[0]
+    result.write(keys, x.read(_keys_of(source(*_indices(keys, result.shape, "F")), x.shape, len(keys))))
+    return result
+
+
+def _require_dense(x: Tensor, what: str) -> None:
+    def check() -> None:
+        if x.is_sparse:
+            raise _core.Unsupported(f"{what} of a sparse tensor{' ' + x.name if x.name else ''}; take coo(), and make another by sparse()")
+
+    x.world.agree(check)
+
+
+def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
+    """The same elements in another shape, the last index fastest, as in NumPy. Collective."""
+    own = asarray(x)
+
+    def prepare() -> tuple[int, ...]:
+        wanted = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
+        open_ = [d for d, n in enumerate(wanted) if n == -1]
+        if copy is False:
+            raise ValueError("reshape without a copy; tensors are copied")
+        known = 1
+        for n in wanted:
+            known *= n if n != -1 else 1
+        if len(open_) == 1 and known > 0 and own.size % known == 0:
+            wanted[open_[0]] = own.size // known
+        total = 1
+        for n in wanted:
+            total *= n
+        if len(open_) > 1 or total != own.size or -1 in wanted:
+            raise ValueError(f"{own.size} elements of shape {own.shape} in the shape {tuple(shape) if isinstance(shape, (tuple, list)) else shape}")
+        return tuple(wanted)
+
+    wanted = own.world.agree(prepare)
+
+    return _rearranged(own, wanted, lambda array: array.reshape(wanted), lambda *i: _indices(_number(i, wanted), own.shape))
+
+
+def _without(x: Tensor, dimensions: Sequence[int]) -> Tensor:
+    """x without dimensions of one element; itself without any. Of a dense tensor the elements are kept as they are, to the sign of zeros."""
+    if not dimensions:
+        return x
+    return x._without(dimensions) if x.is_sparse else reshape(x, tuple(n for d, n in enumerate(x.shape) if d not in dimensions))
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+__all__ = ["reshape"]

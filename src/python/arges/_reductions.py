@@ -1,0 +1,141 @@
+"""Sums, extrema, means over axes."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _core
+from ._elementwise import apply, isclose
+from ._places import _axes, reshape
+from ._tensor import Tensor, asarray, zeros
+from ._types import DTYPES, bool_, complex128, float64, int64, type_number
+
+
+def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
+    """True if all elements are close, as numpy.allclose says. Collective."""
+    return bool(all(isclose(a, b, rtol, atol)))
+
+
+def _reduced(x: Tensor, axis: Any, keepdims: bool, reduce: Callable[[Tensor, list[str], list[str]], Tensor]) -> Tensor:
+    axes = x.world.agree(lambda: _axes(x.ndim, axis))
+    labels = [f"d{d}" for d in range(x.ndim)]
+    result = reduce(x, labels, [label for d, label in enumerate(labels) if d not in axes])
+    return reshape(result, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else result
+
+
+def _over(algebra: str, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    """The sum of an algebra."""
+
+    def reduce(own: Tensor, labels: list[str], left: list[str]) -> Tensor:
+        wide = own.astype({"i": int64, "c": complex128}.get(own.dtype.kind, float64), copy=False)
+        lengths = [n for n, label in zip(own.shape, labels) if label in left]
+        result = zeros(lengths, wide.dtype, world=own.world)
+        _core.run_algebra(algebra, result._h, left, _core.labelled(wide._h, labels), False)
+        return result
+
+    return _reduced(x, axis, keepdims, reduce)
+
+
+def _sum_type(x: Tensor, dtype: Any) -> np.dtype:
+    if dtype is not None:
+        return DTYPES[type_number(dtype)]
+    return int64 if x.dtype.kind in "ib" else x.dtype
+
+
+def _widened(x: Any, dtype: Any) -> tuple[Tensor, np.dtype]:
+    """What is summed, integers as int64, and the type of the result."""
+    own = asarray(x)
+    wanted = own.world.agree(lambda: _sum_type(own, dtype))
+    return own.astype(int64 if wanted.kind == "i" and own.dtype.kind in "ib" else wanted, copy=False), wanted
+
+
+def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """Sum over some axes, or all. Collective. Raises InvalidArgument for a sum that is not within a given type of integers."""
+    own, wanted = _widened(x, dtype)
+    result = _reduced(own, axis, keepdims, lambda a, labels, left: Tensor._of(_core.einsum([a._h], [labels], left)))
+    return result.astype(wanted, copy=False)
+
+
+def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor:
+    """Product over some axes, or all. Collective. Raises InvalidArgument for a product that is not within a given type of integers."""
+    own, wanted = _widened(x, dtype)
+    return _over("product", own, axis, keepdims).astype(wanted, copy=False)
+
+
+def _require_elements(x: Tensor, axis: Any, what: str) -> None:
+    def check() -> None:
+        if builtins.any(x.shape[d] == 0 for d in _axes(x.ndim, axis)):
+            raise ValueError(f"{what} of no elements")
+        if x.dtype.kind == "c":
+            raise TypeError(f"{what} of complex elements, which have no order")
+
+    x.world.agree(check)
+
+
+def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    """Largest element over some axes, or all; NaN where there is one. Collective."""
+    own = asarray(x)
+    _require_elements(own, axis, "max")
+    return _over("max_plus", own, axis, keepdims).astype(own.dtype, copy=False)
+
+
+def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    """Smallest element over some axes, or all; NaN where there is one. Collective."""
+    own = asarray(x)
+    _require_elements(own, axis, "min")
+    return _over("min_plus", own, axis, keepdims).astype(own.dtype, copy=False)
+
+
+def any(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    """True where an element along some axes is not zero. Collective."""
+    own = asarray(x)
+    own = own.astype(bool_, copy=False) if own.dtype.kind != "c" else apply(lambda a: a != 0, own)
+    return _reduced(own, axis, keepdims, lambda a, labels, left: Tensor._of(_core.einsum([a._h], [labels], left)))
+
+
+def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    """True where no element along some axes is zero. Collective."""
+    return apply(np.logical_not, any(apply(np.logical_not, asarray(x)), axis=axis, keepdims=keepdims))
+
+
+def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    """Number of elements that are not zero. Collective."""
+    return sum(apply(lambda a: a != 0, asarray(x)), axis=axis, keepdims=keepdims)
+
+
+def _count(x: Tensor, axis: Any) -> int:
+    result = 1
+    for d in x.world.agree(lambda: _axes(x.ndim, axis)):
+        result *= x.shape[d]
+    return result
+
+
+def _inverse(count: float) -> float:
+    return 1 / count if count > 0 else float("nan")
+
+
+def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
+    """Mean over some axes, or all. Collective."""
+    own = asarray(x)
+    if own.dtype.kind not in "fc":
+        own = own.astype(float64)
+    return sum(own, axis=axis, keepdims=keepdims) * _inverse(_count(own, axis))
+
+
+def var(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+    """Variance over some axes, or all: squared differences from the mean, divided by their number minus correction. Collective."""
+    own = asarray(x)
+    difference = own - mean(own, axis=axis, keepdims=True)
+    squares = apply(lambda a: (a * np.conj(a)).real if a.dtype.kind == "c" else a * a, difference)
+    count = _count(own, axis) - correction
+    return sum(squares, axis=axis, keepdims=keepdims) * _inverse(count)
+
+
+def std(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
+    """Root of var(). Collective."""
+    return apply(np.sqrt, var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+__all__ = ["sum", "prod", "max", "min", "any", "all", "count_nonzero", "mean", "var", "std", "allclose"]
