@@ -26,7 +26,18 @@ class Build(build_ext):
         subprocess.run([*make, f"MODULE={target}", *shlex.split(os.environ.get("ARGES_MAKE_FLAGS", ""))], check=True)
         if not target.exists():
             raise RuntimeError(f"make has not made {target}")
-        stub = [sys.executable, "-m", "nanobind.stubgen", "-q", "-i", str(target.parent), "-m", "_core", "-o", str(target.parent / "_core.pyi")]
+        stub = [
+            sys.executable,
+            "-m",
+            "nanobind.stubgen",
+            "-q",
+            "-i",
+            str(target.parent),
+            "-m",
+            "_core",
+            "-o",
+            str(target.parent / "_core.pyi"),
+        ]
         subprocess.run(stub, check=True)
 
 

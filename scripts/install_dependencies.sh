@@ -12,7 +12,7 @@ packages+=" ${BLAS_PACKAGES-libopenblas-openmp-dev} ${SCALAPACK_PACKAGES-libscal
 packages+=" ${HDF5_PACKAGES-libhdf5-mpich-dev}"
 case ${1:-} in
     build) ;;
-    check) packages+=" libgtest-dev doxygen cmake pkg-config clang-format gfortran" ;;
+    check) packages+=" libgtest-dev doxygen cmake pkg-config clang-format gfortran python3-dev python3-venv" ;;
     simulate) packages+=" libsimgrid-dev" ;;
     *) echo "usage: $0 build|check|simulate" >&2; exit 2 ;;
 esac

@@ -35,10 +35,6 @@ def timed(what, f):
 
 
 fortran = np.asfortranarray(whole)
-copy = timed("numpy: copy", whole.copy)
-del copy
-copy = timed("numpy: copy in the other order", lambda: whole.copy(order="F"))
-del copy
 tensor = timed("tensor of an array, last index fastest", lambda: arges.tensor(whole))
 assert tensor.read([side + 3])[0] == 1
 out = timed("array of a tensor (a view)", tensor.numpy)
@@ -47,4 +43,9 @@ del out, tensor
 tensor = timed("tensor of an array, first index fastest", lambda: arges.tensor(fortran))
 del tensor
 tensor = timed("the same without a copy", lambda: arges.tensor(fortran, copy=None))
-print("array on a boundary of 64 bytes:", fortran.ctypes.data % 64 == 0)
+assert tensor.numpy().ctypes.data == fortran.ctypes.data
+del tensor
+copy = timed("numpy: copy", whole.copy)
+del copy
+copy = timed("numpy: copy in the other order", lambda: whole.copy(order="F"))
+del copy

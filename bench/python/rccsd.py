@@ -47,4 +47,6 @@ print(f"{'':24s} {'arges':>9s} {'PySCF':>9s}")
 print(f"{'an iteration, s':24s} {seconds['iteration']:9.3f} {sorted(marks)[len(marks) // 2]:9.3f}")
 print(f"{'(T), s':24s} {seconds['triples']:9.3f} {pyscf_triples:9.3f}")
 print(f"{'all, integrals too, s':24s} {arges_all:9.3f} {pyscf_all + pyscf_triples:9.3f}")
-print(f"peak memory of a rank {found.report['peak_memory_bytes'] / 1e9:.2f} GB, forecast {found.report['forecast_memory_bytes'] / 1e9:.2f} GB")
+print(
+    f"peak memory of a rank {found.report['peak_memory_bytes'] / 1e9:.2f} GB, forecast {found.report['forecast_memory_bytes'] / 1e9:.2f} GB"
+)

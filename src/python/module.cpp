@@ -65,7 +65,12 @@ constexpr char mark = '\x01';
 
 /// The message of a Python exception with the name of its class.
 std::string marked(nb::python_error& error) {
-    const auto name = nb::cast<std::string>(error.type().attr("__name__"));
+    const auto core = nb::module_::import_("arges._core"), builtins = nb::module_::import_("builtins");
+    std::string name;
+    for (const auto type : error.type().attr("__mro__")) {  // other ranks may not know the class itself
+        name = nb::cast<std::string>(type.attr("__name__"));
+        if (nb::hasattr(core, name.c_str()) || nb::hasattr(builtins, name.c_str())) break;
+    }
     const auto text = nb::cast<std::string>(nb::str(error.value()));
     return mark + name + mark + text;
 }

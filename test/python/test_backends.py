@@ -8,8 +8,8 @@ import pytest
 import arges
 
 EQUATIONS = [
-    "ij,jk->ik", "ij,jk,kl->il", "ab,ab,c->c", "a,b,ab->ab", "ea,fb,abcd,gc,hd->efgh", "bdhe,acad,hiab,agac,hibd", "ab,cd,de->be", "abc,bac", ",,->",
-    "dd,fb,be,cdb->cef", "aab,fa,df,ecc->bde", "bb,ff,be->e", "abcd,efdc", "a,->a", "bcb,bb,fc,fff->",
+    "ij,jk->ik", "ij,jk,kl->il", "ab,ab,c->c", "a,b,ab->ab", "ea,fb,abcd,gc,hd->efgh", "bdhe,acad,hiab,agac,hibd", "ab,cd,de->be",
+    "abc,bac", ",,->", "dd,fb,be,cdb->cef", "aab,fa,df,ecc->bde", "bb,ff,be->e", "abcd,efdc", "a,->a", "bcb,bb,fc,fff->",
 ]  # fmt: skip
 LENGTH = dict(zip("abcdefghijkl", [2, 3, 4, 5, 4, 3, 2, 6, 5, 4, 3, 2]))
 

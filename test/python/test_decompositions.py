@@ -33,7 +33,9 @@ def test_cpd_finds_a_model(algorithm, form):
 
 def test_tucker():
     rng = np.random.default_rng(1)
-    whole = np.einsum("abc,ia,jb,kc->ijk", rng.uniform(-1, 1, (2, 3, 2)), *(rng.uniform(-1, 1, (n, r)) for n, r in ((7, 2), (6, 3), (5, 2))))
+    whole = np.einsum(
+        "abc,ia,jb,kc->ijk", rng.uniform(-1, 1, (2, 3, 2)), *(rng.uniform(-1, 1, (n, r)) for n, r in ((7, 2), (6, 3), (5, 2)))
+    )
     found = arges.tucker(whole, (2, 3, 2))
     assert found.ranks == (2, 3, 2) and found.fit > 1 - 1e-7
     close(found.full().numpy(), whole)

@@ -73,14 +73,18 @@ def wide(dtype):
 
 UNARY = {
     "abs": (np.abs, TYPES), "acos": (np.arccos, FLOATING), "acosh": (np.arccosh, FLOATING), "asin": (np.arcsin, FLOATING),
-    "asinh": (np.arcsinh, FLOATING), "atan": (np.arctan, FLOATING), "atanh": (np.arctanh, FLOATING), "bitwise_invert": (np.invert, TYPES[4:]),
-    "ceil": (np.ceil, REAL[:2]), "cos": (np.cos, FLOATING), "cosh": (np.cosh, FLOATING), "exp": (np.exp, FLOATING), "expm1": (np.expm1, FLOATING),
+    "asinh": (np.arcsinh, FLOATING), "atan": (np.arctan, FLOATING), "atanh": (np.arctanh, FLOATING),
+    "bitwise_invert": (np.invert, TYPES[4:]),
+    "ceil": (np.ceil, REAL[:2]), "cos": (np.cos, FLOATING), "cosh": (np.cosh, FLOATING), "exp": (np.exp, FLOATING),
+    "expm1": (np.expm1, FLOATING),
     "floor": (np.floor, REAL[:2]), "isfinite": (np.isfinite, TYPES), "isinf": (np.isinf, TYPES), "isnan": (np.isnan, TYPES),
     "log": (np.log, FLOATING), "log1p": (np.log1p, FLOATING), "log2": (np.log2, FLOATING), "log10": (np.log10, FLOATING),
     "logical_not": (np.logical_not, TYPES), "negative": (np.negative, TYPES[:7]), "positive": (np.positive, TYPES[:7]),
-    "reciprocal": (np.reciprocal, FLOATING), "round": (np.round, TYPES[:7]), "sign": (np.sign, TYPES[:7]), "signbit": (np.signbit, REAL[:2]),
+    "reciprocal": (np.reciprocal, FLOATING), "round": (np.round, TYPES[:7]), "sign": (np.sign, TYPES[:7]),
+    "signbit": (np.signbit, REAL[:2]),
     "sin": (np.sin, FLOATING), "sinh": (np.sinh, FLOATING), "square": (np.square, TYPES[:7]), "sqrt": (np.sqrt, FLOATING),
-    "tan": (np.tan, FLOATING), "tanh": (np.tanh, FLOATING), "trunc": (np.trunc, REAL[:2]), "conj": (np.conj, TYPES[:7]), "real": (np.real, TYPES),
+    "tan": (np.tan, FLOATING), "tanh": (np.tanh, FLOATING), "trunc": (np.trunc, REAL[:2]), "conj": (np.conj, TYPES[:7]),
+    "real": (np.real, TYPES),
     "imag": (np.imag, TYPES[2:4]),
 }  # fmt: skip
 
@@ -96,13 +100,16 @@ def test_unary(name):
 
 
 BINARY = {
-    "add": (np.add, TYPES), "atan2": (np.arctan2, REAL[:2]), "bitwise_and": (np.bitwise_and, TYPES[4:]), "bitwise_or": (np.bitwise_or, TYPES[4:]),
-    "bitwise_xor": (np.bitwise_xor, TYPES[4:]), "copysign": (np.copysign, REAL[:2]), "divide": (np.divide, FLOATING), "equal": (np.equal, TYPES),
+    "add": (np.add, TYPES), "atan2": (np.arctan2, REAL[:2]), "bitwise_and": (np.bitwise_and, TYPES[4:]),
+    "bitwise_or": (np.bitwise_or, TYPES[4:]),
+    "bitwise_xor": (np.bitwise_xor, TYPES[4:]), "copysign": (np.copysign, REAL[:2]), "divide": (np.divide, FLOATING),
+    "equal": (np.equal, TYPES),
     "floor_divide": (np.floor_divide, REAL[:5]), "greater": (np.greater, REAL), "greater_equal": (np.greater_equal, REAL),
     "hypot": (np.hypot, REAL[:2]), "less": (np.less, REAL), "less_equal": (np.less_equal, REAL), "logaddexp": (np.logaddexp, REAL[:2]),
     "logical_and": (np.logical_and, TYPES), "logical_or": (np.logical_or, TYPES), "logical_xor": (np.logical_xor, TYPES),
     "maximum": (np.maximum, REAL), "minimum": (np.minimum, REAL), "multiply": (np.multiply, TYPES), "nextafter": (np.nextafter, REAL[:2]),
-    "not_equal": (np.not_equal, TYPES), "pow": (np.power, FLOATING), "remainder": (np.remainder, REAL[:5]), "subtract": (np.subtract, TYPES[:7]),
+    "not_equal": (np.not_equal, TYPES), "pow": (np.power, FLOATING), "remainder": (np.remainder, REAL[:5]),
+    "subtract": (np.subtract, TYPES[:7]),
     "bitwise_left_shift": (np.left_shift, TYPES[4:7]), "bitwise_right_shift": (np.right_shift, TYPES[4:7]),
 }  # fmt: skip
 PAIRS = [((), ()), ((3, 4), (4,)), ((3, 1), (1, 4)), ((2, 1, 3), (4, 1)), ((0, 2), (1, 2)), ((5,), ()), ((2, 3), (2, 3)), ((1,), (1, 1))]
@@ -129,9 +136,11 @@ def test_operators():
     a, b = data((3, 4), "int64", 1), data((4,), "int64", 2, 1, 4)
     x, y = tensor(a), tensor(b)
     for f in (
-        lambda p, q: p + q, lambda p, q: p - q, lambda p, q: p * q, lambda p, q: p / q, lambda p, q: p // q, lambda p, q: p % q, lambda p, q: p**q,
+        lambda p, q: p + q, lambda p, q: p - q, lambda p, q: p * q, lambda p, q: p / q, lambda p, q: p // q, lambda p, q: p % q,
+        lambda p, q: p**q,
         lambda p, q: p & q, lambda p, q: p | q, lambda p, q: p ^ q, lambda p, q: p << q, lambda p, q: p >> q, lambda p, q: p == q,
-        lambda p, q: p != q, lambda p, q: p < q, lambda p, q: p <= q, lambda p, q: p > q, lambda p, q: p >= q, lambda p, q: 7 - p, lambda p, q: 7 / q,
+        lambda p, q: p != q, lambda p, q: p < q, lambda p, q: p <= q, lambda p, q: p > q, lambda p, q: p >= q, lambda p, q: 7 - p,
+        lambda p, q: 7 / q,
         lambda p, q: -p, lambda p, q: +p, lambda p, q: abs(p), lambda p, q: ~p,
     ):  # fmt: skip
         check(f(x, y), f(a, b), False)
@@ -207,7 +216,8 @@ def test_order(dtype):
             check(arges.sort(x, axis=axis), np.sort(a, axis=axis, kind="stable"))
             check(arges.argsort(x, axis), np.argsort(a, axis=axis, kind="stable"))
             check(arges.cumulative_sum(x, axis=axis), np.cumulative_sum(a, axis=axis, dtype=wide(dtype)), False)
-            check(arges.cumulative_prod(x, axis=axis, include_initial=True), np.cumulative_prod(a, axis=axis, dtype=wide(dtype), include_initial=True), False)
+            products = np.cumulative_prod(a, axis=axis, dtype=wide(dtype), include_initial=True)
+            check(arges.cumulative_prod(x, axis=axis, include_initial=True), products, False)
             check(arges.diff(x, axis=axis), np.diff(a, axis=axis))
             if dtype in REAL:
                 down = arges.sort(x, axis=axis, descending=True)
@@ -298,7 +308,8 @@ def test_broadcast_arrays_and_meshgrid():
     for found, wanted in zip(arges.broadcast_arrays(tensor(a), tensor(b)), np.broadcast_arrays(a, b), strict=True):
         check(found, wanted)
     for indexing in ("xy", "ij"):
-        for found, wanted in zip(arges.meshgrid(tensor(b), arges.arange(3), indexing=indexing), np.meshgrid(b, np.arange(3), indexing=indexing)):
+        grids = arges.meshgrid(tensor(b), arges.arange(3), indexing=indexing)
+        for found, wanted in zip(grids, np.meshgrid(b, np.arange(3), indexing=indexing), strict=True):
             check(found, wanted)
 
 
@@ -391,7 +402,8 @@ def test_types():
 
 @pytest.mark.parametrize("dtype", TYPES[:7])
 def test_products(dtype):
-    for left, right in (((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 1)), ((3, 0), (0, 2))):
+    shapes = [((3, 4), (4, 2)), ((4,), (4, 2)), ((3, 4), (4,)), ((4,), (4,)), ((2, 3, 4), (4, 5)), ((2, 1, 3, 4), (5, 4, 1))]
+    for left, right in [*shapes, ((3, 0), (0, 2))]:
         a, b = data(left, dtype, 1), data(right, dtype, 2)
         check(arges.matmul(tensor(a), tensor(b)), a @ b)
     a, b = data((2, 3, 4), dtype, 1), data((4, 3, 5), dtype, 2)
@@ -447,7 +459,8 @@ def test_factors(dtype):
 
 @pytest.mark.parametrize("dtype", FLOATING)
 def test_square_matrices(dtype):
-    close = lambda p, q: np.testing.assert_allclose(p, q, rtol=2e-3 if np.dtype(dtype).char in "fF" else 1e-9, atol=2e-3 if np.dtype(dtype).char in "fF" else 1e-9)
+    tolerance = 2e-3 if np.dtype(dtype).char in "fF" else 1e-9
+    close = lambda p, q: np.testing.assert_allclose(p, q, rtol=tolerance, atol=tolerance)
     for shape in ((4, 4), (1, 1), (2, 3, 3), (0, 3, 3)):
         a = matrix(shape, dtype) + 3 * np.eye(shape[-1], dtype=dtype)
         hermitian = a + a.conj().swapaxes(-1, -2)

@@ -217,7 +217,13 @@ def test_labels_that_may_be_mistyped():
 
 
 def test_plans():
-    plan = arges.plan("abef,efij->abij", (40, 40, 40, 40), (40, 40, 10, 10), ranks=1000, symmetry=["antisym(a,b) antisym(e,f)", "antisym(e,f) antisym(i,j)"])
+    plan = arges.plan(
+        "abef,efij->abij",
+        (40, 40, 40, 40),
+        (40, 40, 10, 10),
+        ranks=1000,
+        symmetry=["antisym(a,b) antisym(e,f)", "antisym(e,f) antisym(i,j)"],
+    )
     assert "grid on 1000 ranks" in str(plan) and "<table" in plan._repr_html_()
     assert plan.seconds > 0 and plan.bytes_per_rank > 0 and plan.memory_bytes > 0
     chain = arges.plan("ab,bc,cd->ad", (400, 500), (500, 300), (300, 700), ranks=6)
@@ -253,6 +259,19 @@ def wrong_calls():
         "a matrix": (lambda: arges.linalg.qr(arges.random((2,))), lambda: arges.linalg.qr(arges.random((2, 2)))),
         "a file": (lambda: arges.write(A, "/nowhere/a.dat"), lambda: arges.write(A, "/nowhere/a.npy")),
     }
+
+
+class OwnError(KeyError):
+    """Of a class that other ranks cannot look up."""
+
+
+def test_exceptions_keep_their_kind(world):
+    def work():
+        if world.rank == world.size - 1:
+            raise OwnError("own")
+
+    with pytest.raises(KeyError, match="own"):
+        world.agree(work)
 
 
 @pytest.mark.parametrize("what", wrong_calls().keys())

@@ -13,7 +13,9 @@ from arges._types import DTYPES
 
 
 def shape_of(rng, order=None):
-    return tuple(int(n) for n in rng.choice([0, 1, 2, 3, 5, 7], rng.integers(0, 5) if order is None else order, p=[0.05, 0.15, 0.2, 0.2, 0.2, 0.2]))
+    return tuple(
+        int(n) for n in rng.choice([0, 1, 2, 3, 5, 7], rng.integers(0, 5) if order is None else order, p=[0.05, 0.15, 0.2, 0.2, 0.2, 0.2])
+    )
 
 
 @seeds()
@@ -21,7 +23,12 @@ def shape_of(rng, order=None):
 def test_arrays_go_in_and_out(seed, dtype):
     rng = np.random.default_rng(seed)
     whole = array(rng, shape_of(rng), dtype)
-    views = [whole, np.asfortranarray(whole), whole[tuple(slice(None, None, -1) for _ in whole.shape)], whole.transpose(rng.permutation(whole.ndim))]
+    views = [
+        whole,
+        np.asfortranarray(whole),
+        whole[tuple(slice(None, None, -1) for _ in whole.shape)],
+        whole.transpose(rng.permutation(whole.ndim)),
+    ]
     for own in views:
         tensor = arges.tensor(own)
         assert tensor.dtype == dtype and tensor.shape == own.shape and tensor.size == own.size

@@ -37,4 +37,3 @@ __all__ = [
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
     "canonical", "over", "symmetrized", "cc", "linalg", "statements", *_functions.__all__,
 ]  # fmt: skip
-

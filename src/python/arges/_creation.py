@@ -55,13 +55,17 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: str | No
     return zeros_like(x, dtype=dtype).fill(fill_value.item() if isinstance(fill_value, Tensor) else fill_value)
 
 
-def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: str | None = None, world: World | None = None) -> Tensor:
+def eye(
+    n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: str | None = None, world: World | None = None
+) -> Tensor:
     """Ones on a diagonal. Collective."""
     shape = (n_rows, n_rows if n_cols is None else n_cols)
     return from_function(shape, lambda i, j: j == i + _offset(k, shape), float64 if dtype is None else dtype, world=world)
 
 
-def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: str | None = None, world: World | None = None) -> Tensor:
+def arange(
+    start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: str | None = None, world: World | None = None
+) -> Tensor:
     """Numbers with even steps. Collective."""
     own = world or default_world()
 
@@ -106,6 +110,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid, one tensor for each dimension, as numpy.meshgrid. Collective."""
     world = world_of(arrays)
     tensors = [asarray(x, world=world) for x in arrays]
+
     def check() -> None:
         if indexing not in ("xy", "ij"):
             raise ValueError(f'meshgrid with indexing={indexing!r}; use "xy" or "ij"')
@@ -128,6 +133,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 def astype(x: Tensor, dtype: Any, /, *, copy: bool = True, device: str | None = None) -> Tensor:
     """The elements in another type; see Tensor.astype(). Collective."""
     return x.astype(dtype, copy=copy)
+
 
 __all__ = [
     "empty", "ones", "full", "eye", "arange", "linspace", "meshgrid", "from_dlpack", "astype", "zeros_like", "ones_like",

@@ -91,7 +91,10 @@ def _short(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def _table(rows: dict[str, Any]) -> str:
-    cells = (f"<tr><th style='text-align:left'>{html.escape(str(k))}</th><td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td></tr>" for k, v in rows.items())
+    cells = (
+        f"<tr><th style='text-align:left'>{html.escape(str(k))}</th><td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td></tr>"
+        for k, v in rows.items()
+    )
     return "<table>" + "".join(cells) + "</table>"
 
 
@@ -117,7 +120,9 @@ def _shown(progress: Progress | bool | None, what: str, rank: int) -> Progress |
 
     def show(now: dict[str, Any]) -> None:
         if rank == 0:
-            sys.stderr.write(f"\r{what} {now['number']:5d}  " + "  ".join(f"{k} {now[k]:.6g}" for k in ("fit", "rmse", "loss") if k in now) + "\x1b[K")
+            sys.stderr.write(
+                f"\r{what} {now['number']:5d}  " + "  ".join(f"{k} {now[k]:.6g}" for k in ("fit", "rmse", "loss") if k in now) + "\x1b[K"
+            )
             sys.stderr.flush()
 
     return show

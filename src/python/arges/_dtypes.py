@@ -71,4 +71,5 @@ def __array_namespace_info__() -> _Info:
     """What the namespace can do, as the array API standard asks."""
     return _Info()
 
+
 __all__ = ["can_cast", "result_type", "isdtype", "finfo", "iinfo", "__array_namespace_info__"]

@@ -33,7 +33,7 @@ def _parsed(subscripts: str, orders: tuple[int, ...]) -> tuple[tuple[tuple[str, 
     for letters in inputs + ([right] if arrow else []):
         for letter in letters.replace("...", ""):
             if not letter.isalpha():
-                raise _core.InvalidArgument(f'einsum "{subscripts}": \'{letter}\' is not a letter; labels are letters')
+                raise _core.InvalidArgument(f"einsum \"{subscripts}\": '{letter}' is not a letter; labels are letters")
 
     def named(before: str, free: int, after: str) -> tuple[str, ...]:
         return tuple(map(_name, before)) + tuple(f"dot{d}" for d in range(dots - free, dots)) + tuple(map(_name, after))

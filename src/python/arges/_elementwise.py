@@ -158,7 +158,9 @@ def _sign(x: np.ndarray) -> np.ndarray:
     return np.where(size == 0, 0, x / np.where(size == 0, 1, size)).astype(x.dtype)
 
 
-_UNARY.update(ceil=_whole_numbers_stay(np.ceil), floor=_whole_numbers_stay(np.floor), trunc=_whole_numbers_stay(np.trunc), round=_round, sign=_sign)
+_UNARY.update(
+    ceil=_whole_numbers_stay(np.ceil), floor=_whole_numbers_stay(np.floor), trunc=_whole_numbers_stay(np.trunc), round=_round, sign=_sign
+)
 for _name, _f in _UNARY.items():
     globals()[_name] = _unary(_name, _f)
 for _name, _f in _BINARY.items():
@@ -206,5 +208,6 @@ def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> Tensor:
     """numpy.isclose element by element. Collective."""
     return apply(lambda x, y: np.isclose(x, y, rtol=rtol, atol=atol), a, b)
+
 
 __all__ = [*_UNARY, *_BINARY, "apply", "conj", "real", "imag", "clip", "where", "isclose"]

@@ -307,6 +307,7 @@ def unique_values(x: Any, /) -> Tensor:
     """Distinct elements in order. Collective."""
     return unique_all(x).values
 
+
 __all__ = [
     "cumulative_sum", "cumulative_prod", "argmax", "argmin", "sort", "argsort", "searchsorted", "nonzero", "unique_all",
     "unique_counts", "unique_inverse", "unique_values",

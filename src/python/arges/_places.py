@@ -50,7 +50,9 @@ def _keys_of(indices: Sequence[Any], shape: Sequence[int], count: int) -> np.nda
     return np.broadcast_to(_number(indices, shape, "F"), (count,))
 
 
-def _rearranged(x: Tensor, shape: Sequence[int], on_array: Callable[[np.ndarray], np.ndarray], source: Callable[..., Sequence[Any]]) -> Tensor:
+def _rearranged(
+    x: Tensor, shape: Sequence[int], on_array: Callable[[np.ndarray], np.ndarray], source: Callable[..., Sequence[Any]]
+) -> Tensor:
     """The tensor whose element at an index is that of x at source(index), a collective call.
 
     on_array does the same to a whole array, which serves where one rank has it; else every rank reads the elements that it will store.
@@ -90,7 +92,9 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         for n in wanted:
             total *= n
         if len(open_) > 1 or total != own.size or -1 in wanted:
-            raise ValueError(f"{own.size} elements of shape {own.shape} in the shape {tuple(shape) if isinstance(shape, (tuple, list)) else shape}")
+            raise ValueError(
+                f"{own.size} elements of shape {own.shape} in the shape {tuple(shape) if isinstance(shape, (tuple, list)) else shape}"
+            )
         return tuple(wanted)
 
     wanted = own.world.agree(prepare)
@@ -107,5 +111,6 @@ def _without(x: Tensor, dimensions: Sequence[int]) -> Tensor:
 
 def _raise(error: Exception) -> None:
     raise error
+
 
 __all__ = ["reshape"]

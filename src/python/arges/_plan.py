@@ -24,7 +24,9 @@ class Plan:
         blocks = _blocks(text)
         self.seconds: float = sum(_number(block, r"(?:predicted seconds|; seconds) ([\d.e+-]+)") for block in blocks)  #: predicted
         #: That the busiest rank sends and receives.
-        self.bytes_per_rank: int = int(sum(_number(block, r"planned per rank[^)]*\) ([\d,]+) bytes") + _sparse_bytes(block) for block in blocks))
+        self.bytes_per_rank: int = int(
+            sum(_number(block, r"planned per rank[^)]*\) ([\d,]+) bytes") + _sparse_bytes(block) for block in blocks)
+        )
         #: Working memory of a rank, beside the tensors.
         self.memory_bytes: int = int(max([_number(block, r"(?:working memory[^\d]*|; memory ~)([\d,]+)") for block in blocks], default=0))
 

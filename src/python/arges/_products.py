@@ -84,4 +84,5 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
     common = world.agree(prepare)
     return sum(apply(lambda x, y: np.conj(x) * y, a, b), axis=axis, dtype=common)
 
+
 __all__ = ["tensordot", "matmul", "vecdot"]

@@ -138,4 +138,5 @@ def std(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool 
     """Root of var(). Collective."""
     return apply(np.sqrt, var(x, axis=axis, correction=correction, keepdims=keepdims))
 
+
 __all__ = ["sum", "prod", "max", "min", "any", "all", "count_nonzero", "mean", "var", "std", "allclose"]

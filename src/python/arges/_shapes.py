@@ -239,7 +239,10 @@ def take_along_axis(x: Any, indices: Any, /, axis: int = -1) -> Tensor:
     def sources() -> np.ndarray:
         if len(found) and (found.min() < -length or found.max() >= length):
             raise IndexError(f"an index in dimension {place} is not within its extent {length}")
-        at = [np.where(found < 0, found + length, found) if d == place else i % n for d, (i, n) in enumerate(zip(_indices(keys, shape, "F"), own.shape))]
+        at = [
+            np.where(found < 0, found + length, found) if d == place else i % n
+            for d, (i, n) in enumerate(zip(_indices(keys, shape, "F"), own.shape))
+        ]
         return _keys_of(at, own.shape, len(keys))
 
     result.write(keys, own.read(own.world.agree(sources)))
@@ -301,13 +304,16 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     result = concat(ends, axis=place) if len(ends) > 1 else own.copy()
     front = (slice(None),) * place
     for _ in range(n):
-        result = apply(np.not_equal if result.dtype == bool_ else np.subtract, result[(*front, slice(1, None))], result[(*front, slice(-1))])
+        result = apply(
+            np.not_equal if result.dtype == bool_ else np.subtract, result[(*front, slice(1, None))], result[(*front, slice(-1))]
+        )
     return result
 
 
 def _offset(k: int, shape: Sequence[int]) -> int:
     """The number of a diagonal, or one that is outside of the matrix, too."""
     return builtins.max(-shape[0], builtins.min(operator.index(k), shape[1]))
+
 
 __all__ = [
     "permute_dims", "transpose", "matrix_transpose", "moveaxis", "expand_dims", "squeeze", "broadcast_to", "broadcast_arrays",

@@ -474,9 +474,7 @@ def _checked_symmetry(whole: Tensor, symmetry: str, letters: str | None) -> Tens
     return packed
 
 
-def asarray(
-    obj: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None, world: World | None = None
-) -> Tensor:
+def asarray(obj: Any, /, *, dtype: Any = None, device: str | None = None, copy: bool | None = None, world: World | None = None) -> Tensor:
     """A tensor of an array, a number, lists, or itself; see tensor(). Collective."""
     if isinstance(obj, Tensor) and dtype is None and not copy:
         return obj

@@ -19,7 +19,10 @@ complex128 = np.dtype("complex128")
 DTYPES = (float32, float64, complex64, complex128, int16, int32, int64, bool_)
 NUMBERS = {dtype: number for number, dtype in enumerate(DTYPES)}
 #: Types of arrays whose numbers another type has.
-WIDER = {np.dtype(a): np.dtype(b) for a, b in (("int8", "int16"), ("uint8", "int16"), ("uint16", "int32"), ("uint32", "int64"), ("float16", "float32"))}
+WIDER = {
+    np.dtype(a): np.dtype(b)
+    for a, b in (("int8", "int16"), ("uint8", "int16"), ("uint16", "int32"), ("uint32", "int64"), ("float16", "float32"))
+}
 
 
 def type_number(dtype: Any) -> int:

@@ -170,11 +170,15 @@ def run(
     return Energies(found.pop("scf"), energies[method.lower()], energies, found)
 
 
-def plan(method: str, orbitals: int, electrons: int, *, ms2: int = 0, unrestricted: bool = False, ranks: int = 1, world: World | None = None) -> dict[str, Any]:
+def plan(
+    method: str, orbitals: int, electrons: int, *, ms2: int = 0, unrestricted: bool = False, ranks: int = 1, world: World | None = None
+) -> dict[str, Any]:
     """Forecasts of memory (bytes on a rank) and time (seconds) of a calculation on any number of ranks, without integrals. Collective."""
     own = world or default_world()
     header = dict(orbitals=int(orbitals), electrons=int(electrons), ms2=int(ms2), unrestricted=bool(unrestricted))
-    options = dict(method=method, max_iterations=100, tolerance=1e-8, diis_vectors=8, frozen_core=0, frozen_virtuals=0, checkpoint="", restart=False)
+    options = dict(
+        method=method, max_iterations=100, tolerance=1e-8, diis_vectors=8, frozen_core=0, frozen_virtuals=0, checkpoint="", restart=False
+    )
     found = _core.plan_coupled_cluster(own._w, header, options, int(ranks))
     return {key: found[key] for key in ("forecast_memory_bytes", "forecast_seconds", "ranks")}
 

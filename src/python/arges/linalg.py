@@ -231,7 +231,15 @@ def solve_positive(a: Any, b: Any, /) -> Tensor:
 
 
 def solve_triangular(
-    a: Any, b: Any, /, *, upper: bool = False, right: bool = False, transposed: bool = False, adjoint: bool = False, unit_diagonal: bool = False
+    a: Any,
+    b: Any,
+    /,
+    *,
+    upper: bool = False,
+    right: bool = False,
+    transposed: bool = False,
+    adjoint: bool = False,
+    unit_diagonal: bool = False,
 ) -> Tensor:
     """The X with op(A) X = B, or X op(A) = B (right), for a triangular A of which only that triangle is read."""
     left, rows = _matrix(a, "solve_triangular")
