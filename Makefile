@@ -23,7 +23,7 @@ examples        := $(call programs,$(wildcard examples/*.cpp))
 c_examples       := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/c/*.c))
 fortran_examples := $(patsubst %.f90,$(BUILD)/%,$(wildcard examples/fortran/*.f90))
 fortran_tests    := $(patsubst test/fortran/%.f90,$(BUILD)/fortran_test/%,$(wildcard test/fortran/*_test.f90))
-plain_c          := $(BUILD)/plain_c
+plain_c          := $(patsubst test/c/%.c,$(BUILD)/%,$(wildcard test/c/*.c))
 bench_folders   := $(sort $(patsubst bench/%/,%,$(dir $(wildcard bench/*/*.cpp))))
 benches         := $(call programs,$(wildcard bench/*.cpp)) $(bench_folders:%=$(BUILD)/bench/%)
 test_folders    := $(sort $(patsubst test/%/,%,$(dir $(wildcard test/*/*_test.cpp))))
@@ -49,7 +49,7 @@ shared: $(SHARED)              ## the library for programs in C, with the functi
 arges: $(arges)                ## the arges program
 tests: $(tests) $(planted) $(YIELD)  ## the test binaries, one for each folder under test/
 examples: $(examples) $(c_examples)  ## the programs in examples/ in C++ and C
-fortran: $(FORTRAN) $(fortran_examples)  ## the module arges for Fortran into build/, and the programs in examples/fortran/
+fortran: $(FORTRAN) $(fortran_examples)  ## the modules arges and tapp for Fortran into build/, and the programs in examples/fortran/
 bench: $(benches)              ## the programs in bench/
 
 # Compiling. The command line is kept in a stamp, so that a changed setting rebuilds.
@@ -117,7 +117,7 @@ $(BUILD)/bench/$(1): $(call objects,$(wildcard bench/$(1)/*.cpp)) $(LIBRARY)
 endef
 $(foreach folder,$(bench_folders),$(eval $(call bench_objects,$(folder))))
 
-# Fortran: the module arges over arges.h, for the compiler behind MPIFC.
+# Fortran: the modules arges over arges.h and tapp over tapp.h, for the compiler behind MPIFC.
 FORTRAN         := $(BUILD)/libarges_fortran.a
 MODULES         := $(BUILD)/fortran
 fortran_object   = $(1:%=$(BUILD)/obj/src/fortran/%.o)
@@ -141,7 +141,7 @@ with_shared = $(LDFLAGS) -L$(BUILD) $(1) -larges -Wl,-rpath,$(CURDIR)/$(BUILD)
 $(c_examples): $(BUILD)/%: %.c $(SHARED) include/arges.h
 	@mkdir -p $(@D)
 	$(MPICC) $(C_FLAGS) -Iinclude $< -o $@ $(with_shared)
-$(plain_c): test/c/plain_c.c $(SHARED) include/arges.h
+$(plain_c): $(BUILD)/%: test/c/%.c $(SHARED) include/arges.h include/tapp.h
 	$(MPICC) $(C_FLAGS) -Iinclude $< -o $@ $(with_shared)
 $(fortran_examples): $(BUILD)/%: %.f90 $(FORTRAN) $(SHARED)
 	@mkdir -p $(@D)
