@@ -1,0 +1,62 @@
+"""Worlds: communicators of mpi4py, parts of the ranks, who starts and ends MPI."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import close
+
+import arges
+
+mpi = pytest.importorskip("mpi4py.MPI")
+
+
+def test_communicators_of_mpi4py(world):
+    arges.ones(1)  # MPI runs
+    whole = arges.World(mpi.COMM_WORLD)
+    assert (whole.size, whole.rank) == (world.size, world.rank) and whole != world and world == world
+    half = arges.World(mpi.COMM_WORLD.Split(world.rank % 2, world.rank))
+    assert half.size == (world.size + 1 - world.rank % 2) // 2
+    a = np.arange(12.0).reshape(3, 4) + world.rank % 2
+    A = arges.tensor(a, world=half)
+    assert A.world == half
+    close((A @ A.T).numpy(), a @ a.T)
+    close(arges.einsum("ij,kj->ik", A, a).numpy(), a @ a.T)
+    alone = arges.World(mpi.COMM_SELF)
+    close(arges.random((3, 3), world.rank, world=alone).numpy(), arges.random((3, 3), world.rank, world=alone).numpy())
+    assert arges.World(mpi.COMM_WORLD.py2f(), torus=(world.size,)).torus == (world.size,)
+    with pytest.raises(TypeError, match="communicator"):
+        arges.World("world")
+    with pytest.raises(arges.InvalidArgument):
+        arges.World(mpi.COMM_WORLD, torus=(world.size + 1,))
+    with pytest.raises(arges.Error):
+        arges.einsum("ij,jk->ik", A, arges.ones((4, 4), world=alone))
+
+
+def test_the_default_world_can_be_another(world):
+    arges.set_default_world(arges.World.dry_run(1000))
+    try:
+        assert arges.zeros((10**6, 10**5)).world.size == 1000
+    finally:
+        arges.set_default_world(world)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "import arges; print(arges.ones(3).sum().item())",
+        "from mpi4py import MPI; import arges; print(arges.ones(3, world=arges.World(MPI.COMM_WORLD)).sum().item()); assert not MPI.Is_finalized()",
+        "import arges; x = arges.ones(3); from mpi4py import MPI; print(x.sum().item())",
+        "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; import arges; print(arges.ones(3).sum().item())",
+        "from mpi4py import MPI; import arges; x = arges.ones(3); MPI.Finalize(); print(x.size + 0.0)",
+    ],
+)
+def test_mpi_starts_and_ends_once(script, world):
+    if world.size > 1:
+        pytest.skip("of several ranks each would start its own")
+    # What MPI's launcher has told this process is not for others.
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PMI", "HYD", "MPI", "OMPI", "PMIX"))}
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=own)
+    assert (found.returncode, found.stdout.split(), found.stderr) == (0, ["3.0"], "")
