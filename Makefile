@@ -36,7 +36,7 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 
 # The scripts read their settings from the environment, so run them through these targets.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
-export PYTHON OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS
+export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS
 
 .PHONY: python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling run-tests run-checked run-checked-built \
         simulate mutate demo demo-built docs install clean dependencies help FORCE
@@ -172,6 +172,7 @@ $(YIELD): test/support/yield.c
 # interpreter (setup.py); else a virtual environment under build/ has what building and testing need.
 VENV       := build/venv
 PYTHON     ?= $(CURDIR)/$(VENV)/bin/python
+export PYTHON
 PACKAGE    := $(BUILD)/python/arges
 MODULE     ?= $(PACKAGE)/_core.so
 python_says = $(shell $(PYTHON) -c "import sysconfig, nanobind; print($(1))" 2>/dev/null)
