@@ -15,6 +15,20 @@ void take(const nb::dict& options, const char* name, V& value) {
     if (options.contains(name)) value = nb::cast<V>(options[name]);
 }
 
+/// What CpOptions and CompletionOptions have in common.
+template <class Options>
+void take_common(const nb::dict& given, Options& options) {
+    int algorithm = 0;
+    take(given, "rank", options.rank);
+    take(given, "algorithm", algorithm);
+    options.algorithm = static_cast<decltype(options.algorithm)>(algorithm);
+    take(given, "max_iterations", options.max_iterations);
+    take(given, "tolerance", options.tolerance);
+    take(given, "regularization", options.regularization);
+    take(given, "seed", options.seed);
+    take(given, "distribution", options.distribution);
+}
+
 constexpr const char* stop_reasons[] = {"tolerance", "iterations", "no_step", "zero_model", "held_out", "asked"};
 
 nb::object vector_of(const std::vector<double>& values) { return array_of(values, {static_cast<std::int64_t>(values.size())}); }
@@ -97,15 +111,7 @@ nb::dict cpd(const TensorHandle& tensor, const nb::dict& given, const nb::object
         std::int64_t forecast = 0;
         std::optional<CpModel<T>> first;
         world.agree([&] {
-            int algorithm = 0;
-            take(given, "rank", options.rank);
-            take(given, "algorithm", algorithm);
-            options.algorithm = static_cast<CpAlgorithm>(algorithm);
-            take(given, "max_iterations", options.max_iterations);
-            take(given, "tolerance", options.tolerance);
-            take(given, "seed", options.seed);
-            take(given, "regularization", options.regularization);
-            take(given, "distribution", options.distribution);
+            take_common(given, options);
             take(given, "grid", options.grid);
             take(given, "format", options.format);
             take(given, "pairwise_perturbation", options.pairwise_perturbation);
@@ -181,20 +187,12 @@ nb::dict completion(const TensorHandle& tensor, const nb::dict& given, const nb:
             std::int64_t forecast = 0;
             std::optional<CpModel<T>> first;
             world.agree([&] {
-                int algorithm = 0;
-                take(given, "rank", options.rank);
-                take(given, "algorithm", algorithm);
-                options.algorithm = static_cast<CompletionAlgorithm>(algorithm);
-                take(given, "max_iterations", options.max_iterations);
-                take(given, "tolerance", options.tolerance);
-                take(given, "regularization", options.regularization);
-                take(given, "seed", options.seed);
+                take_common(given, options);
                 take(given, "holdout", options.holdout);
                 take(given, "patience", options.patience);
                 take(given, "learning_rate", options.learning_rate);
                 take(given, "decay", options.decay);
                 take(given, "batches", options.batches);
-                take(given, "distribution", options.distribution);
                 first = model_from<T>(world, start);
             });
             options.planned = [&](std::int64_t bytes, std::int64_t) { forecast = bytes; };
