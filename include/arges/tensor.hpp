@@ -282,9 +282,8 @@ public:
     std::vector<T> gather_to(std::int64_t root) const {
         return kernels::received<T>([&](const auto& room) { gather_at(root, room); });
     }
-    /// Copies an array that every rank has, whole, into a tensor without symmetry; element x is data[x[0] * strides[0] + x[1] * strides[1]
-    /// +
-    /// ...]. A rank reads the elements that it stores; nothing is sent. Collective.
+    /// Copies an array that every rank has, whole, into a tensor without symmetry: element x is data[sum of x[d] * strides[d]]. A rank
+    /// reads the elements that it stores; nothing is sent. Collective.
     /// @param data    the element with indices zero
     /// @param strides one for each dimension, in elements, of any sign
     /// @throws InvalidArgument for another number of strides, or a tensor with symmetry

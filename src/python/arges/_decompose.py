@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import sys
 from dataclasses import dataclass, field
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -109,29 +110,30 @@ def _chosen(table: dict[str, int], name: str) -> int:
     return table[name]
 
 
-def _shown(progress: Progress | bool | None, what: str, rank: int) -> Progress | None:
-    """A line of progress on a terminal where none is given."""
+@contextlib.contextmanager
+def progress_shown(progress: Progress | bool | None, what: str, rank: int) -> Iterator[Progress | None]:
+    """The function to call after each iteration: the caller's own, or on a terminal one that writes a line, which goes at the end."""
     if callable(progress):
-        return progress
+        yield progress
+        return
     if progress is None:
         progress = sys.stderr.isatty() and "ipykernel" not in sys.modules
     if not progress:
-        return None
+        yield None
+        return
 
     def show(now: dict[str, Any]) -> None:
         if rank == 0:
-            sys.stderr.write(
-                f"\r{what} {now['number']:5d}  " + "  ".join(f"{k} {now[k]:.6g}" for k in ("fit", "rmse", "loss") if k in now) + "\x1b[K"
-            )
+            numbers = "  ".join(f"{k} {now[k]:.6g}" for k in ("fit", "rmse", "loss") if k in now)
+            sys.stderr.write(f"\r{what} {now['number']:5d}  {numbers}\x1b[K")
             sys.stderr.flush()
 
-    return show
-
-
-def _end_line(progress: Any, shown: Any, rank: int) -> None:
-    if shown is not None and not callable(progress) and rank == 0:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+    try:
+        yield show
+    finally:
+        if rank == 0:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
 
 
 def cpd(
@@ -166,9 +168,8 @@ def cpd(
             pairwise_perturbation=bool(pairwise_perturbation),
         )
     )  # fmt: skip
-    shown = _shown(progress, "cpd", own.world.rank)
-    found = _core.cpd(own._h, options, shown, start)
-    _end_line(progress, shown, own.world.rank)
+    with progress_shown(progress, "cpd", own.world.rank) as shown:
+        found = _core.cpd(own._h, options, shown, start)
     return CpModel(found.pop("weights"), found.pop("factors"), found)
 
 
@@ -203,9 +204,8 @@ def complete(
             learning_rate=float(learning_rate), decay=float(decay), batches=int(batches), distribution=distribution,
         )
     )  # fmt: skip
-    shown = _shown(progress, "complete", own.world.rank)
-    found = _core.complete(own._h, options, shown, start)
-    _end_line(progress, shown, own.world.rank)
+    with progress_shown(progress, "complete", own.world.rank) as shown:
+        found = _core.complete(own._h, options, shown, start)
     return CpModel(found.pop("weights"), found.pop("factors"), found)
 
 
@@ -232,9 +232,8 @@ def tucker(
             max_iterations=int(max_iterations), tolerance=float(tolerance), seed=int(seed),
         )
     )  # fmt: skip
-    shown = _shown(progress, "tucker", own.world.rank)
-    found = _core.tucker(own._h, options, shown)
-    _end_line(progress, shown, own.world.rank)
+    with progress_shown(progress, "tucker", own.world.rank) as shown:
+        found = _core.tucker(own._h, options, shown)
     return TuckerModel(Tensor._of(found.pop("core")), found.pop("factors"), found)
 
 

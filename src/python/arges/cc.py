@@ -14,7 +14,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._decompose import _end_line, _shown
+from ._decompose import progress_shown
 from ._world import World, default_world
 
 
@@ -159,13 +159,13 @@ def run(
             frozen_core=int(frozen_core), frozen_virtuals=int(frozen_virtuals), checkpoint=os.fspath(checkpoint), restart=bool(restart),
         )
     )  # fmt: skip
-    shown = _shown(progress, method, own.rank)
-    if isinstance(source, (str, os.PathLike)):
-        found = _core.coupled_cluster_file(own._w, os.fspath(source), options, shown)
-    else:
-        given = own.agree(lambda: _given(source if isinstance(source, Integrals) else integrals_of(source)))
-        found = _core.coupled_cluster(own._w, given, options, shown)
-    _end_line(progress, shown, own.rank)
+    in_file = isinstance(source, (str, os.PathLike))
+    given = None if in_file else own.agree(lambda: _given(source if isinstance(source, Integrals) else integrals_of(source)))
+    with progress_shown(progress, method, own.rank) as shown:
+        if in_file:
+            found = _core.coupled_cluster_file(own._w, os.fspath(source), options, shown)
+        else:
+            found = _core.coupled_cluster(own._w, given, options, shown)
     energies = found.pop("energies")
     return Energies(found.pop("scf"), energies[method.lower()], energies, found)
 
