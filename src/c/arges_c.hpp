@@ -151,21 +151,9 @@ FreeArray<T> free_array(std::int64_t count) {
     return array;
 }
 
-/// f(tensor) of a dense floating-point tensor. @throws InvalidArgument for another one
-template <class F>
-auto visit_floating(const TensorHandle& tensor, const char* what, F&& f) {
-    using Result = decltype(f(std::declval<const Tensor<double>&>()));
-    return tensor.visit_dense(what, [&](const auto& dense) -> Result {
-        if constexpr (kernels::has_fractions<handles::element_of<decltype(dense)>>)
-            return f(dense);
-        else
-            refuse(tensor.title() + ": " + what + " needs floating-point elements, not " + to_string(tensor.element()) +
-                   "; convert the tensor by arges_tensor_convert()");
-    });
-}
 /// @throws InvalidArgument unless the tensor is dense and has floating-point elements
 inline void require_floating(const TensorHandle& tensor, const char* what) {
-    visit_floating(tensor, what, [](const auto&) {});
+    tensor.visit_floating(what, [](const auto&) {});
 }
 
 }  // namespace arges::c

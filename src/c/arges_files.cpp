@@ -94,7 +94,7 @@ arges_status arges_write_npy(const arges_tensor* tensor, const char* path) {
             file = text_of(path, "path");
             require_floating(handle, "arges_write_npy");
         });
-        visit_floating(handle, "arges_write_npy", [&](const auto& own) { arges::write_npy(own, file); });
+        handle.visit_floating("arges_write_npy", [&](const auto& own) { arges::write_npy(own, file); });
     });
 }
 
@@ -139,7 +139,7 @@ arges_status arges_checkpoint_add(arges_checkpoint* checkpoint, const char* name
             own_name = text_of(name, "name");
             require_floating(given(tensor, "tensor").handle, "arges_checkpoint_add");
         });
-        visit_floating(tensor->handle, "arges_checkpoint_add", [&](const auto& kept) { own.writer->add(own_name, kept); });
+        tensor->handle.visit_floating("arges_checkpoint_add", [&](const auto& kept) { own.writer->add(own_name, kept); });
     });
 }
 

@@ -50,7 +50,7 @@ arges_status factorized(const char* function, const arges_tensor* a, const char*
             require_floating(handle, function);
             check();
         });
-        visit_floating(handle, function, [&](const auto& tensor) { f(tensor[*own_labels]); });
+        handle.visit_floating(function, [&](const auto& tensor) { f(tensor[*own_labels]); });
     });
 }
 
@@ -73,8 +73,8 @@ arges_status solved(const char* function, const arges_tensor* a, const char* a_l
                 refuse("elements of types " + to_string(matrix.element()) + " and " + to_string(given_side.element()) +
                        "; convert one of the tensors by arges_tensor_convert()");
         });
-        visit_floating(a->handle, function, [&]<class Tensor>(const Tensor& A) {
-            visit_floating(b->handle, function, [&]<class Other>(const Other& B) {
+        a->handle.visit_floating(function, [&]<class Tensor>(const Tensor& A) {
+            b->handle.visit_floating(function, [&]<class Other>(const Other& B) {
                 if constexpr (std::is_same_v<Tensor, Other>) result.give(solve(A[*left], B[*right]));
             });
         });

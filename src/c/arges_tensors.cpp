@@ -120,18 +120,10 @@ arges_status arges_tensor_set_slice(arges_tensor* tensor, const int64_t* begin, 
         std::vector<std::int64_t> first;
         meeting({tensor, part}).agree([&] {
             const auto& whole = given(tensor, "tensor").handle;
-            const auto& piece = given(part, "part").handle;
-            if (whole.element() != piece.element() || whole.is_sparse() != piece.is_sparse())
-                refuse("a part of type " + to_string(piece.element()) + (piece.is_sparse() ? ", sparse," : "") + " in a tensor of type " +
-                       to_string(whole.element()) + (whole.is_sparse() ? ", sparse" : "") +
-                       "; bring it into the form of the tensor (arges_tensor_convert, arges_tensor_to_dense, arges_tensor_to_sparse)");
+            given(part, "part");
             first = numbers_of(begin, whole.order(), "begin");
         });
-        tensor->handle.visit([&]<class Tensor>(Tensor& whole) {
-            part->handle.visit([&]<class Part>(const Part& piece) {
-                if constexpr (std::is_same_v<Tensor, Part>) whole.set_slice(first, piece);
-            });
-        });
+        arges::handles::set_slice(tensor->handle, first, part->handle);
     });
 }
 

@@ -27,6 +27,21 @@ TensorHandle copied(const TensorHandle& tensor) {
     });
 }
 
+void set_slice(const TensorHandle& whole, const std::vector<std::int64_t>& begin, const TensorHandle& part) {
+    const auto form = [](const TensorHandle& tensor) { return to_string(tensor.element()) + (tensor.is_sparse() ? ", sparse" : ""); };
+    whole.world().agree([&] {
+        if (whole.element() != part.element() || whole.is_sparse() != part.is_sparse())
+            throw InvalidArgument(whole.title() + ": a part of type " + form(part) + " in a tensor of type " + form(whole) +
+                                  "; bring it into the form of the tensor (convert it, to_dense, to_sparse)");
+    });
+    whole.visit([&]<class Whole>(const Whole& own) {
+        Whole target(own.state());
+        part.visit([&]<class Part>(const Part& piece) {
+            if constexpr (std::is_same_v<Whole, Part>) target.set_slice(begin, piece);
+        });
+    });
+}
+
 Labels all_labels(int order) {
     std::vector<std::string> names;
     for (int d = 0; d < order; ++d) names.push_back("d" + std::to_string(d));

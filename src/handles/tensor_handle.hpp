@@ -74,6 +74,17 @@ public:
                 return f(tensor);
         });
     }
+    /// Likewise of one with floating-point elements.
+    template <class F>
+    decltype(auto) visit_floating(const char* what, F&& f) const {
+        using Result = decltype(f(std::get<Tensor<double>>(held_)));
+        return visit_dense(what, [&](const auto& tensor) -> Result {
+            if constexpr (kernels::has_fractions<element_of<decltype(tensor)>>)
+                return f(tensor);
+            else
+                refuse_form(what, ("floating-point elements, not " + to_string(element()) + "; convert the tensor").c_str());
+        });
+    }
     /// Likewise of a sparse tensor.
     template <class F>
     decltype(auto) visit_sparse(const char* what, F&& f) const {
@@ -141,6 +152,9 @@ TensorHandle converted(const TensorHandle& tensor, ElementType element);
 TensorHandle to_dense(const TensorHandle& tensor);
 /// The elements over a cutoff, all that are not zero for a negative one. Collective.
 TensorHandle to_sparse(const TensorHandle& tensor, double cutoff);
+
+/// whole[begin + x] = part[x]. Collective. @throws InvalidArgument also for a part of another type or form; as set_slice()
+void set_slice(const TensorHandle& whole, const std::vector<std::int64_t>& begin, const TensorHandle& part);
 
 /// Labels for all dimensions, none of them repeated.
 Labels all_labels(int order);

@@ -15,7 +15,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace arges::python {
@@ -60,20 +59,6 @@ nb::object array_of(std::vector<T> values, Extents extents) {
     auto* const held = new std::vector<T>(std::move(values));
     nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return array_over(held->data(), element_type_of<T>(), extents, std::move(owner));
-}
-
-/// The tensor of a function of dense floating-point tensors.
-template <class F>
-decltype(auto) with_floating(const TensorHandle& tensor, const char* what, F&& f) {
-    using Result = decltype(f(std::declval<const Tensor<double>&>()));
-    return tensor.visit_dense(what, [&](const auto& own) -> Result {
-        using T = handles::element_of<decltype(own)>;
-        if constexpr (kernels::has_fractions<T>)
-            return f(own);
-        else
-            throw InvalidArgument(tensor.title() + ": " + what + " of elements of type " + to_string(tensor.element()) +
-                                  "; convert the tensor to a type with fractions");
-    });
 }
 
 }  // namespace arges::python

@@ -73,7 +73,7 @@ void save(const World& world, const std::string& path, const std::vector<std::pa
     CheckpointWriter out(world, path);
     for (const auto& [key, tensor] : tensors) {
         const auto& name = key;  // a structured binding cannot be captured
-        with_floating(tensor, "a checkpoint", [&](const auto& own) { out.add(name, own); });
+        tensor.visit_floating("a checkpoint", [&](const auto& own) { out.add(name, own); });
     }
     for (const auto& [name, value] : values) out.set(name, value);
     out.commit();
@@ -105,7 +105,7 @@ nb::tuple load(const World& world, const std::string& path) {
 void bind_files(nb::module_& module) {
     module.def("read_tensor", &read_tensor_of, nb::arg("world"), nb::arg("path"), nb::arg("type").none());
     module.def("write_npy", [](const TensorHandle& tensor, const std::string& path) {
-        with_floating(tensor, "write_npy", [&](const auto& own) { write_npy(own, path); });
+        tensor.visit_floating("write_npy", [&](const auto& own) { write_npy(own, path); });
     });
     module.def("is_tensor_file", &is_tensor_file);
     module.def("read_sparse", &read_sparse_of);

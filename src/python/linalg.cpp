@@ -19,7 +19,7 @@ nb::object tensor_or_none(Tensor<T>&& tensor) {
 /// f(a, b) of two tensors of one type.
 template <class F>
 nb::object with_both(const TensorHandle& a, const TensorHandle& b, const char* what, F&& f) {
-    return with_floating(a, what, [&](const auto& own) -> nb::object {
+    return a.visit_floating(what, [&](const auto& own) -> nb::object {
         using Own = std::remove_cvref_t<decltype(own)>;
         Own other;
         own.world().agree([&] {
@@ -36,7 +36,7 @@ nb::object with_both(const TensorHandle& a, const TensorHandle& b, const char* w
 }
 
 nb::tuple qr_of(const TensorHandle& a, const std::string& labels) {
-    return with_floating(a, "qr", [&](const auto& own) {
+    return a.visit_floating("qr", [&](const auto& own) {
         auto result = qr(own[labels]);
         return nb::make_tuple(TensorHandle(std::move(result.Q)), TensorHandle(std::move(result.R)));
     });
@@ -55,7 +55,7 @@ nb::tuple svd_of(const TensorHandle& a, const std::string& labels, std::optional
         return nb::make_tuple(tensor_or_none(std::move(result.U)), vector_of(result.s), tensor_or_none(std::move(result.Vh)),
                               result.discarded);
     };
-    if (!a.is_sparse()) return with_floating(a, "svd", run);
+    if (!a.is_sparse()) return a.visit_floating("svd", run);
     return a.visit_sparse("svd", [&](const auto& own) -> nb::tuple {
         if constexpr (kernels::has_fractions<handles::element_of<decltype(own)>>)
             return run(own);
@@ -65,7 +65,7 @@ nb::tuple svd_of(const TensorHandle& a, const std::string& labels, std::optional
 }
 
 nb::tuple eigh_of(const TensorHandle& a, const std::string& labels, bool vectors, std::int64_t first, std::optional<std::int64_t> count) {
-    return with_floating(a, "eigh", [&](const auto& own) {
+    return a.visit_floating("eigh", [&](const auto& own) {
         auto result = eigh(own[labels], {.vectors = vectors, .first = first, .count = count});
         return nb::make_tuple(vector_of(result.values), tensor_or_none(std::move(result.vectors)));
     });
@@ -88,7 +88,7 @@ void bind_linalg(nb::module_& module) {
                nb::arg("randomized"), nb::arg("seed"));
     module.def("eigh", &eigh_of, nb::arg("a"), nb::arg("labels"), nb::arg("vectors"), nb::arg("first"), nb::arg("count").none());
     module.def("cholesky", [](const TensorHandle& a, const std::string& labels) {
-        return with_floating(a, "cholesky", [&](const auto& own) { return TensorHandle(cholesky(own[labels])); });
+        return a.visit_floating("cholesky", [&](const auto& own) { return TensorHandle(cholesky(own[labels])); });
     });
     module.def("solve_positive",
                [](const TensorHandle& a, const std::string& a_labels, const TensorHandle& b, const std::string& b_labels) {

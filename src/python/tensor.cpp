@@ -114,24 +114,6 @@ TensorHandle slice(const TensorHandle& tensor, const Extents& begin, const Exten
     return tensor.visit([&](const auto& own) -> TensorHandle { return own.slice(begin, end); });
 }
 
-void set_slice(const TensorHandle& tensor, const Extents& begin, const TensorHandle& part) {
-    tensor.visit([&](const auto& own) {
-        using Own = std::remove_cvref_t<decltype(own)>;
-        Own target(own.state()), piece;
-        target.world().agree([&] {
-            part.visit([&](const auto& other) {
-                if constexpr (std::is_same_v<std::remove_cvref_t<decltype(other)>, Own>)
-                    piece = Own(other.state());
-                else
-                    throw InvalidArgument(tensor.title() + ": a part of type " + to_string(part.element()) +
-                                          (part.is_sparse() ? " (sparse)" : "") + " in a tensor of type " + to_string(tensor.element()) +
-                                          (tensor.is_sparse() ? " (sparse)" : "") + "; convert it first");
-            });
-        });
-        target.set_slice(begin, piece);
-    });
-}
-
 nb::object sum(const TensorHandle& tensor) {
     return tensor.visit([&](const auto& own) -> nb::object {
         using T = handles::element_of<decltype(own)>;
@@ -186,7 +168,7 @@ void fill(const TensorHandle& tensor, const Number& value) {
 }
 
 void fill_random(const TensorHandle& tensor, std::uint64_t seed, double low, double high) {
-    with_floating(tensor, "fill_random", [&](const auto& own) {
+    tensor.visit_floating("fill_random", [&](const auto& own) {
         auto target = std::remove_cvref_t<decltype(own)>(own.state());
         using R = real_of<handles::element_of<decltype(target)>>;
         target.fill_random(seed, static_cast<R>(low), static_cast<R>(high));
@@ -276,7 +258,7 @@ void bind_tensor(nb::module_& module) {
         .def("local_pairs", &local_pairs)
         .def("gather_sparse", &gather_sparse)
         .def("slice", &slice)
-        .def("set_slice", &set_slice)
+        .def("set_slice", &handles::set_slice)
         .def("sum", &sum)
         .def("norm", &norm)
         .def("extremum", &extremum)
