@@ -28,7 +28,8 @@ void uncount(void* data) {
 
 }  // namespace
 
-// The heap of the whole program; these are glibc's names for what it would be without them.
+// The heap of the whole program, of shared libraries too; these are glibc's names for what it would be without them.
+#pragma GCC visibility push(default)
 extern "C" {
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
@@ -53,6 +54,7 @@ void free(void* data) noexcept {
     __libc_free(data);
 }
 }
+#pragma GCC visibility pop
 
 namespace arges::test {
 

@@ -115,8 +115,8 @@ int agree(int local_exit, MPI_Comm comm) {
 }  // namespace
 
 #ifdef __SANITIZE_ADDRESS__
-// What a module of MPI allocated counts as leaked once the module is gone: they stay.
-extern "C" int dlclose(void*) noexcept { return 0; }
+// What a module of MPI allocated counts as leaked once the module is gone: they stay. Shared libraries call this one, too.
+extern "C" __attribute__((visibility("default"))) int dlclose(void*) noexcept { return 0; }
 #endif
 
 int main(int argc, char** argv) {
