@@ -120,6 +120,8 @@ void raise_interruption(const World& world) {
 NB_MODULE(_core, module) {
     using namespace arges::python;
     module.doc() = "The library behind the package arges; use the package.";
+    // Objects that are alive when the interpreter ends, held by another package for example, are no fault of the user's.
+    nanobind::set_leak_warnings(false);
     bind_errors(module);
     bind_world(module);
     bind_tensor(module);

@@ -154,6 +154,30 @@ def test_operators():
     check(np.multiply(a, y), a * b)
 
 
+def test_functions_of_numpy_take_tensors():
+    a, b = data((4, 5), "float64", 1), data((5, 3), "float64", 2)
+    A, B = tensor(a), tensor(b)
+    for found, wanted in [  # those that have a namesake give tensors
+        (np.sum(A), np.sum(a)), (np.sum(A, axis=1), np.sum(a, axis=1)), (np.mean(A, 0), np.mean(a, 0)), (np.max(A), np.max(a)),
+        (np.einsum("ij,jk", A, B, optimize=True), np.einsum("ij,jk", a, b)), (np.einsum("ij,jk->k", a, B), np.einsum("ij,jk->k", a, b)),
+        (np.tensordot(A, B, 1), np.tensordot(a, b, 1)), (np.concatenate([A, a]), np.concatenate([a, a])), (np.stack((a, A)), np.stack((a, a))),
+        (np.where(A > 0, A, 1.0), np.where(a > 0, a, 1.0)), (np.transpose(A), a.T), (np.reshape(A, (2, -1)), np.reshape(a, (2, -1))),
+        (np.zeros_like(A), np.zeros_like(a)), (np.argmax(A, axis=0), np.argmax(a, axis=0)), (np.sort(A), np.sort(a)), (np.round(A), np.round(a)),
+    ]:  # fmt: skip
+        check(found, wanted, exact=False)
+    for found, wanted in [  # others, and other arguments, NumPy's results
+        (np.std(A, ddof=1), np.std(a, ddof=1)), (np.amax(A), np.amax(a)), (np.where(A > 0), np.where(a > 0)), (np.cumsum(A), np.cumsum(a)),
+        (np.reshape(A, (2, 10), order="F"), np.reshape(a, (2, 10), order="F")), (np.linalg.norm(A), np.linalg.norm(a)), (np.dot(A, b), a @ b),
+        (np.shape(A), (4, 5)), (np.ndim(A), 2), (np.size(A), 20), (np.allclose(A, a, equal_nan=True), True), (np.array_equal(A, a), True),
+        (np.round(A, 2), np.round(a, 2)), (np.einsum("ij,jk", A, B, out=np.empty((4, 3))), a @ b),
+    ]:  # fmt: skip
+        assert not isinstance(found, arges.Tensor)
+        np.testing.assert_allclose(found, wanted)
+    assert np.result_type(A, 1j) == np.complex128 and not np.iscomplexobj(A)
+    check(tensor(a + 1j).imag, np.ones_like(a))
+    assert A.nbytes == a.nbytes
+
+
 def test_zeros_keep_their_sign():
     x = tensor(np.full((2, 1), -0.0))
     for found in (arges.squeeze(x), arges.broadcast_to(x, (2, 3)), x * arges.ones((2, 3)), arges.permute_dims(x), x[:, 0]):
@@ -552,6 +576,9 @@ WRONG = [
     lambda x, bad: arges.linalg.svd(x, rank="x" if bad else 2),
     lambda x, bad: arges.linalg.matrix_power(x[:, :3], "x" if bad else 2),
     lambda x, bad: arges.linalg.diagonal(x, offset="x" if bad else 0),
+    lambda x, bad: arges.einsum("ij->j", x, **{"otu" if bad else "order": "K"}),
+    lambda x, bad: arges.einsum("ij->j", x, out=np.zeros(4) if bad else arges.zeros(4)),
+    lambda x, bad: np.sum(x, axis=5 if bad else 1),
 ]
 
 
@@ -576,6 +603,7 @@ def test_errors_name_what_is_wrong():
         (lambda: x[[0], [1], [2]], IndexError, "3 indices"),
         (lambda: arges.concat([x, x.T]), ValueError, "concat of shapes"),
         (lambda: bool(x), ValueError, "12 elements"),
+        (lambda: arges.einsum("ij->j", x, otu=x), TypeError, "otu"),
     ):
         with pytest.raises(error, match=text):
             call()

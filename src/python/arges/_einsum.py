@@ -65,17 +65,30 @@ def parsed(subscripts: str, orders: list[int]) -> tuple[list[list[str]], list[st
     return [list(names) for names in operands], list(output)
 
 
-def einsum(*operands: Any, out: Tensor | None = None, dtype: Any = None, **ignored: Any) -> Tensor:
+# What other programs' functions of this name are told about the way to compute.
+_HINTS = {"backend", "casting", "memory_limit", "optimize", "order", "use_blas"}
+
+
+def einsum(*operands: Any, out: Tensor | None = None, dtype: Any = None, **hints: Any) -> Tensor:
     """Product of any number of tensors, as a new one. Collective.
 
     ``einsum("ijk,ja,ka->ia", X, A, B)``, or with lists of labels, ``einsum(X, [0, 1, 2], A, [1, 3], [0, 3])``. Without "->" the output has
     the labels that occur once, in alphabetical order. An ellipsis stands for further dimensions, which broadcast. Arrays of NumPy are taken
-    as tensors. Order, fusion and grid are chosen for the product as a whole, so that ``optimize`` and ``order`` are accepted and ignored.
+    as tensors. Order, fusion and grid are chosen for the product as a whole, so that ``optimize`` and other hints for NumPy and opt_einsum are
+    accepted and ignored.
     out: a tensor to write to. dtype: of the result.
     The result is sparse if all operands are, and has no symmetry. Raises InvalidArgument if labels and operands do not fit together.
     """
     world = world_of(operands)
-    handles, labels, output, number = world.agree(lambda: _prepared(operands, world, dtype))
+
+    def prepare() -> tuple[list[Any], list[list[str]], list[str], int | None]:
+        for name in hints.keys() - _HINTS:
+            raise TypeError(f"einsum() got an unexpected keyword argument '{name}'")
+        if out is not None and not isinstance(out, Tensor):
+            raise TypeError(f"einsum: out is a {type(out).__name__}, and must be a tensor")
+        return _prepared(operands, world, dtype)
+
+    handles, labels, output, number = world.agree(prepare)
     if out is None:
         result = _core.einsum(handles, labels, output)
         own = Tensor._of(result)

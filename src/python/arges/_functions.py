@@ -1,6 +1,14 @@
 """All functions of tensors, those of Python's array API standard (2023.12) and others."""
 
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable
+
+import numpy as np
+
 from . import _creation, _dtypes, _elementwise, _lines, _operators, _places, _products, _reductions, _shapes  # noqa: F401
+from . import _einsum
 from ._creation import *  # noqa: F403
 from ._dtypes import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
@@ -9,6 +17,46 @@ from ._places import *  # noqa: F403
 from ._products import *  # noqa: F403
 from ._reductions import *  # noqa: F403
 from ._shapes import *  # noqa: F403
+from ._tensor import Tensor
 
 _MODULES = (_creation, _dtypes, _elementwise, _lines, _places, _products, _reductions, _shapes)
 __all__ = [name for module in _MODULES for name in module.__all__]
+
+# NumPy's functions of arrays (ufuncs apart) that have a namesake here, of the same meaning.
+_NAMESAKES: dict[Any, Callable[..., Any]] = {
+    getattr(np, name): getattr(module, name)
+    for module in (_creation, _elementwise, _lines, _places, _products, _reductions, _shapes)
+    for name in module.__all__
+    if hasattr(np, name) and not isinstance(getattr(np, name), (np.ufunc, type)) and name != "linspace"
+} | {np.einsum: _einsum.einsum}
+# Those that ask for no elements.
+_OF_SHAPES_AND_TYPES = {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type}
+
+
+def _without_tensors(value: Any, array: Callable[[Tensor], np.ndarray]) -> Any:
+    """Arguments of a function, with arrays in the place of tensors."""
+    if isinstance(value, Tensor):
+        return array(value)
+    if type(value) in (list, tuple):
+        return type(value)(_without_tensors(v, array) for v in value)
+    if type(value) is dict:
+        return {k: _without_tensors(v, array) for k, v in value.items()}
+    return value
+
+
+def in_place_of_numpy(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """What a function of NumPy gives for tensors: that of its namesake, if it takes these arguments, else NumPy's own, for the full arrays,
+    which are gathered on every rank. Collective."""
+    own = _NAMESAKES.get(function)
+    if own is not None and not isinstance(options.get("out"), np.ndarray):
+        try:
+            inspect.signature(own).bind(*arguments, **options)
+        except TypeError:
+            pass
+        else:
+            return own(*arguments, **options)
+    if function in _OF_SHAPES_AND_TYPES:
+        arguments, options = _without_tensors((arguments, options), lambda a: np.broadcast_to(np.zeros((), a.dtype), a.shape))
+    else:
+        arguments, options = _without_tensors((arguments, options), np.asarray)
+    return function(*arguments, **options)

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._elementwise import apply, clip, conj
+from ._elementwise import apply, clip, conj, imag, real
 from ._lines import argmax, argmin, nonzero
 from ._places import reshape
 from ._products import matmul
@@ -70,6 +70,8 @@ Tensor.__matmul__ = lambda self, other: matmul(self, other)  # type: ignore[attr
 Tensor.__rmatmul__ = lambda self, other: matmul(other, self)  # type: ignore[attr-defined]
 Tensor.T = property(lambda self: permute_dims(self), doc="Dimensions reversed. Collective.")  # type: ignore[attr-defined]
 Tensor.mT = property(lambda self: matrix_transpose(self), doc="The last two dimensions exchanged. Collective.")  # type: ignore[attr-defined]
+Tensor.real = property(lambda self: real(self), doc="Real parts, as a new tensor. Collective.")  # type: ignore[attr-defined]
+Tensor.imag = property(lambda self: imag(self), doc="Imaginary parts, as a new tensor. Collective.")  # type: ignore[attr-defined]
 for _f in (sum, prod, max, min, any, all, mean, std, var, argmax, argmin, nonzero, conj, squeeze, take, clip):
     setattr(Tensor, _f.__name__, (lambda f: lambda self, *a, **k: f(self, *a, **k))(_f))
     getattr(Tensor, _f.__name__).__doc__ = _f.__doc__

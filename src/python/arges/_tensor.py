@@ -57,6 +57,11 @@ class Tensor:
         return result
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of the full tensor. Local."""
+        return self.size * self.dtype.itemsize
+
+    @property
     def dtype(self) -> np.dtype:
         """Element type, as NumPy's. Local."""
         return DTYPES[self._h.element]
@@ -176,6 +181,11 @@ class Tensor:
         if out is not None and not isinstance(out[0], Tensor):
             return NotImplemented
         return _functions.apply(ufunc, *inputs, out=None if out is None else out[0])
+
+    def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        from . import _functions
+
+        return _functions.in_place_of_numpy(function, arguments, options)
 
     def tolist(self) -> Any:
         """The elements as nested lists of numbers."""
