@@ -57,6 +57,44 @@ def apply(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtyp
 
 
 _OVER = {"all": 0, "any": 1}
+# Zero where one operand is, or where the first is, whatever the others are; infinite and undefined elements do not count.
+_ZERO_WITH_ANY = (np.multiply, np.logical_and, np.bitwise_and)
+_ZERO_WITH_FIRST = (np.divide, np.floor_divide, np.remainder, np.left_shift, np.right_shift)
+
+
+def elementwise(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtype: Any = None) -> Tensor:
+    """f of all elements, zeros where sparse operands store none: with a dense operand or out the result is dense, except for products and
+    quotients, else sparse. Sparse operands that are stretched count as dense. Raises InvalidArgument where f of zeros is not zero and all
+    operands are sparse. Collective."""
+    world = world_of((out, *operands))
+    tensors = [x if is_number(x) else asarray(x, world=world) for x in operands]
+    given = [isinstance(x, Tensor) and x.is_sparse for x in tensors]
+    if not builtins.any(given):
+        return apply(f, *tensors, out=out, dtype=dtype)
+    shape = world.agree(lambda: np.broadcast_shapes(*(x.shape for x in tensors if isinstance(x, Tensor))))
+    tensors = [x.to_dense() if is_sparse and x.shape != shape else x for x, is_sparse in zip(tensors, given)]
+    stored = [isinstance(x, Tensor) and x.is_sparse for x in tensors]
+    is_out_dense = isinstance(out, Tensor) and not out.is_sparse
+    if (
+        not is_out_dense
+        and builtins.any(stored)
+        and (f in _ZERO_WITH_ANY or (f in _ZERO_WITH_FIRST and stored[0] and isinstance(tensors[1], Tensor) and not given[1]))
+    ):
+        return apply(f, *tensors, out=out, dtype=dtype)
+    if is_out_dense or not builtins.all(is_stored for x, is_stored in zip(tensors, stored) if isinstance(x, Tensor)):
+        return apply(f, *(x.to_dense() if is_stored else x for x, is_stored in zip(tensors, stored)), out=out, dtype=dtype)
+
+    def check() -> None:
+        with np.errstate(all="ignore"):
+            value = np.asarray(f(*(np.zeros(1, x.dtype) if isinstance(x, Tensor) else x for x in tensors))).item()
+        if value != 0:
+            raise _core.InvalidArgument(
+                f"{getattr(f, '__name__', 'the function')} gives {value} where sparse operands store nothing, so that its result is not sparse; "
+                "use to_dense(), or arges.apply(), which takes stored elements only"
+            )
+
+    world.agree(check)
+    return apply(f, *tensors, out=out, dtype=dtype, over="any")
 
 
 def _found_type(f: Callable[..., Any], operands: Sequence[Any]) -> np.dtype:
@@ -108,7 +146,7 @@ def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def _unary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any], Tensor]:
     def function(x: Any, /) -> Tensor:
-        return apply(ufunc, x)
+        return elementwise(ufunc, x)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"numpy.{name} of each element, as a new tensor. Collective. Raises TypeError for types that it does not take."
@@ -117,7 +155,7 @@ def _unary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any], Tensor]:
 
 def _binary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any, Any], Tensor]:
     def function(x1: Any, x2: Any, /) -> Tensor:
-        return apply(ufunc, x1, x2)
+        return elementwise(ufunc, x1, x2)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"numpy.{name} element by element, as a new tensor; shapes and types as NumPy's. Collective."
@@ -194,20 +232,20 @@ def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
     own = asarray(x, world=world_of((x, min, max)))
     result = own
     if min is not None:
-        result = apply(lambda a, b: np.where(a < b, b, a).astype(own.dtype), result, min, dtype=own.dtype)
+        result = elementwise(lambda a, b: np.where(a < b, b, a).astype(own.dtype), result, min, dtype=own.dtype)
     if max is not None:
-        result = apply(lambda a, b: np.where(a > b, b, a).astype(own.dtype), result, max, dtype=own.dtype)
+        result = elementwise(lambda a, b: np.where(a > b, b, a).astype(own.dtype), result, max, dtype=own.dtype)
     return result.copy() if result is own else result
 
 
 def where(condition: Any, x1: Any, x2: Any, /) -> Tensor:
     """Elements of x1 where a condition is true, else those of x2. Collective."""
-    return apply(np.where, condition, x1, x2)
+    return elementwise(np.where, condition, x1, x2)
 
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> Tensor:
     """numpy.isclose element by element. Collective."""
-    return apply(lambda x, y: np.isclose(x, y, rtol=rtol, atol=atol), a, b)
+    return elementwise(lambda x, y: np.isclose(x, y, rtol=rtol, atol=atol), a, b)
 
 
 __all__ = [*_UNARY, *_BINARY, "apply", "conj", "real", "imag", "clip", "where", "isclose"]

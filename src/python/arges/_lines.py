@@ -9,7 +9,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 import numpy as np
 
 from ._creation import full
-from ._elementwise import apply
+from ._elementwise import elementwise
 from ._places import _axes, _indices, _keys_of, _number, _raise, _require_dense, reshape
 from ._reductions import _require_elements, _sum_type, max, min
 from ._shapes import concat, diff
@@ -106,7 +106,7 @@ def _extremal_index(x: Any, axis: Any, keepdims: bool, extremum: Callable[..., T
     numbers = from_function(shape, lambda *i: _number(i, shape), int64, world=own.world)
     best = extremum(own, axis=place, keepdims=True)
     none = np.iinfo(np.int64).max
-    found = apply(lambda a, b, i: np.where((a == b) | (a != a), i, none), own, best, numbers, dtype=int64)
+    found = elementwise(lambda a, b, i: np.where((a == b) | (a != a), i, none), own, best, numbers, dtype=int64)
     return min(found, axis=place, keepdims=keepdims)
 
 
@@ -243,7 +243,7 @@ def nonzero(x: Any, /) -> tuple[Tensor, ...]:
     own = asarray(x)
     own.world.agree(lambda: None if own.ndim else _raise(ValueError("nonzero of a tensor of order 0")))
     _require_dense(own, "nonzero")
-    found = _true_places(apply(lambda a: a != 0, own))
+    found = _true_places(elementwise(lambda a: a != 0, own))
     return tuple(_joined(own.world, index) for index in _indices(found, own.shape))
 
 
@@ -275,6 +275,7 @@ def unique_all(x: Any, /) -> UniqueAll:
     all distinct. Collective."""
     own = asarray(x)
     world = own.world
+    _require_dense(own, "distinct elements")
     flat = reshape(own, (-1,))
     first, values, numbers = _ordered(flat, 0, False)
     in_order = zeros(flat.shape, flat.dtype, world=world)

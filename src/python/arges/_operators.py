@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._elementwise import apply, clip, conj, imag, real
+from ._elementwise import elementwise, clip, conj, imag, real
 from ._lines import argmax, argmin, nonzero
 from ._places import reshape
 from ._products import matmul
@@ -33,21 +33,21 @@ def _operator(ufunc: np.ufunc, symbol: str, is_reflected: bool = False) -> Calla
     def method(self: Tensor, other: Any) -> Any:
         if not _takes(self, other, symbol):
             return NotImplemented
-        return apply(ufunc, other, self) if is_reflected else apply(ufunc, self, other)
+        return elementwise(ufunc, other, self) if is_reflected else elementwise(ufunc, self, other)
 
     return method
 
 
 def _in_place(ufunc: np.ufunc, symbol: str) -> Callable[[Tensor, Any], Any]:
     def method(self: Tensor, other: Any) -> Any:
-        return apply(ufunc, self, other, out=self) if _takes(self, other, symbol) else NotImplemented
+        return elementwise(ufunc, self, other, out=self) if _takes(self, other, symbol) else NotImplemented
 
     return method
 
 
 def _comparison(ufunc: np.ufunc) -> Callable[[Tensor, Any], Any]:
     def method(self: Tensor, other: Any) -> Any:
-        return apply(ufunc, self, other) if is_number(other) or isinstance(other, (Tensor, np.ndarray)) else NotImplemented
+        return elementwise(ufunc, self, other) if is_number(other) or isinstance(other, (Tensor, np.ndarray)) else NotImplemented
 
     return method
 
@@ -64,7 +64,7 @@ for _symbol, _f in {
 }.items():  # fmt: skip
     setattr(Tensor, f"__{_symbol}__", _comparison(_f))
 for _symbol, _f in {"neg": np.negative, "pos": np.positive, "abs": np.abs, "invert": np.invert}.items():
-    setattr(Tensor, f"__{_symbol}__", lambda self, f=_f: apply(f, self))
+    setattr(Tensor, f"__{_symbol}__", lambda self, f=_f: elementwise(f, self))
 Tensor.__hash__ = object.__hash__  # type: ignore[assignment]
 Tensor.__matmul__ = lambda self, other: matmul(self, other)  # type: ignore[attr-defined]
 Tensor.__rmatmul__ = lambda self, other: matmul(other, self)  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _core
-from ._tensor import Tensor, asarray, zeros
+from ._tensor import Tensor, asarray, sparse, zeros
 
 
 def _axes(ndim: int, axis: Any) -> tuple[int, ...]:
@@ -66,6 +66,17 @@ def _rearranged(
     return result
 
 
+def _stored(x: Tensor) -> tuple[list[np.ndarray], np.ndarray]:
+    """Indices and values of what a sparse tensor stores, each rank its own, without symmetry. Collective."""
+    indices, values = x.with_symmetry(None).coo()
+    return list(indices), values
+
+
+def _sparse_of(x: Tensor, shape: Sequence[int], indices: Sequence[np.ndarray], values: np.ndarray) -> Tensor:
+    """A sparse tensor in the world of x, of distinct elements, each rank's own. Collective."""
+    return sparse(shape, indices, values, values.dtype, duplicates="keep_first", world=x.world)
+
+
 def _require_dense(x: Tensor, what: str) -> None:
     def check() -> None:
         if x.is_sparse:
@@ -98,7 +109,12 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         return tuple(wanted)
 
     wanted = own.world.agree(prepare)
-
+    if own.is_sparse:
+        own.world.agree(
+            lambda: _raise(_core.Unsupported(f"reshape of {own.size} elements; 2^63 are too many")) if own.size >= 2**63 else None
+        )
+        indices, values = _stored(own)
+        return _sparse_of(own, wanted, _indices(_number(indices, own.shape), wanted), values)
     return _rearranged(own, wanted, lambda array: array.reshape(wanted), lambda *i: _indices(_number(i, wanted), own.shape))
 
 

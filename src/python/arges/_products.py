@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._einsum import einsum
-from ._elementwise import apply
+from ._elementwise import elementwise
 from ._places import _axes
 from ._reductions import sum
 from ._tensor import Tensor, asarray, world_of
@@ -82,7 +82,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
         return np.result_type(a.dtype, b.dtype)
 
     common = world.agree(prepare)
-    return sum(apply(lambda x, y: np.conj(x) * y, a, b), axis=axis, dtype=common)
+    return sum(elementwise(lambda x, y: np.conj(x) * y, a, b), axis=axis, dtype=common)
 
 
 __all__ = ["tensordot", "matmul", "vecdot"]

@@ -8,7 +8,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._elementwise import apply, isclose
+from ._elementwise import apply, elementwise
 from ._places import _axes, reshape
 from ._tensor import Tensor, asarray, zeros
 from ._types import DTYPES, bool_, complex128, float64, int64, type_number
@@ -16,7 +16,7 @@ from ._types import DTYPES, bool_, complex128, float64, int64, type_number
 
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
     """True if all elements are close, as numpy.allclose says. Collective."""
-    return bool(all(isclose(a, b, rtol, atol)))
+    return not any(elementwise(lambda x, y: ~np.isclose(x, y, rtol=rtol, atol=atol), a, b))
 
 
 def _reduced(x: Tensor, axis: Any, keepdims: bool, reduce: Callable[[Tensor, list[str], list[str]], Tensor]) -> Tensor:
@@ -37,6 +37,15 @@ def _over(algebra: str, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
         return result
 
     return _reduced(x, axis, keepdims, reduce)
+
+
+def _with_zeros(f: Callable[[np.ndarray], Any], found: Tensor, x: Tensor, axis: Any, keepdims: bool) -> Tensor:
+    """What was found over the elements that a sparse tensor stores, f of it where it lacks some, which are zeros."""
+    if not x.is_sparse:
+        return found
+    stored = sum(apply(lambda a: np.ones(a.shape, np.int64), x), axis=axis, keepdims=keepdims)
+    count = _count(x, axis)
+    return elementwise(lambda a, n: np.where(n < count, f(a), a), found, stored, dtype=found.dtype)
 
 
 def _sum_type(x: Tensor, dtype: Any) -> np.dtype:
@@ -62,7 +71,7 @@ def sum(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fals
 def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Product over some axes, or all. Collective. Raises InvalidArgument for a product that is not within a given type of integers."""
     own, wanted = _widened(x, dtype)
-    return _over("product", own, axis, keepdims).astype(wanted, copy=False)
+    return _with_zeros(lambda a: a * 0, _over("product", own, axis, keepdims), own, axis, keepdims).astype(wanted, copy=False)
 
 
 def _require_elements(x: Tensor, axis: Any, what: str) -> None:
@@ -79,31 +88,36 @@ def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Largest element over some axes, or all; NaN where there is one. Collective."""
     own = asarray(x)
     _require_elements(own, axis, "max")
-    return _over("max_plus", own, axis, keepdims).astype(own.dtype, copy=False)
+    return _with_zeros(lambda a: np.maximum(a, 0), _over("max_plus", own, axis, keepdims), own, axis, keepdims).astype(
+        own.dtype, copy=False
+    )
 
 
 def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Smallest element over some axes, or all; NaN where there is one. Collective."""
     own = asarray(x)
     _require_elements(own, axis, "min")
-    return _over("min_plus", own, axis, keepdims).astype(own.dtype, copy=False)
+    return _with_zeros(lambda a: np.minimum(a, 0), _over("min_plus", own, axis, keepdims), own, axis, keepdims).astype(
+        own.dtype, copy=False
+    )
 
 
 def any(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """True where an element along some axes is not zero. Collective."""
     own = asarray(x)
-    own = own.astype(bool_, copy=False) if own.dtype.kind != "c" else apply(lambda a: a != 0, own)
+    own = own.astype(bool_, copy=False) if own.dtype.kind != "c" else elementwise(lambda a: a != 0, own)
     return _reduced(own, axis, keepdims, lambda a, labels, left: Tensor._of(_core.einsum([a._h], [labels], left)))
 
 
 def all(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """True where no element along some axes is zero. Collective."""
-    return apply(np.logical_not, any(apply(np.logical_not, asarray(x)), axis=axis, keepdims=keepdims))
+    own = asarray(x)
+    return elementwise(np.equal, count_nonzero(own, axis=axis, keepdims=keepdims), _count(own, axis))
 
 
 def count_nonzero(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Number of elements that are not zero. Collective."""
-    return sum(apply(lambda a: a != 0, asarray(x)), axis=axis, keepdims=keepdims)
+    return sum(elementwise(lambda a: a != 0, asarray(x)), axis=axis, keepdims=keepdims)
 
 
 def _count(x: Tensor, axis: Any) -> int:
@@ -129,14 +143,14 @@ def var(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool 
     """Variance over some axes, or all: squared differences from the mean, divided by their number minus correction. Collective."""
     own = asarray(x)
     difference = own - mean(own, axis=axis, keepdims=True)
-    squares = apply(lambda a: (a * np.conj(a)).real if a.dtype.kind == "c" else a * a, difference)
+    squares = elementwise(lambda a: (a * np.conj(a)).real if a.dtype.kind == "c" else a * a, difference)
     count = _count(own, axis) - correction
     return sum(squares, axis=axis, keepdims=keepdims) * _inverse(count)
 
 
 def std(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Root of var(). Collective."""
-    return apply(np.sqrt, var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return elementwise(np.sqrt, var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 __all__ = ["sum", "prod", "max", "min", "any", "all", "count_nonzero", "mean", "var", "std", "allclose"]

@@ -8,10 +8,10 @@ from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
-from ._elementwise import apply
+from ._elementwise import elementwise
 from ._lines import _joined, _true_places
 from ._places import _indices, _keys_of, _rearranged, _require_dense, _without, reshape
-from ._shapes import broadcast_to
+from ._shapes import _outer, broadcast_to
 from ._tensor import Tensor, asarray
 from ._types import bool_
 
@@ -23,6 +23,7 @@ class _Selection(NamedTuple):
     key: tuple[Any, ...]
     ranges: tuple[list[int], list[int]] | None  # begins and ends, where each dimension is cut to a range
     gone: list[int]  # dimensions that integers select from
+    lists: Callable[[], list[np.ndarray | None]] | None  # indices in each dimension (None: all), where lists do not go together
     source: Callable[..., list[Any]]  # the indices in x for indices in the selection
 
 
@@ -106,12 +107,25 @@ def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
         is_range = builtins.all(step == 1 for _, step, _ in cuts)
         ranges = ([begin for begin, _, _ in cuts], [begin + count for begin, _, count in cuts]) if is_range else None
         wide: tuple[int, ...] = ()
+        is_outer = True
     else:
         # Lists of indices go together, as in NumPy: in the place of the first, or in front where others lie between them.
         ranges = None
         wide = np.broadcast_shapes(*(rule.shape for rule in rules if isinstance(rule, np.ndarray)))
-        front = front if listed[-1] - listed[0] == len(listed) - 1 else 0
+        is_adjacent = listed[-1] - listed[0] == len(listed) - 1
+        is_outer = is_adjacent and builtins.sum(isinstance(rule, np.ndarray) for rule in rules) == 1
+        front = front if is_adjacent else 0
         shape[front:front] = wide
+
+    def lists() -> list[np.ndarray | None]:
+        result: list[np.ndarray | None] = []
+        for rule, length in zip(rules, extents):
+            if isinstance(rule, tuple):
+                start, step, count, _ = rule
+                result.append(None if (start, step, count) == (0, 1, length) else start + step * np.arange(count))
+            else:
+                result.append(np.atleast_1d(rule).ravel())
+        return result
 
     def source(*indices: np.ndarray) -> list[Any]:
         result = []
@@ -125,7 +139,7 @@ def _selection(extents: tuple[int, ...], key: Any) -> _Selection:
                 result.append(np.broadcast_to(rule, wide)[tuple(indices[front : front + len(wide)])])
         return result
 
-    return _Selection(tuple(shape), tuple(keys), ranges, gone, source)
+    return _Selection(tuple(shape), tuple(keys), ranges, gone, lists if is_outer else None, source)
 
 
 def _agreed_selection(x: Tensor, key: Any) -> _Selection:
@@ -160,10 +174,11 @@ def selected(x: Tensor, key: Any) -> Tensor:
         part = _masked(x, key)
         return _rearranged(x, part.shape, lambda array: array[part.mask.numpy()], part.source)
     wanted = _agreed_selection(x, key)
+    if x.is_sparse and wanted.lists is not None and (wanted.ranges is None or builtins.any(k is None for k in wanted.key)):
+        result = _outer(x, wanted.lists())
+        return result if result.shape == wanted.shape else reshape(result, wanted.shape)
     if wanted.ranges is None or x.ndim == 0:
         return _rearranged(x, wanted.shape, lambda array: array[wanted.key], wanted.source)
-    if builtins.any(k is None for k in wanted.key):
-        _require_dense(x, "a selection with None")
     result = Tensor._of(x._h.slice(*wanted.ranges))
     if result.shape == wanted.shape:
         return result
@@ -180,7 +195,7 @@ def set_selected(x: Tensor, key: Any, value: Any) -> None:
         if own.ndim == 0:
             mask = asarray(key, world=x.world)
             wide = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
-            apply(lambda keep, new, old: np.where(keep, new.astype(old.dtype), old), wide, own, x, out=x)
+            elementwise(lambda keep, new, old: np.where(keep, new.astype(old.dtype), old), wide, own, x, out=x)
             return
         part: Any = _masked(x, key)
     else:

@@ -9,8 +9,8 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _core
-from ._elementwise import _labels, apply
-from ._places import _axes, _indices, _keys_of, _raise, _rearranged, _without, reshape
+from ._elementwise import _labels, apply, elementwise
+from ._places import _axes, _indices, _keys_of, _raise, _rearranged, _sparse_of, _stored, _without, reshape
 from ._tensor import Tensor, asarray, from_function, world_of, zeros
 from ._types import bool_
 from .statements import Indexed, repeated
@@ -131,6 +131,15 @@ def concat(arrays: Sequence[Any], /, axis: int | None = 0) -> Tensor:
         return np.result_type(*(x.dtype for x in tensors)), place
 
     common, place = world.agree(prepare)
+    if builtins.all(x.is_sparse for x in tensors):
+        parts = [_stored(x.astype(common, copy=False)) for x in tensors]
+        begins = np.cumsum([0, *(x.shape[place] for x in tensors)])
+        for (indices, _), begin in zip(parts, begins):
+            indices[place] = indices[place] + begin
+        shape = (*tensors[0].shape[:place], int(begins[-1]), *tensors[0].shape[place + 1 :])
+        modes = [np.concatenate(mode) for mode in zip(*(indices for indices, _ in parts))]
+        return _sparse_of(tensors[0], shape, modes, np.concatenate([values for _, values in parts]))
+    tensors = [x.to_dense() if x.is_sparse else x for x in tensors]
     return Tensor._of(_core.concatenated(place, [x.astype(common, copy=False)._h for x in tensors]))
 
 
@@ -159,6 +168,21 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
 def _outer(x: Tensor, places: Sequence[np.ndarray | None]) -> Tensor:
     """Elements at lists of indices of each dimension; None: all."""
     shape = [n if own is None else len(own) for n, own in zip(x.shape, places)]
+
+    if x.is_sparse:
+        indices, values = _stored(x)
+        for d, own in enumerate(places):
+            if own is None:
+                continue
+            # Where each stored element's index stands in the list: nowhere, once or more often.
+            order = np.argsort(own, kind="stable")
+            first, last = (np.searchsorted(own[order], indices[d], side) for side in ("left", "right"))
+            times = last - first
+            rows = np.repeat(np.arange(len(values)), times)
+            place = order[first[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)]
+            values = values[rows]
+            indices = [place if e == d else index[rows] for e, index in enumerate(indices)]
+        return _sparse_of(x, shape, indices, values)
 
     def on_array(array: np.ndarray) -> np.ndarray:
         for d, own in enumerate(places):
@@ -304,7 +328,7 @@ def diff(x: Any, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: 
     result = concat(ends, axis=place) if len(ends) > 1 else own.copy()
     front = (slice(None),) * place
     for _ in range(n):
-        result = apply(
+        result = elementwise(
             np.not_equal if result.dtype == bool_ else np.subtract, result[(*front, slice(1, None))], result[(*front, slice(-1))]
         )
     return result

@@ -172,6 +172,7 @@ class Tensor:
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         from . import _functions
+        from ._elementwise import elementwise
 
         out = options.pop("out", None)
         if method != "__call__" or options or ufunc.nout != 1:
@@ -180,7 +181,7 @@ class Tensor:
             return _functions.matmul(*inputs) if ufunc is np.matmul and out is None else NotImplemented
         if out is not None and not isinstance(out[0], Tensor):
             return NotImplemented
-        return _functions.apply(ufunc, *inputs, out=None if out is None else out[0])
+        return elementwise(ufunc, *inputs, out=None if out is None else out[0])
 
     def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
         from . import _functions

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _core
 from . import _functions as f
+from ._elementwise import elementwise
 from ._places import _axes
 from ._shapes import _everywhere
 from ._tensor import Tensor, asarray, world_of, zeros
@@ -373,15 +374,15 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """Norms of vectors along some axes, or of all elements."""
-    size = f.apply(np.abs, _floating(x))
+    size = elementwise(np.abs, _floating(x))
     if ord == np.inf:
         return f.max(size, axis=axis, keepdims=keepdims)
     if ord == -np.inf:
         return f.min(size, axis=axis, keepdims=keepdims)
     if ord == 0:
         return f.count_nonzero(size, axis=axis, keepdims=keepdims).astype(size.dtype)
-    power = f.sum(f.apply(lambda a: a**ord, size, dtype=size.dtype), axis=axis, keepdims=keepdims)
-    return f.apply(lambda a: a ** (1 / ord), power, dtype=size.dtype)
+    power = f.sum(elementwise(lambda a: a**ord, size, dtype=size.dtype), axis=axis, keepdims=keepdims)
+    return elementwise(lambda a: a ** (1 / ord), power, dtype=size.dtype)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tensor:
@@ -402,7 +403,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tenso
         kept = values.sum(axis=-1) if ord == "nuc" else values.max(axis=-1, initial=0) if ord == 2 else values.min(axis=-1)
         result = asarray(np.asarray(kept), world=own.world)
     else:
-        sums = f.sum(f.apply(np.abs, own), axis=-2 if abs(ord) == 1 else -1)
+        sums = f.sum(elementwise(np.abs, own), axis=-2 if abs(ord) == 1 else -1)
         result = (f.max if ord > 0 else f.min)(sums, axis=-1)
     return f.reshape(result, (*result.shape, 1, 1)) if keepdims else result
 
@@ -438,6 +439,8 @@ def outer(x1: Any, x2: Any, /) -> Tensor:
             raise _core.InvalidArgument(f"outer of tensors of orders {a.ndim} and {b.ndim}; both must be vectors")
 
     world.agree(check)
+    if a.is_sparse and b.is_sparse:
+        return Tensor._of(_core.einsum([a._h, b._h], [["i"], ["j"]], ["i", "j"]))
     return f.reshape(a, (-1, 1)) * f.reshape(b, (1, -1))
 
 
