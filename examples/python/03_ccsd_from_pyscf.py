@@ -18,6 +18,6 @@ own.conv_tol = 1e-10
 own.run()
 reference = own.e_tot + own.ccsd_t()
 if arges.default_world().rank == 0:
-    print(f"on 16 ranks each would need {forecast['forecast_memory_bytes'] / 1e6:.1f} MB")
+    print(f"on 16 ranks each would need {forecast.memory_bytes / 1e6:.1f} MB")
     print(f"CCSD(T) {found.e_tot:.9f} hartree, PySCF {reference:.9f}, {found.report['iterations']} iterations")
 assert abs(found.e_tot - reference) < 1e-7

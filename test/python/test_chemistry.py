@@ -83,4 +83,8 @@ def test_errors_progress_and_plans():
     with pytest.raises(arges.InvalidArgument, match="missing"):
         arges.cc.rccsd("missing.fcidump")
     plan = arges.cc.plan("rccsd", 120, 20, ranks=64)
-    assert plan["forecast_memory_bytes"] > 0 and plan["forecast_seconds"]["iteration"] > 0
+    assert plan.memory_bytes > 0 and plan.seconds["iteration"] > 0 and plan.ranks == 64 and "bytes" in plan._repr_html_()
+    with pytest.raises(TypeError, match="mean field of PySCF"):
+        arges.cc.rccsd(3)
+    with pytest.raises(arges.InvalidArgument, match="kernel"):
+        arges.cc.rccsd(scf.RHF(mf.mol))

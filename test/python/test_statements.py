@@ -6,7 +6,7 @@ from conftest import array, close, seeds
 
 import arges
 from arges._types import DTYPES
-from arges.statements import repeated, summed, where_not_stored, where_stored
+from arges import statements
 
 NUMBERS = [d for d in DTYPES if d.kind != "b"]
 
@@ -103,13 +103,13 @@ def test_sparse_statements(seed):
     assert C.is_sparse
     close(C.numpy(), a @ b)
     P = arges.sparse((5, 4), [[0, 2], [1, 3]], [1.0, 1.0], duplicates="keep_first")
-    P["ik"] = where_stored(P["ik"], A["ij"] * B["jk"])
+    P["ik"] = statements.where(P["ik"], A["ij"] * B["jk"])
     mask = np.zeros((5, 4))
     mask[0, 1] = mask[2, 3] = 1
     close(P.numpy(), (a @ b) * mask)
     Q = arges.sparse((5, 4))
     stored = arges.sparse((5, 4), [[0], [1]], [1.0], duplicates="keep_first")
-    Q["ik"] = where_not_stored(stored["ik"], A["ij"] * B["jk"])
+    Q["ik"] = statements.where_not(stored["ik"], A["ij"] * B["jk"])
     mask = np.ones((5, 4))
     mask[0, 1] = 0
     close(Q.numpy(), (a @ b) * mask)
@@ -207,7 +207,7 @@ def test_labels_that_may_be_mistyped():
     A, C = arges.random((3, 4)), arges.zeros((3, 5))
     with pytest.raises(arges.InvalidArgument):
         C["ij"] = A["ik"]
-    C["ij"] = repeated("j", summed("k", A["ik"]))
+    C["ij"] = statements.broadcast("j", statements.sum("k", A["ik"]))
     close(C.numpy(), np.repeat(A.numpy().sum(axis=1)[:, None], 5, axis=1))
     with pytest.raises(TypeError, match="label it"):
         C["ij"] = 2 * A["ij"] + A

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._places import reshape
 from ._shapes import _offset, broadcast_to
-from ._tensor import Tensor, asarray, from_function, world_of, zeros
+from ._tensor import Tensor, asarray, from_function, world_of, sparse, zeros
 from ._types import bool_, complex128, float64, int64, number
 from ._world import World, default_world
 
@@ -35,9 +35,10 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: str | None =
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Zeros in the shape, type and world of x. Collective."""
+    """Zeros in the shape, type and world of x; sparse if x is. Collective."""
     own = asarray(x)
-    return zeros(own.shape, own.dtype if dtype is None else dtype, world=own.world)
+    make = sparse if own.is_sparse else zeros
+    return make(own.shape, dtype=own.dtype if dtype is None else dtype, world=own.world)
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
@@ -47,12 +48,14 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Te
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
     """Ones in the shape, type and world of x. Collective."""
-    return zeros_like(x, dtype=dtype).fill(1)
+    return full_like(x, 1, dtype=dtype)
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: str | None = None) -> Tensor:
     """One value everywhere in the shape, type and world of x. Collective."""
-    return zeros_like(x, dtype=dtype).fill(fill_value.item() if isinstance(fill_value, Tensor) else fill_value)
+    own = asarray(x)
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    return zeros(own.shape, own.dtype if dtype is None else dtype, world=own.world).fill(value)
 
 
 def eye(

@@ -17,7 +17,7 @@ from ._types import float64
 Progress = Callable[[dict[str, Any]], None]
 
 
-@dataclass
+@dataclass(repr=False)
 class CpModel:
     """X(i, j, k, ...) is close to the sum over r of weights[r] A(i, r) B(j, r) C(k, r) ..."""
 
@@ -53,11 +53,14 @@ class CpModel:
         text = ",".join(f"{c}z" for c in letters) + ",z->" + letters
         return np.einsum(text, *self.factors, self.weights, optimize=True)
 
+    def __repr__(self) -> str:
+        return f"arges.CpModel(shape {self.shape}, rank {self.rank}, {_line(self.report)})"
+
     def _repr_html_(self) -> str:
         return _table({"modes": " x ".join(map(str, self.shape)), "components": self.rank} | _short(self.report))
 
 
-@dataclass
+@dataclass(repr=False)
 class TuckerModel:
     """X(i, j, k, ...) is close to the sum over (a, b, c, ...) of core(a, b, c, ...) A(i, a) B(j, b) C(k, c) ..."""
 
@@ -83,12 +86,20 @@ class TuckerModel:
         text = inner + "," + ",".join(o + i for i, o in zip(inner, outer)) + "->" + outer
         return einsum(text, self.core, *(f.astype(self.core.dtype) for f in self.factors))
 
+    def __repr__(self) -> str:
+        return f"arges.TuckerModel(shape {tuple(len(f) for f in self.factors)}, ranks {self.ranks}, {_line(self.report)})"
+
     def _repr_html_(self) -> str:
         return _table({"core": " x ".join(map(str, self.ranks))} | _short(self.report))
 
 
 def _short(report: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in report.items() if isinstance(value, (int, float, str, bool))}
+
+
+def _line(report: dict[str, Any]) -> str:
+    shown = {key: value for key, value in _short(report).items() if key in ("fit", "rmse", "iterations")}
+    return ", ".join(f"{key} {value:.6g}" for key, value in shown.items())
 
 
 def _table(rows: dict[str, Any]) -> str:
@@ -211,7 +222,7 @@ def complete(
 
 def tucker(
     tensor: Any,
-    ranks: Sequence[int] | None = None,
+    ranks: int | Sequence[int] | None = None,
     *,
     relative_error: float = 0,
     method: str = "auto",
@@ -222,13 +233,13 @@ def tucker(
 ) -> TuckerModel:
     """A Tucker decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
-    ranks: shape of the core; without, as small as relative_error allows (dense tensors): |X - model| <= relative_error |X|.
+    ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows (dense tensors): |X - model| <= relative_error |X|.
     method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, compression, forecast_bytes.
     """
     own = _real(tensor)
     options = own.world.agree(
         lambda: dict(
-            ranks=[int(r) for r in ranks or ()], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
+            ranks=[int(r) for r in ([ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ())], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
             max_iterations=int(max_iterations), tolerance=float(tolerance), seed=int(seed),
         )
     )  # fmt: skip

@@ -13,7 +13,7 @@ from ._elementwise import _labels, apply, elementwise
 from ._places import _axes, _indices, _keys_of, _raise, _rearranged, _sparse_of, _stored, _without, reshape
 from ._tensor import Tensor, asarray, from_function, world_of, zeros
 from ._types import bool_
-from .statements import Indexed, repeated
+from .statements import Indexed, broadcast
 
 
 def permute_dims(x: Tensor, /, axes: Sequence[int] | None = None) -> Tensor:
@@ -101,7 +101,7 @@ def broadcast_to(x: Tensor, /, shape: Sequence[int]) -> Tensor:
     result = zeros(wanted, own.dtype, world=own.world)
     missing = [label for label in target if label not in labels[0]]
     source = Indexed(tensor, labels[0])
-    Indexed(result, target).assign(repeated(missing, source) if missing else source)
+    Indexed(result, target).assign(broadcast(missing, source) if missing else source)
     return result
 
 

@@ -39,6 +39,22 @@ class Energies:
 
 
 @dataclass
+class Forecast:
+    """What a calculation will take, per rank."""
+
+    method: str
+    ranks: int
+    memory_bytes: int  #: the most that a rank holds at once
+    seconds: dict[str, float]  #: of "preparation", an "iteration", "triples"
+
+    def _repr_html_(self) -> str:
+        rows = {"ranks": str(self.ranks), "memory of a rank": f"{self.memory_bytes:,} bytes"}
+        rows |= {name: f"{seconds:.3g} s" for name, seconds in self.seconds.items() if seconds > 0}
+        cells = (f"<tr><th style='text-align:left'>{html.escape(k)}</th><td>{v}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>{html.escape(self.method)}</caption>" + "".join(cells) + "</table>"
+
+
+@dataclass
 class Integrals:
     """A Hamiltonian over real orthonormal orbitals, occupied ones first. Energies in hartree.
 
@@ -104,6 +120,10 @@ def _given(integrals: Integrals) -> dict[str, Any]:
 
 def integrals_of(mf: Any) -> Integrals:
     """The integrals over the orbitals of a mean field of PySCF: RHF, ROHF or UHF, in memory. Local."""
+    if not all(hasattr(mf, name) for name in ("mol", "mo_coeff", "mo_occ", "get_hcore")):
+        raise TypeError(f"{type(mf).__name__} where a mean field of PySCF, arges.cc.Integrals or the name of a file is expected")
+    if mf.mo_coeff is None:
+        raise _core.InvalidArgument("a mean field without orbitals; call its kernel() first")
     from pyscf import ao2mo
 
     mol = mf.mol
@@ -172,15 +192,15 @@ def run(
 
 def plan(
     method: str, orbitals: int, electrons: int, *, ms2: int = 0, unrestricted: bool = False, ranks: int = 1, world: World | None = None
-) -> dict[str, Any]:
-    """Forecasts of memory (bytes on a rank) and time (seconds) of a calculation on any number of ranks, without integrals. Collective."""
+) -> Forecast:
+    """Memory and time that a calculation takes on any number of ranks, without integrals. Collective."""
     own = world or default_world()
     header = dict(orbitals=int(orbitals), electrons=int(electrons), ms2=int(ms2), unrestricted=bool(unrestricted))
     options = dict(
         method=method, max_iterations=100, tolerance=1e-8, diis_vectors=8, frozen_core=0, frozen_virtuals=0, checkpoint="", restart=False
     )
     found = _core.plan_coupled_cluster(own._w, header, options, int(ranks))
-    return {key: found[key] for key in ("forecast_memory_bytes", "forecast_seconds", "ranks")}
+    return Forecast(method, found["ranks"], found["forecast_memory_bytes"], found["forecast_seconds"])
 
 
 def mp2(source: Any, **options: Any) -> Energies:

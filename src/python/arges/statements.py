@@ -169,22 +169,22 @@ def canonical(right: Expression) -> Expression:
     return _projected(right, 3)
 
 
-def repeated(labels: Any, right: Expression) -> Expression:
+def broadcast(labels: Any, right: Expression) -> Expression:
     """Says that an expression is meant to be repeated along labels of the output that it does not have."""
     return Expression(lambda: right._build().vouched(labels, False), right._world)
 
 
-def summed(labels: Any, right: Expression) -> Expression:
+def sum(labels: Any, right: Expression) -> Expression:
     """Says that labels are meant to be summed over though they occur only once."""
     return Expression(lambda: right._build().vouched(labels, True), right._world)
 
 
-def where_stored(mask: Indexed, right: Expression) -> Expression:
+def where(mask: Indexed, right: Expression) -> Expression:
     """An expression at the elements that a sparse tensor stores: products are formed there only."""
     return Expression(lambda: right._build().masked(mask.tensor._h, mask.labels, False), right._world)
 
 
-def where_not_stored(mask: Indexed, right: Expression) -> Expression:
+def where_not(mask: Indexed, right: Expression) -> Expression:
     """An expression with a sparse factor at the elements that a sparse tensor does not store."""
     return Expression(lambda: right._build().masked(mask.tensor._h, mask.labels, True), right._world)
 
