@@ -1,5 +1,6 @@
 """Making tensors, elements by key, arrays in and out, symmetry, sparse tensors, files."""
 
+import copy
 import gc
 import os
 import pickle
@@ -201,3 +202,20 @@ def test_memory_limits(world):
 def test_errors_are_exceptions_of_python():
     assert issubclass(arges.InvalidArgument, ValueError) and issubclass(arges.Unsupported, NotImplementedError)
     assert pickle.loads(pickle.dumps(arges.InvalidArgument("text"))).args == ("text",)
+
+
+def test_copies_and_pickles():
+    A = arges.random((3, 4), seed=1)
+    for B in (copy.copy(A), copy.deepcopy(A), copy.deepcopy([A])[0]):
+        B.fill(0)
+        assert A.norm() > 0 and B.norm() == 0
+    with pytest.raises(TypeError, match="arges.save"):
+        pickle.dumps(A)
+
+
+def test_keys_are_a_list_of_numbers():
+    A = arges.random((3, 4), seed=1)
+    with pytest.raises(ValueError, match="ravel_multi_index"):
+        A.read([(0, 1), (2, 3)])
+    indices = ([0, 2], [1, 3])
+    np.testing.assert_array_equal(A.read(np.ravel_multi_index(indices, A.shape, order="F")), A.numpy()[indices])

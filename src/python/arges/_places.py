@@ -68,7 +68,7 @@ def _rearranged(
 
 def _stored(x: Tensor) -> tuple[list[np.ndarray], np.ndarray]:
     """Indices and values of what a sparse tensor stores, each rank its own, without symmetry. Collective."""
-    indices, values = x.with_symmetry(None).coo()
+    indices, values = x.with_symmetry(None).local_pairs()
     return list(indices), values
 
 

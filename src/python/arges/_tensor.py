@@ -247,6 +247,15 @@ class Tensor:
         """A tensor with elements of its own."""
         return Tensor._of(self._h.copy())
 
+    def __copy__(self) -> Tensor:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self.copy()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("a tensor is spread over ranks and cannot be pickled; use arges.save() and arges.load(), or numpy()")
+
     def astype(self, dtype: Any, copy: bool = True) -> Tensor:
         """The elements in another type, rounded where it holds less. Raises InvalidArgument for complex elements as real ones."""
         wanted = self.world.agree(lambda: type_number(dtype))
@@ -317,6 +326,8 @@ def _keys(keys: Any) -> np.ndarray:
     array = np.asarray(keys)
     if array.size > 0 and array.dtype.kind not in "iu":
         raise TypeError(f"keys of type {array.dtype}; give integers")
+    if array.ndim > 1:
+        raise ValueError(f"keys of shape {array.shape}; give one number for each element: numpy.ravel_multi_index(indices, shape, order='F')")
     return np.ascontiguousarray(array.ravel(), dtype=np.int64)
 
 
