@@ -13,11 +13,18 @@ from __future__ import annotations
 import math as _math
 
 from . import _functions, cc, linalg, statements
+from ._creation import *  # noqa: F403  (type checkers follow one such import, not two)
+from ._dtypes import *  # noqa: F403
+from ._elementwise import *  # noqa: F403
+from ._lines import *  # noqa: F403
+from ._places import *  # noqa: F403
+from ._products import *  # noqa: F403
+from ._reductions import *  # noqa: F403
+from ._shapes import *  # noqa: F403
 from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, Unsupported
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
 from ._einsum import einsum
 from ._files import load, read, save, write
-from ._functions import *  # noqa: F403
 from ._plan import Plan, plan
 from ._tensor import Tensor, asarray, from_function, random, sparse, tensor, zeros
 from ._types import bool_ as bool
@@ -35,5 +42,6 @@ __all__ = [
     "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "complete", "cpd", "tucker",
     "einsum", "load", "read", "save", "write", "Plan", "plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "zeros", "bool",
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
-    "canonical", "over", "symmetrized", "cc", "linalg", "statements", *_functions.__all__,
+    "canonical", "over", "symmetrized", "cc", "linalg", "statements",
 ]  # fmt: skip
+__all__ += _functions.__all__

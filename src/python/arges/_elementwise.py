@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
@@ -144,6 +144,19 @@ def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+if TYPE_CHECKING:  # these are made of ufuncs, below
+
+    def _of_one(x: Any, /) -> Tensor: ...
+    def _of_two(x1: Any, x2: Any, /) -> Tensor: ...
+
+    abs = acos = acosh = asin = asinh = atan = atanh = bitwise_invert = ceil = cos = cosh = exp = expm1 = floor = _of_one
+    isfinite = isinf = isnan = log = log1p = log2 = log10 = logical_not = negative = positive = reciprocal = round = sign = _of_one
+    signbit = sin = sinh = square = sqrt = tan = tanh = trunc = _of_one
+    add = atan2 = bitwise_and = bitwise_left_shift = bitwise_or = bitwise_right_shift = bitwise_xor = copysign = divide = _of_two
+    equal = floor_divide = greater = greater_equal = hypot = less = less_equal = logaddexp = logical_and = logical_or = _of_two
+    logical_xor = maximum = minimum = multiply = nextafter = not_equal = pow = remainder = subtract = _of_two
+
+
 def _unary(name: str, ufunc: Callable[..., Any]) -> Callable[[Any], Tensor]:
     def function(x: Any, /) -> Tensor:
         return elementwise(ufunc, x)
@@ -248,4 +261,11 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08) -> Tensor:
     return elementwise(lambda x, y: np.isclose(x, y, rtol=rtol, atol=atol), a, b)
 
 
-__all__ = [*_UNARY, *_BINARY, "apply", "conj", "real", "imag", "clip", "where", "isclose"]
+__all__ = [
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atanh", "bitwise_invert", "ceil", "cos", "cosh", "exp", "expm1", "floor",
+    "isfinite", "isinf", "isnan", "log", "log1p", "log2", "log10", "logical_not", "negative", "positive", "reciprocal", "round", "sign",
+    "signbit", "sin", "sinh", "square", "sqrt", "tan", "tanh", "trunc", "add", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "copysign", "divide", "equal", "floor_divide", "greater", "greater_equal", "hypot", "less",
+    "less_equal", "logaddexp", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply", "nextafter", "not_equal",
+    "pow", "remainder", "subtract", "apply", "conj", "real", "imag", "clip", "where", "isclose",
+]  # fmt: skip

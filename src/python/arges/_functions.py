@@ -19,8 +19,15 @@ from ._reductions import *  # noqa: F403
 from ._shapes import *  # noqa: F403
 from ._tensor import Tensor
 
-_MODULES = (_creation, _dtypes, _elementwise, _lines, _places, _products, _reductions, _shapes)
-__all__ = [name for module in _MODULES for name in module.__all__]
+__all__: list[str] = []
+__all__ += _creation.__all__
+__all__ += _dtypes.__all__
+__all__ += _elementwise.__all__
+__all__ += _lines.__all__
+__all__ += _places.__all__
+__all__ += _products.__all__
+__all__ += _reductions.__all__
+__all__ += _shapes.__all__
 
 # NumPy's functions of arrays (ufuncs apart) that have a namesake here, of the same meaning.
 _NAMESAKES: dict[Any, Callable[..., Any]] = {

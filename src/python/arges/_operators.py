@@ -1,4 +1,5 @@
-"""Operators and methods of tensors."""
+"""Operators and methods of tensors; their types stand in the class."""
+# mypy: ignore-errors
 
 from __future__ import annotations
 
@@ -65,19 +66,19 @@ for _symbol, _f in {
     setattr(Tensor, f"__{_symbol}__", _comparison(_f))
 for _symbol, _f in {"neg": np.negative, "pos": np.positive, "abs": np.abs, "invert": np.invert}.items():
     setattr(Tensor, f"__{_symbol}__", lambda self, f=_f: elementwise(f, self))
-Tensor.__hash__ = object.__hash__  # type: ignore[assignment]
-Tensor.__matmul__ = lambda self, other: matmul(self, other)  # type: ignore[attr-defined]
-Tensor.__rmatmul__ = lambda self, other: matmul(other, self)  # type: ignore[attr-defined]
-Tensor.T = property(lambda self: permute_dims(self), doc="Dimensions reversed. Collective.")  # type: ignore[attr-defined]
-Tensor.mT = property(lambda self: matrix_transpose(self), doc="The last two dimensions exchanged. Collective.")  # type: ignore[attr-defined]
-Tensor.real = property(lambda self: real(self), doc="Real parts, as a new tensor. Collective.")  # type: ignore[attr-defined]
-Tensor.imag = property(lambda self: imag(self), doc="Imaginary parts, as a new tensor. Collective.")  # type: ignore[attr-defined]
+Tensor.__hash__ = object.__hash__
+Tensor.__matmul__ = lambda self, other: matmul(self, other)
+Tensor.__rmatmul__ = lambda self, other: matmul(other, self)
+Tensor.T = property(lambda self: permute_dims(self), doc="Dimensions reversed. Collective.")
+Tensor.mT = property(lambda self: matrix_transpose(self), doc="The last two dimensions exchanged. Collective.")
+Tensor.real = property(lambda self: real(self), doc="Real parts, as a new tensor. Collective.")
+Tensor.imag = property(lambda self: imag(self), doc="Imaginary parts, as a new tensor. Collective.")
 for _f in (sum, prod, max, min, any, all, mean, std, var, argmax, argmin, nonzero, conj, squeeze, take, clip):
     setattr(Tensor, _f.__name__, (lambda f: lambda self, *a, **k: f(self, *a, **k))(_f))
     getattr(Tensor, _f.__name__).__doc__ = _f.__doc__
 
-Tensor.reshape = lambda self, *shape, copy=None: reshape(self, _unpacked(shape), copy=copy)  # type: ignore[attr-defined]
-Tensor.transpose = lambda self, *axes: permute_dims(self, _unpacked(axes) if axes else None)  # type: ignore[attr-defined]
+Tensor.reshape = lambda self, *shape, copy=None: reshape(self, _unpacked(shape), copy=copy)
+Tensor.transpose = lambda self, *axes: permute_dims(self, _unpacked(axes) if axes else None)
 Tensor.reshape.__doc__, Tensor.transpose.__doc__ = reshape.__doc__, permute_dims.__doc__
 
 

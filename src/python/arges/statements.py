@@ -6,15 +6,13 @@ each dimension, or a sequence of names. Labels that the left-hand side lacks are
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Callable
 
 from . import _core
 from ._types import NUMBERS, is_number, number
 
 if TYPE_CHECKING:
     from ._tensor import Tensor
-
-Labels = "str | Sequence[str]"
 
 
 class Expression:
@@ -60,7 +58,7 @@ class Expression:
         """The complex conjugate, numbers too."""
         return Expression(lambda: self._build().conj(), self._world)
 
-    def sum(self) -> int | float | complex:
+    def sum(self) -> Any:
         """The sum over all labels, on every rank. Collective."""
         return self._world.agree(self._build).total()
 

@@ -1,0 +1,59 @@
+"""Type checkers see the package as it is."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import arges
+
+pytest.importorskip("mypy")
+
+RIGHT = """
+A = arges.random((4, 5), seed=1)
+B: arges.Tensor = 1 + A / 2
+C: arges.Tensor = arges.sin(A) * B - arges.maximum(A, B)
+D: arges.Tensor = A.sum(axis=0)
+E: arges.Tensor = A.reshape(20)
+F: arges.Tensor = (A @ B.T).real
+G: arges.Tensor = -A > 3
+A["ij"] += 2 * B["ij"]
+A["ij"] = B["ij"] * 2.0
+x: float = float((A["ij"] * B["ij"]).sum())
+model = arges.cpd(A, 3)
+print(model.factors[0].shape, model.fit + 1)
+print(arges.plan("ij,jk->ik", (3, 4), (4, 5), ranks=3).seconds + 1, arges.linalg.svd(A, rank=2).S)
+y: float = arges.cc.rccsd("file").e_tot
+A += 1
+if A[0, 0] > 1:
+    print(arges.einsum("ij,jk", A, B).shape[0] + 1)
+"""
+WRONG = """
+A = arges.random((4, 5))
+A.summ()
+arges.cpd(A, rank="x")
+arges.cosine(A)
+"""
+
+
+def errors_in(text, folder):
+    program = folder / "program.py"
+    program.write_text("import arges\n" + text)
+    path = str(pathlib.Path(arges.__file__).parent.parent)
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(folder / "cache"), str(program)],
+        env={**os.environ, "MYPYPATH": path}, cwd=folder, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "Found" in found.stdout or "Success" in found.stdout, found.stdout + found.stderr
+    return [line for line in found.stdout.splitlines() if ": error:" in line]
+
+
+@pytest.mark.skipif(arges.default_world().size > 1, reason="one process is enough")
+def test_programs_are_checked(tmp_path):
+    assert errors_in(RIGHT, tmp_path) == []
+    assert len(errors_in(WRONG, tmp_path)) == 3
+    names = "".join(f"print(arges.{name})\n" for name in arges.__all__)
+    names += "".join(f"arges.zeros(3).{name}\n" for name in dir(arges.Tensor) if not name.startswith("_"))
+    assert errors_in(names, tmp_path) == []
