@@ -1,7 +1,9 @@
 // Wrong calls of the functions of arges.h: on one rank only, where the others are right; with null pointers; and what is left after them.
 #include "c/c_support.hpp"
 
+#include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <limits>
 
 namespace arges::test {
@@ -217,6 +219,8 @@ TEST(CErrors, OfOneRankAreErrorsOfAll) {
             t.made.reset();
             EXPECT_EQ(ARGES_INVALID_ARGUMENT, c.call(t, rank == guilty)) << "rank " << guilty << " is wrong: " << arges_message();
             EXPECT_NE(std::string::npos, std::string(arges_message()).find(c.text)) << arges_message();
+            if (std::getenv("ARGES_PRINT_ERRORS") != nullptr && rank == 0 && guilty == 0)
+                std::cout << "| " << c.name << " | " << arges_message() << " |\n";
             expect_that_things_go_on(t);
             EXPECT_STREQ("", arges_message());
         }
