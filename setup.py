@@ -26,17 +26,20 @@ class Build(build_ext):
         subprocess.run([*make, f"MODULE={target}", *shlex.split(os.environ.get("ARGES_MAKE_FLAGS", ""))], check=True)
         if not target.exists():
             raise RuntimeError(f"make has not made {target}")
+        patterns = here / "src" / "python" / "stub_patterns.txt"
         stub = [
             sys.executable,
             "-m",
             "nanobind.stubgen",
             "-q",
             "-i",
-            str(target.parent),
+            target.parent,
             "-m",
             "_core",
+            "-p",
+            patterns,
             "-o",
-            str(target.parent / "_core.pyi"),
+            target.parent / "_core.pyi",
         ]
         subprocess.run(stub, check=True)
 

@@ -26,7 +26,10 @@ model = arges.cpd(A, 3)
 print(model.factors[0].shape, model.fit + 1)
 print(arges.plan("ij,jk->ik", (3, 4), (4, 5), ranks=3).seconds + 1, arges.linalg.svd(A, rank=2).S)
 y: float = arges.cc.rccsd("file").e_tot
-A += 1
+try:
+    A += 1
+except arges.InvalidArgument as error:
+    raise ValueError(str(error)) from None
 if A[0, 0] > 1:
     print(arges.einsum("ij,jk", A, B).shape[0] + 1)
 """
@@ -43,11 +46,11 @@ def errors_in(text, folder):
     program.write_text("import arges\n" + text)
     path = str(pathlib.Path(arges.__file__).parent.parent)
     found = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(folder / "cache"), str(program)],
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "--cache-dir", str(folder / "cache"), program.name],
         env={**os.environ, "MYPYPATH": path}, cwd=folder, capture_output=True, text=True,
     )  # fmt: skip
     assert "Found" in found.stdout or "Success" in found.stdout, found.stdout + found.stderr
-    return [line for line in found.stdout.splitlines() if ": error:" in line]
+    return [line for line in found.stdout.splitlines() if line.startswith(program.name) and ": error:" in line]
 
 
 @pytest.mark.skipif(arges.default_world().size > 1, reason="one process is enough")
