@@ -46,8 +46,9 @@ IndexColumns SparseMatch::indices_of(const std::vector<std::int64_t>& wanted) co
     IndexColumns result;
     for (const auto& column : all_) {
         auto& to = result.emplace_back();
-        to.reserve(wanted.size());
-        for (auto run : wanted) to.push_back(column[runs_.first(run)]);
+        to.resize(wanted.size());
+#pragma omp parallel for schedule(static)
+        for (std::size_t k = 0; k < wanted.size(); ++k) to[k] = column[runs_.first(wanted[k])];
     }
     return result;
 }

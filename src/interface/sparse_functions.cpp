@@ -187,10 +187,12 @@ private:
                 return s;
             };
             // A run is wanted where all sparse operands are in it, any of them, or the first.
-            std::vector<std::int64_t> wanted;
+            std::vector<std::int64_t> wanted, place(sources_.size());
             std::vector<std::vector<std::int64_t>> places(sources_.size());
+            wanted.reserve(static_cast<std::size_t>(runs.count()));
+            for (auto& own : places) own.reserve(static_cast<std::size_t>(runs.count()));
             for (std::int64_t run = 0; run < runs.count(); ++run) {
-                std::vector<std::int64_t> place(sources_.size(), -1);
+                std::fill(place.begin(), place.end(), -1);
                 for (auto k = runs.start[static_cast<std::size_t>(run)]; k < runs.start[static_cast<std::size_t>(run) + 1]; ++k) {
                     const auto position = runs.order[static_cast<std::size_t>(k)];
                     const auto s = owner(position);
@@ -209,10 +211,11 @@ private:
             for (auto s : by_operand_) {
                 const auto& kernels = *sources_[s].state->kernels;
                 auto& array = arrays.emplace_back(count * kernels.size);
+#pragma omp parallel for schedule(static)
                 for (std::int64_t k = 0; k < count; ++k) {
-                    const auto place = places[s][static_cast<std::size_t>(k)];
-                    copy_element(element_at(array.data(), k, kernels.size),
-                                 place < 0 ? kernels.zero : element_at(values[s], place, kernels.size), kernels.size);
+                    const auto at = places[s][static_cast<std::size_t>(k)];
+                    copy_element(element_at(array.data(), k, kernels.size), at < 0 ? kernels.zero : element_at(values[s], at, kernels.size),
+                                 kernels.size);
                 }
                 inputs.push_back(array.data());
             }

@@ -176,10 +176,11 @@ def _outer(x: Tensor, places: Sequence[np.ndarray | None]) -> Tensor:
                 continue
             # Where each stored element's index stands in the list: nowhere, once or more often.
             order = np.argsort(own, kind="stable")
-            first, last = (np.searchsorted(own[order], indices[d], side) for side in ("left", "right"))
-            times = last - first
+            counts = np.bincount(own, minlength=x.shape[d])
+            times = counts[indices[d]]
             rows = np.repeat(np.arange(len(values)), times)
-            place = order[first[rows] + np.arange(len(rows)) - np.repeat(np.cumsum(times) - times, times)]
+            begins = (np.cumsum(counts) - counts)[indices[d]] - (np.cumsum(times) - times)
+            place = order[begins[rows] + np.arange(len(rows))]
             values = values[rows]
             indices = [place if e == d else index[rows] for e, index in enumerate(indices)]
         return _sparse_of(x, shape, indices, values)
