@@ -39,11 +39,12 @@ OPENMP_FLAGS := -fopenmp
 OPT ?= fast
 ifeq ($(OPT),fast)
   OPT_FLAGS := -O3 -march=native -DNDEBUG -g1
+  TEST_FLAGS := -O1  # of the tests' own files: these compile in half the time
 else ifeq ($(OPT),checked)
   SANITIZE  := -fsanitize=address,undefined -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=undefined
   OPT_FLAGS := -Og -g1 -D_GLIBCXX_ASSERTIONS -DARGES_CHECKED $(SANITIZE)
   OPT_FLAGS += -Wno-psabi  # only our own functions, compiled with the same flags, pass vectors
-  TEST_FLAGS := -fno-sanitize=undefined  # of the tests' own files
+  TEST_FLAGS := -fno-sanitize=undefined
 else
   $(error OPT is '$(OPT)'; it must be 'fast' or 'checked')
 endif

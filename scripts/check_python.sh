@@ -25,7 +25,7 @@ tests() {
 
 tests 1 20 test/python
 tests 2 8 test/python
-tests 3 2 test/python/test_tensors.py test/python/test_statements.py test/python/test_decompositions.py
+tests 3 2 test/python/test_tensors.py test/python/test_statements.py test/python/test_decompositions.py test/python/test_sparse_functions.py
 tests 4 2 test/python/test_tensors.py test/python/test_statements.py test/python/test_decompositions.py
 
 # Examples: the last line of each says what it has found to be right.
