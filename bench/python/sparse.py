@@ -55,9 +55,8 @@ if world.size == 1:
         return scipy.sparse.coo_array((values, (rows, columns)), shape=(size, size)).tocsr()
 
     a, b = matrix(1), matrix(2)
-stored = A.stored + B.stored
 if world.rank == 0:
-    print(f"{stored} nonzeros, {world.size} ranks")
+    print(f"{A.stored + B.stored} nonzeros, {world.size} ranks")
 for name, (own, other) in WORK.items():
     line = f"{name:14s} {timed(own):8.3f}" + (f" {timed(other):8.3f}" if world.size == 1 else "")
     if world.rank == 0:

@@ -4,7 +4,7 @@ import operator
 
 import numpy as np
 import pytest
-from conftest import array, seeds
+from conftest import array, close, seeds
 
 import arges
 
@@ -48,14 +48,7 @@ def equal_or_refused(call, wanted):
         found = call()
     except ERRORS:
         return False
-    wanted = np.asarray(wanted)
-    found = np.asarray(found)
-    assert found.shape == wanted.shape
-    if wanted.dtype.kind in "fc":
-        single = np.finfo(wanted.dtype).eps > 1e-10
-        np.testing.assert_allclose(found, wanted, rtol=1e-4 if single else 1e-10, atol=1e-4 if single else 1e-10)
-    else:
-        np.testing.assert_array_equal(found, wanted)
+    close(found, wanted)
     return True
 
 

@@ -98,7 +98,7 @@ class Tensor:
 
     @property
     def stored(self) -> int:
-        """Elements stored over all ranks: one of each orbit of the symmetry; of a sparse tensor its nonzeros. Collective."""
+        """Elements stored over all ranks: one of each orbit of the symmetry; of a sparse tensor its nonzeros. Local."""
         return self._h.stored()
 
     def layout(self) -> str:
