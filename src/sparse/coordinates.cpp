@@ -39,15 +39,44 @@ std::vector<std::int64_t> sorted(std::int64_t count, const Columns& columns, std
     return sorted_positions(count, words, bits);
 }
 
-bool is_ascending(std::int64_t count, const Columns& columns) {
+/// -1, 0 or 1 as nonzero x is before, at or after nonzero y.
+int compared(const Columns& columns, std::size_t x, std::size_t y) {
+    for (const auto& column : columns)
+        if (column[x] != column[y]) return column[x] < column[y] ? -1 : 1;
+    return 0;
+}
+
+/// Where stretches of ascending nonzeros begin, and the last one's end; empty if there are more than `most`.
+std::vector<std::int64_t> ascending_stretches(std::int64_t count, const Columns& columns, std::size_t most) {
+    std::vector<std::int64_t> begins{0};
     for (std::int64_t i = 1; i < count; ++i) {
-        const auto x = static_cast<std::size_t>(i);
-        for (const auto& column : columns) {
-            if (column[x - 1] < column[x]) break;
-            if (column[x - 1] > column[x]) return false;
-        }
+        if (compared(columns, static_cast<std::size_t>(i - 1), static_cast<std::size_t>(i)) <= 0) continue;
+        if (begins.size() == most) return {};
+        begins.push_back(i);
     }
-    return true;
+    begins.push_back(count);
+    return begins;
+}
+
+/// Positions sorted by the columns, of stretches that are; equal ones keep their order.
+std::vector<std::int64_t> merged(const Columns& columns, std::vector<std::int64_t> begins) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(begins.back()));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const auto before = [&](std::int64_t x, std::int64_t y) {
+        return compared(columns, static_cast<std::size_t>(x), static_cast<std::size_t>(y)) < 0;
+    };
+    while (begins.size() > 2) {
+        std::vector<std::int64_t> next(order.size()), next_begins{0};
+        for (std::size_t k = 0; k + 1 < begins.size(); k += 2) {
+            const auto last = std::min(k + 2, begins.size() - 1);
+            const auto at = [&](std::size_t stretch) { return order.cbegin() + begins[stretch]; };
+            std::merge(at(k), at(k + 1), at(k + 1), at(last), next.begin() + begins[k], before);
+            next_begins.push_back(begins[last]);
+        }
+        std::swap(order, next);
+        std::swap(begins, next_begins);
+    }
+    return order;
 }
 
 void check_count(std::int64_t count) {
@@ -70,12 +99,9 @@ Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also
     Runs runs;
     auto all = columns;
     all.insert(all.end(), also.begin(), also.end());
-    if (is_ascending(count, all)) {
-        runs.order.resize(static_cast<std::size_t>(count));
-        std::iota(runs.order.begin(), runs.order.end(), std::int64_t{0});
-    } else {
-        runs.order = sorted(count, all, lengths);
-    }
+    constexpr std::size_t few = 4;  // merging so many is faster than sorting
+    const auto stretches = ascending_stretches(count, all, few);
+    runs.order = stretches.empty() ? sorted(count, all, lengths) : merged(all, stretches);
     for (std::int64_t k = 1; k <= count; ++k) {
         const auto differs = [&](const auto& column) {
             const auto a = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)]);

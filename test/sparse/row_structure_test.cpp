@@ -23,6 +23,18 @@ std::vector<std::vector<std::int64_t>> random_columns(std::size_t columns, std::
     return result;
 }
 
+/// The same nonzeros, in stretches that ascend.
+void sort_stretches(std::vector<std::vector<std::int64_t>>& columns, std::size_t stretches) {
+    std::vector<Tuple> rows(columns[0].size());
+    for (const auto& column : columns)
+        for (std::size_t k = 0; k < rows.size(); ++k) rows[k].push_back(column[k]);
+    for (std::size_t s = 0; s < stretches; ++s)
+        std::sort(rows.begin() + static_cast<std::ptrdiff_t>(rows.size() * s / stretches),
+                  rows.begin() + static_cast<std::ptrdiff_t>(rows.size() * (s + 1) / stretches));
+    for (std::size_t c = 0; c < columns.size(); ++c)
+        for (std::size_t k = 0; k < rows.size(); ++k) columns[c][k] = rows[k][c];
+}
+
 Tuple tuple_of(const std::vector<std::vector<std::int64_t>>& columns, std::size_t k) {
     Tuple x;
     for (const auto& column : columns) x.push_back(column[k]);
@@ -31,13 +43,15 @@ Tuple tuple_of(const std::vector<std::vector<std::int64_t>>& columns, std::size_
 
 TEST(Coordinates, RunsAndNumbersAreThoseOfAMap) {
     std::mt19937_64 random(3);
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 400; ++round) {
         SCOPED_TRACE(round);
         const std::size_t width = 1 + random() % 3, count = random() % 60;
         Tuple lengths;
         for (std::size_t c = 0; c < width; ++c)
             lengths.push_back(std::vector<std::int64_t>{1, 2, 5, 40, std::int64_t{1} << 40, std::int64_t{1} << 62}[random() % 6]);
-        const auto columns = random_columns(width, count, lengths, random), others = random_columns(width, 30, lengths, random);
+        auto columns = random_columns(width, count, lengths, random);
+        const auto others = random_columns(width, 30, lengths, random);
+        if (round % 2 == 1) sort_stretches(columns, 1 + random() % 6);
         std::map<Tuple, std::vector<std::int64_t>> expected;
         for (std::size_t k = 0; k < count; ++k) expected[tuple_of(columns, k)].push_back(static_cast<std::int64_t>(k));
         const Columns spans(columns.begin(), columns.end()), other_spans(others.begin(), others.end());
