@@ -11,7 +11,7 @@ import numpy as np
 
 from ._places import reshape
 from ._shapes import _offset, broadcast_to
-from ._tensor import Tensor, asarray, from_function, world_of, sparse, zeros
+from ._tensor import Tensor, asarray, from_function, sparse, world_of, zeros
 from ._types import bool_, complex128, float64, int64, number
 from ._world import World, default_world
 

@@ -57,7 +57,7 @@ class CpModel:
         return f"arges.CpModel(shape {self.shape}, rank {self.rank}, {_line(self.report)})"
 
     def _repr_html_(self) -> str:
-        return _table({"modes": " x ".join(map(str, self.shape)), "components": self.rank} | _short(self.report))
+        return table({"modes": " x ".join(map(str, self.shape)), "components": self.rank} | _short(self.report))
 
 
 @dataclass(repr=False)
@@ -90,7 +90,7 @@ class TuckerModel:
         return f"arges.TuckerModel(shape {tuple(len(f) for f in self.factors)}, ranks {self.ranks}, {_line(self.report)})"
 
     def _repr_html_(self) -> str:
-        return _table({"core": " x ".join(map(str, self.ranks))} | _short(self.report))
+        return table({"core": " x ".join(map(str, self.ranks))} | _short(self.report))
 
 
 def _short(report: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +102,7 @@ def _line(report: dict[str, Any]) -> str:
     return ", ".join(f"{key} {value:.6g}" for key, value in shown.items())
 
 
-def _table(rows: dict[str, Any]) -> str:
+def table(rows: dict[str, Any]) -> str:
     cells = (
         f"<tr><th style='text-align:left'>{html.escape(str(k))}</th><td>{html.escape(f'{v:.6g}' if isinstance(v, float) else str(v))}</td></tr>"
         for k, v in rows.items()
@@ -233,13 +233,15 @@ def tucker(
 ) -> TuckerModel:
     """A Tucker decomposition of a dense or sparse tensor of float32 or float64. Collective.
 
-    ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows (dense tensors): |X - model| <= relative_error |X|.
+    ranks: shape of the core, or one length of all its dimensions; without, as small as relative_error allows (dense tensors):
+    |X - model| <= relative_error |X|.
     method: "auto", "hosvd", "st_hosvd" or "hooi". report has fit, iterations, compression, forecast_bytes.
     """
     own = _real(tensor)
+    wanted = [ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ()
     options = own.world.agree(
         lambda: dict(
-            ranks=[int(r) for r in ([ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ())], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
+            ranks=[int(r) for r in wanted], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
             max_iterations=int(max_iterations), tolerance=float(tolerance), seed=int(seed),
         )
     )  # fmt: skip

@@ -17,7 +17,7 @@ from ._places import *  # noqa: F403
 from ._products import *  # noqa: F403
 from ._reductions import *  # noqa: F403
 from ._shapes import *  # noqa: F403
-from ._tensor import Tensor
+from ._tensor import without_tensors
 
 __all__: list[str] = []
 __all__ += _creation.__all__
@@ -40,17 +40,6 @@ _NAMESAKES: dict[Any, Callable[..., Any]] = {
 _OF_SHAPES_AND_TYPES = {np.shape, np.ndim, np.size, np.iscomplexobj, np.isrealobj, np.result_type, np.can_cast, np.common_type}
 
 
-def _without_tensors(value: Any, array: Callable[[Tensor], np.ndarray]) -> Any:
-    """Arguments of a function, with arrays in the place of tensors."""
-    if isinstance(value, Tensor):
-        return array(value)
-    if type(value) in (list, tuple):
-        return type(value)(_without_tensors(v, array) for v in value)
-    if type(value) is dict:
-        return {k: _without_tensors(v, array) for k, v in value.items()}
-    return value
-
-
 def in_place_of_numpy(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """What a function of NumPy gives for tensors: that of its namesake, if it takes these arguments, else NumPy's own, for the full arrays,
     which are gathered on every rank. Collective."""
@@ -63,7 +52,7 @@ def in_place_of_numpy(function: Callable[..., Any], arguments: tuple[Any, ...], 
         else:
             return own(*arguments, **options)
     if function in _OF_SHAPES_AND_TYPES:
-        arguments, options = _without_tensors((arguments, options), lambda a: np.broadcast_to(np.zeros((), a.dtype), a.shape))
+        arguments, options = without_tensors((arguments, options), lambda a: np.broadcast_to(np.zeros((), a.dtype), a.shape))
     else:
-        arguments, options = _without_tensors((arguments, options), np.asarray)
+        arguments, options = without_tensors((arguments, options))
     return function(*arguments, **options)

@@ -102,6 +102,8 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         total = 1
         for n in wanted:
             total *= n
+        if own.is_sparse and own.size >= 2**63:
+            raise _core.Unsupported(f"reshape of {own.size} elements; 2^63 are too many")
         if len(open_) > 1 or total != own.size or -1 in wanted:
             raise ValueError(
                 f"{own.size} elements of shape {own.shape} in the shape {tuple(shape) if isinstance(shape, (tuple, list)) else shape}"
@@ -110,9 +112,6 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
 
     wanted = own.world.agree(prepare)
     if own.is_sparse:
-        own.world.agree(
-            lambda: _raise(_core.Unsupported(f"reshape of {own.size} elements; 2^63 are too many")) if own.size >= 2**63 else None
-        )
         indices, values = _stored(own)
         return _sparse_of(own, wanted, _indices(_number(indices, own.shape), wanted), values)
     return _rearranged(own, wanted, lambda array: array.reshape(wanted), lambda *i: _indices(_number(i, wanted), own.shape))

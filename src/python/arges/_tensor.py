@@ -492,7 +492,7 @@ def tensor(
     Types that tensors do not have become the next wider one (int8, uint8, uint16, uint32, float16), or raise TypeError.
     """
     own = world or (data.world if isinstance(data, Tensor) else default_world())
-    data = _without_tensors(data)
+    data = data if isinstance(data, Tensor) else without_tensors(data)
     if isinstance(data, Tensor):
         result = data if dtype is None or np.dtype(dtype) == data.dtype else data.astype(dtype)
         if symmetry is not None:
@@ -527,11 +527,16 @@ def tensor(
     return result if symmetry is None else _checked_symmetry(result, symmetry, letters)
 
 
-def _without_tensors(data: Any) -> Any:
-    """Lists with arrays in place of the tensors in them. Collective."""
-    if not isinstance(data, (list, tuple)):
-        return data
-    return [part.numpy() if isinstance(part, Tensor) else _without_tensors(part) for part in data]
+def without_tensors(value: Any, array: Callable[[Tensor], np.ndarray] = Tensor.numpy) -> Any:
+    """A value with arrays in the place of tensors, also in lists, tuples and dicts. Collective, as array is."""
+    if isinstance(value, Tensor):
+        return array(value)
+    if isinstance(value, (list, tuple)):
+        parts = (without_tensors(part, array) for part in value)
+        return list(parts) if isinstance(value, list) else tuple(parts)
+    if type(value) is dict:
+        return {key: without_tensors(part, array) for key, part in value.items()}
+    return value
 
 
 def _checked_symmetry(whole: Tensor, symmetry: str, letters: str | None) -> Tensor:

@@ -6,7 +6,6 @@ mean field. Energies are in hartree.
 
 from __future__ import annotations
 
-import html
 import os
 from dataclasses import dataclass, field
 from typing import Any, Callable
@@ -14,7 +13,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _core
-from ._decompose import progress_shown
+from ._decompose import progress_shown, table
 from ._world import World, default_world
 
 
@@ -34,8 +33,7 @@ class Energies:
 
     def _repr_html_(self) -> str:
         rows = {"reference": self.e_hf, **{f"{name} correlation": e for name, e in self.correlation.items()}, "total": self.e_tot}
-        cells = (f"<tr><th style='text-align:left'>{html.escape(k)}</th><td>{v:.10f}</td></tr>" for k, v in rows.items())
-        return "<table>" + "".join(cells) + "</table>"
+        return table({name: f"{energy:.10f}" for name, energy in rows.items()})
 
 
 @dataclass
@@ -48,10 +46,8 @@ class Forecast:
     seconds: dict[str, float]  #: of "preparation", an "iteration", "triples"
 
     def _repr_html_(self) -> str:
-        rows = {"ranks": str(self.ranks), "memory of a rank": f"{self.memory_bytes:,} bytes"}
-        rows |= {name: f"{seconds:.3g} s" for name, seconds in self.seconds.items() if seconds > 0}
-        cells = (f"<tr><th style='text-align:left'>{html.escape(k)}</th><td>{v}</td></tr>" for k, v in rows.items())
-        return f"<table><caption>{html.escape(self.method)}</caption>" + "".join(cells) + "</table>"
+        rows = {"method": self.method, "ranks": self.ranks, "memory of a rank": f"{self.memory_bytes:,} bytes"}
+        return table(rows | {name: f"{seconds:.3g} s" for name, seconds in self.seconds.items() if seconds > 0})
 
 
 @dataclass
