@@ -10,6 +10,7 @@ SHARED    := $(BUILD)/libarges.so
 YIELD     := $(BUILD)/libyield.so
 LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS)
 MAKEFLAGS += --no-print-directory
+JOBS      ?= $(shell nproc 2>/dev/null || echo 1)
 
 # What there is to build. A folder without files adds nothing.
 objects         = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
@@ -36,10 +37,10 @@ test_support    := $(filter-out %/planted_failure.cpp,$(wildcard test/support/*.
 
 # The scripts read their settings from the environment, so run them through these targets.
 export MPI MPICXX MPICC MPIFC MPIEXEC MPIEXEC_FLAGS MPI_CFLAGS MPI_PACKAGES BLAS_PACKAGES SCALAPACK_PACKAGES HDF5_PACKAGES
-export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS
+export OPT BUILD VERSION ABI PREFIX DESTDIR LIBS LDFLAGS JOBS
 
 .PHONY: python python-package python-module wheel check-python all lib shared fortran arges tests examples bench format check check-built check-docs check-c check-examples check-scaling run-tests run-checked run-checked-built \
-        simulate mutate demo demo-built docs install clean dependencies help FORCE
+        simulate mutate demo demo-built docs install clean dependencies help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -63,8 +64,11 @@ $(BUILD)/obj/examples/%.o: INCLUDES := -Iinclude  # examples see what a user see
 # What most files include is compiled once; examples see what a user sees.
 PRECOMPILED := $(BUILD)/precompiled/library.hpp
 $(BUILD)/obj/test/%.o:     PRECOMPILED := $(BUILD)/precompiled/test.hpp
+$(BUILD)/obj/src/cli/%.o:  PRECOMPILED := $(BUILD)/precompiled/cli.hpp
+$(BUILD)/obj/src/cli/%.o $(BUILD)/precompiled/cli.hpp.gch: CXXFLAGS += $(COOL_FLAGS)
 $(BUILD)/obj/examples/%.o: PRECOMPILED :=
 $(BUILD)/precompiled/library.hpp: src/base/precompiled.hpp
+$(BUILD)/precompiled/cli.hpp:     src/cli/precompiled.hpp src/base/precompiled.hpp
 $(BUILD)/precompiled/test.hpp:    test/support/precompiled.hpp src/base/precompiled.hpp
 $(BUILD)/precompiled/test.hpp.gch: INCLUDES += -Itest
 $(BUILD)/precompiled/test.hpp.gch: CXXFLAGS += $(TEST_FLAGS)
@@ -73,7 +77,8 @@ $(BUILD)/precompiled/%.hpp:
 	@cp $< $@
 $(BUILD)/precompiled/%.hpp.gch: $(BUILD)/precompiled/%.hpp $(BUILD)/command.stamp
 	$(COMPILE) -x c++-header -c $< -o $@
-$(call objects,$(filter-out $(python_sources),$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp bench/*/*.cpp))): $(BUILD)/precompiled/library.hpp.gch
+$(call objects,$(cli_sources)): $(BUILD)/precompiled/cli.hpp.gch
+$(call objects,$(filter-out $(python_sources) $(cli_sources),$(wildcard src/*/*.cpp src/*/*/*.cpp bench/*.cpp bench/*/*.cpp))): $(BUILD)/precompiled/library.hpp.gch
 $(call objects,$(wildcard test/*/*.cpp)): $(BUILD)/precompiled/test.hpp.gch
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
@@ -82,12 +87,11 @@ $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
-# A stamp is rewritten only when its text changes.
-$(BUILD)/command.stamp: text := $(COMPILE)
-$(BUILD)/library.stamp: text := $(library_sources)
-$(BUILD)/%.stamp: FORCE
-	@mkdir -p $(@D)
-	@echo '$(text)' | cmp -s - $@ || echo '$(text)' > $@
+# A stamp is written as the makefile is read, and only when its text changes. (A rule that always runs would make what depends on it anew
+# now and then: make asks whether it has run, before it asks for its time.)
+write_stamp = $(shell mkdir -p $(dir $(1)) && { echo '$(2)' | cmp -s - $(1) || echo '$(2)' > $(1); })
+$(call write_stamp,$(BUILD)/command.stamp,$(COMPILE) $(COOL_FLAGS) $(TEST_FLAGS))
+$(call write_stamp,$(BUILD)/library.stamp,$(library_sources))
 
 # Linking.
 $(LIBRARY): $(call objects,$(library_sources)) $(BUILD)/library.stamp
@@ -180,7 +184,9 @@ python_objects := $(call objects,$(python_sources)) $(BUILD)/obj/nanobind.o
 $(BUILD)/obj/src/python/%.o: INCLUDES += -isystem $(call python_says,nanobind.include_dir()) -isystem $(call python_says,sysconfig.get_paths()['include'])
 $(BUILD)/obj/src/python/%.o: private CXXFLAGS += -O1 -g0 -fno-strict-aliasing
 $(BUILD)/obj/src/python/%.o: PRECOMPILED :=
-$(BUILD)/python.stamp: text = $(call python_says,nanobind.__version__) $(call python_says,sysconfig.get_paths()['include'])
+ifneq ($(filter python-package python-module,$(MAKECMDGOALS)),)
+$(call write_stamp,$(BUILD)/python.stamp,$(call python_says,nanobind.__version__) $(call python_says,sysconfig.get_paths()['include']))
+endif
 $(python_objects): $(BUILD)/python.stamp
 $(BUILD)/obj/nanobind.o:
 	@mkdir -p $(@D)
@@ -209,7 +215,6 @@ check-python: $(VENV)/ready $(YIELD)  ## the Python package: tests, examples, pi
 
 # Running. Packages come first; a second make then sees what they brought. It uses all cores
 # unless this make was given -j itself.
-JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 again = $(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS))
 
 demo:  ## CCSD of water on two ranks, beside its reference energy
@@ -218,29 +223,40 @@ demo:  ## CCSD of water on two ranks, beside its reference energy
 demo-built: $(BUILD)/arges $(YIELD)
 	@scripts/demo.sh
 
-check:  ## build everything and run all tests and checks
-	@scripts/install_dependencies.sh check
+timed := scripts/timed.sh
+check:  ## build everything and run all tests and checks that a change must pass
+	@$(timed) --begin
+	@$(timed) scripts/install_dependencies.sh check
 	+@$(again) check-built
 ifneq ($(OPT),checked)
-	+@$(MAKE) run-checked
+	+@TIMED_AS=sanitized $(timed) $(MAKE) run-checked
 endif
-check-built: lib shared tests arges examples fortran $(plain_c) $(fortran_tests) $(BUILD)/bench/scaling
-	@scripts/check_format.sh
-	@scripts/check_layers.sh
-	@scripts/check_includes.sh
-	@scripts/check_headers.sh
-	@scripts/check_sizes.sh
-	@scripts/check_docs.sh
-	@scripts/check_fragments.sh
-	@scripts/check_examples.sh
-	@scripts/check_scaling.sh
-	+@scripts/check_install.sh
-	@scripts/check_launcher.sh
-	@scripts/check_interruption.sh
-	@scripts/check_c_fortran.sh
-	+@$(MAKE) check-python
-	@scripts/run_tests.sh
-	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} scripts/run_tests.sh
+	@$(timed) --table
+
+# What looks at texts only goes on beside the compilation.
+text_checks := $(addprefix check-,format layers includes headers sizes fragments)
+.PHONY: $(text_checks) text-docs check-everything-built check-all
+$(text_checks): check-%:
+	@$(timed) scripts/check_$*.sh
+text-docs:
+	@$(timed) scripts/check_docs.sh
+check-everything-built: $(text_checks) text-docs lib shared tests arges examples fortran $(plain_c) $(fortran_tests) $(BUILD)/bench/scaling
+check-built:
+	+@TIMED_AS="building, and checks of texts" $(timed) $(MAKE) check-everything-built
+	@$(timed) scripts/check_examples.sh
+	@$(timed) scripts/check_scaling.sh
+	+@$(timed) scripts/check_install.sh
+	@$(timed) scripts/check_launcher.sh
+	@$(timed) scripts/check_interruption.sh
+	@$(timed) scripts/check_c_fortran.sh
+	+@TIMED_AS="Python" $(timed) $(MAKE) check-python
+	@TIMED_AS="tests" $(timed) scripts/run_tests.sh
+	@ARGES_TEST_DEVICE=1 TEST_TABLE=test/device ARGES_FUZZ_COUNT=$${ARGES_FUZZ_COUNT:-200} TIMED_AS="tests in the memory of a device" $(timed) scripts/run_tests.sh
+
+check-all: check  ## besides: the rank counts of test/more_ranks, and a simulated machine; before a large change lands
+	@TEST_TABLE=test/more_ranks ARGES_FUZZ_SEED=$${ARGES_FUZZ_SEED:-$$(date +%s)} TIMED_AS="tests on more ranks" $(timed) scripts/run_tests.sh
+	+@CASES="mm:256 model4as:8" MACHINES="2x4 fat2x4" TIMED_AS="simulated machines" $(timed) $(MAKE) simulate
+	@$(timed) --table
 
 check-scaling: $(BUILD)/bench/scaling $(arges) $(YIELD)  ## the scaling harness of bench/scaling, with small tensors
 	@scripts/check_scaling.sh
@@ -259,7 +275,7 @@ run-checked-built: $(checked_folders:%=$(BUILD)/test/%) $(planted) $(YIELD)
 simulate:  ## benchmarks on simulated machines (SimGrid); CASES, MACHINES and COMPUTES narrow them, see scripts/simulate.sh
 	@scripts/install_dependencies.sh simulate
 	+@$(again) BUILD=build/simulated MPICXX=g++ MPI_CFLAGS="-isystem /usr/include/smpi -DARGES_SIMULATED" LAYERS="$(simulated_layers)" \
-	    OPT_FLAGS="-O2 -march=native -DNDEBUG -g1 -fPIC" LDFLAGS="-shared -s $(OPENMP_FLAGS)" \
+	    OPT_FLAGS="-O2 -march=native -DNDEBUG -fPIC -fvisibility=default" LDFLAGS="-shared -s $(OPENMP_FLAGS)" \
 	    LIBS="$(BLAS_LIBS) $(FMT_LIBS) -lsimgrid -lm" build/simulated/bench/contraction
 	@scripts/simulate.sh
 

@@ -38,7 +38,8 @@ OPENMP_FLAGS := -fopenmp
 #    with the flags that compile soonest and still name lines; what `address` finds need not be found twice.
 OPT ?= fast
 ifeq ($(OPT),fast)
-  OPT_FLAGS := -O3 -march=native -DNDEBUG -g1
+  OPT_FLAGS := -O3 -march=native -DNDEBUG
+  COOL_FLAGS := -O1  # of the program's own files (src/cli), where nothing is hot
   TEST_FLAGS := -O1  # of the tests' own files: these compile in half the time
 else ifeq ($(OPT),checked)
   SANITIZE  := -fsanitize=address,undefined -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=undefined

@@ -3,13 +3,16 @@
 # another table, e.g. test/checked or test/device, whose folders are then all. One line per run, the log of a failed one below it, and
 # `N passed, N failed` over all runs at the end. TEST_TIMEOUT is the limit of one run in seconds; a run that hangs, dies,
 # or runs no test counts as one failure. After an interruption what had passed, by the same binary, is not run again.
+# Runs go side by side as long as there is a core (JOBS of them) for each rank, those with the most to do first; one that failed beside
+# others is repeated alone, and fails if it passes only there: a test must not depend on what else runs.
 set -uo pipefail
 . scripts/on_ranks.sh
 export ARGES_MACHINE=/dev/null  # the default machine constants: plans do not depend on where tests run
 logs=$BUILD/test-logs
 mkdir -p "$logs"
-limit=${TEST_TIMEOUT:-600}
+limit=${TEST_TIMEOUT:-900}
 table=${TEST_TABLE:-test/ranks}
+cores=${JOBS:-$(nproc 2>/dev/null || echo 1)}
 
 # run SECONDS RANKS BINARY LOG: sets run_passed, run_failed, run_note; true if the run passed.
 # LOG.out is the report of rank 0, LOG.err that of the others: mixed, they would tear lines apart.
@@ -64,32 +67,97 @@ if (($# == 0)); then
     set -- $(if [ "$table" = test/ranks ]; then ls -d test/*/*_test.cpp | cut -d/ -f2 | uniq
              else awk '!/^#/ && NF > 1 { print $1 }' "$table"; fi)
 fi
-passed=0 failed=0
 done_before=$logs/passed.$(basename "$table")  # there while a call is under way
 touch "$done_before"
-for folder; do
+
+# What is to run: cores, ranks, folder, filter, the most to do first, as the lines of its tests and its ranks say.
+jobs=$(for folder; do
     IFS='|' read -r ranks filter <<<"$(row "$folder")"
     for p in $ranks; do
+        printf '%d %d %d %s %s\n' $(($(cat test/"$folder"/*_test.cpp | wc -l) * p)) $((p < cores ? p : cores)) "$p" "$folder" \
+            "${GTEST_FILTER:-${filter:-*}}"
+    done
+done | sort -k1,1nr -k3,3nr | cut -d' ' -f2-)
+
+passed=0 failed=0
+count() { passed=$((passed + run_passed)) failed=$((failed + run_failed)); }
+
+# line FOLDER RANKS SECONDS VERDICT
+line() { printf '%-13s ranks=%-3d %5d passed %3d failed %7.1f s  %s\n' "$1" "$2" "$run_passed" "$run_failed" "$3" "$4"; }
+
+# begin RANKS FOLDER FILTER: starts a run in the background; what `run` sets and the seconds go into LOG.result.
+begin() {
+    local log=$logs/$2.$1
+    (
         start=$EPOCHREALTIME
-        log=$logs/$folder.$p
-        verdict=ok
-        key="$folder $p $(stat -c %Y "$BUILD/test/$folder") ${GTEST_FILTER:-${filter:-*}}"
+        GTEST_FILTER=$3 run "$limit" "$1" "$BUILD/test/$2" "$log"
+        seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
+        printf '%s\n' "$run_passed" "$run_failed" "$seconds" "$run_note" >"$log.result"
+    ) &
+    running[$!]="$1 $2 $3"
+}
+
+# finish RANKS FOLDER FILTER: reads what a run has left, repeats it alone if it failed beside others, and prints its line.
+finish() {
+    local log=$logs/$2.$1 seconds verdict=ok
+    { read -r run_passed; read -r run_failed; read -r seconds; IFS= read -r run_note; } <"$log.result"
+    if ((run_failed > 0)); then
+        verdict="FAILED${run_note:+ ($run_note)}"
+        line "$2" "$1" "$seconds" "$verdict"
+        show "$log" | sed 's/^/    /'
+        again+=("$1 $2 $3")
+    else
+        line "$2" "$1" "$seconds" ok
+        printf '%s\n' "$2 $1 $(stat -c %Y "$BUILD/test/$2") $3" "$run_passed" >>"$done_before"
+    fi
+    count
+}
+
+declare -A running=()
+again=() free=$cores
+trap 'kill "${!running[@]}" 2>/dev/null; exit 130' INT TERM
+# reap: waits for a run to end.
+reap() {
+    local pid
+    wait -n -p pid "${!running[@]}"
+    local job=${running[$pid]}
+    unset "running[$pid]"
+    local ranks=${job%% *}
+    free=$((free + (ranks < cores ? ranks : cores)))
+    set -f; finish $job; set +f
+}
+while [ -n "$jobs" ]; do
+    rest=
+    while read -r width ranks folder filter; do
+        key="$folder $ranks $(stat -c %Y "$BUILD/test/$folder") $filter"
         if known=$(grep -F -x -A 1 -e "$key" "$done_before"); then
             known=${known##*$'\n'}
-            printf '%-13s ranks=%-3d %5d passed before the interruption\n' "$folder" "$p" "$known"
+            printf '%-13s ranks=%-3d %5d passed before the interruption\n' "$folder" "$ranks" "$known"
             passed=$((passed + known))
-            continue
+        elif ((width <= free)); then
+            free=$((free - width))
+            begin "$ranks" "$folder" "$filter"
+        else
+            rest+="$width $ranks $folder $filter"$'\n'
         fi
-        GTEST_FILTER=${GTEST_FILTER:-${filter:-*}} run "$limit" "$p" "$BUILD/test/$folder" "$log" ||
-            verdict="FAILED${run_note:+ ($run_note)}"
-        seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }')
-        printf '%-13s ranks=%-3d %5d passed %3d failed %7.1f s  %s\n' \
-            "$folder" "$p" "$run_passed" "$run_failed" "$seconds" "$verdict"
-        if [ "$verdict" != ok ]; then show "$log" | sed 's/^/    /'; else printf '%s\n' "$key" "$run_passed" >>"$done_before"; fi
-        passed=$((passed + run_passed)) failed=$((failed + run_failed))
-    done
+    done <<<"$jobs"
+    jobs=${rest%$'\n'}
+    ((${#running[@]} == 0)) || reap
 done
+while ((${#running[@]} > 0)); do reap; done
+
+if ((cores > 1)); then
+    for job in "${again[@]}"; do
+        read -r ranks folder filter <<<"$job"
+        if GTEST_FILTER=$filter run "$limit" "$ranks" "$BUILD/test/$folder" "$logs/$folder.$ranks"; then
+            echo "run_tests: $folder on $ranks ranks passes alone, but did not beside others"
+        else
+            echo "run_tests: $folder on $ranks ranks fails alone, too"
+        fi
+    done
+fi
 rm -f "$done_before"
 if ((passed + failed == 0)); then echo "run_tests: no test ran"; fi
+[ ! -e build/check-times ] || echo "tests $passed $failed" >>build/check-times
 echo "$passed passed, $failed failed"
 ((failed == 0 && passed > 0))
