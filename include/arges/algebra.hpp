@@ -26,20 +26,6 @@ namespace arges {
 /// @cond
 namespace kernels {
 
-/// Number types, for which plus-times is defined.
-template <class T>
-inline constexpr bool is_number = std::is_arithmetic_v<T> || !std::is_same_v<T, real_of<T>>;
-
-template <class T>
-inline constexpr bool has_negative = is_number<T> && !std::is_same_v<T, bool>;
-
-/// Floating-point numbers and complex ones.
-template <class T>
-inline constexpr bool has_fractions = is_number<T> && !std::is_integral_v<T>;
-
-template <class T>
-inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>>;
-
 /// An element that acts, in an array of such; another type than the elements that it acts on, also where they are alike.
 template <class A>
 struct Actor {
@@ -517,14 +503,13 @@ struct Generic {
 }  // namespace kernels
 /// @endcond
 
-/// The table of an algebra. Local.
+/// @cond
 template <class A>
 const ElementKernels& algebra_kernels() {
     static const ElementKernels table = kernels::Generic<A>::table(typeid(A).name());
     return table;
 }
 
-/// @cond
 template <class T>
 const ElementKernels& element_kernels() {
     static_assert(StorableElement<T>, "the elements of a tensor are trivially copyable");

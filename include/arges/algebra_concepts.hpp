@@ -19,6 +19,26 @@
 
 namespace arges {
 
+/// @cond
+namespace kernels {
+
+/// Number types, for which plus-times is defined.
+template <class T>
+inline constexpr bool is_number = std::is_arithmetic_v<T> || !std::is_same_v<T, real_of<T>>;
+
+template <class T>
+inline constexpr bool has_negative = is_number<T> && !std::is_same_v<T, bool>;
+
+/// Floating-point numbers and complex ones.
+template <class T>
+inline constexpr bool has_fractions = is_number<T> && !std::is_integral_v<T>;
+
+template <class T>
+inline constexpr bool is_complex = !std::is_same_v<T, real_of<T>>;
+
+}  // namespace kernels
+/// @endcond
+
 /// What can be an element: bytes that can be sent.
 template <class T>
 concept StorableElement = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>;

@@ -2,6 +2,7 @@
 /// Everything but chemistry (arges/chemistry.hpp): include this one.
 #pragma once
 
+#include "arges/algebra.hpp"
 #include "arges/checkpoint.hpp"
 #include "arges/complete.hpp"
 #include "arges/cpd.hpp"

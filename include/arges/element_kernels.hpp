@@ -173,9 +173,14 @@ struct ElementKernels {
     void (*unpack_pair)(const PairUnpack& pair, const void* from, void* to, const void* alpha, bool conjugate, bool accumulate) = nullptr;
 };
 
-/// The table of an element type under plus-times. Local.
+/// The table of an element type under plus-times. The library has those of the types of ElementType; for any other one include
+/// `arges/algebra.hpp`, as `arges/arges.hpp` does. Local.
 template <class T>
 const ElementKernels& element_kernels();
+
+/// The table of an algebra, which `arges/algebra.hpp` makes. Local.
+template <class A>
+const ElementKernels& algebra_kernels();
 
 /// Gives tensors of float, double or a complex type that are made from now on another table, e.g. one for a device; null: the library's own
 /// again. The table must outlive them. Local; the same on all ranks. @throws InvalidArgument for other types
@@ -191,6 +196,10 @@ template <>
 const ElementKernels& element_kernels<std::complex<float>>();
 template <>
 const ElementKernels& element_kernels<std::complex<double>>();
+extern template const ElementKernels& element_kernels<std::int16_t>();
+extern template const ElementKernels& element_kernels<std::int32_t>();
+extern template const ElementKernels& element_kernels<std::int64_t>();
+extern template const ElementKernels& element_kernels<bool>();
 /// @endcond
 
 }  // namespace arges

@@ -5,7 +5,8 @@
 /// What a statement replaces (beta = 0) is not read.
 #pragma once
 
-#include "arges/algebra.hpp"
+#include "arges/algebra_concepts.hpp"
+#include "arges/element_kernels.hpp"
 #include "arges/scalar.hpp"
 #include "arges/symmetry.hpp"
 

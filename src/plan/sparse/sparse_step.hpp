@@ -1,7 +1,7 @@
 /// A product with one or two sparse factors: what it computes, and the grid of labels on which it runs. Pure.
 #pragma once
 
-#include "arges/sparse_kernels.hpp"
+#include "arges/sparse_loops.hpp"
 #include "base/splitmix.hpp"
 #include "layout/layout.hpp"
 #include "layout/sparse_layout.hpp"
