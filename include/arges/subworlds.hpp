@@ -42,7 +42,8 @@ void read_part(const Tensor<T>& whole, Tensor<T>& part, const PartPlace& place =
 /// symmetry are those of Tensor::set_slice(): dimensions that the whole's symmetry relates need the same range and a part with that
 /// symmetry, or ranges that do not overlap. Collective over the world of `whole`; ranks that have nothing give a default-constructed
 /// tensor.
-/// @throws InvalidArgument on every rank, as read_part(), and where the symmetry forbids it; nothing has changed then
+/// @throws InvalidArgument on every rank, as read_part(), where the symmetry forbids it, and if alpha is not the same on all ranks that
+/// have a part; nothing has changed then
 template <class T>
 requires kernels::is_number<T>
 void add_part(Tensor<T>& whole, const Tensor<T>& part, const PartPlace& place = {}, T alpha = T(1)) {

@@ -245,6 +245,7 @@ public:
     }
     /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0
     /// the element is replaced, and not read. Elements for which no rank gives a key are left as they are.
+    /// @throws InvalidArgument also if ranks that give keys differ in alpha, or any ranks in beta
     void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1),
                     T beta = T(1)) requires kernels::is_number<T> {
         accumulate_pairs(keys, values.data(), static_cast<std::int64_t>(values.size()), &alpha, &beta);
@@ -288,8 +289,9 @@ public:
     /// @param strides one for each dimension, in elements, of any sign
     /// @throws InvalidArgument for another number of strides, or a tensor with symmetry
     void set_array(const T* data, std::span<const std::int64_t> strides) { write_array(data, strides); }
-    /// The elements as an array, first index fastest, where this rank has all of them: on a world of one rank, without symmetry, in the
-    /// host's memory. Else null. They stay there as long as the tensor is not assigned as a whole; statements write to them. Local.
+    /// The elements as an array, first index fastest, where this rank has all of them in that order: on a world of one rank, without
+    /// symmetry, in the host's memory. Else null. They stay there as long as the tensor is not assigned as a whole; statements write to
+    /// them. Local.
     T* array() { return static_cast<T*>(array_here()); }
     /// A tensor on a world of one rank whose elements are an array of the caller, first index fastest; nothing is copied. Its memory counts
     /// as that of any tensor.

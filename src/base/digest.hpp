@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -15,10 +16,13 @@ namespace arges {
 /// Ranges count with their lengths, numbers with their bits: Digest().add(0.0) and Digest().add(-0.0) differ.
 class Digest {
 public:
-    /// Adds a number, an enumerator, a text, or a range of such.
+    /// Adds a number, an enumerator, a text, a range of such, or anything that says what it consists of by add_to(digest, value).
     template <class V>
     Digest& add(const V& value) {
-        if constexpr (std::convertible_to<const V&, std::string_view>) {
+        if constexpr (requires { add_to(*this, value); }) {
+            add_to(*this, value);
+            return *this;
+        } else if constexpr (std::convertible_to<const V&, std::string_view>) {
             const std::string_view text = value;
             add_bytes(text.data(), text.size());
             return add(text.size());
@@ -48,5 +52,14 @@ private:
     }
     std::uint64_t state_ = 0xcbf29ce484222325U;
 };
+
+/// An array with strides in elements, of either sign.
+struct StridedArray {
+    const void* data;
+    std::span<const std::int64_t> extents, strides;  ///< equally many
+    std::int64_t element_bytes;
+};
+/// Adds the elements and their places; where they lie in memory does not count. The array is read once, by all threads.
+void add_to(Digest& digest, const StridedArray& array);
 
 }  // namespace arges

@@ -124,6 +124,20 @@ MPI_Comm Communicator::raw() const { return handle_->comm; }
 const Traffic& Communicator::traffic() const { return handle_->traffic; }
 void Communicator::set_message_limit(std::int64_t bytes) const { handle_->message_limit = std::min(bytes, largest_message); }
 
+std::vector<std::int64_t> Communicator::numbers_of(const Communicator& other) const {
+    std::vector<int> theirs(static_cast<std::size_t>(other.size_)), here(theirs.size());
+    std::iota(theirs.begin(), theirs.end(), 0);
+    MPI_Group from = MPI_GROUP_NULL, to = MPI_GROUP_NULL;
+    check(MPI_Comm_group(other.raw(), &from), "MPI_Comm_group");
+    check(MPI_Comm_group(raw(), &to), "MPI_Comm_group");
+    check(MPI_Group_translate_ranks(from, static_cast<int>(other.size_), theirs.data(), to, here.data()), "MPI_Group_translate_ranks");
+    MPI_Group_free(&from);
+    MPI_Group_free(&to);
+    std::vector<std::int64_t> result(here.begin(), here.end());
+    std::ranges::replace(result, std::int64_t{MPI_UNDEFINED}, std::int64_t{-1});
+    return result;
+}
+
 std::vector<std::int64_t> Communicator::nodes() const {
     meet("nodes");
     MPI_Comm node = MPI_COMM_NULL;

@@ -53,6 +53,9 @@ public:
     /// Ranks that share this rank's node. Collective.
     std::int64_t ranks_on_my_node() const;
 
+    /// Of each rank of another communicator, its number here; -1 where it is not here. Local.
+    std::vector<std::int64_t> numbers_of(const Communicator& other) const;
+
     /// Starts a point-to-point exchange of pieces; messages over the limit are split. Counted as traffic. The pieces'
     /// memory must stay as it is until finish().
     /// @param channel  from 0: exchanges that are under way together, and whose order may differ between ranks, take different ones

@@ -54,7 +54,7 @@ void RollCall::meet(const std::string& what) {
     Message own{++number_, {}};
     what.copy(own.text, sizeof own.text - 1);
     const auto verdict = rank_ == 0 ? hear_all(own) : wait_for_word(own);
-    if (!verdict.empty()) throw InvalidArgument(verdict);
+    if (!verdict.empty()) throw OutOfStep(verdict);
 }
 
 /// A message of this meeting; those of earlier ones, which came too late, are dropped. False: none came in time.

@@ -1,12 +1,20 @@
 /// Comparison of the calls that the ranks make, within a time.
 #pragma once
 
+#include "arges/error.hpp"
+
 #include <mpi.h>
 
 #include <cstdint>
 #include <string>
 
 namespace arges {
+
+/// What RollCall::meet() throws: on every rank that came, so that it must not be told to the others again.
+class OutOfStep : public InvalidArgument {
+public:
+    using InvalidArgument::InvalidArgument;
+};
 
 /// Every rank tells the first one what it is about to do, and waits for its word that all ranks do the same. After a time a rank gives up,
 /// so that a collective call which not all ranks make ends with an exception instead of a hang. (ARGES_CALL_TIMEOUT)
@@ -18,7 +26,7 @@ public:
     RollCall(const RollCall&) = delete;
     RollCall& operator=(const RollCall&) = delete;
 
-    /// Collective. @throws InvalidArgument on every rank if ranks say different things; on those that have waited, if some do not come
+    /// Collective. @throws OutOfStep on every rank if ranks say different things; on those that have waited, if some do not come
     void meet(const std::string& what);
 
 private:

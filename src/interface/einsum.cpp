@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <map>
@@ -12,7 +13,8 @@ namespace arges {
 template <class T>
 Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& operands) {
     const bool on_several = !operands.empty() && operands[0] != nullptr && operands[0]->state();
-    const CollectiveCall call(on_several ? operands[0]->state()->world->movement_communicator() : nullptr, "einsum", text, operands.size());
+    const CollectiveCall call(on_several ? operands[0]->state()->world->movement_communicator() : nullptr, "einsum", text,
+                              TensorArguments{operands});
     const auto parsed = parse_einsum(text);
     if (operands.empty() || parsed.operands.size() != operands.size())
         throw InvalidArgument("einsum \"" + text + "\" names " + std::to_string(parsed.operands.size()) + " operands, but " +

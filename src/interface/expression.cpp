@@ -7,6 +7,7 @@
 #include "interface/on_host.hpp"
 #include "interface/sparse_statement.hpp"
 #include "interface/statement.hpp"
+#include "interface/unchanged_operands.hpp"
 
 #include <string>
 
@@ -94,10 +95,15 @@ void total(const std::vector<Term>& terms, const ElementKernels& kernels, void* 
 
 void assign(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {
     check_tensors(left, right);
-    if (!SparseStatement::is_meant(left, right)) return Statement(left, right, beta, algebra).run();
-    OnHost statement(left, right, algebra);
-    SparseStatement(statement.left(), statement.right(), beta, statement.algebra()).run();
-    statement.finish();
+    const UnchangedOperands operands(left, right);
+    if (SparseStatement::is_meant(left, right)) {
+        OnHost statement(left, right, algebra);
+        SparseStatement(statement.left(), statement.right(), beta, statement.algebra()).run();
+        statement.finish();
+    } else {
+        Statement(left, right, beta, algebra).run();
+    }
+    operands.check();
 }
 
 std::string explain(const Factor& left, const std::vector<Term>& right, const void* beta, const ElementKernels& algebra) {

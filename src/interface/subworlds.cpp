@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/part_ranges.hpp"
 #include "interface/tensor_state.hpp"
 #include "plan/product/axes.hpp"
@@ -40,7 +41,11 @@ PartPlace completed(const std::string& title, int order, const AnyTensor& part, 
 
 std::vector<std::int64_t> subworlds::keys_of(const AnyTensor& whole, const AnyTensor& part, const PartPlace& given, bool once) {
     const auto& state = state_of(whole, once ? "add_part" : "read_part");
-    const CollectiveCall call(state.world->movement_communicator(), once ? "add_part" : "read_part");
+    const char* const name = once ? "add_part" : "read_part";
+    const CollectiveCall call(state.world->movement_communicator(), name, state);
+    const auto* const own_world = part.state() ? part.state()->world.get() : nullptr;
+    require_same_in_worlds(state.world->movement_communicator(), own_world,
+                           Digest().add(part).add(given.begin).add(given.dimension).value(), name);
     std::vector<std::int64_t> keys;
     state.world->agree([&] {
         if (!part.state()) return;

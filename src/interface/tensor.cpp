@@ -104,15 +104,19 @@ std::shared_ptr<TensorState> TensorState::make(const ElementKernels& kernels, co
     auto& state = *world.state();
     const CollectiveCall call(state.movement_communicator(), "Tensor");
     std::shared_ptr<TensorState> made;
-    std::array<std::int64_t, 2> ends{};
+    // The largest number that a rank is at, inverted: calls that failed on some ranks leave them at different ones.
+    std::array<std::int64_t, 3> ends{0, 0, ~static_cast<std::int64_t>(state.next_number())};
     state.agree(
         [&] {
             made = std::make_shared<TensorState>(kernels, world, layout(), std::move(name));
             const auto digest =
-                static_cast<std::int64_t>(Digest().add(state.digest(made->layout)).add(std::string(kernels.type->name())).value());
-            ends = {digest, ~digest};
+                static_cast<std::int64_t>(Digest().add(state.digest(made->layout)).add(std::string_view(kernels.type->name())).value());
+            ends[0] = digest;
+            ends[1] = ~digest;
         },
         ends);
+    state.set_number(static_cast<std::uint64_t>(~ends[2]));
+    made->number = static_cast<std::uint64_t>(~ends[2]);
     if (ends[0] != ~ends[1])
         throw InvalidArgument(
             "Tensor: extents, symmetry or element type differ between ranks; make the tensor with the same ones on every rank");
@@ -187,6 +191,7 @@ AnyTensor& AnyTensor::operator=(const AnyTensor& other) {
         return *this;
     }
     const auto& from = *other.state_;
+    const CollectiveCall call(from.world->movement_communicator(), "Tensor", from);
     auto copy = TensorState::make(
         *from.kernels, from.world_handle, [&] { return from.layout; }, state_ ? state_->name : std::string());
     copy_array(copy->bytes.data(), from.bytes.data(), from.bytes.size(), from.bytes.space());

@@ -3,6 +3,7 @@
 #include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/changed_elements.hpp"
 #include "interface/pair_exchange.hpp"
 #include "interface/run_movement.hpp"
@@ -229,15 +230,11 @@ void read_from_ranks(const TensorState& state, ElementLocator& locator, const Pa
     }
 }
 
-std::string bytes_of(const void* element, std::int64_t element_bytes) {
-    return element == nullptr ? std::string() : std::string(static_cast<const char*>(element), static_cast<std::size_t>(element_bytes));
-}
-
 }  // namespace
 
 void AnyTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::int64_t count, double tolerance) {
     auto& state = state_of(*this, "write");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::write", tolerance);
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::write", state, tolerance);
     if (!(tolerance >= 0))
         throw InvalidArgument(state.title() + ": write() with a tolerance of " + std::to_string(tolerance) +
                               "; give zero or a positive number");
@@ -272,7 +269,8 @@ void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void*
                                  const void* beta) {
     auto& state = state_of(*this, "accumulate");
     const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::accumulate", bytes_of(beta, kernels.size));
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::accumulate", state, ElementArgument{kernels, beta});
+    require_same_factor(state.world->movement_communicator(), kernels, !keys.empty(), alpha, "Tensor::accumulate");
     if (kernels.as_number(beta).imag() != 0 && contains_kind(symmetry(), NodeKind::hermitian))
         throw InvalidArgument(state.title() + ": accumulate into a hermitian tensor needs a real beta");
     if (state.world->dry()) return;
@@ -287,7 +285,7 @@ void AnyTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void*
 
 void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "read");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::read");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::read", state);
     auto& world = *state.world;
     const auto& kernels = *state.kernels;
     const auto count = static_cast<std::int64_t>(keys.size());
@@ -364,7 +362,7 @@ void AnyTensor::for_each_element_here(const char* where, const std::function<voi
 
 void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "gather");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather", state);
     if (state.world->dry()) return;
     void* full = nullptr;
     state.world->agree([&] {
@@ -378,7 +376,7 @@ void AnyTensor::gather_all(const std::function<void*(std::int64_t)>& room) const
 
 void AnyTensor::gather_at(std::int64_t root, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "gather_to");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather_to", root);
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::gather_to", state, root);
     if (root < 0 || root >= state.world->size())
         throw InvalidArgument(state.title() + ": gather_to rank " + std::to_string(root) + " of " + std::to_string(state.world->size()) +
                               "; ranks run from 0");

@@ -2,6 +2,8 @@
 #include "base/element_at.hpp"
 #include "base/instantiate.hpp"
 #include "base/splitmix.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
@@ -56,6 +58,7 @@ private:
 void AnyTensor::fill_with(const void* value) {
     auto& state = state_of(*this, "fill");
     const auto& kernels = *state.kernels;
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::fill", state, ElementArgument{kernels, value});
     if (!kernels.is_zero(value))
         if (contains_kind(symmetry(), NodeKind::antisymmetric) || contains_kind(symmetry(), NodeKind::hollow))
             throw InvalidArgument(state.title() + ": a constant other than zero does not have the symmetry " + symmetry().to_string() +
@@ -75,6 +78,8 @@ void AnyTensor::keep_real() { state_->keep_real(); }
 template <class T>
 void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high) requires kernels::has_fractions<T> {
     auto& state = state_of(*this, "fill_random");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::fill_random", state, seed, static_cast<double>(low),
+                              static_cast<double>(high));
     if (!(low <= high)) throw InvalidArgument(state.title() + ": fill_random needs low <= high");
     if (!std::isfinite(low) || !std::isfinite(high)) throw InvalidArgument(state.title() + ": fill_random needs finite bounds");
     if (state.world->dry()) return;

@@ -3,6 +3,7 @@
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/part_ranges.hpp"
 #include "interface/run_movement.hpp"
 #include "interface/tensor_state.hpp"
@@ -25,10 +26,6 @@ std::shared_ptr<TensorState> made_like(const TensorState& state, const std::vect
     return TensorState::make(
         *state.kernels, state.world_handle, [&] { return new_layout(*state.world, extents, checked_shape(extents, symmetry, state.name)); },
         state.name);
-}
-
-std::string bytes_of(const void* element, std::int64_t element_bytes) {
-    return element == nullptr ? std::string() : std::string(static_cast<const char*>(element), static_cast<std::size_t>(element_bytes));
 }
 
 /// The tree that a slice keeps: a node survives where corresponding dimensions of its children have equal ranges.
@@ -66,7 +63,7 @@ SymmetryNode read_tree(const std::vector<std::int64_t>& in, std::size_t& at) {
 
 std::shared_ptr<TensorState> AnyTensor::sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
     const auto& state = state_of(*this, "slice");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::slice", begin, end);
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::slice", state, begin, end);
     const Ranges ranges{begin, end};
     check_ranges(state.title(), extents(), ranges);
     std::vector<SymmetryNode> slots;
@@ -85,8 +82,8 @@ void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTen
     auto& state = state_of(*this, "set_slice");
     const auto& from = state_of(part, "set_slice");
     const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::set_slice", begin, part.extents(),
-                              bytes_of(alpha, kernels.size), bytes_of(beta, kernels.size));
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::set_slice", state, from, begin,
+                              ElementArgument{kernels, alpha}, ElementArgument{kernels, beta});
     if (from.world != state.world)
         throw InvalidArgument(state.title() + ": set_slice from a tensor on another world; use transfer() first");
     auto end = begin;
@@ -109,7 +106,7 @@ void AnyTensor::write_slice(const std::vector<std::int64_t>& begin, const AnyTen
 
 std::shared_ptr<TensorState> AnyTensor::joined(int dimension, const std::vector<const AnyTensor*>& parts) {
     const auto& first = state_of(*parts[0], "concatenated");
-    const CollectiveCall call(first.world->movement_communicator(), "concatenated", dimension);
+    const CollectiveCall call(first.world->movement_communicator(), "concatenated", dimension, TensorArguments{parts});
     auto extents = parts[0]->extents();
     const auto d = static_cast<std::size_t>(dimension);
     if (dimension < 0 || d >= extents.size())
@@ -150,7 +147,7 @@ std::shared_ptr<TensorState> AnyTensor::joined(int dimension, const std::vector<
 
 std::shared_ptr<TensorState> AnyTensor::resymmetrized(const Symmetry& symmetry) const {
     const auto& state = state_of(*this, "with_symmetry");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::with_symmetry", symmetry.to_string());
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::with_symmetry", state, symmetry);
     auto result = made_like(state, extents(), symmetry);
     run_movement(*result, state, copy_between(state.shape(), result->shape()), nullptr, state.kernels->zero);
     return result;
@@ -158,6 +155,7 @@ std::shared_ptr<TensorState> AnyTensor::resymmetrized(const Symmetry& symmetry) 
 
 std::shared_ptr<TensorState> AnyTensor::converted(const ElementKernels& kernels) const {
     const auto& from = state_of(*this, "a tensor from one of another type");
+    const CollectiveCall call(from.world->movement_communicator(), "Tensor", from, std::string_view(kernels.type->name()));
     auto result = TensorState::make(
         kernels, from.world_handle, [&] { return from.layout; }, "");
     local::convert_elements(*from.kernels->type, kernels, from.bytes.data(), result->bytes.data(), from.count());
@@ -166,7 +164,8 @@ std::shared_ptr<TensorState> AnyTensor::converted(const ElementKernels& kernels)
 
 template <class T>
 Tensor<T> conj(const Tensor<T>& A) {
-    state_of(A, "conj");
+    const auto& from = state_of(A, "conj");
+    const CollectiveCall call(from.world->movement_communicator(), "conj", from);
     Tensor<T> result(A);
     auto& state = state_of(result, "conj");
     if (state.kernels->is_complex)
@@ -186,6 +185,8 @@ SymmetryNode replaced(const SymmetryNode& node, NodeKind hermitian_becomes) {
 /// A real tensor from a complex one whose hermitian nodes become another kind.
 template <class T, class Part>
 Tensor<T> part_of(const Tensor<std::complex<T>>& A, NodeKind hermitian_becomes, Part&& part) {
+    const auto& given = state_of(A, "real or imag");
+    const CollectiveCall call(given.world->movement_communicator(), "real or imag", given, hermitian_becomes);
     std::vector<SymmetryNode> slots;
     for (const auto& slot : A.symmetry().slots()) slots.push_back(replaced(slot, hermitian_becomes));
     const Symmetry symmetry(A.order(), product(slots));
@@ -246,6 +247,8 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
     if (giver == comm.size()) throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
     check_present(comm, source.state() ? source.world().size() : 0, "the source's world");
     check_present(comm, target.takes_part() ? target.size() : 0, "the target world");
+    require_same_in_worlds(meeting.state()->movement_communicator(), source.state() ? source.world().state().get() : nullptr,
+                           Digest().add(source).value(), "transfer");
     std::vector<std::int64_t> shape;
     if (comm.rank() == giver) {
         shape = source.extents();

@@ -3,6 +3,7 @@
 
 #include "arges/tensor.hpp"
 #include "base/buffer.hpp"
+#include "base/digest.hpp"
 #include "interface/world_state.hpp"
 
 #include <algorithm>
@@ -62,13 +63,17 @@ public:
     std::shared_ptr<WorldState> world;
     Layout layout;
     std::string name;
-    Buffer<std::byte> bytes;  // of the elements on this rank; empty in a dry run
-    bool stays = false;       // the caller has the address of the elements
-    int moves = 0;            // how often it was moved for the sake of later runs of a statement
+    Buffer<std::byte> bytes;   // of the elements on this rank; empty in a dry run
+    bool stays = false;        // the caller has the address of the elements
+    int moves = 0;             // how often it was moved for the sake of later runs of a statement
+    std::uint64_t number = 0;  // tells the tensors of a world apart, on all ranks alike
 
 private:
     std::int64_t held_ = 0;
 };
+
+/// Which tensor it is.
+inline void add_to(Digest& digest, const TensorState& tensor) { digest.add(tensor.number); }
 
 /// The elements of a tensor on this rank for the host's code: themselves, or a copy where they lie in another memory. The tensor must stay
 /// where it is meanwhile. Local.

@@ -134,6 +134,7 @@ void WorldState::require_everywhere(std::int64_t bytes, const std::string& what)
     if (bytes > left)
         throw OutOfMemory(what + " takes " + with_commas(bytes) + " bytes on a rank, and the limit leaves " + with_commas(left) +
                           "; use more ranks or raise the limit (World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+    make_room(bytes);
     note_working(bytes);
 }
 

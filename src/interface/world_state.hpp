@@ -60,9 +60,11 @@ public:
     /// Right-hand sides that have the symmetry of their output, by what that follows from.
     RecentMap<bool>& symmetric_sums() { return symmetric_sums_; }
     Workspace& workspace() { return workspace_; }
-    /// A number for a pattern of a sparse tensor, another one each time. Only collective calls take one, so that it is the same on all
-    /// ranks.
-    std::uint64_t next_pattern() { return ++patterns_; }
+    /// A number for a tensor or for the pattern of a sparse one, another one each time. Only collective calls take one, so that it is the
+    /// same on all ranks.
+    std::uint64_t next_number() { return ++numbers_; }
+    /// Goes on from a number that all ranks have agreed on.
+    void set_number(std::uint64_t latest) { numbers_ = latest; }
 
     /// Limits and weights for the planner, given what tensors hold now.
     PlanOptions plan_options() const;
@@ -133,7 +135,7 @@ private:
     RecentMap<ProductCounts> sparse_counts_{1000};
     RecentMap<std::int64_t> runs_{10000};
     RecentMap<bool> symmetric_sums_{1000};
-    std::uint64_t patterns_ = 0;
+    std::uint64_t numbers_ = 0;  // of the latest tensor or pattern
     Workspace workspace_;
     OperationReport report_;
     std::shared_ptr<Trace> trace_;

@@ -217,6 +217,8 @@ Tensor<T> from_replicated(const World& world, std::vector<std::int64_t> extents,
             throw InvalidArgument(state.title() + ": from_replicated with " + std::to_string(values.size()) + " values for " +
                                   std::to_string(result.size()) + " elements; give the whole tensor, first index fastest");
     });
+    const std::int64_t count = result.size(), step = 1;
+    call.require_same(StridedArray{values.data(), {&count, 1}, {&step, 1}, sizeof(T)});
     ChangedHostElements changed(state);
     T* const elements = changed.of<T>();
     for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {

@@ -2,13 +2,12 @@
 #pragma once
 
 #include "base/digest.hpp"
-#include "interface/sparse_state.hpp"
+#include "interface/call_arguments.hpp"
 #include "linalg/distributed_matrix.hpp"
 #include "linalg/matricization.hpp"
 
 #include <memory>
 #include <string>
-#include <tuple>
 
 namespace arges::linalg {
 
@@ -16,9 +15,7 @@ namespace arges::linalg {
 inline std::uint64_t digest_of(const MatrixGrid& grid) { return Digest().add(grid.rows).add(grid.columns).add(grid.block).value(); }
 template <class T>
 std::uint64_t digest_of(const IndexedTensor<T>& A) {
-    const auto& [tensor, sparse] = std::tie(A.factor().tensor, A.factor().sparse);  // Operand refuses labels without one
-    const auto shape = sparse ? sparse->pattern()->identity : tensor ? tensor->world->digest(tensor->shape()) : 0;
-    return Digest().add(A.factor().labels.names()).add(shape).value();
+    return Digest().add(A.factor()).value();
 }
 template <class T>
 const Communicator* ranks_of(const IndexedTensor<T>& A) {

@@ -186,6 +186,68 @@ const std::vector<Case>& cases() {
              if (status == ARGES_OK) status = arges_checkpoint_add(checkpoint.get(), wrong ? nullptr : "m", t.matrix.get());
              return status;
          }},
+        {"another value", "",
+         [](Things& t, bool wrong) {
+             const double value = wrong ? 2 : 1;
+             return arges_tensor_fill(t.matrix.get(), &value);
+         }},
+        {"another value of what is stored", "",
+         [](Things& t, bool wrong) {
+             const double value = wrong ? 2 : 1;
+             return arges_tensor_fill(t.sparse.get(), &value);
+         }},
+        {"another seed", "", [](Things& t, bool wrong) { return arges_tensor_fill_random(t.matrix.get(), wrong ? 2 : 1, 0, 1); }},
+        {"other bounds", "", [](Things& t, bool wrong) { return arges_tensor_fill_random(t.matrix.get(), 1, 0, wrong ? 2 : 1); }},
+        {"another factor", "",
+         [](Things& t, bool wrong) {
+             const double alpha = wrong ? 2 : 1;
+             return arges_tensor_accumulate(t.matrix.get(), 2, t.keys.data(), t.values.data(), &alpha, nullptr);
+         }},
+        {"another factor of old elements", "",
+         [](Things& t, bool wrong) {
+             const double beta = wrong ? 2 : 1;
+             return arges_tensor_accumulate(t.sparse.get(), 2, t.keys.data(), t.values.data(), nullptr, &beta);
+         }},
+        {"another array", "",
+         [](Things& t, bool wrong) {
+             const std::vector<double> array(12, wrong ? 2 : 1);
+             return arges_tensor_set_array(t.matrix.get(), array.data(), nullptr);
+         }},
+        {"another tensor to gather", "",
+         [](Things& t, bool wrong) { return arges_tensor_gather(wrong ? t.square.get() : t.matrix.get(), t.values.data()); }},
+        {"another tensor's norm", "",
+         [](Things& t, bool wrong) { return arges_tensor_norm(wrong ? t.square.get() : t.matrix.get(), &t.number); }},
+        {"another tensor's sum", "",
+         [](Things& t, bool wrong) { return arges_tensor_sum(wrong ? t.square.get() : t.matrix.get(), &t.number); }},
+        {"another tensor to copy", "",
+         [](Things& t, bool wrong) { return arges_tensor_copy(wrong ? t.square.get() : t.matrix.get(), Made(t.made)); }},
+        {"another type to convert to", "",
+         [](Things& t, bool wrong) {
+             return arges_tensor_convert(t.matrix.get(), wrong ? ARGES_FLOAT32 : ARGES_COMPLEX128, Made(t.made));
+         }},
+        {"another cutoff", "",
+         [](Things& t, bool wrong) { return arges_tensor_to_sparse(t.matrix.get(), wrong ? 0.5 : 0.25, Made(t.made)); }},
+        {"another range", "",
+         [](Things& t, bool wrong) {
+             const std::int64_t begin[] = {0, 0}, end[] = {2, wrong ? 3 : 4};
+             return arges_tensor_slice(t.matrix.get(), begin, end, Made(t.made));
+         }},
+        {"another operand", "",
+         [](Things& t, bool wrong) {
+             const auto other = c_tensor(t.world, ARGES_FLOAT64, {3, 3});
+             return arges_contract(nullptr, t.square.get(), "ik", wrong ? other.get() : t.square.get(), "kj", nullptr, t.square.get(),
+                                   "ij");
+         }},
+        {"another number in front", "",
+         [](Things& t, bool wrong) {
+             const double alpha = wrong ? 2 : 1;
+             return arges_contract(&alpha, t.square.get(), "ik", t.square.get(), "kj", nullptr, t.square.get(), "ij");
+         }},
+        {"other elements of a scalar product", "",
+         [](Things& t, bool wrong) {
+             const auto other = c_tensor(t.world, ARGES_FLOAT64, {3, 3});
+             return arges_tensor_dot(t.square.get(), wrong ? other.get() : t.square.get(), &t.number);
+         }},
     };
     return all;
 }

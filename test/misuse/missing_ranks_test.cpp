@@ -81,6 +81,21 @@ TEST_F(MissingRanks, ALateRankGetsTheExceptionToo) {
     EXPECT_EQ(A.norm(), 0);  // in step again
 }
 
+TEST_F(MissingRanks, ACallInAProgressFunction) {
+    const auto world = watched_world("20");
+    Tensor<double> A(world, {6, 5, 4}, "A");
+    A.fill_random(1);
+    CpOptions options;
+    options.rank = 2;
+    const auto message = refusal([&] {
+        cp_decompose(A, options, [&](const CpIteration&, const std::function<CpModel<double>()>& model) {
+            if (world.rank() == 0) static_cast<void>(model().gather(0));
+        });
+    });
+    EXPECT_NE(message.find("CpModel::gather"), std::string::npos) << message;
+    EXPECT_GT(A.norm(), 0);  // in step again
+}
+
 /// In every build: a word on standard error, once, while the call goes on.
 TEST_F(MissingRanks, ALongWaitIsNamed) {
     const Environment never("ARGES_CALL_TIMEOUT", "0");

@@ -9,6 +9,7 @@
 #include "decompose/completion/held_out.hpp"
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/distribution/distributed_tensor.hpp"
+#include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "interface/sparse_state.hpp"
 
@@ -56,7 +57,9 @@ public:
             result_.iterations = number;
             result_.seconds_per_iteration = seconds / number;
             result_.communication_seconds += now.communication_seconds;
-            if (progress) progress(now, model);
+            CollectiveCall::run_callback(factors_.comm(), [&] {
+                if (progress) progress(now, model);
+            });
             if (result_.stop_reason == StopReason::iterations && options_.stop && options_.stop()) result_.stop_reason = StopReason::asked;
         }
         result_.converged = result_.stop_reason == StopReason::tolerance || result_.stop_reason == StopReason::held_out;
@@ -123,8 +126,9 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
         const auto whole = validation->with_symmetry({});
         return complete_tensor(tensor, gives_up, options, progress, start, &whole);
     }
-    const CollectiveCall call(source.world->movement_communicator(), "complete", decompose::digest_of(options), start != nullptr,
-                              validation != nullptr);
+    const std::vector validations{validation};
+    const CollectiveCall call(source.world->movement_communicator(), "complete", source, decompose::digest_of(options),
+                              ModelArgument{start}, TensorArguments{validations});
     const auto& comm = source.comm();
     const auto lengths = source.lengths();
     comm.agree([&] {
@@ -180,7 +184,9 @@ CompletionResult<T> complete_tensor(const SparseTensor<T>& tensor, bool gives_up
     decompose::check_forecast(*source.world, source.title(), forecast, keeps_source ? share.source_bytes() : 0,
                               "use more ranks, fewer components, another distribution");
     const auto model_bytes = comm.maximum(decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)));
-    if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
+    comm.agree([&] {
+        if (options.planned) options.planned(forecast, model_bytes);
+    });
     auto& nonzeros = distributed.nonzeros;
     result.elements_max = comm.maximum(*std::max_element(share.nonzeros.begin(), share.nonzeros.end()));
     CompletionFactors<T> factors(comm, nonzeros.rows, options.rank, options.seed);

@@ -49,6 +49,7 @@ std::uint64_t digest_of(const CompletionOptions& options) {
     digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.regularization);
     digest.add(options.seed).add(options.holdout).add(options.patience).add(options.learning_rate).add(options.decay);
     digest.add(options.batches).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
+    digest.add(options.stop != nullptr);
     return digest.value();
 }
 

@@ -4,6 +4,7 @@
 #include "base/buffer.hpp"
 #include "base/digest.hpp"
 #include "base/stopwatch.hpp"
+#include "comm/collective_call.hpp"
 #include "decompose/cp/cp_opt.hpp"
 #include "decompose/factor_tensor.hpp"
 
@@ -79,7 +80,9 @@ private:
         result.perturbation_starts += now.step == CpStep::pairs ? 1 : 0;
         result.fits.push_back(fit);
         const bool is_settled = number > 1 && exact_twice && decompose::is_settled(fit, now.change, options_.tolerance);
-        if (progress_) progress_(now, model_);
+        CollectiveCall::run_callback(tensor_.comm(), [&] {
+            if (progress_) progress_(now, model_);
+        });
         if (is_settled)
             result.stop_reason = StopReason::tolerance;
         else if (options_.stop && options_.stop())
@@ -127,6 +130,7 @@ std::uint64_t digest_of(const CpOptions& options) {
     digest.add(options.rank).add(options.algorithm).add(options.max_iterations).add(options.tolerance).add(options.seed);
     digest.add(options.regularization).add(options.distribution).add(options.grid).add(options.policy).add(options.rows);
     digest.add(options.format).add(options.partition_file).add(options.pairwise_perturbation).add(options.perturbation_threshold);
+    digest.add(options.stop != nullptr);
     return digest.value();
 }
 

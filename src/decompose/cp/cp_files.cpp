@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 #include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
+#include "decompose/model_arguments.hpp"
 #include "interface/real_world.hpp"
 #include "interface/world_state.hpp"
 #include "io/model/matrix_files_kruskal.hpp"
@@ -62,7 +63,7 @@ void read_factor(const Communicator& comm, const io::KruskalShape& shape, std::s
 
 template <class T>
 void save_model(const CpModel<T>& model, const std::string& directory, ModelForm form) {
-    const CollectiveCall call(ranks_of(model.world()), "save_model", directory, form);
+    const CollectiveCall call(ranks_of(model.world()), "save_model", ModelArgument{&model}, directory, form);
     const std::vector<T> weights(model.lambda().begin(), model.lambda().end());
     io::KruskalRows<T> mine{weights, model.lengths(), {}};
     for (int m = 0; m < model.order(); ++m) mine.factors.push_back({model.rows(m), model.factor(m)});

@@ -4,6 +4,7 @@
 #include "arges/error.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/model_arguments.hpp"
 #include "interface/real_world.hpp"
 
 namespace arges {
@@ -36,7 +37,7 @@ const std::vector<T>& CpModel<T>::factor(int mode) const {
 
 template <class T>
 std::vector<T> CpModel<T>::gather(int mode) const {
-    const CollectiveCall call(ranks_of(world_), "CpModel::gather", mode);
+    const CollectiveCall call(ranks_of(world_), "CpModel::gather", ModelArgument{this}, mode);
     const auto& comm = communicator_of(world_, title);
     std::size_t m = 0;
     comm.agree([&] { m = decompose::checked_mode(title, mode, order()); });
@@ -45,7 +46,7 @@ std::vector<T> CpModel<T>::gather(int mode) const {
 
 template <class T>
 Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
-    const CollectiveCall call(ranks_of(model.world()), "reconstruct", begin, end);
+    const CollectiveCall call(ranks_of(model.world()), "reconstruct", ModelArgument{&model}, begin, end);
     const auto ranges = decompose::checked_ranges(title, model.lengths(), {std::move(begin), std::move(end)});
     if (model.order() == 0) throw InvalidArgument(std::string(title) + ": it has no modes, so there is nothing to reconstruct");
     const auto labels = decompose::numbered_labels('x', model.order());

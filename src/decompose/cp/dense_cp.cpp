@@ -10,7 +10,9 @@
 #include "decompose/cp/dense_cp_operator.hpp"
 #include "decompose/dense_memory.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
+#include "decompose/model_arguments.hpp"
 #include "interface/tensor_state.hpp"
+#include "layout/plain_layout.hpp"
 
 #include <omp.h>
 
@@ -109,7 +111,8 @@ template <class T>
 CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, const std::type_identity_t<CpProgress<T>>& progress,
                          const std::type_identity_t<CpModel<T>>* start) {
     const auto& source = state_of(tensor, "cp_decompose");
-    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
+    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(options),
+                              ModelArgument{start});
     if (source.world->dry())
         throw Unsupported("cp_decompose needs the elements of " + source.title() + ", which a dry run has not; explain_cp() does without");
     const auto& comm = source.world->communicator();
@@ -127,7 +130,9 @@ CpResult<T> cp_decompose(const Tensor<T>& tensor, const CpOptions& options, cons
                               source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
     const auto model_bytes =
         comm.maximum(decompose::model_memory(decompose::dense_factor_rows(place.layout, comm.rank()), options.rank, sizeof(T)));
-    if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
+    comm.agree([&] {
+        if (options.planned) options.planned(forecast, model_bytes);
+    });
     DenseCpOperator<T> op(plain, options.rank, options.pairwise_perturbation ? options.perturbation_threshold : 0);
     decompose::check_norm(source.title(), op.norm_squared());
     CpState<T> state{Factors<T>(op, options.seed), std::vector<double>(static_cast<std::size_t>(options.rank), 1), 0};
@@ -151,9 +156,8 @@ std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
     if (tensor.world().size() > max_counted_ranks)
         throw Unsupported("explain_cp: " + std::to_string(tensor.world().size()) + " ranks are too many to count bytes for each; use " +
                           std::to_string(max_counted_ranks) + " or fewer");
-    const auto layout = decompose::has_plain_blocks(source.shape())
-                            ? source.shape()
-                            : new_layout(*source.world, tensor.extents(), Symmetry::none(tensor.order()));
+    const auto layout =
+        is_plain(source.shape()) ? source.shape() : new_layout(*source.world, tensor.extents(), Symmetry::none(tensor.order()));
     const auto by_mode = sweep_bytes(layout, options.rank, sizeof(T));
     const auto sums = over_modes(by_mode);
     const MovementBounds bounds(layout, options.rank, sizeof(T));

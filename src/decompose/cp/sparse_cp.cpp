@@ -7,6 +7,7 @@
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/cp/sparse_operator.hpp"
 #include "decompose/distribution/distributed_tensor.hpp"
+#include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "interface/sparse_state.hpp"
 
@@ -42,7 +43,8 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
                              const CpModel<T>* start) {
     auto& source = state_of(tensor, "cp_decompose");
     if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, options, progress, start);
-    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", decompose::digest_of(options), start != nullptr);
+    const CollectiveCall call(source.world->movement_communicator(), "cp_decompose", source, decompose::digest_of(options),
+                              ModelArgument{start});
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;
     comm.agree([&] {
@@ -65,7 +67,9 @@ CpResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, const
     decompose::check_forecast(*source.world, source.title(), forecast, share.keeps_source ? share.source_bytes() : 0,
                               "use more ranks, fewer components, another format");
     const auto model_bytes = comm.maximum(decompose::model_memory({{}, share.owned}, options.rank, sizeof(T)));
-    if (options.planned) comm.agree([&] { options.planned(forecast, model_bytes); });
+    comm.agree([&] {
+        if (options.planned) options.planned(forecast, model_bytes);
+    });
     const bool folds = distributed.nonzeros.folds;
     SparseOperator<T> op(comm, std::move(distributed.nonzeros), sparse::parse_format(options.format), options.rank);
     decompose::check_norm(source.title(), op.norm_squared());

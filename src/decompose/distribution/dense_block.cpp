@@ -2,6 +2,7 @@
 #include "decompose/distribution/dense_block.hpp"
 
 #include "interface/tensor_state.hpp"
+#include "layout/plain_layout.hpp"
 
 #include <bit>
 #include <functional>
@@ -22,25 +23,16 @@ BlockPosition block_position(const Layout& layout, std::int64_t rank) {
     return result;
 }
 
-bool has_plain_blocks(const Layout& layout) {
-    if (!layout.symmetry().trivial()) return false;
-    for (int s = 0; s < layout.slots(); ++s)
-        if (layout.slot_dimensions(s) != std::vector<int>{s} || layout.slot(s).virtual_blocks() != 1 ||
-            layout.slot(s).size() != layout.extents()[static_cast<std::size_t>(s)])
-            return false;
-    return true;
-}
-
 template <class T>
 Tensor<T> with_plain_blocks(const Tensor<T>& tensor) {
-    if (has_plain_blocks(state_of(tensor, "a decomposition").layout)) return Tensor<T>(tensor.state());
+    if (is_plain(state_of(tensor, "a decomposition").layout)) return Tensor<T>(tensor.state());
     return tensor.with_symmetry(Symmetry::none(tensor.order()));
 }
 
 template <class T>
 PlainLayout plain_layout(const Tensor<T>& tensor) {
     const auto& state = state_of(tensor, "a decomposition").layout;
-    if (has_plain_blocks(state)) return {state, 0};
+    if (is_plain(state)) return {state, 0};
     return {new_layout(*tensor.world().state(), tensor.extents(), Symmetry::none(tensor.order())),
             state.max_local_size() * static_cast<std::int64_t>(sizeof(T))};
 }

@@ -23,10 +23,8 @@ struct BlockPosition {
 /// The block of a rank. Pure.
 BlockPosition block_position(const Layout& layout, std::int64_t rank);
 
-/// True if blocks are what block_position() says: no symmetry, and nothing between the indices of a mode.
-bool has_plain_blocks(const Layout& layout);
-
-/// The same tensor if it has plain blocks, else a copy without symmetry, which has. Collective.
+/// The same tensor if its layout is plain, so that blocks are what block_position() says, else a copy without symmetry, which has.
+/// Collective.
 template <class T>
 Tensor<T> with_plain_blocks(const Tensor<T>& tensor);
 

@@ -12,6 +12,7 @@
 #include "decompose/distribution/dense_block.hpp"
 #include "decompose/distribution/movement_bounds.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/model_arguments.hpp"
 #include "decompose/tucker/dense_tucker_cost.hpp"
 #include "decompose/tucker/dense_tucker_qr.hpp"
 #include "decompose/tucker/dense_tucker_subspace.hpp"
@@ -92,7 +93,7 @@ public:
             sweep(tensor_, 0, tensor_.order());
             const double change = 1 - error_ - fit;
             fit = 1 - error_;
-            goes_on = decompose::note_iteration(options_, progress, fit, change, result);
+            goes_on = decompose::note_iteration(comm_, options_, progress, fit, change, result);
         }
         result.seconds_per_iteration = watch.seconds() / result.iterations;
     }
@@ -265,7 +266,8 @@ template <class T>
 TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& options, const TuckerProgress& progress,
                                  const std::type_identity_t<TuckerModel<T>>* start) {
     const auto& source = state_of(tensor, "tucker_decompose");
-    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
+    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", source, decompose::digest_of(options),
+                              ModelArgument{start});
     if (source.world->dry()) throw Unsupported("tucker_decompose needs the elements of " + source.title() + ", which a dry run has not");
     decompose::check_dense_tucker(source.title(), tensor.extents(), options);
     if (start && options.method != TuckerMethod::hooi)
@@ -276,7 +278,9 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
         place.original_bytes + decompose::dense_tucker_memory<T>(tensor.world(), place.layout, options, omp_get_max_threads()).peak());
     decompose::check_forecast(*source.world, source.title(), forecast,
                               source.shape().max_local_size() * static_cast<std::int64_t>(sizeof(T)));
-    if (options.planned) source.world->agree([&] { options.planned(forecast); });
+    source.world->agree([&] {
+        if (options.planned) options.planned(forecast);
+    });
     Stopwatch watch;
     const auto plain = decompose::with_plain_blocks(tensor);
     const double norm_squared = decompose::norm_squared(plain);

@@ -11,6 +11,7 @@
 #include "decompose/cp/cp_driver.hpp"
 #include "decompose/distribution/distributed_tensor.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/model_arguments.hpp"
 #include "decompose/sparse_memory.hpp"
 #include "decompose/tucker/tucker_checks.hpp"
 #include "decompose/tucker/tucker_iterations.hpp"
@@ -238,7 +239,8 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
                                  const TuckerModel<T>* start) {
     auto& source = state_of(tensor, "tucker_decompose");
     if (!source.symmetry.trivial()) return decompose_tensor(tensor.with_symmetry({}), true, options, progress, start);
-    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", decompose::digest_of(options), start != nullptr);
+    const CollectiveCall call(source.world->movement_communicator(), "tucker_decompose", source, decompose::digest_of(options),
+                              ModelArgument{start});
     const auto& comm = source.comm();
     const auto nonzeros = source.pattern()->total;
     comm.agree([&] {
@@ -256,7 +258,9 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
     const auto forecast = comm.maximum(decompose::tucker_memory<T>(share, options, omp_get_max_threads()).peak());
     decompose::check_forecast(*source.world, source.title(), forecast, share.keeps_source ? share.source_bytes() : 0,
                               "use more ranks, fewer components, another format");
-    if (options.planned) comm.agree([&] { options.planned(forecast); });
+    comm.agree([&] {
+        if (options.planned) options.planned(forecast);
+    });
     Hooi<T> hooi(comm, std::move(distributed.nonzeros), options.ranks, options.seed);
     decompose::check_norm(source.title(), hooi.norm_squared());
     if (start) hooi.start_from(*start);
@@ -271,7 +275,7 @@ TuckerResult<T> decompose_tensor(const SparseTensor<T>& tensor, bool gives_up, c
         const double fit = hooi.iterate();
         const double change = result.iterations > 0 ? fit - result.fit : std::numeric_limits<double>::infinity();
         result.fit = fit;
-        goes_on = decompose::note_iteration(options, progress, fit, change, result);
+        goes_on = decompose::note_iteration(comm, options, progress, fit, change, result);
     }
     result.seconds_per_iteration = watch.seconds() / result.iterations;
     result.estimated_error = 1 - result.fit;

@@ -40,7 +40,7 @@ std::uint64_t digest_of(const TuckerOptions& options) {
     Digest digest;
     digest.add(options.ranks).add(options.relative_error).add(options.method).add(options.kernel).add(options.order);
     digest.add(options.max_iterations).add(options.tolerance).add(options.seed).add(options.distribution).add(options.grid);
-    digest.add(options.policy).add(options.rows).add(options.partition_file);
+    digest.add(options.policy).add(options.rows).add(options.partition_file).add(options.stop != nullptr);
     return digest.value();
 }
 

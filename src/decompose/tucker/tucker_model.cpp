@@ -4,6 +4,7 @@
 #include "arges/tucker.hpp"
 #include "comm/collective_call.hpp"
 #include "decompose/factor_tensor.hpp"
+#include "decompose/model_arguments.hpp"
 #include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 
@@ -47,7 +48,7 @@ const std::vector<T>& TuckerModel<T>::factor(int mode) const {
 
 template <class T>
 std::vector<T> TuckerModel<T>::gather(int mode) const {
-    const CollectiveCall call(ranks_of(world()), "TuckerModel::gather", mode);
+    const CollectiveCall call(ranks_of(world()), "TuckerModel::gather", ModelArgument{this}, mode);
     const auto& comm = communicator_of(world(), kind);
     std::size_t m = 0;
     comm.agree([&] { m = decompose::checked_mode(kind, mode, order()); });
@@ -67,7 +68,7 @@ double TuckerModel<T>::compression() const {
 
 template <class T>
 Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> begin, std::vector<std::int64_t> end) {
-    const CollectiveCall call(ranks_of(model.world()), "reconstruct", begin, end);
+    const CollectiveCall call(ranks_of(model.world()), "reconstruct", ModelArgument{&model}, begin, end);
     const auto ranges = decompose::checked_ranges(kind, model.lengths(), {std::move(begin), std::move(end)});
     std::vector<std::int64_t> extents;
     if (model.order() == 0) throw InvalidArgument(std::string(kind) + ": it has no modes, so there is nothing to reconstruct");
@@ -86,7 +87,7 @@ Tensor<T> reconstruct(const TuckerModel<T>& model, std::vector<std::int64_t> beg
 
 template <class T>
 double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
-    const CollectiveCall call(ranks_of(tensor.world()), "relative_error");
+    const CollectiveCall call(ranks_of(tensor.world()), "relative_error", tensor, ModelArgument{&model});
     const auto& title = state_of(tensor, "relative_error").title();
     if (tensor.extents() != model.lengths()) throw InvalidArgument("relative_error: the lengths of " + title + " and of the model differ");
     if (tensor.order() == 0) throw InvalidArgument("relative_error: " + title + " has no modes, so it has no model");
@@ -111,7 +112,7 @@ double relative_error(const Tensor<T>& tensor, const TuckerModel<T>& model) {
 
 template <class T>
 void save_model(const TuckerModel<T>& model, const std::string& file) {
-    const CollectiveCall call(ranks_of(model.world()), "save_model", file);
+    const CollectiveCall call(ranks_of(model.world()), "save_model", ModelArgument{&model}, file);
     CheckpointWriter out(model.world(), file);
     out.set("kind", std::string(kind));
     out.set("order", static_cast<std::int64_t>(model.order()));

@@ -1,0 +1,26 @@
+/// Models as arguments of public calls, for CollectiveCall: what every rank knows of them.
+#pragma once
+
+#include "arges/cpd.hpp"
+#include "arges/tucker.hpp"
+#include "interface/call_arguments.hpp"
+
+namespace arges {
+
+/// A model, or none.
+template <class Model>
+struct ModelArgument {
+    const Model* model;
+};
+template <class T>
+void add_to(Digest& digest, const ModelArgument<CpModel<T>>& argument) {
+    digest.add(argument.model != nullptr);
+    if (argument.model != nullptr) digest.add(argument.model->lengths()).add(argument.model->lambda());
+}
+template <class T>
+void add_to(Digest& digest, const ModelArgument<TuckerModel<T>>& argument) {
+    digest.add(argument.model != nullptr);
+    if (argument.model != nullptr) digest.add(argument.model->lengths()).add(argument.model->core());
+}
+
+}  // namespace arges
