@@ -4,6 +4,7 @@
 
 #include "arges/expression.hpp"
 
+#include <complex>
 #include <cstdint>
 #include <functional>
 #include <tuple>
@@ -22,6 +23,17 @@ struct Second {
     static T add(const T&, const T& b) { return b; }       ///< b
     static T multiply(const T&, const T& b) { return b; }  ///< b
 };
+
+/// @cond
+extern template const ElementKernels& algebra_kernels<Second<float>>();
+extern template const ElementKernels& algebra_kernels<Second<double>>();
+extern template const ElementKernels& algebra_kernels<Second<std::complex<float>>>();
+extern template const ElementKernels& algebra_kernels<Second<std::complex<double>>>();
+extern template const ElementKernels& algebra_kernels<Second<std::int16_t>>();
+extern template const ElementKernels& algebra_kernels<Second<std::int32_t>>();
+extern template const ElementKernels& algebra_kernels<Second<std::int64_t>>();
+extern template const ElementKernels& algebra_kernels<Second<bool>>();
+/// @endcond
 
 /// The elements that a function of sparse operands is called for.
 enum class MapOver : std::uint8_t {

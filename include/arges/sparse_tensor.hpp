@@ -29,6 +29,8 @@ enum class Duplicates {
     refuse,      ///< an error that names the element
     sum,         ///< the element is their sum, added in the order given (by rank, then by place)
     keep_first,  ///< the first one counts; a value that is stored already comes before all new ones
+    keep_last,   ///< the last one counts, also where a value is stored already
+    mean,        ///< their mean; for files only, see read_sparse()
 };
 
 /// Nonzeros with their indices, all in one place.
@@ -212,8 +214,8 @@ public:
     /// Adds alpha * value to beta * element: element = beta * element + alpha * (sum of the values given for it); for beta = 0 the element
     /// is replaced, and not read. Any rank may give any number of pairs. An element that is not stored counts as zero, and is stored from
     /// now on; elements for which no rank gives a key are left as they are. The nonzeros move as in write().
-    /// @throws InvalidArgument for a key out of range, a tensor without keys, or a beta that is not the same on all ranks; the tensor is
-    ///         then as it was before
+    /// @throws InvalidArgument for a key out of range, a tensor without keys, or a beta that is not the same on all ranks, an alpha that
+    ///         is not the same on those that give keys; the tensor is then as it was before
     void accumulate(std::span<const std::int64_t> keys, std::span<const T> values, T alpha = T(1),
                     T beta = T(1)) requires kernels::is_number<T> {
         accumulate_pairs(keys, values.data(), values.size(), &alpha, &beta);

@@ -2,6 +2,8 @@
 
 #include "redistribute/movement_run.hpp"
 
+#include <algorithm>
+
 namespace arges {
 
 SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>& operands, const SparseLayout& to,
@@ -13,7 +15,7 @@ SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>
         moves_.emplace_back(comm, columns, nullptr, to, std::vector<std::int64_t>{0});
         most += moves_.back().most();
     }
-    require(most * (2 * width + 32));
+    require(most * (2 * width + 48));  // moved, side by side, sorted; and lists of the moves
     for (std::size_t o = 0; o < operands.size(); ++o) {
         IndexColumns moved;
         const bool stays = moves_[o].stays();
@@ -62,6 +64,12 @@ const std::byte* SparseMatch::values(std::size_t operand, const std::byte* from,
 
 std::int64_t SparseMatch::sent_bytes(std::size_t operand, std::int64_t element_bytes) const {
     return moves_[operand].stays() ? 0 : moves_[operand].sent() * element_bytes;
+}
+
+std::int64_t SparseMatch::packed() const {
+    std::int64_t most = 0;
+    for (const auto& move : moves_) most = std::max(most, move.stays() ? 0 : move.packed());
+    return most;
 }
 
 std::int64_t SparseMatch::list_bytes() const {

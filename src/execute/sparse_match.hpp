@@ -34,6 +34,8 @@ public:
     /// Bytes of indices that were sent from this rank, and of values of an operand that each run sends.
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
     std::int64_t sent_bytes(std::size_t operand, std::int64_t element_bytes) const;
+    /// Nonzeros that are put side by side at most while values of an operand move. Local.
+    std::int64_t packed() const;
     /// Memory of the lists, in bytes.
     std::int64_t list_bytes() const;
 

@@ -15,6 +15,8 @@ namespace {
 constexpr std::int64_t sampled_nonzeros = 4096, sampled_rows = 96;
 /// Buckets that the columns of a row are counted in.
 constexpr std::uint32_t buckets = std::uint32_t{1} << 15U;
+/// Nonzeros of the first factor in the rows that are compared, at most.
+constexpr std::int64_t most_pairs = std::int64_t{1} << 18;
 
 std::int64_t count_of(const SampledFactor& factor) {
     for (const auto* columns : {&factor.shared, &factor.output})
@@ -84,8 +86,6 @@ private:
         std::vector<std::uint32_t> rows;
         std::int64_t count = 0;  ///< nonzeros of the second factor
     };
-    static constexpr std::int64_t most_pairs = std::int64_t{1} << 18;
-
     std::size_t place(std::uint64_t row) const {
         return static_cast<std::size_t>(std::lower_bound(rows_.begin(), rows_.end(), row) - rows_.begin());
     }
@@ -167,6 +167,16 @@ private:
 };
 
 }  // namespace
+
+std::int64_t sample_bytes(std::int64_t nonzeros_of_a, std::int64_t nonzeros_of_b) {
+    // A sample and its place; a pair, again from all ranks, its key with the rows that have it, and the key's place.
+    constexpr std::int64_t of_sample = 64, of_pair = 2 * sizeof(Pair) + 40 + 64 + 64;
+    // Columns of drawn rows, of this rank and of all: half of the buckets at most are filled, each while it is sorted.
+    const auto products = static_cast<double>(std::min(most_pairs, nonzeros_of_a)) * static_cast<double>(nonzeros_of_b);
+    const auto columns = static_cast<std::int64_t>(std::min(products, 0.5 * static_cast<double>(buckets) * sampled_rows));
+    return 4 * static_cast<std::int64_t>(sizeof(std::uint64_t)) * (std::int64_t{1} << 13U) + sampled_nonzeros * of_sample +
+           std::min(most_pairs, nonzeros_of_a) * of_pair + columns * static_cast<std::int64_t>(4 * sizeof(std::uint32_t));
+}
 
 ProductCounts sample_product(const Communicator* comm, const SampledFactor& a, const SampledFactor& b) {
     const auto of_a = count_of(a), of_b = count_of(b);

@@ -19,4 +19,7 @@ struct SampledFactor {
 /// is sent does not grow with the factors. The same on all ranks. Collective. @param comm null for one rank
 ProductCounts sample_product(const Communicator* comm, const SampledFactor& a, const SampledFactor& b);
 
+/// What sampling takes on a rank, an upper bound. Pure. @param nonzeros_of_a, nonzeros_of_b  over all ranks
+std::int64_t sample_bytes(std::int64_t nonzeros_of_a, std::int64_t nonzeros_of_b);
+
 }  // namespace arges

@@ -2,6 +2,7 @@
 #include "base/large_vector.hpp"
 #include "execute/sparse_step_lists.hpp"
 #include "execute/sparse_step_run.hpp"
+#include "layout/plain_layout.hpp"
 
 #include <numeric>
 
@@ -36,8 +37,8 @@ void SparseStepRun::prepare_dense_factors() {
         block.labels.insert(block.labels.end(), rest.begin(), rest.end());
         if (plan_.grid.by_hash && !rest.empty()) continue;  // rows are brought
         block.layout = plan_.grid.array(step_.label_extents, block.labels, Spread::replicated);
-        const bool in_place = operand.labels == block.labels && operand.layout.symmetry().trivial() &&
-                              (operand.layout == block.layout || (comm_ == nullptr && !operand.layout.has_padding()));
+        const bool in_place =
+            operand.labels == block.labels && (operand.layout == block.layout || (comm_ == nullptr && is_plain(operand.layout)));
         if (in_place) {
             block.layout = operand.layout;
             continue;
@@ -122,8 +123,8 @@ void SparseStepRun::prepare_dense_result() {
     step_.output = order;
     if (plan_.grid.by_hash && !rest.empty()) return;  // prepare_rows_out()
     sums_ = plan_.grid.array(step_.label_extents, order, Spread::partial);
-    const bool in_place = result.labels == order && result.layout.symmetry().trivial() && sums_.copies() == 1 &&
-                          (result.layout == sums_ || (comm_ == nullptr && !result.layout.has_padding()));
+    const bool in_place =
+        result.labels == order && sums_.copies() == 1 && (result.layout == sums_ || (comm_ == nullptr && is_plain(result.layout)));
     if (in_place) {
         sums_ = result.layout;
     } else {
@@ -259,8 +260,7 @@ void SparseStepRun::prepare_with_dense() {
     });
     if (adds_rows) prepare_rows_out(firsts);
     if (step_.result || has_pattern_of_operand_) return;
-    take((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
-         (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
+    take(most(result_count_) * (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
     IndexColumns indices;
     agree(comm_, [&] {
         const auto runs_here = static_cast<std::int64_t>(firsts.size());

@@ -54,6 +54,8 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
     const bool picks = has_diagonal || is_divided;
     std::vector<std::int64_t> wanted;
     IndexSpans columns;
+    const auto here = indices.empty() ? std::int64_t{0} : static_cast<std::int64_t>(indices[0].size());
+    pass(most(here * (SparseMove::listing_bytes + (picks ? static_cast<std::int64_t>(sizeof wanted[0]) + 1 : 0))));
     agree(comm_, [&] {
         for (int label : result.labels) columns.push_back(indices[mode_of(label)]);
         if (!picks) return;
@@ -78,7 +80,9 @@ SparseStepRun::Arrived SparseStepRun::arrived(const SparseOperand& operand, cons
         return result;
     }
     const auto width = static_cast<std::int64_t>(result.labels.size() * sizeof(std::int64_t));
-    take(result.move->most() * (width + step_.bytes_of(sparse_.size())));
+    const auto lists = most(result.move->list_bytes());
+    take(result.move->most() * (width + step_.bytes_of(sparse_.size())) + lists);
+    pass(lists);  // a column, packed
     result.moved = result.move->indices(columns);
     inspected_bytes_ += result.move->sent() * width;
     result.columns = spans_of(result.moved);
@@ -99,7 +103,7 @@ void SparseStepRun::prepare_rows() {
     const auto &a = sparse_[0], &b = sparse_[1];
     const auto shared = chosen(a.labels, b.labels, true);
     const auto rows = chosen(step_.output, a.labels, true), columns = chosen(chosen(step_.output, a.labels, false), b.labels, true);
-    const auto factors = a.move->most() + b.move->most();
+    const auto factors = a.move->most() + b.move->most() + (step_.has_mask() ? sparse_[2].move->most() : 0);
     pass(factors * static_cast<std::int64_t>(6 * sizeof(std::int64_t)));  // numbers, places, columns
     sparse::Numbering row_numbers, column_numbers;
     const auto spans = [&](const Arrived& operand, const std::vector<int>& labels) {
@@ -168,34 +172,55 @@ void SparseStepRun::prepare_rows() {
             by_rows(b.count, origin, inner.numbers, column_of_b, inner.count, b_start_, b_columns_, b_places_);
         width_ = by_dots_ ? inner.count : column_numbers.count;
     });
-    if (step_.has_mask()) {
-        result_count_ = sparse_[2].count;
-        result_layout_ = plan_.grid.layout_of(step_.output);
-        has_pattern_of_operand_ = may_share_pattern();
-        if (has_pattern_of_operand_) return;
-        take(sparse_[2].move->most() * (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)) + step_.element_bytes));
-        IndexColumns indices;
-        agree(comm_, [&] {
-            for (int label : step_.output) indices.emplace_back(column(sparse_[2], label).begin(), column(sparse_[2], label).end());
-        });
-        return add_up(std::move(indices));
-    }
+    if (step_.has_mask()) return prepare_under_mask(rows, columns, row_numbers, column_numbers);
     take(factors * static_cast<std::int64_t>(2 * sizeof(std::int64_t)));
     products_ = sparse::products_of({a_start_, a_columns_}, {b_start_, b_columns_});
-    auto working = products_;
-    if (comm_ != nullptr) working = comm_->maximum(working);
-    const auto most = std::min(working, static_cast<std::int64_t>(plan_.result_nonzeros * 2) + (std::int64_t{1} << 20));
-    pass(most * static_cast<std::int64_t>(sizeof(std::uint32_t)));
+    const auto columns_at_most = std::min(most(products_), static_cast<std::int64_t>(plan_.result_nonzeros * 2) + (std::int64_t{1} << 20));
+    pass(columns_at_most * static_cast<std::int64_t>(2 * sizeof(std::uint32_t)));  // of groups of rows, then side by side
     IndexColumns indices;
     agree(comm_, [&] {
         structure_ = sparse::structure_of_product({a_start_, a_columns_}, {b_start_, b_columns_}, width_);
         result_count_ = structure_.columns.size();
     });
-    take((comm_ == nullptr ? result_count_ : comm_->maximum(result_count_)) *
+    take(most(result_count_) *
          (static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t) + sizeof(std::uint32_t)) + step_.element_bytes));
     agree(comm_, [&] {
         indices = indices_of_result(rows, columns, row_numbers, column_numbers);
         result_layout_ = plan_.grid.layout_of(step_.output);
+    });
+    add_up(std::move(indices));
+}
+
+/// Of a mask the nonzeros stay that a multiplication reaches: so the pattern does not depend on which factor is the mask.
+void SparseStepRun::prepare_under_mask(const std::vector<int>& rows, const std::vector<int>& columns, const sparse::Numbering& row_numbers,
+                                       const sparse::Numbering& column_numbers) {
+    pass(sparse_[2].move->most() + most(width_ * omp_get_max_threads()));
+    const sparse::RowPattern mask{{structure_.start.data(), static_cast<std::size_t>(structure_.start.size())},
+                                  {structure_.columns.data(), static_cast<std::size_t>(structure_.columns.size())}};
+    std::vector<char> reached;
+    std::int64_t missed = 0;
+    agree(comm_, [&] {
+        reached = sparse::reached_by_product(mask, {a_start_, a_columns_}, {b_start_, b_columns_}, width_, by_dots_);
+        missed = std::count(reached.begin(), reached.end(), 0);
+    });
+    has_pattern_of_operand_ = most(missed) == 0 && may_share_pattern();
+    result_count_ = structure_.columns.size() - missed;
+    result_layout_ = plan_.grid.layout_of(step_.output);
+    if (has_pattern_of_operand_) {
+        if (!is_identity(mask_order_)) store(std::move(mask_order_), mask_places_);
+        mask_order_ = {};
+        return;
+    }
+    take(most(result_count_) * (static_cast<std::int64_t>((step_.output.size() + 1) * sizeof(std::int64_t)) + step_.element_bytes));
+    IndexColumns indices;
+    agree(comm_, [&] {
+        if (missed > 0) {
+            std::vector<std::int64_t> kept;
+            structure_ = sparse::selected(mask, reached, kept);
+            for (auto& k : kept) k = mask_order_[static_cast<std::size_t>(k)];
+            mask_order_ = std::move(kept);
+        }
+        indices = indices_of_result(rows, columns, row_numbers, column_numbers);
     });
     add_up(std::move(indices));
 }
@@ -227,14 +252,14 @@ void SparseStepRun::take_mask(const sparse::Numbering& rows, const sparse::Numbe
     const auto count = sparse_[2].count;
     std::vector<std::int64_t> row(rows.numbers.begin(), rows.numbers.end()), column_of(columns.numbers.begin(), columns.numbers.end());
     const std::vector<std::int64_t> lengths{rows.count, columns.count};
-    const auto runs = sparse::sorted_runs(count, {}, {row, column_of}, lengths);
+    auto runs = sparse::sorted_runs(count, {}, {row, column_of}, lengths);
     structure_.start = Buffer<std::int64_t>::zeros(rows.count + 1);
     structure_.columns = Buffer<std::uint32_t>(count);
     for (auto r : rows.numbers) ++structure_.start[r + 1];
     for (std::int64_t r = 0; r < rows.count; ++r) structure_.start[r + 1] += structure_.start[r];
     for (std::int64_t k = 0; k < count; ++k)
         structure_.columns[k] = columns.numbers[static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)])];
-    if (!is_identity(runs.order)) store(runs.order, mask_places_);
+    mask_order_ = std::move(runs.order);
 }
 
 IndexColumns SparseStepRun::indices_of_result(const std::vector<int>& rows, const std::vector<int>& columns,
@@ -263,11 +288,15 @@ void SparseStepRun::add_up(IndexColumns indices) {
         return;
     }
     result_layout_ = plan_.grid.result_layout(step_.label_extents, step_.output);
+    pass(most(static_cast<std::int64_t>(indices[0].size())) * SparseMove::listing_bytes);
     merge_ = std::make_unique<SparseMove>(comm_, spans_of(indices), nullptr, result_layout_, std::vector<std::int64_t>{0});
     // Indices, their order, and values of what comes.
-    take(merge_->most() * (static_cast<std::int64_t>((step_.output.size() + 2) * sizeof(std::int64_t)) + step_.element_bytes));
+    const auto width = static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t)), lists = most(merge_->list_bytes());
+    take(merge_->most() * (width + static_cast<std::int64_t>(2 * sizeof(std::int64_t)) + step_.element_bytes) + lists);
+    pass(lists);  // a column, packed
     const auto all = merge_->indices(spans_of(indices));
-    inspected_bytes_ += merge_->sent() * static_cast<std::int64_t>(step_.output.size() * sizeof(std::int64_t));
+    inspected_bytes_ += merge_->sent() * width;
+    take(merge_->most() * width);
     agree(comm_, [&] {
         auto labels = step_.output;
         std::reverse(labels.begin(), labels.end());
@@ -315,7 +344,7 @@ std::int64_t SparseStepRun::list_bytes() const {
         add(places->narrow);
         add(places->wide);
     }
-    for (const auto* list : {&run_start_, &run_target_, &a_start_, &b_start_, &merged_.order, &merged_.start}) add(*list);
+    for (const auto* list : {&run_start_, &run_target_, &a_start_, &b_start_, &mask_order_, &merged_.order, &merged_.start}) add(*list);
     add(a_columns_);
     add(b_columns_);
     bytes += static_cast<std::int64_t>(structure_.start.bytes() + structure_.columns.bytes());
@@ -325,14 +354,15 @@ std::int64_t SparseStepRun::list_bytes() const {
     return bytes;
 }
 
-std::int64_t SparseStepRun::workspace_bytes() const {
+std::int64_t SparseStepRun::workspace_bytes(const std::vector<bool>& conjugated) const {
     std::int64_t bytes = 0, messages = 0;
     const auto add = [&](std::int64_t count, std::int64_t size) { bytes += Workspace::padded(count * size); };
     for (std::size_t f = 0; f < dense_.size(); ++f) {
         const auto& block = dense_[f];
-        if (!block.move && !block.rows) continue;
         const auto size = step_.bytes_of(sparse_.size() + f);
+        if (!block.move && !block.rows && !conjugated[sparse_.size() + f]) continue;
         add(block_size(block), size);
+        if (!block.move && !block.rows) continue;
         messages = std::max(messages, (block.move ? block.move->workspace_elements() : block.rows->workspace_elements()) * size);
     }
     if (move_out_) {
@@ -349,12 +379,19 @@ std::int64_t SparseStepRun::workspace_bytes() const {
     return bytes;
 }
 
-std::int64_t SparseStepRun::working_bytes() const {
-    std::int64_t bytes = 0;
-    for (std::size_t o = 0; o < sparse_.size(); ++o)
-        if (!sparse_[o].move->stays()) bytes += 2 * sparse_[o].count * step_.bytes_of(o);
-    if (!step_.result) bytes += result_count_ * (merge_ ? 3 : 1) * step_.element_bytes;
-    return bytes + workspace_bytes();
+std::int64_t SparseStepRun::working_bytes(const std::vector<bool>& conjugated) const {
+    std::int64_t bytes = 0, packed = 0;
+    for (std::size_t o = 0; o < sparse_.size(); ++o) {
+        const auto& operand = sparse_[o];
+        const auto moved = operand.move->packed() * step_.bytes_of(o);
+        if (!operand.move->stays()) bytes += operand.count * step_.bytes_of(o);
+        if (!operand.move->stays()) packed = std::max(packed, moved);
+        const bool picks = o == 2 && !has_pattern_of_operand_;
+        if (picks || conjugated[o]) bytes += (picks ? static_cast<std::int64_t>(mask_order_.size()) : operand.count) * step_.element_bytes;
+    }
+    auto results = step_.result ? 0 : result_count_;
+    if (merge_) results += std::max(merge_->packed(), merged_.count()) + merge_->count();
+    return bytes + packed + results * step_.element_bytes + workspace_bytes(conjugated);
 }
 
 /// Values of the sparse operands where they are multiplied.
@@ -369,12 +406,14 @@ std::vector<Buffer<std::byte>> SparseStepRun::brought(const ElementKernels& kern
         } else {
             values.push_back(elements.sparse[o]);
         }
-        if (!elements.conjugated[o] || !kernels.is_complex) continue;
+        const bool conjugates = elements.conjugated[o] && kernels.is_complex, picks = o == 2 && !has_pattern_of_operand_;
+        if (!conjugates && !picks) continue;
         agree(comm_, [&] {
-            Buffer<std::byte> copy(operand.count * kernels.size);
             local::ListedTransfer list;
-            list.count = operand.count;
-            kernels.transfer_listed(list, values.back(), copy.data(), nullptr, {.conjugate = true});
+            list.count = picks ? static_cast<std::int64_t>(mask_order_.size()) : operand.count;
+            list.from = picks ? mask_order_.data() : nullptr;
+            Buffer<std::byte> copy(list.count * kernels.size);
+            kernels.transfer_listed(list, values.back(), copy.data(), nullptr, {.conjugate = conjugates});
             result.push_back(std::move(copy));
             values.back() = result.back().data();
         });

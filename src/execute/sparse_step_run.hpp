@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arges/element_kernels.hpp"
-#include "arges/sparse_kernels.hpp"
+#include "arges/sparse_loops.hpp"
 #include "base/workspace.hpp"
 #include "execute/dense_rows.hpp"
 #include "execute/sparse_move.hpp"
@@ -56,9 +56,9 @@ public:
     std::int64_t products() const { return products_; }
     /// Memory of the lists on this rank, in bytes.
     std::int64_t list_bytes() const;
-    /// What a run takes from the workspace, and what it takes in all.
-    std::int64_t workspace_bytes() const;
-    std::int64_t working_bytes() const;
+    /// What a run takes from the workspace, and what it takes in all. @param conjugated  as StepElements has it, where that makes copies
+    std::int64_t workspace_bytes(const std::vector<bool>& conjugated) const;
+    std::int64_t working_bytes(const std::vector<bool>& conjugated) const;
 
 private:
     /// A sparse operand where it is multiplied.
@@ -100,7 +100,10 @@ private:
     void prepare_rows();
     void take(std::int64_t bytes);
     void pass(std::int64_t bytes) const { require_(taken_ + bytes); }
+    std::int64_t most(std::int64_t number) const { return comm_ == nullptr ? number : comm_->maximum(number); }
     bool dots_are_fewer(const std::vector<std::uint32_t>& inner_of_b, const std::vector<std::uint32_t>& column_of_b, std::int64_t inner);
+    void prepare_under_mask(const std::vector<int>& rows, const std::vector<int>& columns, const sparse::Numbering& row_numbers,
+                            const sparse::Numbering& column_numbers);
     void take_mask(const sparse::Numbering& rows, const sparse::Numbering& columns);
     IndexColumns indices_of_result(const std::vector<int>& rows, const std::vector<int>& columns, const sparse::Numbering& row_numbers,
                                    const sparse::Numbering& column_numbers) const;
@@ -133,8 +136,10 @@ private:
     std::vector<std::uint32_t> a_columns_, b_columns_;
     Places a_places_, b_places_, mask_places_;
     std::int64_t width_ = 0, products_ = 0;
-    bool by_dots_ = false;            // under a mask: inner products of rows; b is transposed
-    sparse::RowStructure structure_;  // of the result, or of the mask
+    bool by_dots_ = false;  // under a mask: inner products of rows; b is transposed
+    // Where the mask's nonzeros that are reached are among those that came, unless the result has all of them in their order.
+    std::vector<std::int64_t> mask_order_;
+    sparse::RowStructure structure_;  // of the result
     // A dense result.
     Layout sums_;
     std::unique_ptr<MovementRun> move_out_;  // null: sums are made where the result lies

@@ -31,7 +31,7 @@ public:
         if (names.size() != extents.size())
             throw InvalidArgument(text_of(factor) + ": " + std::to_string(names.size()) + " labels for a tensor of order " +
                                   std::to_string(extents.size()) + "; give one label per dimension");
-        OperandSpec result{layout, {}, factor.conjugated, title_of(factor)};
+        OperandSpec result{layout, {}, factor.conjugated, title_of(factor), false, is_real(factor)};
         for (std::size_t d = 0; d < extents.size(); ++d) {
             const auto& label = names[d];
             const bool valid =
@@ -96,6 +96,10 @@ void check_unusual(const Product& product, const Term& term) {
 std::string title_of(const Factor& factor) { return factor.sparse ? factor.sparse->title() : factor.tensor->title(); }
 
 std::string text_of(const Factor& factor) { return title_of(factor) + "[\"" + factor.labels.to_string() + "\"]"; }
+
+bool is_real(const Factor& factor) {
+    return factor.is_mask || !(factor.sparse ? factor.sparse->kernels : factor.tensor->kernels)->is_complex;
+}
 
 std::string described(const Factor& factor) {
     std::string extents;

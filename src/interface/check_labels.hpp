@@ -24,6 +24,8 @@ std::string title_of(const Factor& factor);
 std::string text_of(const Factor& factor);
 /// Likewise with its extents: conj A["ij"] (3 x 4).
 std::string described(const Factor& factor);
+/// Are its elements their own conjugates: those of a real type, and ones where a mask stores something?
+bool is_real(const Factor& factor);
 
 /// Labels that may be mistyped.
 struct UnusualLabels {

@@ -7,6 +7,7 @@
 #include "base/first_error.hpp"
 #include "base/saturate.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/check_labels.hpp"
 #include "interface/right_hand_side.hpp"
 #include "interface/run_movement.hpp"
@@ -15,14 +16,15 @@
 #include "symmetry/permutation_group.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace arges {
 
 namespace {
 
-/// Elements for which the function is called at a time.
-constexpr std::int64_t block_length = 4096;
+/// Elements for which the function is called at a time: a call from another language takes little beside them, and they fit a core's cache.
+constexpr std::int64_t block_length = 1 << 15;
 
 /// What the values of the operands and of the result take on where two children of a node of the output are exchanged: bit 0 negates, bit 1
 /// conjugates.
@@ -51,8 +53,11 @@ public:
                     const statements::BulkFunction& f)
         : left_(left), operands_(operands), output_(*left.tensor), world_(*output_.world), kernels_(result), f_(f) {}
 
-    void run(bool accumulate) {
+    /// @param over  of a target that is changed, elements that are zero by symmetry are not looked at
+    void run(bool accumulate, MapOver over) {
         world_.agree([&] { check(); });
+        if (over != MapOver::target)
+            for (const auto& slot : output_.shape().symmetry().slots()) check_zeros(slot);
         const auto layout = layout_of_output();
         std::vector<std::shared_ptr<TensorState>> moved;
         std::vector<const TensorState*> inputs;
@@ -73,6 +78,7 @@ public:
         world_.agree([&] {
             const auto bytes = saturated_product(output_.shape().max_local_size(), kernels_.size);
             world_.require_free(bytes, output_.title() + ": a function of elements");
+            world_.make_room(bytes);
             world_.note_working(bytes);
             results = Buffer<std::byte>(output_.bytes.size());
             std::vector<HostElements> here;
@@ -150,6 +156,42 @@ private:
         return factor_of(own);
     }
 
+    /// Where children of a hollow node are equal, the function must give zero: it is called for the second child at the indices of the
+    /// first, which stand for any two. Collective.
+    void check_zeros(const SymmetryNode& node) const {
+        for (const auto& child : node.children) check_zeros(child);
+        if (node.kind != NodeKind::hollow) return;
+        const auto first = node.children[0].dimensions(), second = node.children[1].dimensions();
+        auto names = left_.labels.names();
+        std::map<std::string, std::string> image;
+        for (std::size_t d = 0; d < first.size(); ++d)
+            image[names[static_cast<std::size_t>(second[d])]] = names[static_cast<std::size_t>(first[d])];
+        std::vector<std::int64_t> extents;
+        for (std::size_t d = 0; d < names.size(); ++d)
+            if (image.count(names[d]) == 0) extents.push_back(output_.shape().extents()[d]);
+        std::erase_if(names, [&](const auto& name) { return image.count(name) > 0; });
+        auto operands = operands_;
+        for (auto& operand : operands) {
+            auto own = operand.labels.names();
+            for (auto& name : own)
+                if (const auto other = image.find(name); other != image.end()) name = other->second;
+            operand.labels = Labels(std::move(own));
+        }
+        const auto layout = [&] { return new_layout(world_, extents, Symmetry::none(static_cast<int>(extents.size()))); };
+        const Factor diagonal{TensorState::make(kernels_, output_.world_handle, layout, output_.name), Labels(std::move(names)), false};
+        ElementFunction(diagonal, operands, kernels_, f_).run(false, MapOver::all);
+        if (world_.dry()) return;
+        world_.agree([&] {
+            const HostElements found(*diagonal.tensor);
+            for (std::int64_t i = 0; i < diagonal.tensor->count(); ++i)
+                if (const auto* const value = element_at(found.data(), i, kernels_.size); !kernels_.is_zero(value))
+                    throw InvalidArgument(text_of(left_) + " = map(...): the output is zero where indices are equal, " +
+                                          output_.shape().symmetry().to_string() + ", but the function's result is " +
+                                          kernels_.text(value) +
+                                          " there; use an output that stores its diagonal, or let the function give zero");
+        });
+    }
+
     Layout layout_of_output() const {
         const auto& shape = output_.shape();
         std::vector<SlotMapping> mapping;
@@ -208,10 +250,11 @@ private:
     }
 
     /// Puts the results where they belong; padding stays zero.
-    void commit(const Buffer<std::byte>& results, bool accumulate) {
+    void commit(Buffer<std::byte>& results, bool accumulate) {
         const auto bytes = kernels_.size;
         if (!output_.shape().has_padding()) {
-            kernels_.transfer_listed({.count = output_.count()}, results.data(), output_.bytes.data(), nullptr, {.accumulate = accumulate});
+            if (!accumulate) return output_.relocate(output_.layout, std::move(results));
+            kernels_.transfer_listed({.count = output_.count()}, results.data(), output_.bytes.data(), nullptr, {.accumulate = true});
             return;
         }
         for_each_element(output_.shape(), output_.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>&) {
@@ -239,14 +282,9 @@ void statements::apply(const Factor& left, const std::vector<Factor>& operands, 
         throw InvalidArgument("map(...): labels without a tensor; label one by Tensor::operator[]");
     if (left.sparse || std::any_of(operands.begin(), operands.end(), [](const Factor& factor) { return factor.sparse != nullptr; }))
         return apply_to_sparse(left, operands, result, f, accumulate, rule);
-    Digest digest;
-    digest.add(left.labels.names().size()).add(left.tensor->world->digest(left.tensor->shape())).add(operands.size());
-    for (const auto& operand : operands)
-        digest.add(operand.labels.names().size())
-            .add(operand.tensor->world->digest(operand.tensor->shape()))
-            .add(std::string(operand.tensor->kernels->name));
-    const CollectiveCall call(left.tensor->world->movement_communicator(), "map", digest.value(), accumulate);
-    ElementFunction(left, operands, result, f).run(accumulate);
+    const CollectiveCall call(left.tensor->world->movement_communicator(), "map", FactorArguments{left, operands},
+                              std::string_view(result.type->name()), accumulate, static_cast<int>(rule.over));
+    ElementFunction(left, operands, result, f).run(accumulate, rule.over);
 }
 
 void statements::divide(const Factor& factor, const std::vector<Term>& divisor) {
@@ -254,7 +292,7 @@ void statements::divide(const Factor& factor, const std::vector<Term>& divisor) 
     if (!factor.tensor) throw InvalidArgument("elementwise division: labels without a tensor; label one by Tensor::operator[]");
     auto& state = *factor.tensor;
     const auto& kernels = *state.kernels;
-    const CollectiveCall call(state.world->movement_communicator(), "elementwise division");
+    const CollectiveCall call(state.world->movement_communicator(), "elementwise division", state, factor.conjugated);
     const auto& names = factor.labels.names();
     if (std::set<std::string>(names.begin(), names.end()).size() < names.size())
         throw InvalidArgument(text_of(factor) + " /= ...: a label is repeated; give each dimension a label of its own");
@@ -268,7 +306,7 @@ void statements::divide(const Factor& factor, const std::vector<Term>& divisor) 
         std::memcpy(results, inputs[0], static_cast<std::size_t>(count * kernels.size));
         kernels.divide(results, inputs[1], count);
     };
-    apply(factor, {factor, {whole, factor.labels, false}}, kernels, quotient, false);
+    apply(factor, {factor, {whole, factor.labels, false}}, kernels, quotient, false, {MapOver::target});
 }
 
 }  // namespace arges

@@ -1,5 +1,6 @@
 // Functions of elements are called where sparse operands have nonzeros: dense operands are read there, values are brought side by side.
 #include "interface/sparse_functions.hpp"
+#include "interface/call_arguments.hpp"
 
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
@@ -15,6 +16,12 @@
 namespace arges {
 
 namespace {
+
+/// A dense tensor, to write to.
+struct DenseTarget : AnyTensor {
+    explicit DenseTarget(std::shared_ptr<TensorState> state) : AnyTensor(std::move(state)) {}
+    using AnyTensor::write_pairs;
+};
 
 class SparseElementFunction {
 public:
@@ -174,6 +181,7 @@ private:
             }
         const auto require = [this](std::int64_t bytes) { world_.require_everywhere(bytes, text_of(left_) + " = map(...)"); };
         const SparseMatch match(world_.movement_communicator(), columns, layout, lengths(), require);
+        take_room(match);
         std::vector<Buffer<std::byte>> rooms(sources_.size());
         std::vector<const std::byte*> values;
         for (std::size_t s = 0; s < sources_.size(); ++s)
@@ -224,16 +232,51 @@ private:
         pattern_ = SparseState::pattern_of(left_.sparse ? left_.sparse->world : left_.tensor->world, std::move(indices), layout);
     }
 
+    /// What values take that have moved, those side by side, the results with their indices, and lists. Collective.
+    void take_room(const SparseMatch& match) const {
+        const auto runs = match.runs().count();
+        std::int64_t moved = 0, listed = static_cast<std::int64_t>((lengths().size() + 1 + sources_.size()) * sizeof(std::int64_t));
+        for (std::size_t s = 0; s < sources_.size(); ++s) {
+            const auto size = sources_[s].state->kernels->size;
+            const auto end = s + 1 < sources_.size() ? match.begin(s + 1) : match.count();
+            moved += (end - match.begin(s)) * size;
+            listed += size;
+        }
+        std::int64_t largest = 0;
+        for (const auto& source : sources_) largest = std::max(largest, source.state->kernels->size);
+        world_.agree([&] {
+            const auto bytes = match.list_bytes() + moved + match.packed() * largest + runs * (listed + kernels_.size);
+            world_.require_free(bytes, text_of(left_) + " = map(...)");
+            world_.make_room(bytes);
+            world_.note_working(bytes);
+        });
+    }
+
     void call(const std::vector<const void*>& inputs, std::int64_t count) {
         results_ = Buffer<std::byte>(count * kernels_.size);
         f_(inputs, results_.data(), count);
     }
 
+    /// Results of an update() of a dense tensor take the place of its elements: nothing is added up, and the others are not touched.
+    void write_over_dense() {
+        std::vector<std::int64_t> keys;
+        world_.agree([&] {
+            const auto count = pattern_->count();
+            world_.require_free(count * static_cast<std::int64_t>(sizeof(keys[0])), text_of(left_) + " = map(...): keys of the results");
+            keys.assign(static_cast<std::size_t>(count), 0);
+            for (auto m = lengths().size(); m-- > 0;)
+                for (std::size_t k = 0; k < keys.size(); ++k) keys[k] = keys[k] * lengths()[m] + pattern_->indices[m][k];
+        });
+        DenseTarget(left_.tensor).write_pairs(keys, results_.data(), static_cast<std::int64_t>(keys.size()), 0);
+    }
+
     void commit(bool accumulate) {
+        const bool overwrites = rule_.over == MapOver::target;  // others stay as they are
+        if (overwrites && !left_.sparse) return write_over_dense();
         std::shared_ptr<SparseState> result;
         world_.agree([&] { result = std::make_shared<SparseState>(kernels_, handle(), lengths(), Symmetry(), ""); });
         result->adopt(pattern_, {std::move(results_), kernels_.size});
-        const bool overwrites = rule_.over == MapOver::target;  // others stay as they are
+        // Of two sparse tensors only elements that both store meet in a sum: the second one stays, and the algebra's zero does not count.
         const auto& algebra = overwrites ? *rule_.result_reader : kernels_;
         if (left_.sparse && !accumulate && !overwrites) {
             SparseValues values(kernels_, 0);
@@ -265,13 +308,8 @@ private:
 void apply_to_sparse(const Factor& left, const std::vector<Factor>& operands, const ElementKernels& result,
                      const statements::BulkFunction& f, bool accumulate, const statements::SparseRule& rule) {
     const auto& world = left.sparse ? left.sparse->world : left.tensor->world;
-    const auto identity = [&](const Factor& factor) {
-        return factor.sparse ? factor.sparse->pattern()->identity : factor.tensor->world->digest(factor.tensor->shape());
-    };
-    Digest digest;
-    digest.add(left.labels.names().size()).add(identity(left)).add(operands.size()).add(rule.over);
-    for (const auto& operand : operands) digest.add(operand.labels.names().size()).add(identity(operand));
-    const CollectiveCall call(world->movement_communicator(), "map", digest.value(), accumulate);
+    const CollectiveCall call(world->movement_communicator(), "map", FactorArguments{left, operands}, rule.over,
+                              std::string_view(result.type->name()), accumulate);
     if (!left.sparse || left.sparse->symmetry.trivial()) return SparseElementFunction(left, operands, result, f, rule).run(accumulate);
     // All elements are computed, and must have the symmetry.
     const Factor whole{nullptr, left.labels, false, whole_of(left.sparse)};

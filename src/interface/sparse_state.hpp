@@ -2,12 +2,14 @@
 #pragma once
 
 #include "arges/sparse_tensor.hpp"
+#include "base/digest.hpp"
 #include "interface/sparse_pattern.hpp"
 #include "interface/sparse_values.hpp"
 #include "interface/world_state.hpp"
 
 #include <cassert>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +48,8 @@ public:
     const Communicator& comm() const { return world->communicator(); }
     /// Name for messages.
     std::string title() const { return name.empty() ? "sparse tensor" : name; }
+    /// Tells the tensors of a world apart, on all ranks alike.
+    std::uint64_t number() const { return number_; }
 
     /// Takes over nonzeros of this tensor, each coordinate on one rank only. Collective.
     /// @throws OutOfMemory if a rank has more than the memory limit allows
@@ -57,9 +61,9 @@ public:
     }
     /// Takes over values for a pattern, which is on all ranks the same one. Local.
     void adopt(std::shared_ptr<const SparsePattern> pattern, SparseValues values);
-    /// The pattern of nonzeros that a statement has put where a layout says. Collective. @throws OutOfMemory
+    /// The pattern of nonzeros that a statement has put where a layout says; none: anywhere. Collective. @throws OutOfMemory
     static std::shared_ptr<const SparsePattern> pattern_of(const std::shared_ptr<WorldState>& world, sparse::NonzeroIndices indices,
-                                                           const SparseLayout& layout);
+                                                           const std::optional<SparseLayout>& layout);
     /// Gives the nonzeros away and keeps none; coordinates that another tensor has, too, are copied. Collective.
     AnyNonzeros take();
     /// Likewise of float or double.
@@ -86,12 +90,16 @@ public:
 
 private:
     /// With the pattern of another tensor. Local.
-    SparseState(const SparseState& other, SparseValues values);
+    SparseState(const SparseState& other, std::uint64_t number, SparseValues values);
 
+    std::uint64_t number_ = 0;
     std::shared_ptr<const SparsePattern> pattern_;  // made by replace(); where no other tensor has it, take() takes it apart
     SparseValues values_;
     std::int64_t held_ = 0;  // by values, of the rank that has most, so that accounts are equal on all ranks
 };
+
+/// Which tensor it is.
+inline void add_to(Digest& digest, const SparseState& tensor) { digest.add(tensor.number()).add(tensor.pattern()->identity); }
 
 /// Bytes of `count` nonzeros.
 template <class T>

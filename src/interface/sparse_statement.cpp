@@ -133,6 +133,7 @@ bool SparseStatement::is_nothing(const Term& term) const { return term.factors.e
 std::shared_ptr<SparseState> SparseStatement::ones_of(const SparseState& mask) const {
     auto ones = std::make_shared<SparseState>(kernels_, mask.world_handle, mask.lengths(), Symmetry(), mask.name);
     const auto count = mask.pattern()->count();
+    require_here(count * kernels_.size);
     Buffer<std::byte> values(count * kernels_.size);
     kernels_.fill(values.data(), count, kernels_.one != nullptr ? kernels_.one : kernels_.zero);  // beside an action they are not read
     ones->adopt(mask.pattern(), {std::move(values), kernels_.size});
@@ -223,8 +224,11 @@ void SparseStatement::agree_on_terms() {
             };
             const auto add = [&](const Factor& factor) {
                 digest.add(std::string(factor.sparse ? factor.sparse->kernels->type->name() : factor.tensor->kernels->type->name()));
-                digest.add(factor.sparse ? factor.sparse->pattern()->identity : world_.digest(factor.tensor->shape()))
-                    .add(factor.conjugated);
+                if (factor.sparse)
+                    digest.add(*factor.sparse);
+                else
+                    digest.add(*factor.tensor).add(world_.digest(factor.tensor->shape()));
+                digest.add(factor.conjugated);
             };
             digest.add(std::string(kernels_.name));
             add_element(beta_);
@@ -489,7 +493,7 @@ std::unique_ptr<SparseStepRun> SparseStatement::inspect(const SparseStep& step, 
     try {
         auto run = std::make_unique<SparseStepRun>(world_.movement_communicator(), step, plan, indices,
                                                    [&](std::int64_t bytes) { asked(beside + bytes); });
-        asked(beside + world_.most(run->list_bytes() + run->working_bytes()));
+        asked(beside + world_.most(run->list_bytes() + run->working_bytes(conjugated(operands, choice))));
         planned_ += run->inspected_bytes();
         return run;
     } catch (const OutOfMemory&) {

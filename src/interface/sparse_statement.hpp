@@ -140,8 +140,11 @@ private:
                                            const Choice& choice, std::int64_t beside);
     void in_phases(SparseStep step, const SparseStepPlan& plan, const std::vector<Operand>& operands, const Choice& choice,
                    const void* alpha, const void* beta, Operand& result);
-    Buffer<std::byte> run_step(const SparseStepRun& run, const std::vector<Operand>& operands, const Choice& choice, const void* alpha,
-                               const void* beta, const Operand& result);
+    bool has_run(const PreparedSparseStep& step, const std::vector<Operand>& operands, const Choice& choice, const void* alpha,
+                 const void* beta, const Operand& result, Buffer<std::byte>& values);
+    void make_room(const SparseStepRun& run, const std::vector<bool>& conjugated, std::int64_t beside);
+    Buffer<std::byte> run_step(const SparseStepRun& run, const StepElements& elements, const void* alpha, const void* beta,
+                               const Operand& result);
     bool forgets_steps();
     bool is_usable(const PreparedSparseStep& kept, bool makes_pattern, std::shared_ptr<const SparsePattern>& pattern) const;
     void keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made);
@@ -160,7 +163,13 @@ private:
     std::shared_ptr<SparseState> united(const SparseState& a, const SparseState& b);
     std::shared_ptr<SparseState> old_elements(const std::vector<int>& left_labels) const;
     std::vector<bool> named(const std::vector<int>& left_labels) const;
+    bool is_converted(const Operand& operand) const;
+    std::int64_t converted_bytes(const std::vector<Operand>& operands, const Choice& choice) const;
     const std::byte* elements_of(const Operand& operand, std::vector<Buffer<std::byte>>& converted) const;
+    StepElements elements_for(const std::vector<Operand>& operands, const Choice& choice, std::vector<Buffer<std::byte>>& converted) const;
+    std::vector<bool> conjugated(const std::vector<Operand>& operands, const Choice& choice) const;
+    void require_here(std::int64_t bytes) const;
+    void take_here(std::int64_t bytes) const;
     const World& handle() const { return left_.sparse ? left_.sparse->world_handle : left_.tensor->world_handle; }
     RequireBytes require(const std::string& what) const;
 

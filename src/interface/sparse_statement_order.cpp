@@ -76,6 +76,10 @@ std::optional<ProductCounts> SparseStatement::counts_of(const LabelledTerm& term
     if (const auto* const known = world_.sparse_counts().find(key)) return *known;
     // On one rank there is nothing to choose, unless memory is short.
     if (!may_sample_ || (world_.size() == 1 && term.operands.size() == 2 && !shortage_)) return {};
+    const auto taken = sample_bytes(a.sparse->pattern()->total, b.sparse->pattern()->total);
+    if (taken > world_.least_free_bytes()) return {};
+    world_.make_room(taken);
+    world_.note_working(taken);
     SampledFactor of_a, of_b;
     const auto column = [](const Operand& operand, int label) {
         const auto mode = std::find(operand.labels.begin(), operand.labels.end(), label) - operand.labels.begin();

@@ -10,17 +10,83 @@
 
 namespace arges {
 
+namespace {
+
+/// Memory that is accounted for while something lasts. Local.
+class Held {
+public:
+    Held(WorldState& world, std::int64_t bytes) : world_(world), bytes_(bytes) { world_.hold(bytes_); }
+    ~Held() { world_.hold(-bytes_); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+private:
+    WorldState& world_;
+    std::int64_t bytes_;
+};
+
+}  // namespace
+
+/// Refuses what does not fit. Local, under agree().
+void SparseStatement::require_here(std::int64_t bytes) const {
+    if (bytes > world_.free_bytes()) world_.require_free(bytes, text());
+    world_.make_room(bytes);
+    world_.note_working(bytes);
+}
+
+/// The same, on all ranks alike. Collective.
+void SparseStatement::take_here(std::int64_t bytes) const {
+    world_.agree([&] { require_here(bytes); });
+}
+
+/// Has an operand elements of another type, which a step converts first?
+bool SparseStatement::is_converted(const Operand& operand) const {
+    const auto* const own = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
+    return !operand.is_actor && *own->type != *kernels_.type;
+}
+
+/// Bytes of the converted operands of a step, on the busiest rank.
+std::int64_t SparseStatement::converted_bytes(const std::vector<Operand>& operands, const Choice& choice) const {
+    std::int64_t sum = 0;
+    for (auto o : choice.operands)
+        if (const auto& operand = operands[o]; is_converted(operand))
+            sum += (operand.sparse ? operand.sparse->pattern()->most_here : operand.dense->shape().max_local_size()) * kernels_.size;
+    return sum;
+}
+
 /// Elements in the type of the statement.
 const std::byte* SparseStatement::elements_of(const Operand& operand, std::vector<Buffer<std::byte>>& converted) const {
-    const auto* const own = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
     const auto* const elements = operand.sparse ? operand.sparse->values().data() : operand.dense->bytes.data();
-    if (operand.is_actor || *own->type == *kernels_.type) return elements;
+    if (!is_converted(operand)) return elements;
+    const auto* const own = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
     const auto count = operand.sparse ? operand.sparse->count() : operand.dense->count();
     world_.agree([&] {
         converted.emplace_back(count * kernels_.size);
         local::convert_elements(*own->type, kernels_, elements, converted.back().data(), count);
     });
     return converted.back().data();
+}
+
+StepElements SparseStatement::elements_for(const std::vector<Operand>& operands, const Choice& choice,
+                                           std::vector<Buffer<std::byte>>& converted) const {
+    StepElements elements;
+    for (auto o : choice.operands) {
+        const auto& operand = operands[o];
+        const auto* const own = elements_of(operand, converted);
+        if (operand.is_sparse)
+            elements.sparse.push_back(own);
+        else
+            elements.dense.push_back(own);
+        if (operand.is_actor) elements.actor = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
+    }
+    elements.conjugated = conjugated(operands, choice);
+    return elements;
+}
+
+std::vector<bool> SparseStatement::conjugated(const std::vector<Operand>& operands, const Choice& choice) const {
+    std::vector<bool> result;
+    for (auto o : choice.operands) result.push_back(operands[o].conjugated && kernels_.is_complex);
+    return result;
 }
 
 SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice,
@@ -40,45 +106,67 @@ SparseStatement::Operand SparseStatement::computed(const LabelledTerm& term, std
         step.result = DenseOperand{labels, target->layout, ""};
         result.dense = target;
     }
+    const auto copies = converted_bytes(operands, choice);
+    if (std::any_of(choice.operands.begin(), choice.operands.end(), [&](auto o) { return is_converted(operands[o]); })) take_here(copies);
+    const Held held(world_, copies);
     std::shared_ptr<const SparsePattern> pattern;
+    Buffer<std::byte> values;
     auto run = kept_step(step, operands, choice, pattern);
-    for (std::int64_t least_phases = 1; !run;) {
-        const auto plan = planned(step, operands, choice, least_phases);
-        if (plan.phases.parts > 1) {
-            in_phases(step, plan, operands, choice, alpha, beta, result);
-            return result;
+    bool has_forgotten = false;
+    for (std::int64_t least_phases = 1;;) {
+        if (!run) {
+            const auto plan = planned(step, operands, choice, least_phases);
+            if (plan.phases.parts > 1) {
+                in_phases(step, plan, operands, choice, alpha, beta, result);
+                return result;
+            }
+            run = prepared(step, plan, operands, choice, pattern);
         }
-        run = prepared(step, plan, operands, choice, pattern);
-        if (run || forgets_steps()) continue;
+        if (run && has_run(*run, operands, choice, alpha, beta, result, values)) break;
+        run = nullptr;
+        if (forgets_steps() && !has_forgotten) {
+            has_forgotten = true;
+            continue;
+        }
         least_phases = 2;
         if (!step.counts) step.counts = counts_for(term, operands, choice);
     }
-    auto values = run_step(run->product(), operands, choice, alpha, beta, result);
     if (result.dense) return result;
     result.sparse = state_with(std::move(lengths), std::move(pattern), {std::move(values), kernels_.size});
     result.nonzeros = static_cast<double>(result.sparse->pattern()->total);
     return result;
 }
 
-/// The values of a sparse result; a dense one is changed.
-Buffer<std::byte> SparseStatement::run_step(const SparseStepRun& run, const std::vector<Operand>& operands, const Choice& choice,
-                                            const void* alpha, const void* beta, const Operand& result) {
+/// Runs a step that has been inspected; false: memory does not suffice now.
+bool SparseStatement::has_run(const PreparedSparseStep& step, const std::vector<Operand>& operands, const Choice& choice, const void* alpha,
+                              const void* beta, const Operand& result, Buffer<std::byte>& values) {
     std::vector<Buffer<std::byte>> converted;
-    StepElements elements;
-    for (auto o : choice.operands) {
-        const auto& operand = operands[o];
-        const auto* const own = elements_of(operand, converted);
-        if (operand.is_sparse)
-            elements.sparse.push_back(own);
-        else
-            elements.dense.push_back(own);
-        elements.conjugated.push_back(operand.conjugated);
-        if (operand.is_actor) elements.actor = operand.sparse ? operand.sparse->kernels : operand.dense->kernels;
+    const auto elements = elements_for(operands, choice, converted);
+    try {
+        make_room(step.product(), elements.conjugated, 0);
+    } catch (const OutOfMemory&) {
+        shortage_ = std::current_exception();
+        return false;
     }
+    values = run_step(step.product(), elements, alpha, beta, result);
+    return true;
+}
+
+/// Takes what a run needs. Collective. @param beside  what waits for it @throws OutOfMemory if that is not there
+void SparseStatement::make_room(const SparseStepRun& run, const std::vector<bool>& conjugated, std::int64_t beside) {
+    const auto from_workspace = run.workspace_bytes(conjugated), working = run.working_bytes(conjugated) + beside;
+    world_.agree([&] {
+        if (working > world_.free_bytes()) world_.require_free(working, text());
+        world_.make_room(working - from_workspace);  // that part may stay
+        world_.note_working(working, from_workspace);
+        world_.workspace().reserve(from_workspace);
+    });
+}
+
+/// The values of a sparse result; a dense one is changed.
+Buffer<std::byte> SparseStatement::run_step(const SparseStepRun& run, const StepElements& elements, const void* alpha, const void* beta,
+                                            const Operand& result) {
     planned_ += run.sent_bytes();
-    const auto from_workspace = run.workspace_bytes();
-    world_.note_working(run.working_bytes(), from_workspace);
-    world_.agree([&] { world_.workspace().reserve(from_workspace); });
     if (!result.dense) return run.run(kernels_, elements, alpha, world_.workspace());
     run.run(kernels_, elements, alpha, beta, result.dense->bytes.data(), world_.workspace());
     return {};
@@ -105,6 +193,8 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
         left.pop_back();
         return phase;
     };
+    std::vector<Buffer<std::byte>> converted;
+    const auto elements = elements_for(operands, choice, converted);
     if (result.dense) {
         // It is changed when all parts are known to fit.
         std::vector<SparsePhases> fitting;
@@ -115,7 +205,8 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
         for (const auto& phase : fitting) {
             const auto run = inspected(phase);
             if (!run) std::rethrow_exception(shortage_);
-            run_step(*run, operands, choice, alpha, beta, result);
+            make_room(*run, elements.conjugated, run->list_bytes());
+            run_step(*run, elements, alpha, beta, result);
             beta = nullptr;
         }
         return;
@@ -129,7 +220,8 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
     while (!left.empty()) {
         const auto run = inspected(next());
         if (!run) continue;
-        const auto part = run_step(*run, operands, choice, alpha, beta, result);
+        make_room(*run, elements.conjugated, run->list_bytes() + finished_bytes);
+        const auto part = run_step(*run, elements, alpha, beta, result);
         const auto columns = run->take_indices();
         const auto more = part.size() / kernels_.size;
         done += 1 / static_cast<double>(step.phase.parts);
@@ -290,6 +382,8 @@ SparseStatement::Operand SparseStatement::without_excluded(const LabelledTerm& l
                                 std::vector<IndexSpans>{spans_of(pattern.indices), spans_of(hit.sparse->pattern()->indices)}, layout,
                                 pattern.lengths, require(text()));
         planned_ += match.inspected_bytes() + match.sent_bytes(0, kernels_.size);
+        take_here((match.packed() + match.begin(1) + match.runs().count()) * kernels_.size + match.list_bytes() +
+                  match.runs().count() * static_cast<std::int64_t>((pattern.indices.size() + 2) * sizeof(std::int64_t)));
         Buffer<std::byte> room, values;
         const auto* const all = match.values(0, result.sparse->values().data(), kernels_.size, room);
         IndexColumns indices;
@@ -343,15 +437,17 @@ std::shared_ptr<SparseState> SparseStatement::with_left_labels(std::shared_ptr<S
     if (labels.left.size() == labels.output.size()) return result;
     const auto& from = *result->pattern();
     IndexColumns indices;
-    auto layout = *from.layout;
+    auto layout = from.layout;  // none: all elements of a symmetric tensor lie where their representatives do
     world_.agree([&] {
         for (int label : labels.left)
             indices.push_back(from.indices[static_cast<std::size_t>(std::find(labels.output.begin(), labels.output.end(), label) -
                                                                     labels.output.begin())]);
     });
-    for (auto& digit : layout.digits)
-        digit.mode = static_cast<int>(
-            std::find(labels.left.begin(), labels.left.end(), labels.output[static_cast<std::size_t>(digit.mode)]) - labels.left.begin());
+    for (std::size_t d = 0; layout && d < layout->digits.size(); ++d) {
+        auto& mode = layout->digits[d].mode;
+        const auto label = labels.output[static_cast<std::size_t>(mode)];
+        mode = static_cast<int>(std::find(labels.left.begin(), labels.left.end(), label) - labels.left.begin());
+    }
     const auto pattern = SparseState::pattern_of(result->world, {left_.sparse->lengths(), std::move(indices)}, layout);
     return state_with(left_.sparse->lengths(), pattern, result->values().copy());
 }
@@ -376,6 +472,7 @@ std::shared_ptr<SparseState> SparseStatement::old_elements(const std::vector<int
     SparseValues values;
     if (all_named) {
         world_.agree([&] {
+            require_here(old.values().bytes());
             values = old.values().copy();
             if (beta_ != nullptr && !kernels_.is_one(beta_)) kernels_.scale(values.data(), values.count(), beta_);
         });
@@ -383,6 +480,8 @@ std::shared_ptr<SparseState> SparseStatement::old_elements(const std::vector<int
     }
     AnyNonzeros kept;
     world_.agree([&] {
+        // Copies of what stays, and of the values.
+        require_here(2 * old.values().bytes() + SparsePattern::bytes(old.order() + 1, old.count()));
         const auto is_named = named(left_labels);
         std::vector<std::size_t> places;
         for (std::size_t k = 0; k < is_named.size(); ++k)
@@ -400,7 +499,9 @@ std::shared_ptr<SparseState> SparseStatement::old_elements(const std::vector<int
 void SparseStatement::run_sparse_left() {
     std::shared_ptr<SparseState> sum;
     for (std::size_t t = 0; t < right_.size(); ++t) {
-        if (is_nothing(right_[t])) continue;
+        const auto& extents = terms_[t].extents;
+        if (is_nothing(right_[t]) || std::find(extents.begin(), extents.end(), 0) != extents.end())
+            continue;  // no multiplication reaches any
         auto result = with_left_labels(all_steps(right_[t], terms_[t], nullptr).sparse, terms_[t]);
         if (!left_symmetry().trivial()) result = projected(*result, terms_[t]);
         sum = sum ? united(*sum, *result) : result;
@@ -409,7 +510,7 @@ void SparseStatement::run_sparse_left() {
     if (old) sum = sum ? united(*old, *sum) : old;
     SparseValues values(kernels_, 0);
     if (!sum)
-        return left_.sparse->adopt(SparseState::pattern_of(left_.sparse->world, no_indices(left_.sparse->lengths()), {}),
+        return left_.sparse->adopt(SparseState::pattern_of(left_.sparse->world, no_indices(left_.sparse->lengths()), SparseLayout()),
                                    std::move(values));
     auto pattern = sum->pattern();
     std::swap(values, sum->values());
@@ -422,6 +523,7 @@ std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const
     if (a.pattern() == b.pattern()) {
         SparseValues values;
         world_.agree([&] {
+            require_here(a.values().bytes());
             values = a.values().copy();
             const local::ListedTransfer list{.count = a.count()};
             kernels_.transfer_listed(list, b.values().data(), values.data(), nullptr, {.accumulate = true});
@@ -459,6 +561,8 @@ std::shared_ptr<SparseState> SparseStatement::united(const SparseState& a, const
     const auto& match = run->match();
     Buffer<std::byte> from_a, from_b, both, values;
     planned_ += match.sent_bytes(0, kernels_.size) + match.sent_bytes(1, kernels_.size);
+    // Values that have moved and those of both, side by side, then their sums.
+    take_here((match.packed() + 2 * match.count() + match.runs().count()) * kernels_.size);
     const auto* const of_a = match.values(0, a.values().data(), kernels_.size, from_a);
     const auto* const of_b = match.values(1, b.values().data(), kernels_.size, from_b);
     world_.agree([&] {

@@ -126,7 +126,7 @@ SparseOrbits::SparseOrbits(WorldState& world, const sparse::NonzeroIndices& repr
     });
     const auto& comm = world.communicator();
     const auto most = comm.maximum(all.count()), total = comm.sum(all.count());
-    const auto number = world.next_pattern();
+    const auto number = world.next_number();
     world.agree(
         [&] { pattern_ = std::make_shared<SparsePattern>(world, std::move(all), SparsePattern::Place::anywhere, number, total, most); });
     held_ = most * static_cast<std::int64_t>(sizeof(from_[0]) + sizeof(factors_[0]));
@@ -147,6 +147,8 @@ std::shared_ptr<SparseState> whole_of(const std::shared_ptr<SparseState>& state)
     std::shared_ptr<SparseState> result;
     SparseValues values;
     state->world->agree([&] {
+        state->world->require_free(pattern.orbits->pattern()->most_here * state->kernels->size,
+                                   state->title() + ": values of all elements of its orbits");
         values = pattern.orbits->values(*state->kernels, state->values());
         result = std::make_shared<SparseState>(*state->kernels, state->world_handle, pattern.lengths, Symmetry(), state->name);
     });

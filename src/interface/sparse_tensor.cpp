@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/tensor_state.hpp"
 
@@ -34,19 +35,19 @@ SparseState::SparseState(const ElementKernels& element, World handle, std::vecto
         throw InvalidArgument(title() + ": elements of type " + readable_type(element.name) +
                               " have no negatives, which antisymmetry needs; use another type, or a hollow tree");
     if (world->dry()) throw InvalidArgument(title() + ": the world is a dry run, which has no data; use a world of real ranks");
-    pattern_ =
-        std::make_shared<SparsePattern>(*world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash, world->next_pattern(), 0, 0);
+    number_ = world->next_number();
+    pattern_ = std::make_shared<SparsePattern>(*world, no_indices(std::move(lengths)), SparsePattern::Place::by_hash, number_, 0, 0);
 }
 
-SparseState::SparseState(const SparseState& other, SparseValues values)
+SparseState::SparseState(const SparseState& other, std::uint64_t number, SparseValues values)
     : kernels(other.kernels), world_handle(other.world_handle), world(other.world), name(other.name), symmetry(other.symmetry),
-      pattern_(other.pattern_), values_(std::move(values)), held_(other.held_) {
+      number_(number), pattern_(other.pattern_), values_(std::move(values)), held_(other.held_) {
     world->hold(held_);
 }
 
 void SparseState::replace(AnyNonzeros nonzeros, SparsePattern::Place place) {
     const auto most = comm().maximum(nonzeros.values.count()), total = comm().sum(nonzeros.values.count());
-    const auto number = world->next_pattern();
+    const auto number = world->next_number();
     const auto value_bytes = most * kernels->size, bytes = SparsePattern::bytes(order(), most) + value_bytes;
     std::shared_ptr<const SparsePattern> pattern;
     world->agree([&] {
@@ -73,19 +74,18 @@ void SparseState::adopt(std::shared_ptr<const SparsePattern> pattern, SparseValu
 }
 
 std::shared_ptr<const SparsePattern> SparseState::pattern_of(const std::shared_ptr<WorldState>& world, sparse::NonzeroIndices indices,
-                                                             const SparseLayout& layout) {
+                                                             const std::optional<SparseLayout>& layout) {
+    const auto place = layout ? SparsePattern::Place::by_layout : SparsePattern::Place::anywhere;
     const auto& comm = world->communicator();
     const auto most = comm.maximum(indices.count()), total = comm.sum(indices.count());
-    const auto number = world->next_pattern();
+    const auto number = world->next_number();
     std::shared_ptr<const SparsePattern> pattern;
-    world->agree([&] {
-        pattern = std::make_shared<SparsePattern>(*world, std::move(indices), SparsePattern::Place::by_layout, number, total, most, layout);
-    });
+    world->agree([&] { pattern = std::make_shared<SparsePattern>(*world, std::move(indices), place, number, total, most, layout); });
     return pattern;
 }
 
 AnyNonzeros SparseState::take() {
-    const auto number = world->next_pattern();
+    const auto number = world->next_number();
     AnyNonzeros given;
     world->agree([&] {
         auto none = std::make_shared<SparsePattern>(*world, no_indices(lengths()), SparsePattern::Place::by_hash, number, 0, 0);
@@ -103,13 +103,14 @@ AnyNonzeros SparseState::take() {
 }
 
 std::shared_ptr<SparseState> SparseState::copy() const {
-    const CollectiveCall call(world->movement_communicator(), "SparseTensor");
+    const CollectiveCall call(world->movement_communicator(), "SparseTensor", *this);
+    const auto number = world->next_number();
     std::shared_ptr<SparseState> result;
     world->agree([&] {
         if (held_ > world->free_bytes())
             throw OutOfMemory(title() + ": a copy of " + std::to_string(held_) + " bytes is over the memory limit of " +
                               std::to_string(world->memory_limit()) + "; move the tensor, or raise the limit");
-        result.reset(new SparseState(*this, values_.copy()));
+        result.reset(new SparseState(*this, number, values_.copy()));
     });
     return result;
 }
@@ -123,7 +124,7 @@ SparseState& state_of(const AnySparseTensor& tensor, const char* where) {
 
 AnySparseTensor::AnySparseTensor(const ElementKernels& kernels, const World& world, std::vector<std::int64_t> lengths,
                                  const Symmetry& symmetry, std::string name) {
-    const CollectiveCall call(ranks_of(world), "SparseTensor", lengths, symmetry.to_string(), std::string_view(kernels.type->name()));
+    const CollectiveCall call(ranks_of(world), "SparseTensor", lengths, symmetry, std::string_view(kernels.type->name()));
     world.size();  // refuses World::outside()
     if (symmetry.trivial() && (name.find("sym(") != std::string::npos || name.find("hollow(") != std::string::npos ||
                                name.find("hermitian(") != std::string::npos))

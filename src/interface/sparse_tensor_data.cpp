@@ -1,22 +1,17 @@
 // Writing to sparse tensors, and removing elements. What is given goes to home ranks, where it meets what is stored.
-#include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_keys.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/tensor_state.hpp"
 
+#include <cmath>
+
 namespace arges {
 
 namespace {
-
-/// Refuses a sum of elements that have none.
-void check_policy(const ElementKernels& kernels, Duplicates duplicates, const std::string& title) {
-    if (duplicates == Duplicates::sum && !kernels.has_sum)
-        throw InvalidArgument(title + ": elements of type " + readable_type(kernels.name) +
-                              " have no sum; ask for Duplicates::refuse or Duplicates::keep_first");
-}
 
 void check_pairs(std::size_t keys, std::size_t values, const std::string& title) {
     if (keys != values)
@@ -66,7 +61,7 @@ void add(SparseState& state, AnyNonzeros more, Duplicates duplicates) {
         if (report.second >= 0)
             throw InvalidArgument(state.title() + ": element " + coordinate_text(report.where, 0) +
                                   (report.first < state.count() ? " is stored already" : " is given more than once") +
-                                  "; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+                                  "; give each element once, or ask for Duplicates::sum, Duplicates::keep_first or Duplicates::keep_last");
     });
     state.replace(std::move(all), SparsePattern::Place::by_hash);
 }
@@ -101,7 +96,7 @@ void accumulate(SparseState& state, AnyNonzeros more, const void* alpha, const v
 
 void AnySparseTensor::write_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, Duplicates duplicates) {
     auto& state = state_of(*this, "write");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write", duplicates);
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write", state, duplicates);
     AnyNonzeros more;
     state.world->agree([&] {
         check_policy(*state.kernels, duplicates, state.title());
@@ -113,7 +108,7 @@ void AnySparseTensor::write_pairs(std::span<const std::int64_t> keys, const void
 
 void AnySparseTensor::write_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, Duplicates duplicates) {
     auto& state = state_of(*this, "write_at");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write_at", duplicates);
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::write_at", state, duplicates);
     AnyNonzeros more;
     state.world->agree([&] {
         check_policy(*state.kernels, duplicates, state.title());
@@ -126,7 +121,9 @@ void AnySparseTensor::write_tuples(std::span<const std::int64_t> tuples, const v
 void AnySparseTensor::accumulate_pairs(std::span<const std::int64_t> keys, const void* values, std::size_t count, const void* alpha,
                                        const void* beta) {
     auto& state = state_of(*this, "accumulate");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate", state.kernels->text(beta));
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate", state,
+                              ElementArgument{*state.kernels, beta});
+    require_same_factor(state.world->movement_communicator(), *state.kernels, !keys.empty(), alpha, "SparseTensor::accumulate");
     AnyNonzeros more;
     state.world->agree([&] {
         check_pairs(keys.size(), count, state.title());
@@ -138,7 +135,9 @@ void AnySparseTensor::accumulate_pairs(std::span<const std::int64_t> keys, const
 void AnySparseTensor::accumulate_tuples(std::span<const std::int64_t> tuples, const void* values, std::size_t count, const void* alpha,
                                         const void* beta) {
     auto& state = state_of(*this, "accumulate_at");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate_at", state.kernels->text(beta));
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::accumulate_at", state,
+                              ElementArgument{*state.kernels, beta});
+    require_same_factor(state.world->movement_communicator(), *state.kernels, !tuples.empty(), alpha, "SparseTensor::accumulate_at");
     AnyNonzeros more;
     state.world->agree([&] {
         check_tuples(tuples.size(), count, state);
@@ -178,6 +177,7 @@ std::shared_ptr<SparseState> AnySparseTensor::made_from(const ElementKernels& ke
 
 void AnySparseTensor::fill_with(const void* value) {
     auto& state = state_of(*this, "fill");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::fill", state, ElementArgument{*state.kernels, value});
     const bool is_zero = state.kernels->is_zero(value), is_real = state.kernels->as_number(value).imag() == 0;
     if ((contains_kind(state.symmetry, NodeKind::antisymmetric) && !is_zero) ||
         (contains_kind(state.symmetry, NodeKind::hermitian) && !is_real))
@@ -188,13 +188,15 @@ void AnySparseTensor::fill_with(const void* value) {
 
 void AnySparseTensor::erase() {
     auto& state = state_of(*this, "erase");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::erase");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::erase", state);
     state.replace({no_indices(lengths()), SparseValues(*state.kernels, 0)}, SparsePattern::Place::by_hash);
 }
 
 void AnySparseTensor::keep_if(const char* where, const std::function<bool(Index, const void*)>& stays, double cutoff) {
     auto& state = state_of(*this, where);
-    const CollectiveCall call(state.world->movement_communicator(), where, cutoff);
+    const CollectiveCall call(state.world->movement_communicator(), where, state, cutoff);
+    if (std::isnan(cutoff))
+        throw InvalidArgument(state.title() + ": drop() with a cutoff that is not a number; give zero or a positive one");
     const auto& comm = state.comm();
     AnyNonzeros kept;
     comm.agree([&] {

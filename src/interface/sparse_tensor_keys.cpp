@@ -9,7 +9,7 @@ void check_keys(const AnySparseTensor& tensor) {
     std::string product;
     for (auto n : tensor.lengths()) product += (product.empty() ? "" : " x ") + std::to_string(n);
     throw InvalidArgument(state_of(tensor, "keys").title() + ": " + product +
-                          " has more than 2^63 - 1 elements, so there are no 64-bit keys; use write_at() with index tuples");
+                          " has more than 2^63 - 1 elements, so there are no 64-bit keys; use read_at() and write_at() with index tuples");
 }
 
 void check_index(std::int64_t index, std::int64_t length, std::size_t mode, const std::string& title) {

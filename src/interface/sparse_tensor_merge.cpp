@@ -3,6 +3,7 @@
 #include "interface/sparse_tensor_merge.hpp"
 
 #include "base/splitmix.hpp"
+#include "base/text.hpp"
 #include "interface/sparse_tensor_exchange.hpp"
 #include "interface/sparse_tensor_places.hpp"
 
@@ -202,9 +203,24 @@ std::vector<std::int32_t> home_ranks(const sparse::NonzeroIndices& nonzeros, std
     return to;
 }
 
+void check_policy(const ElementKernels& kernels, Duplicates duplicates, const std::string& title, bool in_file) {
+    if (duplicates == Duplicates::mean && !in_file)
+        throw InvalidArgument(title + ": Duplicates::mean is for files (read_sparse()), which are read at once; take the mean before");
+    if (duplicates != Duplicates::refuse && duplicates != Duplicates::sum && duplicates != Duplicates::keep_first &&
+        duplicates != Duplicates::keep_last && duplicates != Duplicates::mean)
+        throw InvalidArgument(
+            title + ": Duplicates(" + std::to_string(static_cast<int>(duplicates)) +
+            ") is no policy; ask for Duplicates::refuse, Duplicates::sum, Duplicates::keep_first or Duplicates::keep_last");
+    if (duplicates == Duplicates::sum && !kernels.has_sum)
+        throw InvalidArgument(title + ": elements of type " + readable_type(kernels.name) +
+                              " have no sum; ask for Duplicates::refuse, Duplicates::keep_first or Duplicates::keep_last");
+}
+
 Join join_for(const ElementKernels& kernels, Duplicates duplicates) {
     if (duplicates == Duplicates::refuse) return nullptr;
     if (duplicates == Duplicates::keep_first) return [](std::byte*, const std::byte*) {};
+    if (duplicates == Duplicates::keep_last)
+        return [&kernels](std::byte* kept, const std::byte* second) { copy_element(kept, second, kernels.size); };
     return [&kernels](std::byte* kept, const std::byte* second) {
         kernels.transfer_listed({.count = 1}, second, kept, nullptr, {.accumulate = true});
     };

@@ -30,6 +30,9 @@ std::vector<std::int32_t> home_ranks(const sparse::NonzeroIndices& nonzeros, std
 /// What becomes of a second value for one element: it is put into the value that is kept. Null: it is an error.
 using Join = std::function<void(std::byte* kept, const std::byte* second)>;
 
+/// Refuses what is no policy, a sum of elements that have none, and a mean of elements that do not come from a file.
+void check_policy(const ElementKernels& kernels, Duplicates duplicates, const std::string& title, bool in_file = false);
+
 /// For values that are given with a policy. The kernels must outlive it.
 Join join_for(const ElementKernels& kernels, Duplicates duplicates);
 

@@ -1,6 +1,7 @@
 // Parts of sparse tensors, and other symmetries of them.
 #include "base/text.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_merge.hpp"
 #include "interface/tensor_state.hpp"
@@ -47,8 +48,9 @@ std::vector<std::size_t> places_within(const sparse::NonzeroIndices& nonzeros, c
 }  // namespace
 
 std::shared_ptr<SparseState> AnySparseTensor::sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const {
+    const auto& own = state_of(*this, "slice");
+    const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::slice", own, begin, end);
     const auto whole = whole_state_of(*this, "slice");
-    const CollectiveCall call(whole->world->movement_communicator(), "SparseTensor::slice", begin, end);
     std::shared_ptr<SparseState> result;
     AnyNonzeros part;
     whole->world->agree([&] {
@@ -67,7 +69,7 @@ std::shared_ptr<SparseState> AnySparseTensor::sliced(const std::vector<std::int6
 void AnySparseTensor::replace_slice(const std::vector<std::int64_t>& begin, const AnySparseTensor& part) {
     auto& state = state_of(*this, "set_slice");
     const auto& from = state_of(part, "set_slice");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::set_slice", begin);
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::set_slice", state, from, begin);
     AnyNonzeros all;
     state.world->agree([&] {
         if (from.world != state.world)
@@ -89,8 +91,9 @@ void AnySparseTensor::replace_slice(const std::vector<std::int64_t>& begin, cons
 }
 
 std::shared_ptr<SparseState> AnySparseTensor::resymmetrized(const Symmetry& symmetry) const {
+    const auto& own = state_of(*this, "with_symmetry");
+    const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::with_symmetry", own, symmetry);
     const auto whole = whole_state_of(*this, "with_symmetry");
-    const CollectiveCall call(whole->world->movement_communicator(), "SparseTensor::with_symmetry", symmetry.to_string());
     return representatives_of(whole, symmetry);
 }
 

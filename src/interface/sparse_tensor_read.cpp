@@ -104,7 +104,7 @@ void read_elements(const SparseState& state, sparse::NonzeroIndices asked, const
 
 void AnySparseTensor::read_pairs(std::span<const std::int64_t> keys, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "read");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::read");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::read", state);
     sparse::NonzeroIndices asked;
     state.world->agree([&] { asked = elements_of(*this, keys); });
     read_elements(state, std::move(asked), room);
@@ -112,7 +112,7 @@ void AnySparseTensor::read_pairs(std::span<const std::int64_t> keys, const std::
 
 void AnySparseTensor::read_tuples(std::span<const std::int64_t> tuples, const std::function<void*(std::int64_t)>& room) const {
     const auto& state = state_of(*this, "read_at");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::read_at");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::read_at", state);
     sparse::NonzeroIndices asked;
     state.world->agree([&] {
         if (tuples.size() % lengths().size() != 0)

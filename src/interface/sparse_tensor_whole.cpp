@@ -2,9 +2,11 @@
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_keys.hpp"
 #include "interface/tensor_state.hpp"
+#include "sparse/index_sort.hpp"
 
 #include <algorithm>
 #include <array>
@@ -22,26 +24,21 @@ template <class F>
 void for_each_number(const SparseState& state, F&& f) {
     const auto bytes = state.kernels->size;
     const auto* const values = state.values().data();
+    if (*state.kernels->type == typeid(double)) {  // without a call for each
+        const auto* const numbers = reinterpret_cast<const double*>(values);
+        for (std::int64_t i = 0; i < state.count(); ++i) f(std::complex<double>(numbers[i]));
+        return;
+    }
     for (std::int64_t i = 0; i < state.count(); ++i) f(state.kernels->as_number(element_at(values, i, bytes)));
-}
-
-/// The places of nonzeros by ascending index, the last mode first.
-std::vector<std::size_t> sequence_of(const std::vector<std::vector<std::int64_t>>& indices) {
-    std::vector<std::size_t> sequence(indices.front().size());
-    std::iota(sequence.begin(), sequence.end(), std::size_t{0});
-    std::sort(sequence.begin(), sequence.end(), [&](auto a, auto b) {
-        for (auto column = indices.rbegin(); column != indices.rend(); ++column)
-            if ((*column)[a] != (*column)[b]) return (*column)[a] < (*column)[b];
-        return false;
-    });
-    return sequence;
 }
 
 }  // namespace
 
 std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, const std::function<bool(const void*)>& stays,
                                                         double cutoff) {
-    const CollectiveCall call(ranks_of(dense.world()), "SparseTensor::from_dense", cutoff);
+    const CollectiveCall call(ranks_of(dense.world()), "SparseTensor::from_dense", dense, cutoff);
+    if (std::isnan(cutoff))
+        throw InvalidArgument("from_dense(" + dense.state()->title() + ") with a cutoff that is not a number; give zero or a positive one");
     const auto& kernels = *dense.state()->kernels;
     const AnySparseTensor tensor(kernels, dense.world(), dense.extents(), dense.symmetry(), dense.name());
     AnyNonzeros kept;
@@ -65,7 +62,7 @@ std::shared_ptr<SparseState> AnySparseTensor::made_from(const AnyTensor& dense, 
 
 std::shared_ptr<TensorState> AnySparseTensor::dense() const {
     const auto& state = state_of(*this, "to_dense");
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::to_dense");
+    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::to_dense", state);
     check_keys(*this);
     AnyTensor dense(*state.kernels, world(), lengths(), state.symmetry, name());
     std::vector<std::int64_t> keys;
@@ -80,9 +77,10 @@ std::shared_ptr<TensorState> AnySparseTensor::dense() const {
 }
 
 std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::function<void*(std::int64_t)>& room) const {
+    const auto& own = state_of(*this, "gather");
+    const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::gather", own);
     const auto whole = whole_state_of(*this, "gather");
     const auto& state = *whole;
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::gather");
     const auto& comm = state.comm();
     std::vector<std::vector<std::int64_t>> indices;
     for (const auto& column : state.pattern()->indices) indices.push_back(gathered(comm, column));
@@ -90,25 +88,27 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
     comm.agree([&] { values.assign(state.values().data(), state.values().data() + state.values().bytes()); });
     values = gathered(comm, values);
     comm.agree([&] {
-        const auto sequence = sequence_of(indices);
-        for (auto& column : indices) {
-            const auto old = column;
-            for (std::size_t i = 0; i < old.size(); ++i) column[i] = old[sequence[i]];
-        }
-        const auto bytes = state.kernels->size;
-        auto* to = static_cast<std::byte*>(room(static_cast<std::int64_t>(sequence.size())));
-        for (auto i : sequence) {
-            copy_element(to, element_at(std::as_const(values).data(), static_cast<std::int64_t>(i), bytes), bytes);
-            to += bytes;
-        }
+        std::vector<int> modes(indices.size());
+        std::iota(modes.rbegin(), modes.rend(), 0);  // the last one is the most significant
+        const auto order = sparse::lexicographic_positions(indices, state.lengths(), modes);
+        if (!std::is_sorted(order.begin(), order.end()))
+            for (auto& column : indices) column = sparse::reordered(column, order);
+        const auto bytes = state.kernels->size, count = static_cast<std::int64_t>(order.size());
+        auto* const to = static_cast<std::byte*>(room(count));
+        const auto* const from = std::as_const(values).data();
+        with_element_bytes(bytes, [&](auto each) {
+            for (std::int64_t i = 0; i < count; ++i)
+                copy_element(element_at(to, i, each), element_at(from, order[static_cast<std::size_t>(i)], each), each);
+        });
     });
     return indices;
 }
 
 std::complex<double> AnySparseTensor::sum_of_all() const {
+    const auto& own = state_of(*this, "sum");
+    const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::sum", own);
     const auto whole = whole_state_of(*this, "sum");
     const auto& state = *whole;
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::sum");
     std::array<double, 2> total{};
     for_each_number(state, [&](std::complex<double> value) {
         total[0] += value.real();
@@ -119,9 +119,10 @@ std::complex<double> AnySparseTensor::sum_of_all() const {
 }
 
 double AnySparseTensor::norm_of_all() const {
+    const auto& own = state_of(*this, "norm");
+    const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::norm", own);
     const auto whole = whole_state_of(*this, "norm");
     const auto& state = *whole;
-    const CollectiveCall call(state.world->movement_communicator(), "SparseTensor::norm");
     double total = 0;
     for_each_number(state, [&](std::complex<double> value) { total += std::norm(value); });
     state.comm().sum(&total, 1);

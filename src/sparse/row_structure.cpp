@@ -64,6 +64,50 @@ private:
     std::int64_t count_ = 0;
 };
 
+/// Which nonzeros of one row of a mask are reached. `marks` is as long as a row, and all zero before and afterwards.
+class ReachedRow {
+public:
+    ReachedRow(const RowPattern& mask, const RowPattern& a, const RowPattern& b, std::vector<char>& reached)
+        : mask_(mask), a_(a), b_(b), reached_(reached) {}
+
+    /// Marks the columns of the mask, and those of them that rows of b meet, until all are met.
+    void by_rows(std::size_t row, char* marks) const {
+        const auto begin = mask_.start[row], end = mask_.start[row + 1];
+        auto left = end - begin;
+        for (auto k = begin; k < end; ++k) marks[mask_.columns[static_cast<std::size_t>(k)]] = wanted;
+        for (auto k = a_.start[row]; k < a_.start[row + 1] && left > 0; ++k) {
+            const auto other = a_.columns[static_cast<std::size_t>(k)];
+            for (auto l = b_.start[other]; l < b_.start[other + 1]; ++l) {
+                auto& mark = marks[b_.columns[static_cast<std::size_t>(l)]];
+                if (mark != wanted) continue;
+                mark = met;
+                --left;
+            }
+        }
+        for (auto k = begin; k < end; ++k) {
+            auto& mark = marks[mask_.columns[static_cast<std::size_t>(k)]];
+            reached_[static_cast<std::size_t>(k)] = mark == met ? 1 : 0;
+            mark = 0;
+        }
+    }
+    /// Looks for the first nonzero that a row of a and a column of b share.
+    void by_dots(std::size_t row, char* marks) const {
+        for (auto k = a_.start[row]; k < a_.start[row + 1]; ++k) marks[a_.columns[static_cast<std::size_t>(k)]] = met;
+        for (auto k = mask_.start[row]; k < mask_.start[row + 1]; ++k) {
+            const auto other = mask_.columns[static_cast<std::size_t>(k)];
+            const auto* const first = b_.columns.data() + b_.start[other];
+            const auto* const last = b_.columns.data() + b_.start[other + 1];
+            reached_[static_cast<std::size_t>(k)] = std::any_of(first, last, [&](auto column) { return marks[column] == met; }) ? 1 : 0;
+        }
+        for (auto k = a_.start[row]; k < a_.start[row + 1]; ++k) marks[a_.columns[static_cast<std::size_t>(k)]] = 0;
+    }
+
+private:
+    static constexpr char wanted = 1, met = 2;
+    const RowPattern &mask_, &a_, &b_;
+    std::vector<char>& reached_;
+};
+
 }  // namespace
 
 std::int64_t products_of(const RowPattern& a, const RowPattern& b) {
@@ -114,6 +158,41 @@ RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std:
         std::copy_n(own.data(), own.size(), result.columns.data() + result.start[group * rows_together]);
         own = {};
     }
+    return result;
+}
+
+std::vector<char> reached_by_product(const RowPattern& mask, const RowPattern& a, const RowPattern& b, std::int64_t width,
+                                     bool transposed) {
+    std::vector<char> result(mask.columns.size());
+    const int threads = omp_get_max_threads();
+    std::vector<std::vector<char>> marks(static_cast<std::size_t>(threads), std::vector<char>(static_cast<std::size_t>(width), 0));
+    const ReachedRow reached(mask, a, b, result);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, rows_together)
+    for (std::int64_t row = 0; row < mask.rows(); ++row) {
+        if (mask.start[static_cast<std::size_t>(row)] == mask.start[static_cast<std::size_t>(row) + 1]) continue;
+        auto* const own = marks[static_cast<std::size_t>(omp_get_thread_num())].data();
+        if (transposed)
+            reached.by_dots(static_cast<std::size_t>(row), own);
+        else
+            reached.by_rows(static_cast<std::size_t>(row), own);
+    }
+    return result;
+}
+
+RowStructure selected(const RowPattern& mask, const std::vector<char>& marks, std::vector<std::int64_t>& kept) {
+    kept.clear();
+    kept.reserve(static_cast<std::size_t>(std::count(marks.begin(), marks.end(), 1)));
+    RowStructure result;
+    result.start = Buffer<std::int64_t>(mask.rows() + 1);
+    for (std::int64_t row = 0; row < mask.rows(); ++row) {
+        result.start[row] = static_cast<std::int64_t>(kept.size());
+        for (auto k = mask.start[static_cast<std::size_t>(row)]; k < mask.start[static_cast<std::size_t>(row) + 1]; ++k)
+            if (marks[static_cast<std::size_t>(k)] != 0) kept.push_back(k);
+    }
+    result.start[mask.rows()] = static_cast<std::int64_t>(kept.size());
+    result.columns = Buffer<std::uint32_t>(static_cast<std::int64_t>(kept.size()));
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        result.columns[static_cast<std::int64_t>(i)] = mask.columns[static_cast<std::size_t>(kept[i])];
     return result;
 }
 

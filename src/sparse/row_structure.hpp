@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace arges::sparse {
 
@@ -27,5 +28,13 @@ std::int64_t products_of(const RowPattern& a, const RowPattern& b);
 
 /// Where a * b has nonzeros. @param width columns of b
 RowStructure structure_of_product(const RowPattern& a, const RowPattern& b, std::int64_t width);
+
+/// By nonzero of a mask with the rows of a and the columns of b: 1 where a * b has one, else 0.
+/// @param width       columns of b as it is given
+/// @param transposed  b is given by its columns
+std::vector<char> reached_by_product(const RowPattern& mask, const RowPattern& a, const RowPattern& b, std::int64_t width, bool transposed);
+
+/// The nonzeros of a mask that are marked by 1. @param kept gets their places
+RowStructure selected(const RowPattern& mask, const std::vector<char>& marks, std::vector<std::int64_t>& kept);
 
 }  // namespace arges::sparse

@@ -1,5 +1,6 @@
 // Statements in which elements of one type act on those of another, against loops over all indices.
 #include "arges/arges.hpp"
+#include "support/turned_slots.hpp"
 
 #include <gtest/gtest.h>
 
@@ -150,6 +151,9 @@ public:
                 compare(expected, sparse_left);
             else
                 compare(expected, dense_left);
+            is_as_before(actor_, dense_actor, sparse_actor);
+            is_as_before(value_, dense_value, sparse_value);
+            for (std::size_t m = 0; m < masks.size(); ++m) is_as_before(masks_[m], {}, masks[m]);
             if (::testing::Test::HasFailure()) return;
         }
     }
@@ -210,7 +214,7 @@ private:
             for (std::size_t d = 0; d < tensor.lengths.size(); ++d) indices.push_back(x[static_cast<int>(d)]);
             element = tensor.elements.at(indices);
         });
-        return result;
+        return with_turned_slots(result, random_());
     }
     /// What the statement says.
     void apply(Known<T>& left) const {
@@ -276,6 +280,22 @@ private:
         for (const auto& [x, value] : expected.elements) by_key[{x.rbegin(), x.rend()}] = value;
         ASSERT_EQ(elements.size(), by_key.size()) << text();
         for (const auto& [x, value] : by_key) ASSERT_TRUE(elements[k++] == value) << text();
+    }
+
+    /// Operands are what they were, element by element on the ranks that have them.
+    template <class S>
+    void is_as_before(const Known<S>& known, const Tensor<S>& dense, const SparseTensor<S>& sparse) const {
+        if (known.is_sparse) {
+            Indices x(known.lengths.size());
+            for (std::int64_t k = 0; k < sparse.local_nonzeros(); ++k) {
+                for (std::size_t m = 0; m < x.size(); ++m) x[m] = sparse.local_indices(static_cast<int>(m))[static_cast<std::size_t>(k)];
+                const auto found = known.elements.find(x);
+                EXPECT_TRUE(found != known.elements.end() && found->second == sparse.local_values()[static_cast<std::size_t>(k)]) << text();
+            }
+            EXPECT_EQ(sparse.nonzeros(), static_cast<std::int64_t>(known.elements.size())) << text();
+        } else {
+            dense.for_each_local([&](Index x, const S& value) { EXPECT_TRUE(known.elements.at({x.begin(), x.end()}) == value) << text(); });
+        }
     }
 
     const World& world_;

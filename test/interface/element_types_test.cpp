@@ -1,12 +1,13 @@
 // Statements with elements of all types and with algebras of the user's, against loops over all labels.
-#include "arges/element_functions.hpp"
-#include "arges/tensor.hpp"
+#include "arges/arges.hpp"
 
 #include "support/tensor_checks.hpp"
+#include "support/turned_slots.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <string>
@@ -40,6 +41,26 @@ struct ShortestWays {
     }
 };
 
+/// Sums without a product: of the largest element, and with a zero that is not made of zero bytes, where it matters how often is added.
+struct Largest {
+    using value_type = int;
+    static constexpr int zero = -100;
+    static int add(int a, int b) { return std::max(a, b); }
+};
+struct Counted {
+    using value_type = Way;
+    static constexpr Way zero{100, 0, 7};
+    static Way add(const Way& a, const Way& b) { return {a.length + b.length - 100, a.number + b.number, a.mark + b.mark - 7}; }
+};
+/// A ring whose zero is not made of zero bytes: numbers that are stored with 1,000 added.
+struct Shifted {
+    using value_type = std::int64_t;
+    static constexpr std::int64_t zero = 1000, one = 1001;
+    static std::int64_t add(std::int64_t a, std::int64_t b) { return a + b - 1000; }
+    static std::int64_t multiply(std::int64_t a, std::int64_t b) { return (a - 1000) * (b - 1000) + 1000; }
+    static std::int64_t negate(std::int64_t a) { return 2000 - a; }
+};
+
 template <class T>
 T random_element(std::mt19937_64& random) {
     if constexpr (std::is_same_v<T, Way>)
@@ -71,12 +92,12 @@ struct RandomProduct {
     std::vector<Operand> factors;
     std::string output;
 
-    explicit RandomProduct(std::mt19937_64& random) {
+    RandomProduct(std::mt19937_64& random, bool has_product) {
         const std::string all = "abcde";
         const std::vector<std::int64_t> sizes{1, 2, 3, 4, 5, 7, 2, 3, 0};
         for (char c : all) extents[c] = sizes[random() % sizes.size()];
         std::string used;
-        const auto count = 1 + random() % 3;
+        const auto count = has_product ? 1 + random() % 3 : 1;
         for (std::size_t f = 0; f < count; ++f) {
             auto letters = all;
             std::shuffle(letters.begin(), letters.end(), random);
@@ -138,9 +159,11 @@ std::vector<typename A::value_type> by_loops(const RandomProduct& p, const std::
             if (labels.find(c) == std::string::npos) labels += c;
     std::map<char, std::int64_t> value;
     for_all(p.extents, labels, value, [&] {
-        typename A::value_type product = A::one;
-        for (std::size_t f = 0; f < factors.size(); ++f)
-            product = A::multiply(product, factors[f][static_cast<std::size_t>(key_of(p, p.factors[f].labels, value))]);
+        const auto element = [&](std::size_t f) ->
+            typename A::value_type { return factors[f][static_cast<std::size_t>(key_of(p, p.factors[f].labels, value))]; };
+        auto product = element(0);
+        if constexpr (Semiring<A>)
+            for (std::size_t f = 1; f < factors.size(); ++f) product = A::multiply(product, element(f));
         const auto key = static_cast<std::size_t>(key_of(p, p.output, value));
         target[key] = A::add(target[key], product);
     });
@@ -154,10 +177,11 @@ void check_random_products(std::uint64_t first, std::uint64_t count) {
     const World world;
     for (auto seed = first; seed < first + count; ++seed) {
         std::mt19937_64 random(seed);
-        const RandomProduct p(random);
+        const RandomProduct p(random, Semiring<A>);
         SCOPED_TRACE("seed " + std::to_string(seed) + ": " + p.text());
         const bool adds = random() % 2 == 0;
         std::vector<Tensor<T>> tensors;
+        std::vector<SparseTensor<T>> sparse(p.factors.size());
         std::vector<std::vector<T>> values;
         for (std::size_t f = 0; f < p.factors.size(); ++f) {
             const auto& operand = p.factors[f];
@@ -172,13 +196,27 @@ void check_random_products(std::uint64_t first, std::uint64_t count) {
             if (named && operand.symmetry.rfind("hollow", 0) == 0)
                 for (std::size_t k = 0; k < values.back().size(); ++k)
                     if (const auto x = tensor.index(static_cast<std::int64_t>(k)); x[0] == x[1]) values.back()[k] = A::zero;
+            if (operand.symmetry.empty()) tensor = with_turned_slots(tensor, random());
+            if (operand.labels.empty() || random() % 4 != 0) continue;
+            sparse[f] = SparseTensor<T>::from_dense(tensor);
+            // Elements that are not stored are the algebra's zero.
+            auto& elements = values.back();
+            for (std::size_t k = 0; k < elements.size(); ++k)
+                if (static_cast<T>(elements[k]) == T()) elements[k] = A::zero;
         }
         Tensor<T> C(world, p.shape(p.output), "output");
         C.fill([&](Index x) { return element_at_index<T>(seed + 7, x); });
         std::vector<T> before = C.gather();
         if (!adds) std::fill(before.begin(), before.end(), static_cast<T>(A::zero));
-        auto right = Expression<T>(tensors[0][p.factors[0].labels]);
-        for (std::size_t f = 1; f < tensors.size(); ++f) right = right * tensors[f][p.factors[f].labels];
+        const auto factor = [&](std::size_t f) -> Expression<T> {
+            if (sparse[f].state()) return sparse[f][p.factors[f].labels];
+            return tensors[f][p.factors[f].labels];
+        };
+        const auto elements_of = [&](std::size_t f) { return sparse[f].state() ? sparse[f].to_dense().gather() : tensors[f].gather(); };
+        std::vector<std::vector<T>> operands;
+        for (std::size_t f = 0; f < tensors.size(); ++f) operands.push_back(elements_of(f));
+        auto right = factor(0);
+        for (std::size_t f = 1; f < tensors.size(); ++f) right = right * factor(f);
         for (int repeat = 0; repeat < (adds ? 1 : 2); ++repeat) {
             if constexpr (named)
                 adds ? over<A>(C[p.output]) += right : over<A>(C[p.output]) = right;
@@ -188,6 +226,7 @@ void check_random_products(std::uint64_t first, std::uint64_t count) {
         }
         const auto expected = by_loops<A>(p, values, before);
         ASSERT_EQ(C.gather(), expected);
+        for (std::size_t f = 0; f < tensors.size(); ++f) ASSERT_EQ(elements_of(f), operands[f]) << "operand " << f;
     }
 }
 
@@ -198,6 +237,23 @@ TEST(ElementTypes, Booleans) { check_random_products<PlusTimes<bool>, false>(200
 TEST(ElementTypes, LongDoubles) { check_random_products<PlusTimes<long double>, false>(3000, 150); }
 TEST(Algebras, MinPlusOnIntegers) { check_random_products<MinPlus, true>(4000, 200); }
 TEST(Algebras, WaysOfTwentyFourBytes) { check_random_products<ShortestWays, true>(5000, 200); }
+TEST(Algebras, SumsOfTheLargest) { check_random_products<Largest, true>(6000, 150); }
+TEST(Algebras, SumsWithoutAProduct) { check_random_products<Counted, true>(7000, 150); }
+TEST(Algebras, ARingWithAnotherZero) { check_random_products<Shifted, true>(8000, 150); }
+
+/// Orbits count as often as they have elements, also where there is no product and no one.
+TEST(Algebras, SumsOverGroupsWithoutAProduct) {
+    const World world;
+    Tensor<int> X(world, {3, 3}, "ab", "hollow(a,b)");
+    Tensor<Way> Y(world, {4, 4, 4}, "abc", "hollow(a,b,c)"), y(world, {});
+    X.fill([](Index x) { return static_cast<int>(x[0] + x[1] + 3); });
+    Y.fill([](Index x) { return Way{x[0] + x[1] + x[2], 1, 0}; });
+    Tensor<int> x(world, {});
+    over<Largest>(x[""]) = X["ab"];
+    EXPECT_EQ(x.scalar(), 6);
+    over<Counted>(y[""]) = Y["abc"];  // 24 elements off the diagonals; 40 on them are the algebra's zero
+    EXPECT_EQ(y.scalar(), (Way{100 + 6 * (3 + 4 + 5 + 6) - 24 * 100, 24, 7 - 24 * 7}));
+}
 
 /// Products that are large enough for tiles and for threads.
 TEST(Algebras, MatrixProductsOfAllShapes) {
@@ -382,6 +438,49 @@ TEST(ElementFunctions, OnPackedStorageKeepTheSymmetry) {
         EXPECT_THROW(update(H["ij"], [](std::complex<double>& z) { z *= std::complex<double>(0, 1); }), InvalidArgument);
     }
     world.state()->set_group_mapping(GroupMapping::packed);
+}
+
+/// Outputs of every tree, from operands with the same tree and from ones that store the diagonals, too.
+TEST(ElementFunctions, OutputsAreZeroWhereTheirTreesSay) {
+    const World world;
+    const std::vector<std::array<std::string, 2>> trees{{"sym(a,b)", "sym(a,b)"},
+                                                        {"hollow(a,b)", "sym(a,b)"},
+                                                        {"hollow(c,a)", "sym(a,c)"},
+                                                        {"hollow(a,b,c)", "sym(a,b,c)"},
+                                                        {"sym(a,b) hollow(c,d)", "sym(a,b) sym(c,d)"},
+                                                        {"hollow(product(a,b),product(c,d))", "sym(product(a,b),product(c,d))"},
+                                                        {"sym(hollow(a,b),hollow(c,d))", "sym(sym(a,b),sym(c,d))"},
+                                                        {"hollow(sym(a,b),sym(c,d))", "sym(sym(a,b),sym(c,d))"}};
+    for (const auto& [tree, whole] : trees) {
+        SCOPED_TRACE(tree);
+        const std::vector<std::int64_t> extents(4, 3);
+        Tensor<double> O(world, extents, "abcd", tree), S(world, extents, "abcd", whole), C(O);
+        O.fill_random(1, 1.0, 2.0);
+        S.fill_random(2, 1.0, 2.0);
+        C.fill_random(3, 1.0, 2.0);
+        const auto o = O.gather(), s = S.gather();
+        const bool has_zeros = tree.find("hollow") != std::string::npos;
+        const auto twice = [](double x) { return 2 * x; };
+        const auto more = [](double x) { return x + 1; };
+        const auto before = C.gather();
+        if (has_zeros) {
+            EXPECT_THROW((C["abcd"] = map(more, O["abcd"])), InvalidArgument);
+            EXPECT_THROW((C["abcd"] = map(twice, S["abcd"])), InvalidArgument);
+            EXPECT_THROW((C["abcd"] += map(twice, S["abcd"])), InvalidArgument);
+            EXPECT_EQ(C.gather(), before);
+        } else {
+            C["abcd"] = map(twice, S["abcd"]);
+            for (std::size_t k = 0; k < s.size(); ++k) EXPECT_EQ(C.gather()[k], 2 * s[k]);
+        }
+        C["abcd"] = map([](double x, double y) { return x * y; }, O["abcd"], S["abcd"]);
+        const auto products = C.gather();
+        for (std::size_t k = 0; k < s.size(); ++k) EXPECT_EQ(products[k], o[k] * s[k]);
+        update(C["abcd"], [](double& x) { x += 1; });  // of what is there
+        const auto changed = C.gather();
+        for (std::size_t k = 0; k < s.size(); ++k) EXPECT_EQ(changed[k], o[k] == 0 ? 0 : products[k] + 1);
+        EXPECT_EQ(O.gather(), o);
+        EXPECT_EQ(S.gather(), s);
+    }
 }
 
 TEST(ElementFunctions, WrongUses) {

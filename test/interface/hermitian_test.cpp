@@ -133,6 +133,46 @@ TYPED_TEST(Hermitian, DiagonalsTakeWhatIsRealByStructure) {
     for (std::size_t k = 0; k < h.size(); ++k) EXPECT_EQ(H.gather()[k], k % 5 == 0 ? T(3) : h[k]);
 }
 
+/// Operands of a real type are their own conjugates.
+TYPED_TEST(Hermitian, RealOperandsKeepIt) {
+    using T = TypeParam;
+    using R = real_of<T>;
+    const World& world = this->world_;
+    Tensor<T> G(world, {4, 4}, "ij", "hermitian(i,j)", "G"), H(G), N(world, {4, 4});
+    Tensor<R> S(world, {4, 4}, "ij", "sym(i,j)", "S"), M(world, {4, 4}, "M"), v(world, {4}, "v"), d(world, {}, "d");
+    G.fill_random(7);
+    S.fill_random(8);
+    M.fill_random(9);
+    v.fill_random(10);
+    d.fill(R(0.5));
+    const auto expect_same = [&](const Expression<T>& right, const Expression<T>& other) {
+        H["ij"] = right;
+        N["ij"] = other;
+        const auto h = H.gather(), n = N.gather();
+        for (std::size_t k = 0; k < h.size(); ++k) EXPECT_LE(std::abs(h[k] - n[k]), 1e-6);
+        expect_symmetry(H, group_elements(H.symmetry()));
+    };
+    const Expression<T> scaled = G["ij"] * d[""], weighted = v["i"] * G["ij"] * v["j"], masked = S["ij"] * G["ij"],
+                        summed = M["ik"] * G["kl"] * M["jl"];
+    for (const auto& e : {scaled, weighted, masked, summed}) expect_same(e, e);
+    for (const auto& e : {scaled, masked}) {  // a projection takes factors as different tensors
+        expect_same(symmetrized(e), e);
+        expect_same(e + T(0.5) * symmetrized(e), T(1.5) * e);
+    }
+    SparseTensor<T> P(SparseTensor<T>::from_dense(G)), C(world, {4, 4}, "ij", "hermitian(i,j)");
+    C["ij"] = P["ij"] * S["ij"] * d[""];
+    H["ij"] = G["ij"] * S["ij"] * d[""];
+    EXPECT_EQ(C.to_dense().gather(), H.gather());
+    C["ij"] = symmetrized(where(P["ij"], P["ij"] * d[""]));
+    H["ij"] = G["ij"] * d[""];
+    EXPECT_EQ(C.to_dense().gather(), H.gather());
+    EXPECT_THROW((H["ij"] = G["ij"] * M["ij"]), InvalidArgument);
+    EXPECT_THROW((H["ij"] = G["ij"] * v["i"]), InvalidArgument);
+    const auto x = v.gather();
+    H["ii"] = v["i"];
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(H.gather()[5 * i], T(x[i]));
+}
+
 TYPED_TEST(Hermitian, PartsOfNestedNodesAreSymmetricAndAntisymmetric) {
     using T = TypeParam;
     for_each_hermitian(this->world_, [&](const Shape& shape, const auto&) {

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 
@@ -87,6 +89,7 @@ TEST_F(SparseFunctions, AreCalledWhereAllOperandsOrAnyOfThemAreStored) {
         const auto B = sparse(world_, turned, b);
         Tensor<float> d(world_, {lengths[1]});
         d.for_each_local([](Index x, float& value) { value = static_cast<float>(x[0] + 1); });
+        const auto d_before = d.gather();
         const auto f = [](double p, int q, float r) { return 100 * p + 10.0 * q + r; };
         SparseTensor<double> C(world_, lengths), U(world_, lengths);
         Tensor<double> D(world_, lengths);
@@ -105,6 +108,9 @@ TEST_F(SparseFunctions, AreCalledWhereAllOperandsOrAnyOfThemAreStored) {
                 }
             EXPECT_EQ(gathered(C), all);
             EXPECT_EQ(gathered(U), any);
+            EXPECT_EQ(gathered(A), a);
+            EXPECT_EQ(gathered(B), b);
+            EXPECT_EQ(d.gather(), d_before);
             const auto dense = D.gather();
             for (std::int64_t i = 0; i < lengths[0]; ++i)
                 for (std::int64_t j = 0; j < lengths[1]; ++j)
@@ -138,6 +144,149 @@ TEST_F(SparseFunctions, ChangeStoredElementsInPlace) {
     }
 }
 
+/// An element whose default is not made of zero bytes.
+struct Mark {
+    int value = 7;
+    bool operator==(const Mark&) const = default;
+};
+
+/// A function of elements with sparse and dense operands and targets, against a loop over all indices.
+template <class T>
+class RandomFunction {
+public:
+    RandomFunction(const World& world, std::uint64_t seed) : world_(world), random_(seed) {
+        for (auto order = 1 + random_() % 3; order > 0; --order) lengths_.push_back(static_cast<std::int64_t>(1 + random_() % 5));
+        turn_.resize(lengths_.size());
+        std::iota(turn_.begin(), turn_.end(), std::size_t{0});
+        std::shuffle(turn_.begin(), turn_.end(), random_);
+        const double fill = std::vector<double>{0, 0.3, 0.6, 1}[random_() % 4];
+        first_ = elements(fill);
+        second_ = elements(0.6);
+        before_ = elements(0.5);
+    }
+
+    void run() {
+        const auto A = sparse(world_, lengths_, first_), B = sparse(world_, turned(lengths_), turned(second_));
+        auto S = sparse(world_, lengths_, before_);
+        const Indices front{lengths_.front()};
+        Tensor<T> v(world_, front), D(world_, lengths_);
+        v.for_each_local([](Index x, T& value) { value = of(static_cast<int>(x[0])); });
+        D.for_each_local([&](Index x, T& value) { value = find(before_, {x.begin(), x.end()}).value_or(of(2)); });
+        const auto all = names(), other = turned(all);
+        const auto f = [](const T& a, const T& b, const T& c) { return of(3 * number(a) + 5 * number(b) + number(c) + 1); };
+        const auto change = [f](T& t, const T& a, const T& b, const T& c) { t = of(number(t) + 2 * number(f(a, b, c))); };
+        const Labels A_labels(all), B_labels(other), v_labels(all.substr(0, 1));
+        const auto way = random_() % (std::is_same_v<T, double> ? 4 : 3);
+        const auto apply = [&](auto target) {
+            if (way == 0) target = map(f, A[A_labels], B[B_labels], v[v_labels]);
+            if (way == 1) target = map_union(f, A[A_labels], B[B_labels], v[v_labels]);
+            if (way == 2) update(target, A[A_labels], B[B_labels], v[v_labels], change);
+            if constexpr (std::is_same_v<T, double>)
+                if (way == 3) target += map(f, A[A_labels], B[B_labels], v[v_labels]);
+        };
+        apply(S[A_labels]);
+        apply(D[A_labels]);
+        Known<T> expected;
+        std::vector<T> dense;
+        for_each_index([&](const Indices& x) {
+            const auto a = find(first_, x), b = find(second_, x), t = find(before_, x);
+            const bool meets = way == 1 ? a || b : a && b;
+            const auto c = of(static_cast<int>(x[0]));
+            const auto value = f(a.value_or(T{}), b.value_or(T{}), c);
+            const auto changed = [&](T old) {
+                if (way < 2) return meets ? value : T{};
+                if (!meets) return old;
+                if (way == 3) return of(number(old) + number(value));
+                change(old, *a, *b, c);
+                return old;
+            };
+            const bool stays = way == 3 ? meets || t : way == 2 ? t.has_value() : meets;
+            if (stays) expected[x] = changed(t.value_or(T{}));
+            dense.push_back(changed(t.value_or(of(2))));
+        });
+        EXPECT_EQ(gathered(S), expected) << "way " << way;
+        EXPECT_EQ(D.gather(), dense) << "way " << way;
+        EXPECT_EQ(gathered(A), first_);
+        EXPECT_EQ(gathered(B), turned(second_));
+    }
+
+private:
+    static T of(int number) {
+        if constexpr (std::is_same_v<T, Mark>)
+            return {number};
+        else
+            return static_cast<T>(number);
+    }
+    static int number(const T& value) {
+        if constexpr (std::is_same_v<T, Mark>)
+            return value.value;
+        else
+            return static_cast<int>(value);
+    }
+    Known<T> elements(double fill) {
+        Known<T> result;
+        for (const auto& [x, value] : random_elements<int>(lengths_, fill, random_)) result[x] = of(value);
+        return result;
+    }
+    std::string names() const { return std::string("abc").substr(0, lengths_.size()); }
+    template <class List>
+    List turned(const List& list) const {
+        auto result = list;
+        for (std::size_t m = 0; m < turn_.size(); ++m) result[m] = list[turn_[m]];
+        return result;
+    }
+    Known<T> turned(const Known<T>& known) const {
+        Known<T> result;
+        for (const auto& [x, value] : known) result[turned(x)] = value;
+        return result;
+    }
+    /// In the order of keys.
+    template <class F>
+    void for_each_index(F&& f) const {
+        const auto size = std::accumulate(lengths_.begin(), lengths_.end(), std::int64_t{1}, std::multiplies<>());
+        for (std::int64_t k = 0; k < size; ++k) {
+            Indices x;
+            auto rest = k;
+            for (auto n : lengths_) {
+                x.push_back(rest % n);
+                rest /= n;
+            }
+            f(x);
+        }
+    }
+
+    const World& world_;
+    std::mt19937_64 random_;
+    Indices lengths_;
+    std::vector<std::size_t> turn_;
+    Known<T> first_, second_, before_;
+};
+
+TEST_F(SparseFunctions, EqualALoopOverAllIndices) {
+    for (std::uint64_t seed = 0; seed < (world_.size() > 4 ? 10U : 30U); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        RandomFunction<double>(world_, seed).run();
+        RandomFunction<std::int32_t>(world_, seed).run();
+        RandomFunction<Mark>(world_, seed).run();
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST_F(SparseFunctions, WhatNoOperandStoresStaysInADenseTarget) {
+    for (const auto& lengths : {Indices{1}, Indices{4}, Indices{7, 5}, Indices{100}})
+        for (const bool any : {false, true}) {
+            Tensor<double> D(world_, lengths);
+            D.fill(5);
+            Known<double> one;
+            if (any) one[Indices(lengths.size(), 0)] = 2;
+            const Labels labels(lengths.size() == 1 ? "a" : "ab");
+            update(D[labels], sparse(world_, lengths, one)[labels], [](double& d, double s) { d *= s; });
+            auto expected = std::vector<double>(static_cast<std::size_t>(D.size()), 5);
+            if (any) expected[0] = 10;
+            EXPECT_EQ(D.gather(), expected);
+        }
+}
+
 TEST_F(SparseFunctions, MasksSayWhichElementsOfAProductAreMeant) {
     for (std::uint64_t seed = 0; seed < 30; ++seed) {
         SCOPED_TRACE(seed);
@@ -148,27 +297,34 @@ TEST_F(SparseFunctions, MasksSayWhichElementsOfAProductAreMeant) {
         const auto P = sparse(world_, {n, n}, mask);
         const auto A = sparse(world_, {n, n}, a), B = sparse(world_, {n, n}, b);
         const auto E = A.to_dense(), F = B.to_dense();
-        Known<double> expected;
+        Known<double> expected, half, sparse_only;
         for (const auto& [x, value] : mask) {
             double sum = 0;
-            for (std::int64_t k = 0; k < n; ++k) sum += find(a, {x[0], k}).value_or(0) * find(b, {k, x[1]}).value_or(0);
+            bool any_a = false, any = false;
+            for (std::int64_t k = 0; k < n; ++k) {
+                const auto p = find(a, {x[0], k});
+                const auto q = find(b, {k, x[1]});
+                sum += p.value_or(0) * q.value_or(0);
+                any_a = any_a || p;
+                any = any || (p && q);
+            }
             expected[x] = sum;
+            if (any_a) half[x] = sum;
+            if (any) sparse_only[x] = sum;
         }
         SparseTensor<double> C(world_, {n, n});
         for (int repeat = 0; repeat < 2; ++repeat) {
             C["ij"] = where(P["ij"], E["ik"] * F["kj"]);
             EXPECT_EQ(gathered(C), expected);
-            // Of sparse factors, elements that no product reaches may be left out.
-            const auto expect_within_mask = [&] {
-                const auto found = gathered(C);
-                for (const auto& [x, value] : expected) EXPECT_EQ(find(found, x).value_or(0), value);
-                for (const auto& [x, value] : found) EXPECT_EQ(find(expected, x), std::optional<double>(value));
-            };
+            // Of sparse factors, elements that no product reaches are left out.
             C["ij"] = where(P["ij"], A["ik"] * B["kj"]);
-            expect_within_mask();
+            EXPECT_EQ(gathered(C), sparse_only);
             C["ij"] = where(P["ij"], A["ik"] * F["kj"]);
-            expect_within_mask();
+            EXPECT_EQ(gathered(C), half);
         }
+        EXPECT_EQ(gathered(P), mask);
+        EXPECT_EQ(gathered(A), a);
+        EXPECT_EQ(gathered(B), b);
     }
 }
 
@@ -227,10 +383,14 @@ TEST_F(SparseFunctions, AMaskedProductOfSparseTensorsStoresNoMoreThanTheMask) {
     L.fill(1);
     SparseTensor<double> T(world_, {n, n});
     T["ij"] = L["ij"] * L["ik"] * L["jk"];
-    EXPECT_EQ(T.nonzeros(), L.nonzeros());
     double triangles = 0;
-    for (const auto& [x, value] : l)
+    std::int64_t edges = 0;
+    for (const auto& [x, value] : l) {
+        const auto before = triangles;
         for (std::int64_t k = 0; k < n; ++k) triangles += l.count({x[0], k}) > 0 && l.count({x[1], k}) > 0 ? 1 : 0;
+        edges += triangles > before ? 1 : 0;
+    }
+    EXPECT_EQ(T.nonzeros(), edges);
     EXPECT_EQ(T.sum(), triangles);
     const double total = L["ij"] * L["ik"] * L["jk"];
     EXPECT_EQ(total, triangles);
@@ -387,6 +547,9 @@ TEST_F(SparseFunctions, WrongUsesAreRefused) {
                             IndexedTensor<std::complex<double>>(Factor{nullptr, "ij", true, complex.state()}));
     });
     refused("is divided by update() or map()", [&] { S["ij"] /= D["ij"]; });
+    refused("Duplicates(7) is no policy", [&] { S.write(std::vector<std::int64_t>{}, std::vector<double>{}, static_cast<Duplicates>(7)); });
+    refused("not a number", [&] { S.drop(std::numeric_limits<double>::quiet_NaN()); });
+    refused("not a number", [&] { S = SparseTensor<double>::from_dense(D, std::numeric_limits<double>::quiet_NaN()); });
     refused("labels without a tensor", [&] { S["ij"] = IndexedTensor<double>(Factor{nullptr, "ij"}); });
     refused("labels without a tensor", [&] { S["ij"] = SparseTensor<double>()["ij"]; });
     if (world_.size() > 1) refused("differs between ranks", [&] { S["ij"] = S[world_.rank() == 0 ? "ij" : "ji"]; });

@@ -3,13 +3,17 @@
 //   ARGES_FUZZ_COUNT=n   statements for each algebra (default 120, on more than four ranks 40)
 //   ARGES_FUZZ_FIRST=s   begin with another seed
 #include "arges/arges.hpp"
+#include "support/turned_slots.hpp"
 
 #include <gtest/gtest.h>
 
 #include <complex>
 #include <cstdlib>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <random>
+#include <set>
 #include <string>
 
 namespace arges::test {
@@ -52,6 +56,13 @@ struct Longest {
     using value_type = Way;
     static constexpr Way zero{-1, -1};
     static Way add(Way a, Way b) { return {std::max(a.length, b.length), std::max(a.count, b.count)}; }
+};
+
+/// Sums whose zero is not made of zero bytes, and in which it matters how often an element is added.
+struct Counted {
+    using value_type = int;
+    static constexpr int zero = 1000;
+    static int add(int a, int b) { return a + b - zero; }
 };
 
 template <class T>
@@ -183,6 +194,7 @@ public:
                 compare(left, sparse_left);
             else
                 compare(left, dense_left);
+            check_operands(wholes, dense_factors, sparse_factors);
             if (::testing::Test::HasFailure()) return;
             // Other values at the same places.
             for (auto& term : sparse_factors)
@@ -191,6 +203,32 @@ public:
                         change(tensor, wholes[static_cast<std::size_t>(&term - sparse_factors.data())]
                                              [static_cast<std::size_t>(&tensor - term.data())]);
         }
+    }
+
+    /// Operands are what they were, element by element on the ranks that have them.
+    void check_operands(const std::vector<std::vector<Whole<T>>>& wholes, const std::vector<std::vector<Tensor<T>>>& dense_factors,
+                        const std::vector<std::vector<SparseTensor<T>>>& sparse_factors) const {
+        for (std::size_t t = 0; t < wholes.size(); ++t)
+            for (std::size_t f = 0; f < wholes[t].size(); ++f) {
+                const auto& whole = wholes[t][f];
+                std::int64_t wrong = 0;
+                const auto compare = [&](const std::vector<std::int64_t>& x, const T& value) {
+                    if (!(value == static_cast<T>(whole.elements[static_cast<std::size_t>(whole.key(x))]))) ++wrong;
+                };
+                if (factors_[t][f].is_sparse) {
+                    const auto& tensor = sparse_factors[t][f];
+                    std::vector<std::int64_t> x(whole.lengths.size());
+                    for (std::int64_t k = 0; k < tensor.local_nonzeros(); ++k) {
+                        for (std::size_t m = 0; m < x.size(); ++m)
+                            x[m] = tensor.local_indices(static_cast<int>(m))[static_cast<std::size_t>(k)];
+                        compare(x, tensor.local_values()[static_cast<std::size_t>(k)]);
+                    }
+                    EXPECT_EQ(tensor.nonzeros(), std::count(whole.stored.begin(), whole.stored.end(), 1)) << text();
+                } else {
+                    dense_factors[t][f].for_each_local([&](Index x, const T& value) { compare({x.begin(), x.end()}, value); });
+                }
+                EXPECT_EQ(wrong, 0) << "operand " << f << " of term " << t << " has changed: " << text();
+            }
     }
 
     /// Under the smallest limit, of those that double, that the statement does not refuse.
@@ -289,7 +327,7 @@ private:
         result.for_each_local([&](Index x, T& value) {
             value = static_cast<T>(whole.elements[static_cast<std::size_t>(whole.key({x.begin(), x.end()}))]);
         });
-        return result;
+        return random_() % 3 == 0 ? with_turned_slots(result, random_()) : result;
     }
     /// Changes values in place, on each rank those that it has.
     void change(SparseTensor<T>& tensor, Whole<T>& whole) {
@@ -337,7 +375,7 @@ private:
         }
     }
 
-    /// left (+)= sum over all labels.
+    /// left (+)= sum over all labels; of a sparse one, what multiplications of stored elements reach is stored.
     Whole<T> expected(const Whole<T>& left, const std::vector<std::vector<Whole<T>>>& wholes) const {
         auto result = left;
         std::vector<std::int64_t> v(extents_.size(), 0), x;
@@ -357,6 +395,7 @@ private:
             loop(loop, in_left, 0, [&] {
                 const auto k = at(result, left_);
                 result.elements[k] = static_cast<T>(A::zero);
+                if (left_is_sparse_) result.stored[k] = 0;
             });
         for (std::size_t t = 0; t < factors_.size(); ++t) {
             auto used = in_left;
@@ -375,6 +414,10 @@ private:
                 }
                 const auto k = at(result, left_);
                 result.elements[k] = A::add(static_cast<T>(result.elements[k]), product);
+                bool is_reached = left_is_sparse_;
+                for (std::size_t f = 0; f < factors_[t].size() && is_reached; ++f)
+                    is_reached = !factors_[t][f].is_sparse || wholes[t][f].stored[at(wholes[t][f], factors_[t][f].labels)] != 0;
+                if (is_reached) result.stored[k] = 1;
             });
         }
         return result;
@@ -392,7 +435,7 @@ private:
             ASSERT_EQ(static_cast<T>(entries.values[k]), static_cast<T>(expected.elements[key])) << text() << " at " << key;
         }
         for (std::size_t k = 0; k < is_known.size(); ++k)
-            ASSERT_TRUE(is_known[k] != 0 || static_cast<T>(expected.elements[k]) == static_cast<T>(A::zero)) << text() << " lacks " << k;
+            ASSERT_EQ(is_known[k] != 0, expected.stored[k] != 0) << text() << " stores " << k << " or not";
         EXPECT_EQ(found.nonzeros(), static_cast<std::int64_t>(entries.indices[0].size()));
     }
     void compare(const Whole<T>& expected, const Tensor<T>& found) {
@@ -439,6 +482,144 @@ TEST(SparseStatements, EqualALoopOverAllIndicesMinPlus) { check_random_statement
 TEST(SparseStatements, EqualALoopOverAllIndicesMaxPlus) { check_random_statements<MaxPlus>(9); }
 TEST(SparseStatements, EqualALoopOverAllIndicesWays) { check_random_statements<Ways>(10); }
 TEST(SparseStatements, EqualALoopOverAllIndicesOfAMonoid) { check_random_statements<Longest>(11); }
+TEST(SparseStatements, EqualALoopOverAllIndicesOfACountingMonoid) { check_random_statements<Counted>(12); }
+
+/// Sparse factors, of which all orders must give the same elements and the same pattern.
+class FactorsInAnyOrder {
+public:
+    FactorsInAnyOrder(World& world, std::uint64_t seed) : world_(world), random_(seed) {
+        const auto count = 1 + random_() % 4;
+        left_ = labels(2);
+        for (std::uint64_t f = 0; f < count; ++f) {
+            auto& factor = factors_.emplace_back();
+            factor.labels = labels(3);
+            const double fill = std::vector<double>{0.1, 0.4, 0.7}[random_() % 3];
+            for (std::int64_t k = 0; k < size(factor.labels); ++k)
+                if (std::uniform_real_distribution<double>(0, 1)(random_) < fill) factor.keys.push_back(k);
+            factor.tensor = SparseTensor<std::int64_t>(world_, std::vector<std::int64_t>(factor.labels.size(), length));
+            std::vector<std::int64_t> mine;
+            for (auto k : factor.keys)
+                if (k % world_.size() == world_.rank()) mine.push_back(k);
+            factor.tensor.write(mine, std::vector<std::int64_t>(mine.size(), 1), Duplicates::refuse);
+        }
+        // Each label of the result is in a factor.
+        std::erase_if(left_, [&](char l) {
+            return std::none_of(factors_.begin(), factors_.end(), [&](const auto& f) { return f.labels.find(l) != std::string::npos; });
+        });
+        if (left_.empty()) left_ = factors_[0].labels.substr(0, 1);
+    }
+
+    void run() {
+        const auto expected = products();
+        std::vector<std::size_t> order(factors_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        for (int tried = 0; tried < 4; ++tried) {
+            std::shuffle(order.begin(), order.end(), random_);
+            SparseTensor<std::int64_t> C(world_, std::vector<std::int64_t>(left_.size(), length));
+            Expression<std::int64_t> right = indexed(order[0]);
+            for (std::size_t f = 1; f < order.size(); ++f) right = right * indexed(order[f]);
+            if (const auto summed = alone(); !summed.empty()) right = sum(summed, right);
+            C[Labels(left_)] = right;
+            std::map<std::int64_t, std::int64_t> found;
+            const auto entries = C.gather();
+            for (std::size_t i = 0; i < entries.values.size(); ++i) {
+                std::int64_t key = 0;
+                for (std::size_t m = left_.size(); m-- > 0;) key = key * length + entries.indices[m][i];
+                found[key] = entries.values[i];
+            }
+            ASSERT_EQ(found, expected) << text(order);
+            ASSERT_EQ(C.nonzeros(), static_cast<std::int64_t>(expected.size())) << text(order);
+        }
+    }
+
+private:
+    static constexpr std::int64_t length = 5;
+    struct OneFactor {
+        std::string labels;
+        std::vector<std::int64_t> keys;
+        SparseTensor<std::int64_t> tensor;
+    };
+
+    Expression<std::int64_t> indexed(std::size_t f) const { return factors_[f].tensor[Labels(factors_[f].labels)]; }
+    std::string labels(std::size_t most) {
+        std::string all = "abcd";
+        std::shuffle(all.begin(), all.end(), random_);
+        return all.substr(0, 1 + random_() % most);
+    }
+    static std::int64_t size(const std::string& labels) {
+        std::int64_t result = 1;
+        for (std::size_t m = 0; m < labels.size(); ++m) result *= length;
+        return result;
+    }
+    /// Labels of one factor that are summed.
+    std::string alone() const {
+        std::string result;
+        for (char l = 'a'; l <= 'd'; ++l) {
+            const auto has = [&](const OneFactor& f) { return f.labels.find(l) != std::string::npos; };
+            if (left_.find(l) == std::string::npos && std::count_if(factors_.begin(), factors_.end(), has) == 1) result += l;
+        }
+        return result;
+    }
+    /// By key of the result: how many products reach it.
+    std::map<std::int64_t, std::int64_t> products() const {
+        std::map<std::int64_t, std::int64_t> result;
+        std::vector<std::set<std::int64_t>> stored;
+        for (const auto& f : factors_) stored.emplace_back(f.keys.begin(), f.keys.end());
+        std::set<char> used;
+        for (const auto& f : factors_) used.insert(f.labels.begin(), f.labels.end());
+        for (std::int64_t k = 0; k < size("abcd"); ++k) {
+            const std::vector<std::int64_t> x{k % length, k / length % length, k / length / length % length, k / length / length / length};
+            const auto key = [&](const std::string& labels) {
+                std::int64_t number = 0;
+                for (std::size_t m = labels.size(); m-- > 0;) number = number * length + x[static_cast<std::size_t>(labels[m] - 'a')];
+                return number;
+            };
+            bool counts = true;
+            for (std::size_t l = 0; l < x.size(); ++l) counts = counts && (x[l] == 0 || used.count(static_cast<char>('a' + l)) > 0);
+            for (std::size_t f = 0; f < factors_.size() && counts; ++f) counts = stored[f].count(key(factors_[f].labels)) > 0;
+            if (counts) ++result[key(left_)];
+        }
+        return result;
+    }
+    std::string text(const std::vector<std::size_t>& order) const {
+        std::string result = left_ + " =";
+        for (auto f : order) result += " " + factors_[f].labels + "(" + std::to_string(factors_[f].keys.size()) + ")";
+        return result;
+    }
+
+    World& world_;
+    std::mt19937_64 random_;
+    std::string left_;
+    std::vector<OneFactor> factors_;
+};
+
+TEST(SparseStatements, StoreWhatMultiplicationsReachInEveryOrderOfTheFactors) {
+    World world;
+    for (std::uint64_t seed = 0; seed < (world.size() > 4 ? 8U : 30U); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        ASSERT_NO_THROW(FactorsInAnyOrder(world, seed).run());
+        if (::testing::Test::HasFailure()) return;
+    }
+}
+
+TEST(SparseStatements, AThirdFactorOfTheSameLabelsAddsNoElements) {
+    const World world;
+    const auto every = [&](std::int64_t step) {
+        SparseTensor<double> result(world, {60});
+        std::vector<std::int64_t> mine;
+        for (std::int64_t i = 0; i < 60; i += step)
+            if (i % world.size() == world.rank()) mine.push_back(i);
+        result.write(mine, std::vector<double>(mine.size(), 1), Duplicates::refuse);
+        return result;
+    };
+    const auto A = every(2), B = every(3), M = every(5);
+    SparseTensor<double> C(world, {60});
+    C["i"] = A["i"] * B["i"] * M["i"];
+    EXPECT_EQ(C.nonzeros(), 2);
+    C["i"] = M["i"] * B["i"] * A["i"];
+    EXPECT_EQ(C.nonzeros(), 2);
+    EXPECT_EQ(C.read(std::vector<std::int64_t>{0, 30, 15}), (std::vector<double>{1, 1, 0}));
+}
 
 }  // namespace
 }  // namespace arges::test

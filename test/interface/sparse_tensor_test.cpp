@@ -1,6 +1,5 @@
 // Sparse tensors against a map from indices to values that every rank keeps.
-#include "arges/error.hpp"
-#include "arges/sparse_tensor.hpp"
+#include "arges/arges.hpp"
 #include "base/splitmix.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
@@ -153,7 +152,8 @@ TEST(SparseTensor, IsMadeFromTheArraysOfTheRanks) {
     EXPECT_EQ(message_of({{{0}}, {1}}), "X: indices for 1 modes, but the tensor has 2; give one array of indices for each mode");
     EXPECT_EQ(message_of({{{0}, {5}}, {1}}), "X: index 5 in mode 2 of length 5; indices run from 0");
     EXPECT_EQ(message_of({{{3, 3}, {4, 4}}, {1, 1}}),
-              "X: element (3, 4) is given more than once; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+              "X: element (3, 4) is given more than once; give each element once, or ask for Duplicates::sum, Duplicates::keep_first or "
+              "Duplicates::keep_last");
 }
 
 TEST(SparseTensor, RefusesASecondValueAndStaysAsItWas) {
@@ -173,9 +173,11 @@ TEST(SparseTensor, RefusesASecondValueAndStaysAsItWas) {
         return std::string("no exception");
     };
     EXPECT_EQ(message_of({0, 0, 3, 4}, {1, 1}),
-              "X: element (3, 4) is stored already; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+              "X: element (3, 4) is stored already; give each element once, or ask for Duplicates::sum, Duplicates::keep_first or "
+              "Duplicates::keep_last");
     EXPECT_EQ(message_of({5, 0, 5, 0}, {1, 1}),
-              "X: element (5, 0) is given more than once; give each element once, or ask for Duplicates::sum or Duplicates::keep_first");
+              "X: element (5, 0) is given more than once; give each element once, or ask for Duplicates::sum, Duplicates::keep_first or "
+              "Duplicates::keep_last");
     EXPECT_EQ(message_of({0, 5}, {1}), "X: index 5 in mode 2 of length 5; indices run from 0");
     EXPECT_EQ(message_of({-1, 4}, {1}), "X: index -1 in mode 1 of length 6; indices run from 0");
     EXPECT_EQ(message_of({1, 1, 1}, {1}), "X: 3 indices for 1 values; give 2 for each");
@@ -572,7 +574,8 @@ TEST(SparseTensor, RefusesWrongReadingAndAdding) {
     SparseTensor<Pair> P(world, {4}, "P");
     const std::vector<Pair> values(mine ? 1 : 0);
     const auto text = message_of([&] { P.write(on_last({1}), values, Duplicates::sum); });
-    EXPECT_NE(text.find("have no sum; ask for Duplicates::refuse or Duplicates::keep_first"), std::string::npos) << text;
+    EXPECT_NE(text.find("have no sum; ask for Duplicates::refuse, Duplicates::keep_first or Duplicates::keep_last"), std::string::npos)
+        << text;
     EXPECT_EQ(P.nonzeros(), 0);
     P.write(on_last({1}), values, Duplicates::refuse);
     EXPECT_EQ(P.nonzeros(), 1);
