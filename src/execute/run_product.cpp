@@ -2,6 +2,7 @@
 // it is recursive SUMMA.
 #include "execute/run_product.hpp"
 
+#include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "base/math.hpp"
 #include "base/saturate.hpp"
@@ -29,7 +30,9 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t 
         volume_[o].received *= plan_.repetitions(o);
         if (cut_by_[o]) movements_[o].reset();
         stay_.emplace_back();
-        if (o < plan_.stay.size() && plan_.stay[o]) stay_.back() = std::make_unique<MovementRun>(comm, plan_.movement_to_stay(o), rank_);
+        if (o >= plan_.stay.size() || !plan_.stay[o]) continue;
+        if (cut_by_[o]) throw Error("a plan moves an input to another layout that windows cut, so that no rank has all of its elements");
+        stay_.back() = std::make_unique<MovementRun>(comm, plan_.movement_to_stay(o), rank_);
     }
     if (!is_idle() && !plan_.rows) chain_.emplace(plan_, most_in_window(), tile_bytes);
 }

@@ -47,15 +47,16 @@ std::string key_for(std::string product, std::int64_t runs) {
 std::vector<std::uint64_t> numbers_of(const Product& product) {
     std::vector<std::uint64_t> numbers;
     const auto add = [&](const OperandSpec& operand) {
-        numbers.push_back(operand.labels.size() << 2U | (operand.conjugated ? 2U : 0U) | (operand.is_lasting ? 1U : 0U));
+        numbers.push_back(operand.labels.size() << 3U | (operand.is_real ? 4U : 0U) | (operand.conjugated ? 2U : 0U) |
+                          (operand.is_lasting ? 1U : 0U));
         for (int label : operand.labels) numbers.push_back(static_cast<std::uint64_t>(label));
     };
     numbers.push_back(product.factors.size());
     for (const auto& factor : product.factors) add(factor);
     add(product.output);
     auto flags = static_cast<std::uint64_t>(product.projection);
-    for (const bool flag :
-         {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.may_pad, product.output_is_free})
+    for (const bool flag : {product.is_zero, product.is_real, product.is_number, product.complex, product.is_field, product.has_product,
+                            product.may_pad, product.output_is_free})
         flags = flags << 1U | (flag ? 1U : 0U);
     numbers.push_back(flags);
     numbers.push_back(static_cast<std::uint64_t>(product.element_bytes));
@@ -155,6 +156,7 @@ Product Statement::product_of(const Term& term) const {
     product.is_real = number(coefficient).imag() == 0;
     product.complex = kernels_.is_complex;
     product.is_field = kernels_.is_field;
+    product.has_product = kernels_.has_product;
     product.may_pad = &kernels_ == output_.kernels;
     product.element_bytes = kernels_.size;
     const auto& names = left_.labels.names();
@@ -176,8 +178,8 @@ void Statement::identify(const Term& term, PlannedTerm& planned) {
     };
     for (const auto& factor : term.factors) add(*factor.tensor);
     add(output_);
-    for (const auto& factor : term.factors)
-        digest_.add(first_place(right_, factor)).add(factor.tensor == left_.tensor).add(std::string(factor.tensor->kernels->type->name()));
+    for (const auto& factor : term.factors) digest_.add(*factor.tensor).add(std::string_view(factor.tensor->kernels->type->name()));
+    digest_.add(output_);
 }
 
 /// A term is planned for as many runs to come as there have been with the tensors where they are; each time that a tensor was moved for
@@ -200,15 +202,15 @@ void Statement::expect_runs(const Term& term, PlannedTerm& planned) {
 
 /// Takes the plans that are kept, if they fit.
 void Statement::look_up(std::int64_t free_bytes) {
-    for (auto& term : terms_) {
-        const auto* kept = world_.prepared().find(term.key);
-        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes) term.prepared = *kept;
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+        const auto* kept = world_.prepared().find(terms_[i].key);
+        if (kept != nullptr && (*kept)->working_bytes() <= free_bytes - copied_bytes(right_[i])) terms_[i].prepared = *kept;
     }
 }
 
 /// Checks the statement on all ranks, and that it is the same there, with one message; plans what is not planned yet.
 void Statement::agree_on_terms() {
-    enum : std::size_t { least_digest, inverted_digest, free_bytes, all_kept, workspace, count };
+    enum : std::size_t { least_digest, inverted_digest, free_bytes, all_kept, workspace, negative_workspace, count };
     std::array<std::int64_t, count> values{};
     const auto own_digest = [&] { return static_cast<std::int64_t>(digest_.value()); };
     world_.agree(
@@ -216,12 +218,19 @@ void Statement::agree_on_terms() {
             check();
             look_up(world_.free_bytes());
             const bool kept = std::all_of(terms_.begin(), terms_.end(), [](const auto& term) { return term.prepared != nullptr; });
-            values = {own_digest(), ~own_digest(), world_.free_bytes(), kept ? 1 : 0, world_.workspace().capacity()};
+            values = {own_digest(),
+                      ~own_digest(),
+                      world_.free_bytes(),
+                      kept ? 1 : 0,
+                      world_.workspace().capacity(),
+                      -world_.workspace().capacity()};
         },
         values);
     if (values[least_digest] != ~values[inverted_digest]) refuse_differing();
     if (values[all_kept] == 0) plan(values[free_bytes]);
     least_workspace_ = values[workspace];
+    most_workspace_ = -values[negative_workspace];
+    least_free_ = values[free_bytes];
 }
 
 /// Plans the terms that not every rank has a plan of, makes them ready to run and keeps them for the next time.
@@ -233,7 +242,7 @@ void Statement::plan(std::int64_t free_bytes) {
         [&] {
             for (std::size_t i = 0; i < terms_.size(); ++i) {
                 if (kept[i] != 0) continue;
-                terms_[i].prepared = planned(terms_[i], free_bytes);
+                terms_[i].prepared = planned(i, left_beside_copies(i, free_bytes));
             }
             std::ranges::transform(terms_, ready.begin(), [](const auto& term) { return term.prepared->is_ready() ? 1 : 0; });
         },
@@ -257,7 +266,8 @@ void Statement::compare_plans() const {
 /// The plan of a term. That for more runs is often the one for fewer, which is ready already. If the plan for fewer is also the one for
 /// many, it is for any number: a run costs (first + (runs - 1) * later) / runs on average, so that what is best at both ends is best
 /// between them. Runs that take less time together than planning does keep the plan that there is.
-std::shared_ptr<PreparedTerm> Statement::planned(const PlannedTerm& term, std::int64_t free_bytes) const {
+std::shared_ptr<PreparedTerm> Statement::planned(std::size_t i, std::int64_t free_bytes) const {
+    const auto& term = terms_[i];
     const auto expected = term.expected_runs;
     auto before = expected > 1 ? kept_for(term, expected / 2) : nullptr;
     if (before && before->working_bytes() > free_bytes) before = nullptr;
@@ -318,8 +328,10 @@ std::string Statement::explain() {
     std::string text;
     if (aliased_) text += "note: " + output_.title() + " is on both sides, so it is copied first\n";
     if (terms_.size() > 1) text += "note: " + std::to_string(terms_.size()) + " terms are computed one after the other and added up\n";
-    for (auto& term : terms_) {
-        if (!term.prepared) term.prepared = std::make_shared<PreparedTerm>(world_, term.product, term.expected_runs, free_bytes);
+    for (std::size_t i = 0; i < terms_.size(); ++i) {
+        auto& term = terms_[i];
+        if (!term.prepared)
+            term.prepared = std::make_shared<PreparedTerm>(world_, term.product, term.expected_runs, left_beside_copies(i, free_bytes));
         text += term.prepared->explain(term.product);
     }
     if (world_.size() > 1)

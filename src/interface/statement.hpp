@@ -43,18 +43,21 @@ private:
     void agree_on_terms();
     void plan(std::int64_t free_bytes);
     void compare_plans() const;
-    std::shared_ptr<PreparedTerm> planned(const PlannedTerm& term, std::int64_t free_bytes) const;
+    std::shared_ptr<PreparedTerm> planned(std::size_t i, std::int64_t free_bytes) const;
     std::shared_ptr<PreparedTerm> kept_for(const PlannedTerm& term, std::int64_t runs) const;
     [[noreturn]] void refuse_differing() const;
     std::string text() const;
-    void find_new_places();
+    std::int64_t find_new_places(std::int64_t taken);
     void move_to_new_places();
     void run_term(std::size_t i, const void* beta, const Buffer<std::byte>& snapshot, FirstError& error);
     void scale_only();
+    void make_room(std::int64_t bytes, std::int64_t from_workspace);
     std::int64_t working_bytes() const;
     int agreements(std::int64_t working) const;
     bool is_converted(const Factor& factor) const { return *factor.tensor->kernels->type != *kernels_.type; }
     std::int64_t converted_bytes(const Term& term) const;
+    std::int64_t copied_bytes(const Term& term) const;
+    std::int64_t left_beside_copies(std::size_t i, std::int64_t free_bytes) const;
     /// The value of a coefficient, about; of no coefficient, one.
     std::complex<double> number(const void* element) const { return element == nullptr ? 1 : kernels_.as_number(element); }
 
@@ -75,7 +78,8 @@ private:
     bool aliased_ = false;
     Digest digest_;  ///< of everything that must be the same on all ranks
     std::vector<PlannedTerm> terms_;
-    std::int64_t least_workspace_ = 0;  ///< that a rank has kept, in bytes
+    std::int64_t least_workspace_ = 0, most_workspace_ = 0;  ///< that a rank has kept, in bytes
+    std::int64_t least_free_ = 0;                            ///< that a rank may take, in bytes
     std::vector<NewPlace> new_places_;
 };
 

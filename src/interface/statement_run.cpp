@@ -1,8 +1,10 @@
 // Running a statement that is planned.
+#include "arges/error.hpp"
 #include "base/first_error.hpp"
 #include "base/overloaded.hpp"
 #include "base/saturate.hpp"
 #include "base/stopwatch.hpp"
+#include "base/text.hpp"
 #include "base/trace.hpp"
 #include "comm/collective_call.hpp"
 #include "interface/check_labels.hpp"
@@ -33,6 +35,14 @@ void Statement::scale_only() {
     scale_named(kernels_, spec, world_.rank(), output_.bytes.data(), beta_);
 }
 
+/// Gives the workspace back where an operation takes less of it than there is, and the limit does not leave room for both.
+/// @param bytes  in all, @param from_workspace  of the workspace
+void Statement::make_room(std::int64_t bytes, std::int64_t from_workspace) {
+    if (most_workspace_ <= from_workspace || bytes - from_workspace + most_workspace_ <= least_free_) return;
+    world_.make_room(world_.memory_limit());
+    least_workspace_ = 0;
+}
+
 void Statement::run() {
     const CollectiveCall call(world_.movement_communicator(), "a statement");
     const Stopwatch watch;
@@ -50,12 +60,14 @@ void Statement::run() {
         passing = std::max(passing, term.prepared->passing_bytes());
         world_.note_seconds(term.prepared->seconds());
     }
-    const auto snapshot_bytes = aliased_ ? output_.bytes.size() : 0;
+    const auto snapshot_bytes = aliased_ ? saturated_product(output_.shape().max_local_size(), kernels_.size) : 0;
+    const auto places = find_new_places(from_workspace + snapshot_bytes);
+    const auto taken = snapshot_bytes + std::max(working, from_workspace + places);
+    make_room(taken, from_workspace);
     world_.note_seconds(agreed * world_.agreement_seconds());
-    world_.note_working(working + snapshot_bytes, from_workspace, passing);
+    world_.note_working(taken, from_workspace, passing);
     world_.note_planned_bytes(planned);
-    world_.report() = {0, planned, working + snapshot_bytes, 0, 0, 0};
-    find_new_places();
+    world_.report() = {0, planned, taken, 0, 0, 0};
     if (world_.dry()) {
         move_to_new_places();
         return;
@@ -95,6 +107,26 @@ std::int64_t Statement::converted_bytes(const Term& term) const {
     return sum;
 }
 
+/// Bytes of copies that are made beside what a term's plan takes, on the busiest rank: of an output that is on both sides, and of operands
+/// of other types.
+std::int64_t Statement::copied_bytes(const Term& term) const {
+    return (aliased_ ? saturated_product(output_.shape().max_local_size(), kernels_.size) : 0) + converted_bytes(term);
+}
+
+/// What the limit leaves for the plan of a term. @throws OutOfMemory if it leaves too little for the copies
+std::int64_t Statement::left_beside_copies(std::size_t i, std::int64_t free_bytes) const {
+    const auto& term = right_[i];
+    const auto copies = copied_bytes(term);
+    if (copies <= free_bytes) return free_bytes - copies;
+    std::string of = aliased_ ? output_.title() + ", which is on both sides," : "";
+    for (const auto& factor : term.factors)
+        if (is_converted(factor)) of += (of.empty() ? "" : " and of ") + factor.tensor->title() + ", whose elements have another type,";
+    throw OutOfMemory(text_of(left_) + ": a copy of " + of + " takes " + with_commas(copies) + " bytes on a rank, and the limit leaves " +
+                      with_commas(free_bytes) +
+                      "; use another tensor in its place, more ranks, or raise the limit "
+                      "(World::set_memory_limit, ARGES_MEMORY_LIMIT)");
+}
+
 /// Bytes that the planned terms work with, one after the other.
 std::int64_t Statement::working_bytes() const {
     std::int64_t most = 0;
@@ -110,12 +142,18 @@ int Statement::agreements(std::int64_t working) const {
     return working + elements * kernels_.size > small_statement ? 2 : 1;
 }
 
-/// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions.
-void Statement::find_new_places() {
+/// The output and factors that the plans put elsewhere. Plans are the same on all ranks, so are the decisions. All of them are there until
+/// the last term is done: a factor of which there is no room for a second array stays where it is.
+/// @param taken  bytes that the terms take beside. @return bytes of the new arrays on the busiest rank
+std::int64_t Statement::find_new_places(std::int64_t taken) {
     new_places_.clear();
+    std::int64_t sum = 0;
     auto add = [&](TensorState& tensor, const Layout& layout, std::size_t term, std::size_t factor) {
         const bool known = std::any_of(new_places_.begin(), new_places_.end(), [&](const auto& p) { return p.tensor == &tensor; });
         if (layout.identity() == tensor.layout.identity() || known) return;
+        const auto bytes = bytes_on_a_rank(layout, kernels_.size);
+        if (&tensor != &output_ && taken + sum + bytes > least_free_) return;
+        sum += bytes;
         new_places_.push_back({&tensor, layout, {}, term, factor});
         if (&tensor != &output_ && terms_[term].prepared->expects_more_runs()) ++tensor.moves;
     };
@@ -127,6 +165,7 @@ void Statement::find_new_places() {
             if (factors[f].tensor.get() != left_.tensor.get() && !is_converted(factors[f]))
                 add(*factors[f].tensor, after.factors[f].layout, i, f);
     }
+    return sum;
 }
 
 void Statement::move_to_new_places() {

@@ -2,7 +2,9 @@
 #include "arges/error.hpp"
 #include "base/element_at.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/tensor_state.hpp"
+#include "layout/plain_layout.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -46,8 +48,8 @@ struct DimensionPlaces {
 
 void AnyTensor::write_array(const void* data, std::span<const std::int64_t> strides) {
     auto& state = state_of(*this, "set_array");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::set_array");
     const auto& layout = state.shape();
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::set_array", state);
     state.world->agree([&] {
         if (!layout.symmetry().trivial())
             throw InvalidArgument(state.title() + ": set_array of a tensor with the symmetry " + layout.symmetry().to_string() +
@@ -57,6 +59,7 @@ void AnyTensor::write_array(const void* data, std::span<const std::int64_t> stri
                                   std::to_string(layout.order()) + "; give one for each dimension");
         if (data == nullptr && size() > 0) throw InvalidArgument(state.title() + ": set_array of a null pointer; give an array");
     });
+    if (is_without_gaps(*state.kernels)) call.require_same(StridedArray{data, extents(), strides, state.kernels->size});
     if (state.world->dry() || layout.grid().is_idle(state.rank()) || layout.local_size(state.rank()) == 0) return;
     const auto local_strides = layout.strides(state.rank());
     std::vector<DimensionPlaces> places(static_cast<std::size_t>(layout.slots()));
@@ -65,7 +68,16 @@ void AnyTensor::write_array(const void* data, std::span<const std::int64_t> stri
     for (int s = 0; s < layout.slots(); ++s) {
         auto& own = places[static_cast<std::size_t>(s)];
         const auto stride = strides[static_cast<std::size_t>(layout.slot_dimensions(s)[0])];
-        layout.slot(s).for_each(layout.coordinate(state.rank(), s), [&](std::int64_t index, const std::int64_t* tuple) {
+        const auto& slot = layout.slot(s);
+        if (!slot.is_blocks() && !slot.is_cut()) {  // every grid_length()-th index
+            const auto coordinate = layout.coordinate(state.rank(), s);
+            first_from += coordinate * stride;
+            axes.push_back({.count = slot.local_size(coordinate),
+                            .from_stride = slot.grid_length() * stride,
+                            .to_stride = local_strides[static_cast<std::size_t>(s)]});
+            continue;
+        }
+        slot.for_each(layout.coordinate(state.rank(), s), [&](std::int64_t index, const std::int64_t* tuple) {
             own.from.push_back(tuple[0] * stride);
             own.to.push_back(index * local_strides[static_cast<std::size_t>(s)]);
         });
@@ -83,8 +95,7 @@ void AnyTensor::write_array(const void* data, std::span<const std::int64_t> stri
 
 void* AnyTensor::array_here() {
     auto& state = state_of(*this, "array");
-    const bool is_whole = !state.world->dry() && state.world->size() == 1 && state.shape().symmetry().trivial() &&
-                          state.kernels->space == nullptr && !state.shape().has_padding();
+    const bool is_whole = !state.world->dry() && state.world->size() == 1 && state.kernels->space == nullptr && is_plain(state.shape());
     if (!is_whole) return nullptr;
     state.stays = true;
     return state.bytes.data();

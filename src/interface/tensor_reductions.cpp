@@ -5,6 +5,7 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
+#include "layout/key_order.hpp"
 #include "layout/orbit_sizes.hpp"
 
 #include <algorithm>
@@ -14,7 +15,6 @@
 #include <limits>
 #include <numeric>
 #include <ostream>
-#include <span>
 
 namespace arges {
 
@@ -29,40 +29,55 @@ Sum weighted(Sum sum, double weight, Sum value) {
         return sum + static_cast<real_of<Sum>>(weight) * value;
 }
 
+/// How many elements of the full tensor each local index of a slot stands for: lists that are all ones are not made.
+struct SlotWeights {
+    std::int64_t count = 0;
+    std::vector<double> sizes{};  // empty: one of each
+
+    SlotWeights(const SlotLayout& slot, std::int64_t coordinate) : count(slot.local_size(coordinate)) {
+        if (!has_single_orbits(slot)) sizes = orbit_sizes(slot, coordinate);
+    }
+    explicit SlotWeights(std::int64_t ones) : count(ones) {}
+    double operator[](std::int64_t i) const { return sizes.empty() ? 1 : sizes[static_cast<std::size_t>(i)]; }
+};
+
 /// Sums weights[i] * f(offset + i * stride); eight sums take turns, so that no addition waits for the
-/// one before it.
+/// one before it, and those of contiguous elements are one vector.
 template <class F>
-auto weighted_row(std::span<const double> weights, std::int64_t offset, std::int64_t stride, F&& f) {
+auto weighted_row(const SlotWeights& weights, std::int64_t offset, std::int64_t stride, F&& f) {
     using Sum = decltype(f(std::int64_t{0}));
-    constexpr std::size_t width = 8;
+    constexpr std::int64_t width = 8;
     std::array<Sum, width> sums{};
-    std::size_t i = 0;
-    auto add = [&](Sum& sum, std::size_t at) {
-        if (weights[at] != 0) sum = weighted(sum, weights[at], f(offset + static_cast<std::int64_t>(at) * stride));
+    std::int64_t i = 0;
+    if (weights.sizes.empty() && stride == 1) {
+        for (; i + width <= weights.count; i += width)
+            for (std::int64_t k = 0; k < width; ++k)
+                sums[static_cast<std::size_t>(k)] = PlusTimes<Sum>::add(sums[static_cast<std::size_t>(k)], f(offset + i + k));
+    }
+    const auto add = [&](Sum& sum, std::int64_t at) {
+        if (const auto weight = weights[at]; weight != 0) sum = weighted(sum, weight, f(offset + at * stride));
     };
-    for (; i + width <= weights.size(); i += width)
-        for (std::size_t k = 0; k < width; ++k) add(sums[k], i + k);
-    for (; i < weights.size(); ++i) add(sums[i % width], i);
+    for (; i + width <= weights.count; i += width)
+        for (std::int64_t k = 0; k < width; ++k) add(sums[static_cast<std::size_t>(k)], i + k);
+    for (; i < weights.count; ++i) add(sums[static_cast<std::size_t>(i % width)], i);
     return std::accumulate(sums.begin(), sums.end(), Sum{}, [](Sum a, Sum b) { return PlusTimes<Sum>::add(a, b); });
 }
 
 /// Sums over the elements of a rank; row(weights, offset, stride) is the sum along the fastest slot.
 template <class Sum>
-Sum weighted_sum(const Layout& layout, std::int64_t rank,
-                 const std::function<Sum(std::span<const double>, std::int64_t, std::int64_t)>& row) {
+Sum weighted_sum(const Layout& layout, std::int64_t rank, const std::function<Sum(const SlotWeights&, std::int64_t, std::int64_t)>& row) {
     if (layout.local_size(rank) == 0) return Sum{};
-    std::vector<std::vector<double>> weights;
-    for (int s = 0; s < layout.slots(); ++s) weights.push_back(orbit_sizes(layout.slot(s), layout.coordinate(rank, s)));
+    std::vector<SlotWeights> weights;
+    for (int s = 0; s < layout.slots(); ++s) weights.emplace_back(layout.slot(s), layout.coordinate(rank, s));
     const auto strides = layout.strides(rank);
-    const std::vector<double> one{1};
+    const SlotWeights one(1);
     auto walk = [&](auto&& self, int s, std::int64_t offset) -> Sum {
         if (s < 0) return row(one, offset, 1);
         const auto& w = weights[static_cast<std::size_t>(s)];
         if (s == 0) return row(w, offset, strides[0]);
         Sum sum{};
-        for (std::size_t i = 0; i < w.size(); ++i)
-            if (w[i] != 0)
-                sum = weighted(sum, w[i], self(self, s - 1, offset + static_cast<std::int64_t>(i) * strides[static_cast<std::size_t>(s)]));
+        for (std::int64_t i = 0; i < w.count; ++i)
+            if (w[i] != 0) sum = weighted(sum, w[i], self(self, s - 1, offset + i * strides[static_cast<std::size_t>(s)]));
         return sum;
     };
     return walk(walk, layout.slots() - 1, 0);
@@ -86,10 +101,9 @@ auto global_sum(const TensorState& state, F&& f) {
     if (state.world->dry()) return Sum{};
     Sum local{};
     if (state.shape().is_first_copy(state.rank()))
-        local =
-            weighted_sum<Sum>(state.shape(), state.rank(), [&](std::span<const double> weights, std::int64_t offset, std::int64_t stride) {
-                return weighted_row(weights, offset, stride, f);
-            });
+        local = weighted_sum<Sum>(state.shape(), state.rank(), [&](const SlotWeights& weights, std::int64_t offset, std::int64_t stride) {
+            return weighted_row(weights, offset, stride, f);
+        });
     const auto parts = gathered(state.world->communicator(), std::vector<Sum>{local});
     return std::accumulate(parts.begin(), parts.end(), Sum{}, [](Sum a, Sum b) { return PlusTimes<Sum>::add(a, b); });
 }
@@ -147,6 +161,44 @@ T narrowed(SumOf<T> value) {
         return static_cast<T>(value);
 }
 
+/// Elements that are looked at together.
+constexpr std::int64_t block_length = 4096;
+
+/// Where the first of the best elements is, NaN being better than all others; sixteen candidates take turns in each block. @param count
+/// above 0
+template <class T, class Better>
+std::int64_t place_of_best(const T* elements, std::int64_t count, Better&& better) {
+    constexpr std::int64_t width = 16;
+    const auto is_nan = [](T value) { return value != value; };
+    const auto first_in_block = [&](std::int64_t begin, auto&& wanted) {
+        return std::find_if(elements + begin, elements + std::min(count, begin + block_length), wanted) - elements;
+    };
+    std::int64_t block = 0;
+    T found = elements[0];
+    for (std::int64_t begin = 0; begin < count; begin += block_length) {
+        const auto end = std::min(count, begin + block_length);
+        std::array<T, width> candidates;
+        candidates.fill(found);
+        T* const best = candidates.data();
+        std::int64_t i = begin;
+        int undefined = 0;
+        for (; i + width <= end; i += width) {
+            const T* const next = elements + i;
+#pragma omp simd
+            for (std::int64_t k = 0; k < width; ++k) best[k] = better(next[k], best[k]) ? next[k] : best[k];
+        }
+        for (; i < end; ++i) best[0] = better(elements[i], best[0]) ? elements[i] : best[0];
+        for (i = begin; i < end; ++i) undefined += is_nan(elements[i]) ? 1 : 0;
+        if (undefined > 0) return first_in_block(begin, is_nan);
+        const T own = std::accumulate(best + 1, best + width, best[0], [&](T x, T y) { return better(y, x) ? y : x; });
+        if (better(own, found)) {
+            found = own;
+            block = begin;
+        }
+    }
+    return first_in_block(block, [&](T value) { return !better(value, found) && !better(found, value); });
+}
+
 /// The best element over all ranks by a measure of its value; NaN is better than all others, ties go to the smallest key.
 template <class T, class Better>
 Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&& better) {
@@ -155,7 +207,7 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&&
         T value{};
     };
     if (state.world->dry()) return {};
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::largest_magnitude, minimum or maximum");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::largest_magnitude, minimum or maximum", state);
     Candidate best;
     auto better_or_nan = [&](T a, T b) {
         const bool a_is_nan = a != a, b_is_nan = b != b;
@@ -167,9 +219,17 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&&
     };
     const HostElements here(state);
     const T* const elements = here.of<T>();
-    for_each_element(state.shape(), state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
-        consider({tensor.key(x), elements[offset]});
-    });
+    const auto& layout = state.shape();
+    if (is_in_key_order(layout)) {
+        if (const auto count = layout.grid().is_idle(state.rank()) ? 0 : state.count(); count > 0) {
+            const auto place = place_of_best(elements, count, better);
+            best = {tensor.key(index_at(layout, state.rank(), place)), elements[place]};
+        }
+    } else {
+        for_each_element(layout, state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {
+            consider({tensor.key(x), elements[offset]});
+        });
+    }
     const auto all = gathered(state.world->communicator(), std::vector<Candidate>{best});
     for (const auto& c : all) consider(c);
     if (best.key < 0) return {};
@@ -211,14 +271,21 @@ Extremum<T> signed_extremum(const Tensor<T>& tensor, const TensorState& state, b
 
 std::int64_t AnyTensor::count_nonzero() const {
     const auto& state = state_of(*this, "count_nonzero");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::count_nonzero");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::count_nonzero", state);
     if (state.world->dry()) return 0;
     const auto& kernels = *state.kernels;
     std::int64_t count = 0;
+    const std::vector<double> ones(static_cast<std::size_t>(block_length), 1);
     if (state.shape().is_first_copy(state.rank()))
         count = weighted_sum<std::int64_t>(
-            state.shape(), state.rank(), [&](std::span<const double> weights, std::int64_t offset, std::int64_t stride) {
-                return kernels.count_nonzero(element_at(state.bytes.data(), offset, kernels.size), stride, weights);
+            state.shape(), state.rank(), [&](const SlotWeights& weights, std::int64_t offset, std::int64_t stride) {
+                if (!weights.sizes.empty())
+                    return kernels.count_nonzero(element_at(state.bytes.data(), offset, kernels.size), stride, weights.sizes);
+                std::int64_t found = 0;
+                for (std::int64_t i = 0; i < weights.count; i += block_length)
+                    found += kernels.count_nonzero(element_at(state.bytes.data(), offset + i * stride, kernels.size), stride,
+                                                   {ones.data(), static_cast<std::size_t>(std::min(block_length, weights.count - i))});
+                return found;
             });
     return state.world->communicator().sum(count);
 }
@@ -226,7 +293,7 @@ std::int64_t AnyTensor::count_nonzero() const {
 template <class T>
 T Tensor<T>::sum() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "sum");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::sum");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::sum", state);
     const HostElements here(state);
     const T* const elements = here.of<T>();
     // Elements of opposite sign cancel, unless they are not finite.
@@ -242,7 +309,7 @@ T Tensor<T>::sum() const requires kernels::has_negative<T> {
 template <class T>
 norm_of<T> Tensor<T>::norm1() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "norm1");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm1");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm1", state);
     const HostElements here(state);
     const T* const elements = here.of<T>();
     return static_cast<norm_of<T>>(
@@ -252,7 +319,7 @@ norm_of<T> Tensor<T>::norm1() const requires kernels::has_negative<T> {
 template <class T>
 norm_of<T> Tensor<T>::norm() const requires kernels::has_negative<T> {
     const auto& state = state_of(*this, "norm");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::norm", state);
     const HostElements here(state);
     const T* const elements = here.of<T>();
     const auto squares = global_sum(state, [&](std::int64_t i) { return square(widened(elements[i])); });
@@ -276,7 +343,7 @@ template <class T>
 T Tensor<T>::dot(const Tensor& other) const requires kernels::has_negative<T> {
     const auto& a = state_of(*this, "dot");
     const auto& b = state_of(other, "dot");
-    const CollectiveCall call(a.world->movement_communicator(), "Tensor::dot", b.world->digest(b.shape()));
+    const CollectiveCall call(a.world->movement_communicator(), "Tensor::dot", a, b);
     if (a.world != b.world) throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " live on different worlds");
     if (a.shape().extents() != b.shape().extents())
         throw InvalidArgument("dot: " + a.title() + " and " + b.title() + " differ in shape; extents must agree");
@@ -318,7 +385,7 @@ Extremum<T> Tensor<T>::maximum() const requires kernels::has_negative<T> {
 template <class T>
 void Tensor<T>::print(std::ostream& stream, norm_of<T> cutoff) const requires kernels::is_number<T> {
     const auto& state = state_of(*this, "print");
-    const CollectiveCall call(state.world->movement_communicator(), "Tensor::print");
+    const CollectiveCall call(state.world->movement_communicator(), "Tensor::print", state, cutoff);
     if (state.world->dry()) return;
     struct Line {
         std::int64_t key;

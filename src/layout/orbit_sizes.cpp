@@ -42,10 +42,12 @@ bool contains_hermitian(const PackedNode& node) {
 
 }  // namespace
 
+bool has_single_orbits(const SlotLayout& slot) { return !slot.is_blocks() && is_rigid(slot.node()); }
+
 std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t coordinate) {
     const auto& node = slot.node();
     if (!slot.is_blocks()) {
-        if (is_rigid(node)) return std::vector<double>(static_cast<std::size_t>(slot.local_size(coordinate)), 1);
+        if (has_single_orbits(slot)) return std::vector<double>(static_cast<std::size_t>(slot.local_size(coordinate)), 1);
         if (node.kind() != NodeKind::product && node.children().size() == 2 && is_rigid(node.children()[0]))
             return sizes_of_pairs(slot, coordinate);
     }

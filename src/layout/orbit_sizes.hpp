@@ -8,6 +8,9 @@
 
 namespace arges {
 
+/// True if every local index of a slot stands for one element: nothing is exchanged, and there is no padding.
+bool has_single_orbits(const SlotLayout& slot);
+
 /// Orbit sizes of the local indices of a slot at a coordinate; zero for padding.
 /// Example: sym(a,b) of extent 2 on one coordinate stores (0,0), (0,1), (1,1): sizes 1, 2, 1.
 std::vector<double> orbit_sizes(const SlotLayout& slot, std::int64_t coordinate);

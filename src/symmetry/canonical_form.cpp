@@ -2,17 +2,20 @@
 #include "symmetry/canonical_form.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace arges {
 
 namespace {
 
-/// Sorts the children of a node whose indices begin at `first`, each `width` long.
+/// Sorts the children of a node whose indices begin at `first`, each `width` long: by their last index first, as packed indices are.
 void sort_children(const SymmetryNode& node, std::int64_t* first, std::ptrdiff_t width, CanonicalForm& form) {
     bool odd = false, equal = false;
     for (std::size_t i = 1; i < node.children.size(); ++i)
         for (auto* child = first + static_cast<std::ptrdiff_t>(i) * width; child != first; child -= width) {
-            const auto order = std::lexicographical_compare_three_way(child - width, child, child, child + width);
+            const auto end = std::make_reverse_iterator(child + width), middle = std::make_reverse_iterator(child),
+                       begin = std::make_reverse_iterator(child - width);
+            const auto order = std::lexicographical_compare_three_way(middle, begin, end, middle);
             equal = equal || order == 0;
             if (order <= 0) break;
             std::swap_ranges(child - width, child, child);

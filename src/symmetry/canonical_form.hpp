@@ -16,7 +16,7 @@ namespace arges {
 /// v = -v, in a hermitian one v = conj(v), in others nothing. So an element is zero, real or free, and never imaginary. A hollow
 /// node has its zeros by definition.
 struct CanonicalForm {
-    std::vector<std::int64_t> index;  ///< the representative's: by position (leaves in tree order), children sorted
+    std::vector<std::int64_t> index;  ///< the representative's: by position (leaves in tree order), children sorted by packed index
     bool negative = false;            ///< element = -representative
     bool conjugate = false;           ///< element = conj(representative)
     bool zero = false;                ///< an antisymmetric or hollow node has equal children

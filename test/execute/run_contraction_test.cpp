@@ -77,6 +77,8 @@ protected:
             run.run(element_kernels<double>(), pointers, c.data(), &alpha, &beta, {}, workspace);
             EXPECT_EQ(comm_.traffic().bytes_sent - sent, planned * 8);
             for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(c[i] + 0.0, expected[i] + 0.0) << "offset " << i;
+            for (std::size_t o = 0; o < inputs.size(); ++o)
+                EXPECT_EQ(inputs[o], real_array(plan.spec.factors[o].layout, p.inputs[o].tensor, rank)) << "input " << o;
         }
     }
 

@@ -77,6 +77,7 @@ protected:
         run.run(element_kernels<double>(), pointers, c.data(), &alpha, &beta, stay, workspace);
         EXPECT_EQ(comm_.traffic().bytes_sent - sent, run.volume().sent * 8);
         for (std::size_t i = 0; i < c.size(); ++i) ASSERT_EQ(c[i] + 0.0, wanted[i] + 0.0) << "offset " << i;
+        for (std::size_t f = 0; f < inputs.size(); ++f) EXPECT_EQ(inputs[f], local(plan.spec.factors[f].layout, network.values[f]));
         for (std::size_t f = 0; f < inputs.size(); ++f)
             if (!kept[f].empty()) {
                 EXPECT_EQ(kept[f], local(*plan.stay[f], network.values[f])) << "input " << f << " where it stays";

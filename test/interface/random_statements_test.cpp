@@ -11,6 +11,7 @@
 #include "support/random_statement.hpp"
 #include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
+#include "support/turned_slots.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -185,6 +186,7 @@ private:
         }
         if (seed_ % 3 == 0 && t > 0) turn_grid_of_new_tensors(world_);
         auto tensor = distributed<T>(world_, dense_[t], symmetry, name);
+        if (symmetry.trivial() && (seed_ + t) % 3 == 0) tensor = with_turned_slots(tensor, seed_ * 7 + t);
         world_.state()->tensor_grid = world_.state()->grid();
         return tensor;
     }

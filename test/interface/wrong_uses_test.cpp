@@ -107,7 +107,9 @@ TEST(WrongUses, OfExtentsAndMemoryAreRefused) {
         {ARGES_USE(Tensor<double>(world, {1L << 32, 1L << 31})), invalid, {"more than 2^63 - 1 elements", "64-bit keys"}},
         {ARGES_USE(Tensor<double>(world, {1L << 31, 1L << 31}, "B")), memory, {"B: ", "over the limit", "more ranks", "raise"}},
         {ARGES_USE(Tensor<double>(small, {640, 640}, "B")), memory, {"B: ", "over the limit of", "set_memory_limit"}},
-        {ARGES_USE(W["ij"] = conj(W["ik"]) * W["kj"]), memory, {"W", "working memory", "limit", "ARGES_MEMORY_LIMIT"}},
+        {ARGES_USE(W["ij"] = conj(W["ik"]) * W["kj"]),
+         memory,
+         {"a copy of W, which is on both sides, takes", "limit", "ARGES_MEMORY_LIMIT"}},
         {ARGES_USE(world.set_memory_limit(-1)), invalid, {"-1 bytes", "must not be negative"}},
         {ARGES_USE(world.set_memory_limit(world.rank() == 0 ? -1 : 1L << 40)), invalid, {"-1 bytes"}},
         {ARGES_USE(parse_bytes("lots", "ARGES_MEMORY_LIMIT")), invalid, {"ARGES_MEMORY_LIMIT: \"lots\"", "e.g. 512M or 2G"}},
@@ -137,6 +139,7 @@ TEST(WrongUses, OfElementTypesAndFunctionsAreRefused) {
          invalid,
          {"N[\"ij\"]", "does not have the symmetry", "make a tensor with that symmetry"}},
         {ARGES_USE(A["ij"] = map(product, A["ij"], A["ij"])), invalid, {"the function's result does not have the symmetry"}},
+        {ARGES_USE(H["ij"] = map(squared, S["ij"])), invalid, {"H[\"ij\"] = map(...)", "zero where indices are equal", "give zero"}},
         {ARGES_USE(update(A["ij"], square)), invalid, {"the function's result does not have the symmetry"}},
     });
 }

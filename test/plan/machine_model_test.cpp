@@ -67,6 +67,15 @@ TEST(MachineModel, KnowsTheInterconnect) {
     EXPECT_EQ(parse_machine_model(to_text(machine), "a file"), machine);
 }
 
+/// What stands for "not known" may be written.
+TEST(MachineModel, TakesZeroWhereItIsTheDefault) {
+    std::string text;
+    for (const char* name : {"link_seconds", "ranks_per_node", "node_bytes_per_second", "on_node_bytes_per_second",
+                             "on_node_message_seconds", "overlap", "half_rate_edge", "planning_seconds"})
+        text += std::string(name) + " = 0\n";
+    EXPECT_EQ(parse_machine_model(text, "a file"), MachineModel());
+}
+
 /// Products that were timed the way the model says give its constants back, and the rate of a third size.
 TEST(MachineModel, KnowsHowFastProductsOfAnySizeAre) {
     MachineModel machine;
@@ -123,10 +132,13 @@ TEST(MachineModel, SaysWhatIsWrongWithAFile) {
                                                         {"torus =", "not valid"},
                                                         {"link_bytes_per_second = 1 fast", "positive"},
                                                         {"link_bytes_per_second =", "positive"},
-                                                        {"link_seconds = 0", "positive"},
+                                                        {"link_seconds = -1", "positive"},
                                                         {"half_rate_edge = -3", "positive"},
                                                         {"planning_seconds = none", "positive"},
-                                                        {"on_node_bytes_per_second = 0", "positive"},
+                                                        {"on_node_bytes_per_second = -0.5", "positive"},
+                                                        {"link_bytes_per_second = 0", "positive"},
+                                                        {"bytes_per_second = 0", "positive"},
+                                                        {"ranks_per_node = -1", "whole"},
                                                         {"on_node_message_seconds = 1us", "positive"},
                                                         {"ranks_per_node = 2.5", "whole"},
                                                         {"ranks_per_node = 1e30", "whole"},

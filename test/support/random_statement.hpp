@@ -48,7 +48,7 @@ inline bool contains_node(const SymmetryNode& node, NodeKind kind) {
 /// C = beta C + sum of terms. Tensor 0 is C; it and the others may occur several times, with other labels.
 class RandomStatement {
 public:
-    RandomStatement(std::uint64_t seed, bool complex) : random_(seed), complex_(complex) {
+    RandomStatement(std::uint64_t seed, bool complex) : random_(seed), orders_(seed), complex_(complex) {
         make_groups();
         add_tensor(8);
         output = tensors[0].labels;
@@ -181,6 +181,18 @@ private:
         return node_of(shape, dims, next);
     }
 
+    /// Slots in any order, also those of single dimensions.
+    void shuffle_slots(std::vector<SymmetryNode>& slots, int order) {
+        for (int d = 0; d < order; ++d) {
+            const auto has = [&](const SymmetryNode& slot) {
+                const auto dims = slot.dimensions();
+                return std::find(dims.begin(), dims.end(), d) != dims.end();
+            };
+            if (std::none_of(slots.begin(), slots.end(), has)) slots.push_back(leaf(d));
+        }
+        std::shuffle(slots.begin(), slots.end(), orders_);
+    }
+
     void add_tensor(int most_labels) {
         RandomTensor t;
         std::vector<std::pair<const LabelGroup*, std::vector<int>>> whole;
@@ -201,6 +213,7 @@ private:
             for (int l : labels) dims.push_back(static_cast<int>(std::find(t.labels.begin(), t.labels.end(), l) - t.labels.begin()));
             slots.push_back(node_of(*group, dims));
         }
+        if (orders_() % 6 == 0) shuffle_slots(slots, static_cast<int>(t.labels.size()));
         t.symmetry = Symmetry(static_cast<int>(t.labels.size()), product(slots));
         tensors.push_back(t);
     }
@@ -281,7 +294,7 @@ private:
         return Projection::symmetrized;
     }
 
-    std::mt19937_64 random_;
+    std::mt19937_64 random_, orders_;
     bool complex_;
     std::vector<LabelGroup> groups_;
 };

@@ -12,13 +12,17 @@ namespace arges::test {
 struct Shape {
     std::vector<std::int64_t> extents;
     std::string names, tree;
-    bool complex = false;  ///< only meaningful for complex elements
+    bool complex = false;    ///< only meaningful for complex elements
+    bool is_turned = false;  ///< the last slot comes first
 
-    Symmetry symmetry() const { return Symmetry::parse(names, tree); }
+    Symmetry symmetry() const {
+        const auto parsed = Symmetry::parse(names, tree);
+        return is_turned ? Symmetry(parsed.order(), product({parsed.slots().rbegin(), parsed.slots().rend()})) : parsed;
+    }
     std::string text() const {
         std::string s;
         for (auto n : extents) s += (s.empty() ? "" : "x") + std::to_string(n);
-        return s + " \"" + tree + "\" over \"" + names + "\"";
+        return s + " \"" + tree + "\" over \"" + names + "\"" + (is_turned ? ", the last slot first" : "");
     }
 };
 
@@ -32,6 +36,8 @@ inline const std::vector<Shape>& shapes() {
         {{3, 4}, "ij", ""},
         {{0, 3}, "ij", ""},
         {{2, 1, 5, 3}, "ijkl", ""},
+        {{3, 4}, "ij", "", false, true},
+        {{2, 5, 3}, "ijk", "", false, true},
         {{5, 5}, "ij", "sym(i,j)"},
         {{5, 5}, "ij", "antisym(i,j)"},
         {{6, 6}, "ij", "hollow(i,j)"},
@@ -40,6 +46,7 @@ inline const std::vector<Shape>& shapes() {
         {{0, 0}, "ij", "sym(i,j)"},
         {{2, 2}, "ij", "antisym(j,i)"},
         {{4, 3, 4}, "iaj", "antisym(i,j)"},
+        {{4, 3, 2, 4}, "iabj", "sym(j,i)", false, true},
         {{3, 3, 3}, "ijk", "sym(i,j,k)"},
         {{5, 5, 5}, "ijk", "antisym(i,j,k)"},
         {{4, 4, 4}, "ijk", "hollow(i,j,k)"},

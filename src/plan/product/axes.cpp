@@ -198,6 +198,7 @@ private:
                 return;
             }
         Axis axis;
+        axis.has_product = spec_.has_product;
         axis.tree.resize(result_ + 1);
         axis.tree[o] = tree;
         if (in_result(labels[0])) axis.tree[result_] = tree;
@@ -263,7 +264,7 @@ const SymmetryNode& Axis::node() const {
 
 bool Axis::needs_weights() const {
     if (!is_contracted() || labels.size() < 2) return false;
-    return !has_leaf_children(node()) || node().kind == NodeKind::symmetric;
+    return !has_product || !has_leaf_children(node()) || node().kind == NodeKind::symmetric;
 }
 
 double Axis::constant_weight() const {

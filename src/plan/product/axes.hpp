@@ -14,12 +14,14 @@ struct Axis {
     std::vector<int> labels;                        ///< in tree order
     std::vector<std::optional<SymmetryNode>> tree;  ///< by operand (the factors, then the raw result), where the axis is part of it
     std::int64_t size = 1;                          ///< packed indices
+    bool has_product = true;                        ///< of elements, so that a common orbit size may be a factor of the result
     /// Is it part of operand `o`? The raw result is behind the factors.
     bool in(std::size_t o) const { return tree[o].has_value(); }
     bool is_contracted() const { return !tree.back().has_value(); }
     /// The node, as the first factor has it that has it.
     const SymmetryNode& node() const;
-    /// A summed packed axis counts each orbit; true where the orbits differ in size (symmetric with a diagonal).
+    /// A summed packed axis counts each orbit; true where the orbits differ in size (symmetric with a diagonal), or elements have no
+    /// product.
     bool needs_weights() const;
     /// The common orbit size of a summed packed axis where they do not differ.
     double constant_weight() const;

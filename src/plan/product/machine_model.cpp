@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -12,6 +13,8 @@
 #include <set>
 #include <sstream>
 #include <system_error>
+
+#include <unistd.h>
 
 namespace arges {
 
@@ -58,10 +61,12 @@ std::string without_blanks(const std::string& text) {
     return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-std::optional<double> positive_number(const std::string& text) {
+/// @param or_zero  0 is taken, too
+std::optional<double> positive_number(const std::string& text, bool or_zero) {
     double value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value <= 0) return std::nullopt;
+    if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0 || (value == 0 && !or_zero))
+        return std::nullopt;
     return value;
 }
 
@@ -75,16 +80,18 @@ std::string digits_of(double value) {
 struct Setting {
     const std::string &name, &value, &where;
 
-    double positive() const {
-        const auto read = positive_number(value);
-        if (!read) throw InvalidArgument(where + name + " is \"" + value + "\", but must be a positive number" + cure);
+    /// @param or_zero  0 stands for what is not known, or not there
+    double positive(bool or_zero = false) const {
+        const auto read = positive_number(value, or_zero);
+        if (!read)
+            throw InvalidArgument(where + name + " is \"" + value + "\", but must be a positive number" + (or_zero ? " or 0" : "") + cure);
         return *read;
     }
     std::int64_t whole() const {
         std::int64_t number = 0;
         const auto [end, code] = std::from_chars(value.data(), value.data() + value.size(), number);
-        if (code != std::errc() || end != value.data() + value.size() || number < 1)
-            throw InvalidArgument(where + name + " is \"" + value + "\", but must be a whole number above 0" + cure);
+        if (code != std::errc() || end != value.data() + value.size() || number < 0)
+            throw InvalidArgument(where + name + " is \"" + value + "\", but must be a whole number, at least 0" + cure);
         return number;
     }
     std::vector<double> positives() const {
@@ -111,7 +118,7 @@ bool set_interconnect(Interconnect& interconnect, const Setting& line) {
     } else {
         for (const auto& constant : link_constants) {
             if (line.name != constant.name) continue;
-            interconnect.*constant.value = line.positive();
+            interconnect.*constant.value = line.positive(true);
             if (interconnect.overlap > 1)
                 throw InvalidArgument(line.where + "overlap is \"" + line.value + "\", but is a share: at most 1" + cure);
             return true;
@@ -121,12 +128,15 @@ bool set_interconnect(Interconnect& interconnect, const Setting& line) {
     return true;
 }
 
-const Constant* constant_of(const std::string& name) {
+/// Sets what a line of the file says of a rank; false for another name.
+bool set_constant(MachineModel& machine, const Setting& line) {
     for (const auto& constant : constants)
-        if (name == constant.name) return &constant;
+        if (line.name == constant.name) machine.*constant.value = line.positive();
     for (const auto& constant : optional_constants)
-        if (name == constant.name) return &constant;
-    return nullptr;
+        if (line.name == constant.name) machine.*constant.value = line.positive(true);
+    const auto is_named = [&](const Constant& constant) { return line.name == constant.name; };
+    return std::any_of(constants.begin(), constants.end(), is_named) ||
+           std::any_of(optional_constants.begin(), optional_constants.end(), is_named);
 }
 
 std::string line_of(const char* name, double value) { return std::string(name) + " = " + digits_of(value) + "\n"; }
@@ -178,12 +188,9 @@ MachineModel parse_machine_model(const std::string& text, const std::string& fil
         const auto sign = line.find('=');
         if (sign == std::string::npos) throw InvalidArgument(where + "it is not of the form \"name = value\"" + cure);
         const auto name = without_blanks(line.substr(0, sign)), value = without_blanks(line.substr(sign + 1));
-        const Constant* const known = constant_of(name);
         if (!seen.insert(name).second) throw InvalidArgument(where + name + " is given twice" + cure);
         const Setting setting{name, value, where};
-        if (known != nullptr)
-            machine.*known->value = setting.positive();
-        else if (!set_interconnect(machine.interconnect, setting))
+        if (!set_constant(machine, setting) && !set_interconnect(machine.interconnect, setting))
             throw InvalidArgument(where + "there is no constant \"" + name + "\"" + cure);
     }
     try {
@@ -208,7 +215,7 @@ std::optional<MachineModel> read_machine_model(const std::string& file, const Ma
 }
 
 void write_machine_model(const std::string& file, const MachineModel& machine) {
-    const std::filesystem::path path(file), beside(file + ".new");
+    const std::filesystem::path path(file), beside(file + ".new-" + std::to_string(::getpid()));
     std::error_code failed;
     if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path(), failed);
     std::ofstream stream(beside);

@@ -421,6 +421,13 @@ ProductPlan PlanCandidates::plan() {
     return plan;
 }
 
+/// Takes over the windows of the plan that is looked at.
+void PlanCandidates::cut_like_this(ProductPlan& plan) const {
+    plan.windows = plan_.windows;
+    plan.cost = plan_.cost;
+    plan.move_whole_inputs_only();
+}
+
 ProductPlan PlanCandidates::fitting_plan() {
     auto result = plan();
     if (workspace_bound(result, options_) > options_.memory_limit) {
@@ -429,10 +436,7 @@ ProductPlan PlanCandidates::fitting_plan() {
             result = plan();
         }
         const WorkspaceOfCuts workspace(result, options_.local);
-        while (workspace(result) > options_.memory_limit && cut_once()) {
-            result.windows = plan_.windows;
-            result.cost = plan_.cost;
-        }
+        while (workspace(result) > options_.memory_limit && cut_once()) cut_like_this(result);
     }
     if (plan_.windows.empty()) return result;
     // Inputs are under way during products where their messages have room beside each other.

@@ -57,6 +57,7 @@ private:
     bool is_as_wanted(std::size_t o, const std::vector<SlotMapping>& scattered) const;
     void cut_to_fit();
     bool cut_once();
+    void cut_like_this(ProductPlan& plan) const;
     bool stream_faster();
 
     const PlanOptions& options_;

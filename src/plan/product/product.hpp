@@ -17,6 +17,7 @@ struct OperandSpec {
     bool conjugated = false;
     std::string name;
     bool is_lasting = false;  ///< the tensor keeps the layout that a product gives it, and later runs find it there
+    bool is_real = false;     ///< its elements are their own conjugates
     bool operator==(const OperandSpec&) const = default;
 };
 
@@ -35,6 +36,7 @@ struct Product {
     bool output_is_free = false;               ///< the output may take any layout: all of it is replaced
     bool complex = false;
     bool is_field = true;             ///< elements have halves and negatives: parts of operands may be formed
+    bool has_product = true;          ///< of elements; else what is counted several times is added up several times
     bool may_pad = true;              ///< what the tensors call zero adds nothing to sums over their padding
     bool coefficient_inside = false;  ///< terms conjugate and the coefficient is complex: it must be applied before the movement
     std::int64_t element_bytes = 8;
@@ -53,6 +55,7 @@ inline Product product_over_labels_of(const Product& product, std::vector<Operan
     part.terms = {identity_term(product.label_extents.size())};
     part.complex = product.complex;
     part.is_field = product.is_field;
+    part.has_product = product.has_product;
     part.may_pad = product.may_pad;
     part.element_bytes = product.element_bytes;
     return part;

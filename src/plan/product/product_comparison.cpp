@@ -64,7 +64,7 @@ private:
         case Goal::Kind::children: return match_child(*goal);
         case Goal::Kind::end_of_factor: break;
         }
-        return !(complex_ && conjugate_) && run(goal->next);
+        return !(complex_ && conjugate_ && !goal->a->is_real) && run(goal->next);
     }
 
     bool match_factor(const Goal& goal) {
@@ -74,7 +74,7 @@ private:
             const auto& b = b_[j];
             if (taken_[j] || b.tensor != a.tensor) continue;
             Goal others{Goal::Kind::factors, goal.next, goal.position + 1};
-            Goal end{Goal::Kind::end_of_factor, &others};
+            const Goal end{Goal::Kind::end_of_factor, &others, 0, &a};
             const auto before = conjugate_;
             taken_[j] = true;
             conjugate_ = a.conjugated != b.conjugated;

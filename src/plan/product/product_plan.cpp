@@ -127,6 +127,11 @@ std::optional<std::size_t> ProductPlan::window_that_cuts(std::size_t o) const {
     return std::nullopt;
 }
 
+void ProductPlan::move_whole_inputs_only() {
+    for (std::size_t o = 0; o < stay.size(); ++o)
+        if (window_that_cuts(o)) stay[o].reset();
+}
+
 std::int64_t ProductPlan::parts(std::size_t o) const {
     std::int64_t product = 1;
     for (const auto& window : windows)

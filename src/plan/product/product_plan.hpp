@@ -102,6 +102,8 @@ struct ProductPlan {
     std::int64_t windows_of(int axis) const;
     /// The fastest window that cuts an operand; none: it is worked on as a whole.
     std::optional<std::size_t> window_that_cuts(std::size_t o) const;
+    /// What windows cut is never in a rank's copy as a whole: such inputs stay where they were.
+    void move_whole_inputs_only();
     /// Distinct parts into which the windows cut an operand.
     std::int64_t parts(std::size_t o) const;
     /// How often each of them moves.

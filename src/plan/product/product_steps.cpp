@@ -149,6 +149,8 @@ void ProductSteps::suit_consumer(int id, std::size_t input, ProductPlan& consume
     product_.intermediates[static_cast<std::size_t>(id) - spec_.factors.size()] = make.output.layout;
     making.stay = before_it->stay;
     using_it.stay = consumer.stay;
+    making.move_whole_inputs_only();
+    using_it.move_whole_inputs_only();
     using_it.spec.output_is_free = consumer.spec.output_is_free;
     producer->work = std::move(making);
     consumer = std::move(using_it);

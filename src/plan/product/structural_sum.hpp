@@ -18,6 +18,7 @@ struct StructuralFactor {
     std::size_t tensor = 0;  ///< factors with equal numbers are the same tensor
     bool conjugated = false;
     std::string name = {};
+    bool is_real = false;  ///< its elements are their own conjugates
 };
 
 struct StructuralProduct {

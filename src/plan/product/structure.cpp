@@ -158,7 +158,7 @@ Product projected(Product product) {
     auto& factors = sum.products.emplace_back().factors;
     for (const auto& factor : product.factors)
         if (!product.is_number)
-            factors.push_back({factor.layout.symmetry(), factor.labels, factors.size(), factor.conjugated, factor.name});
+            factors.push_back({factor.layout.symmetry(), factor.labels, factors.size(), factor.conjugated, factor.name, factor.is_real});
     sum.products[0].coefficient = product.is_zero ? 0.0 : std::complex<double>(1, product.is_real ? 0 : 1);
     sum.output = {product.output.layout.symmetry(), product.output.labels};
     sum.output.name = product.output.name;
