@@ -25,7 +25,7 @@ static Count count_triangles(const SparseEntries<Count>& edges, std::size_t plac
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool right = true;
-    {
+    try {
         const World world;
         const auto graph = read_sparse<Count>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
 
@@ -55,6 +55,11 @@ int main(int argc, char** argv) {
         if (world.rank() == 0)
             std::printf("%lld edges, %lld triangles, at most %lld of them under one edge; as a count by neighbours says: %s\n",
                         static_cast<long long>(edges), static_cast<long long>(total), static_cast<long long>(most), right ? "yes" : "NO");
+    } catch (const Error& error) {  // the same one on every rank
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
+        right = false;
     }
     MPI_Finalize();
     return right ? 0 : 1;

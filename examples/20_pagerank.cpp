@@ -31,7 +31,7 @@ static std::vector<double> serial_rank(const SparseEntries<double>& graph, std::
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     bool right = true;
-    {
+    try {
         const World world;
         const auto graph = read_sparse<double>(world, argc > 1 ? argv[1] : "examples/data/yago_shared.mtx").tensor;
         const auto places = graph.lengths()[0];
@@ -66,6 +66,11 @@ int main(int argc, char** argv) {
         if (world.rank() == 0)
             std::printf("after %d rounds place %zu is visited most, %.5f of the time; as a loop over the edges says: %s\n", rounds,
                         best + 1, found[best], right ? "yes" : "NO");
+    } catch (const Error& error) {  // the same one on every rank
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0) std::fprintf(stderr, "%s\n", error.what());
+        right = false;
     }
     MPI_Finalize();
     return right ? 0 : 1;

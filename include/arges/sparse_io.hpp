@@ -22,7 +22,8 @@ enum class IndexBase {
 struct SparseReadOptions {
     IndexBase base = IndexBase::detect;       ///< for text; MatrixMarket counts from 1 and binary forms from 0 by themselves
     std::vector<std::int64_t> lengths{};      ///< expected; if not given, text has the largest index of each mode
-    Duplicates duplicates = Duplicates::sum;  ///< what to do with several values for one element
+    Duplicates duplicates = Duplicates::sum;  ///< what to do with several values for one element; mean: of values that are not whole
+                                              ///< numbers by their type
     std::string name{};                       ///< of the tensor; if empty, that of the file
     /// Called on each rank for itself while text is read, with the part that is done, from 0 to 1.
     std::function<void(double done)> progress{};
@@ -48,13 +49,13 @@ struct SparseFile {
 };
 
 /// Reads a sparse tensor; every rank reads its part of the file (of gzip text, rank 0 inflates). The form is found from the
-/// contents, not from the name. Collective.
+/// contents; a file that has another one by its name (.mtx, .atns) is refused. Collective.
 ///
-/// Text has a nonzero on each line: its indices and its value, separated by blanks or tabs. Blank lines and what follows a # at
-/// the beginning of a line do not count.
+/// Text has a nonzero on each line: its indices and its value, separated by blanks or tabs. Blank lines and what follows a # do not
+/// count. Nothing says where text ends; all other forms are refused where something is missing.
 ///
-/// A MatrixMarket file in coordinate format, known by its first line, has a matrix. The values of a pattern are 1; a file that is
-/// symmetric, skew-symmetric or hermitian gives the elements of both triangles.
+/// A MatrixMarket file in coordinate format, known by its name or its first line, has a matrix. The values of a pattern are 1; a file that
+/// is symmetric, skew-symmetric or hermitian gives the elements of both triangles.
 /// @tparam T  float or double; for text and MatrixMarket also std::int64_t, bool (true for any number but 0) or std::complex<double>
 /// @throws InvalidArgument on every rank if the file cannot be read or is wrong: with the number of the first wrong line of
 ///         text, and if T does not hold the values; OutOfMemory if the nonzeros of a rank are over the limit

@@ -20,7 +20,7 @@ struct TensorFileInfo {
     bool is_complex = false;            ///< true if only tensors of complex elements can take it
 };
 
-/// True if the file begins as a .npy or HDF5 file does; `path` may end in ":/name" of a dataset. Collective.
+/// True if the file is a .npy or HDF5 file by its beginning or its name; `path` may end in ":/name" of a dataset. Collective.
 /// @throws InvalidArgument on every rank if the file is missing, empty, or cannot be read
 bool is_tensor_file(const World& world, const std::string& path);
 

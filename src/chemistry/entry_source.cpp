@@ -66,7 +66,33 @@ void store_entries(const io::InputFile& file, EntrySource& source, EntryStore& s
     if (const EntryStore::Found contradiction = store.merge_small()) throw_contradiction(file, source, *contradiction);
 }
 
-void refuse_incomplete(const io::InputFile& file, const EntrySource& source, const EntryStore& store) {
+/// The core energy, of the file or of the options. @throws InvalidArgument for none, and for two
+double core_energy_of(const io::InputFile& file, const EntrySource& source, const EntryStore& store, const IntegralOptions& options) {
+    const auto found = store.small_entries(EntryKind::core_energy);
+    if (found.empty() && !options.core_energy)
+        throw InvalidArgument(file.path() + ": the core energy is missing (" + source.part(EntryKind::core_energy) +
+                              "), with which a file ends; the file is truncated: write it again, or if it is of a model without " +
+                              "nuclei, give the core energy as an option (--core-energy 0)");
+    if (found.empty()) return *options.core_energy;
+    const double core = found.begin()->second;
+    if (options.core_energy && !same_integral(core, *options.core_energy))
+        throw InvalidArgument(file.path() + ": the file has the core energy " + number(core) + ", but " + number(*options.core_energy) +
+                              " is given as an option (--core-energy); leave one of them out");
+    return core;
+}
+
+/// Refuses a file without a diagonal one-electron integral: those of molecules are not zero. A model may have none at all, where a core
+/// energy shows that the file did not end before them.
+void refuse_missing_diagonal(const io::InputFile& file, const EntrySource& source, EntryStore& store, EntryStore::Group group) {
+    const auto missing = store.missing_diagonals(group);
+    const std::int64_t orbitals = source.header().orbitals, count = static_cast<std::int64_t>(missing.size());
+    if (count == 0 || (count == orbitals && !store.small_entries(EntryKind::core_energy).empty())) return;
+    throw InvalidArgument(file.path() + ": there is no " + source.name(missing.front()) +
+                          (count > 1 ? " and no other one of " + std::to_string(count) + " diagonal one-electron integrals" : "") + " (" +
+                          source.part(EntryKind::one_electron) + "); the file is truncated: write it again, or add what is zero as 0.0");
+}
+
+void refuse_incomplete(const io::InputFile& file, const EntrySource& source, EntryStore& store) {
     const auto refuse_none = [&](EntryStore::Group group, EntryKind kind, const char* name) {
         if (store.count(group) == 0)
             throw InvalidArgument(file.path() + ": there are no " + name + " integrals (" + source.part(kind) +
@@ -84,6 +110,8 @@ void refuse_incomplete(const io::InputFile& file, const EntrySource& source, con
         refuse_none(EntryStore::one_alpha, one, "one-electron alpha");
         refuse_none(EntryStore::one_beta, one, "one-electron beta");
     }
+    refuse_missing_diagonal(file, source, store, EntryStore::one_alpha);
+    if (!restricted) refuse_missing_diagonal(file, source, store, EntryStore::one_beta);
     const std::int64_t wanted = source.header().orbitals * (restricted ? 1 : 2);
     const auto energies = static_cast<std::int64_t>(store.small_entries(EntryKind::orbital_energy).size());
     if (energies != 0 && energies != wanted)
@@ -94,12 +122,13 @@ void refuse_incomplete(const io::InputFile& file, const EntrySource& source, con
 
 }  // namespace
 
-Fcidump read_entries(const World& world, const io::InputFile& file, EntrySource& source) {
+Fcidump read_entries(const World& world, const io::InputFile& file, EntrySource& source, const IntegralOptions& options) {
     EntryStore store(world, file.comm(), source.header());
     store_entries(file, source, store);
     refuse_incomplete(file, source, store);
+    const double core_energy = core_energy_of(file, source, store, options);
     Fcidump data = std::move(store.finish());
-    for (const auto& [code, value] : store.small_entries(EntryKind::core_energy)) data.core_energy = value;
+    data.core_energy = core_energy;
     for (const auto& [code, value] : store.small_entries(EntryKind::orbital_energy)) {
         const bool beta = data.beta && spin_of(entry_indices(code)[0]) == 1;
         (beta ? data.beta->orbital_energies : data.orbital_energies).push_back(value);

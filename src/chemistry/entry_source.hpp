@@ -56,7 +56,7 @@ public:
 /// Reads all entries. They may come in any order, and again where they agree up to round-off (see same_integral(); the
 /// value of larger magnitude is taken). Integrals without an entry are zero. Collective.
 /// @throws InvalidArgument with file, place and cure for the first wrong entry, for two that contradict each other, and
-/// where a kind of integrals has no entry
-Fcidump read_entries(const World& world, const io::InputFile& file, EntrySource& source);
+/// where a kind of integrals, a diagonal one-electron integral or the core energy has no entry
+Fcidump read_entries(const World& world, const io::InputFile& file, EntrySource& source, const IntegralOptions& options);
 
 }  // namespace arges::chemistry

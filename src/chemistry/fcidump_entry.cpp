@@ -141,6 +141,12 @@ ParsedLine parse_fcidump_line(std::string_view line, std::int64_t orbitals) {
     }
     parsed.problem = read_value(fields[0], parsed.entry.value);
     if (!parsed.problem.empty()) return parsed;
+    if (double imaginary = 0;
+        fields.size() == 6 && fields[1].find_first_of(".eEdD") != std::string_view::npos && read_value(fields[1], imaginary).empty()) {
+        parsed.problem = "two numbers before four indices look like a complex integral; only real integrals are implemented: write one "
+                         "number where the second is zero";
+        return parsed;
+    }
     if (fields.size() != 5) {
         parsed.problem =
             "expected a value and four indices, found " + std::to_string(fields.size()) + (fields.size() == 1 ? " field" : " fields");

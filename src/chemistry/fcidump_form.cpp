@@ -22,6 +22,14 @@ constexpr std::array<Block, 5> blocks{{
     {EntryKind::one_electron, {1, 1, 0, 0}, "h(beta)"},
 }};
 
+/// The code of an integral with other numbers of its orbitals.
+std::uint64_t renumbered(std::uint64_t code, const std::vector<std::int64_t>& numbers) {
+    auto x = entry_indices(code);
+    for (std::int64_t& index : x)
+        if (index > 0) index = numbers[static_cast<std::size_t>(index) - 1];
+    return entry_code(x);
+}
+
 bool mixes_spins(std::uint64_t code) {
     const auto x = entry_indices(code);
     const auto differ = [](std::int64_t p, std::int64_t q) { return p > 0 && q > 0 && spin_of(p) != spin_of(q); };
@@ -32,13 +40,17 @@ bool mixes_spins(std::uint64_t code) {
 
 FcidumpForm::FcidumpForm(const FcidumpHeader& header, std::vector<std::int64_t> zero_lines)
     : form_(header.form), indices_(header.form == OrbitalForm::spin_orbitals ? 2 * header.orbitals : header.orbitals),
-      zero_lines_(std::move(zero_lines)) {}
+      zero_lines_(std::move(zero_lines)), in_file_(header.file_orbitals), from_file_(in_file_.size()) {
+    for (std::size_t p = 0; p < in_file_.size(); ++p)
+        from_file_[static_cast<std::size_t>(in_file_[p]) - 1] = static_cast<std::int64_t>(p) + 1;
+}
 
 ParsedLine FcidumpForm::parse(std::string_view line, std::int64_t position) const {
     ParsedLine parsed = parse_fcidump_line(line, indices_);
     if (parsed.blank || !parsed.problem.empty()) return parsed;
     parsed.entry.position = position;
     if (form_ == OrbitalForm::spin_blocks) return parse_in_block(std::move(parsed), position);
+    if (!from_file_.empty()) parsed.entry.code = renumbered(parsed.entry.code, from_file_);
     if (form_ == OrbitalForm::spin_orbitals && mixes_spins(parsed.entry.code)) {
         parsed.blank = parsed.entry.value == 0;
         if (!parsed.blank)
@@ -71,7 +83,7 @@ ParsedLine FcidumpForm::parse_in_block(ParsedLine parsed, std::int64_t position)
 }
 
 std::string FcidumpForm::name(std::uint64_t code) const {
-    if (form_ != OrbitalForm::spin_blocks) return entry_name(code);
+    if (form_ != OrbitalForm::spin_blocks) return entry_name(in_file_.empty() ? code : renumbered(code, in_file_));
     const auto x = entry_indices(code);
     const auto text = [&](std::size_t d) { return std::to_string(orbital_of(x[d])) + (spin_of(x[d]) == 0 ? "a" : "b"); };
     switch (entry_kind(code)) {

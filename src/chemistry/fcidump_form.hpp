@@ -41,6 +41,7 @@ private:
     OrbitalForm form_;
     std::int64_t indices_;  ///< largest index in the file
     std::vector<std::int64_t> zero_lines_;
+    std::vector<std::int64_t> in_file_, from_file_;  ///< numbers of orbitals where the file has another order, by the other one
 };
 
 }  // namespace arges::chemistry

@@ -3,6 +3,7 @@
 #include "arges/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
@@ -200,14 +201,65 @@ std::vector<int> orbital_symmetries(const Namelist& namelist, std::int64_t orbit
     return symmetries;
 }
 
+/// Numbers of orbitals by irreducible representation, from 1 on: OCC or CLOSED.
+std::vector<std::int64_t> counts_of(const Namelist& namelist, const std::string& name) {
+    std::vector<std::int64_t> counts;
+    const auto& [line, values] = namelist.at(name);
+    for (const auto& text : values) {
+        const auto value = integer(text);
+        if (!value || *value < 0) fail(line, name + " must be numbers of orbitals, not '" + text + "'");
+        counts.push_back(*value);
+    }
+    counts.resize(std::max<std::size_t>(8, counts.size()));
+    return counts;
+}
+
+/// Orbitals of the file, counted from 1, in the order doubly occupied, singly occupied, empty, by OCC and CLOSED, which Molpro writes and
+/// which count the orbitals of each irreducible representation; nothing where that is the order of the file.
+std::vector<std::int64_t> occupied_first(const Namelist& namelist, const FcidumpHeader& header, const std::vector<int>& symmetries) {
+    if (!namelist.contains("OCC")) return {};
+    const std::int64_t line = namelist.at("OCC").line;
+    const auto occupied = counts_of(namelist, "OCC"), closed = namelist.contains("CLOSED") ? counts_of(namelist, "CLOSED") : occupied;
+    std::array<std::vector<std::int64_t>, 3> classes;
+    std::vector<std::int64_t> seen(occupied.size());
+    for (std::size_t p = 0; p < static_cast<std::size_t>(header.orbitals); ++p) {
+        const std::int64_t symmetry = symmetries.empty() ? 1 : symmetries[p];
+        if (symmetry < 1 || symmetry > static_cast<std::int64_t>(seen.size()))
+            fail(line, "OCC counts orbitals by irreducible representation, but ORBSYM has " + std::to_string(symmetry) + "; correct one");
+        const auto irrep = static_cast<std::size_t>(symmetry) - 1;
+        const std::int64_t before = seen[irrep]++;
+        const bool is_closed = irrep < closed.size() && before < closed[irrep];
+        classes[is_closed ? 0 : before < occupied[irrep] ? 1 : 2].push_back(static_cast<std::int64_t>(p) + 1);
+    }
+    const auto doubly = static_cast<std::int64_t>(classes[0].size()), singly = static_cast<std::int64_t>(classes[1].size());
+    if (2 * doubly + singly != header.electrons || singly != std::abs(header.ms2))
+        fail(line, "OCC and CLOSED give " + std::to_string(doubly) + " doubly and " + std::to_string(singly) +
+                       " singly occupied orbitals, which do not make one determinant of NELEC=" + std::to_string(header.electrons) +
+                       " and MS2=" + std::to_string(header.ms2) + "; remove them if the first orbitals are the occupied ones");
+    std::vector<std::int64_t> order;
+    for (const auto& orbitals : classes) order.insert(order.end(), orbitals.begin(), orbitals.end());
+    if (std::is_sorted(order.begin(), order.end())) return {};
+    if (header.form != OrbitalForm::restricted)
+        fail(line, "OCC and CLOSED say that the occupied orbitals are not the first ones, which is read for restricted orbitals only; " +
+                       std::string("write the occupied orbitals first"));
+    return order;
+}
+
+/// Text behind the end mark is no part of a namelist, but an integral there would be lost.
+void refuse_integral_behind(const Scanner& scanner) {
+    const std::string_view rest = scanner.rest_of_line();
+    const std::size_t first = rest.find_first_not_of(" \t\r,");
+    if (first == std::string_view::npos || rest.substr(first, 2).find_first_of("0123456789") == std::string_view::npos) return;
+    fail(scanner.line(),
+         "behind the end of the header (&END or /) stands '" + std::string(rest) + "'; the integrals begin on the next line");
+}
+
 }  // namespace
 
 FcidumpHeader parse_fcidump_header(std::string_view text) {
     Scanner scanner(text);
     const Namelist namelist = scan(scanner);
-    if (scanner.rest_of_line().find_first_not_of(" \t\r,") != std::string_view::npos)
-        fail(scanner.line(), "behind the end of the header (&END or /) stands '" + std::string(scanner.rest_of_line()) +
-                                 "'; the integrals begin on the next line");
+    refuse_integral_behind(scanner);
     FcidumpHeader header;
     header.form = orbital_form(namelist);
     const std::int64_t indices = required(namelist, "NORB");
@@ -222,8 +274,13 @@ FcidumpHeader parse_fcidump_header(std::string_view text) {
         fail(namelist.at("NELEC").line, "NELEC=" + std::to_string(header.electrons) + " does not fit into NORB=" + std::to_string(indices) +
                                             " orbitals (0 to " + std::to_string(2 * header.orbitals) + ")");
     header.ms2 = checked_ms2(namelist, header);
-    const std::vector<int> symmetries = orbital_symmetries(namelist, indices);
-    for (std::size_t p = 0; p < symmetries.size(); p += static_cast<std::size_t>(step)) header.orbital_symmetries.push_back(symmetries[p]);
+    std::vector<int> symmetries = orbital_symmetries(namelist, indices);
+    for (std::size_t p = 0, q = 0; q < symmetries.size(); ++p, q += static_cast<std::size_t>(step)) symmetries[p] = symmetries[q];
+    if (!symmetries.empty()) symmetries.resize(static_cast<std::size_t>(header.orbitals));
+    header.file_orbitals = occupied_first(namelist, header, symmetries);
+    header.orbital_symmetries = symmetries;
+    for (std::size_t p = 0; p < header.file_orbitals.size() && !symmetries.empty(); ++p)
+        header.orbital_symmetries[p] = symmetries[static_cast<std::size_t>(header.file_orbitals[p]) - 1];
     header.state_symmetry = static_cast<int>(integer_of(namelist, "ISYM").value_or(1));
     header.data_begin = scanner.next_line();
     return header;

@@ -158,6 +158,19 @@ EntryStore::Found EntryStore::merge_small() {
     return lowest(found);
 }
 
+std::vector<std::uint64_t> EntryStore::missing_diagonals(Group group) {
+    const std::int64_t n = tensor(group).extents()[0];
+    std::vector<std::int64_t> keys;
+    for (std::int64_t p = 0; p < n; ++p) keys.push_back(p * (n + 1));
+    const std::vector<double> values = tensor(group).read(keys);
+    std::vector<std::uint64_t> missing;
+    for (std::int64_t p = 0; p < n; ++p) {
+        const std::int64_t index = data_.beta ? spin_index(p + 1, group == one_beta ? 1 : 0) : p + 1;
+        if (values[static_cast<std::size_t>(p)] == unset) missing.push_back(entry_code({index, index, 0, 0}));
+    }
+    return missing;
+}
+
 Fcidump& EntryStore::finish() {
     for (int group = 0; group < (data_.beta ? groups : one_beta); ++group) {
         auto& state = *tensor(static_cast<Group>(group)).state();

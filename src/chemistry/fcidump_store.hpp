@@ -35,6 +35,8 @@ public:
     enum Group { one_alpha, two_alpha, one_beta, two_beta, two_mixed, groups };
     /// Number of distinct integrals of a group, on all ranks.
     std::int64_t count(Group group) const { return comm_.sum(counts_[group]); }
+    /// Diagonal integrals of a group of one-electron ones that no entry gave, ascending; before finish().
+    std::vector<std::uint64_t> missing_diagonals(Group group);
     /// Values of the orbital energies or the core energy by code. Local, behind
     /// merge_small().
     std::map<std::uint64_t, double> small_entries(EntryKind kind) const;

@@ -73,6 +73,7 @@ public:
     std::string name(std::uint64_t code) const override { return form_->name(code); }
     std::string part(EntryKind kind) const override {
         if (kind == EntryKind::two_electron) return "lines `value i j k l` without zero indices";
+        if (kind == EntryKind::core_energy) return "a line `value 0 0 0 0`";
         return kind == EntryKind::one_electron ? "lines `value i j 0 0`" : "lines `value i 0 0 0`";
     }
 

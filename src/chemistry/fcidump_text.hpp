@@ -16,7 +16,7 @@ class EntrySource;
 std::unique_ptr<EntrySource> fcidump_entries(const io::InputFile& file);
 
 /// Writes FCIDUMP text that is read back to the same bits (17 digits), integrals of
-/// magnitude `cutoff` or above; unrestricted orbitals in blocks (IUHF=1), without their energies.
+/// magnitude `cutoff` or above, and all diagonal one-electron ones; unrestricted orbitals in blocks (IUHF=1), without their energies.
 /// Every rank formats and writes a part of the lines; the bytes are the same on all numbers of
 /// ranks. The file gets its name when it is whole. Collective.
 /// @throws InvalidArgument if the file cannot be written

@@ -74,7 +74,8 @@ public:
         const std::vector<double> values = tensor.read(keys_);
         comm().agree([&] {
             for (std::size_t i = 0; i < values.size(); ++i)
-                if (!(std::abs(values[i]) < cutoff_) && values[i] != 0) append_line(text_, values[i], indices_[i]);
+                if (is_demanded(indices_[i]) || (!(std::abs(values[i]) < cutoff_) && values[i] != 0))
+                    append_line(text_, values[i], indices_[i]);
         });
         write();
         keys_.clear();
@@ -89,6 +90,8 @@ public:
 
 private:
     const Communicator& comm() const { return file_.comm(); }
+    /// Diagonal one-electron integrals are written whatever they are, since a file without one looks truncated.
+    static bool is_demanded(const std::array<std::int64_t, 4>& line) { return line[2] == 0 && line[0] == line[1]; }
     void write() {
         std::int64_t bytes = 0;
         const auto before = io::sum_before(comm(), static_cast<std::int64_t>(text_.size()), &bytes);

@@ -65,6 +65,10 @@ std::int64_t core_orbitals(const Fcidump& data, const std::string& source) {
     for (const SpinReference& spin : reference.spin) {
         std::int64_t core = 0;
         while (core + 1 < spin.occupied && spin.f(core, core) < core_energy_limit) ++core;
+        for (std::int64_t p = core + 1; p < spin.occupied; ++p)
+            if (spin.f(core, core) >= core_energy_limit && spin.f(p, p) < core_energy_limit)
+                throw InvalidArgument(source + ": orbital " + std::to_string(p + 1) + " is of an inner shell, orbital " +
+                                      std::to_string(core + 1) + " before it is not; to freeze inner shells, order the orbitals by energy");
         least = std::min(least, core);
     }
     return least;
@@ -82,6 +86,7 @@ Fcidump without_frozen(const Fcidump& data, const FrozenOrbitals& frozen) {
     result.header.orbitals = end - core;
     result.header.electrons -= 2 * core;
     result.header.orbital_symmetries = part(data.header.orbital_symmetries, core, end);
+    result.header.file_orbitals = part(data.header.file_orbitals, core, end);
     result.core_energy = data.core_energy;
     result.round_off_repeats = data.round_off_repeats;
     std::array<Tensor<double>, 2> h;

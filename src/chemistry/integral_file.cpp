@@ -46,9 +46,11 @@ double IntegralFile::reading_seconds(std::int64_t ranks) const {
     return static_cast<double>(size()) / (hdf5_ ? hdf5_bytes_per_second : text_bytes_per_second) / static_cast<double>(ranks);
 }
 
-Fcidump IntegralFile::read() { return read_entries(world_, file_, *source_); }
+Fcidump IntegralFile::read(const IntegralOptions& options) { return read_entries(world_, file_, *source_, options); }
 
-Fcidump read_integrals(const World& world, const std::string& path) { return IntegralFile(world, path).read(); }
+Fcidump read_integrals(const World& world, const std::string& path, const IntegralOptions& options) {
+    return IntegralFile(world, path).read(options);
+}
 
 bool is_integral_name(const std::string& path) { return path.ends_with(".fcidump") || is_trexio_name(path); }
 

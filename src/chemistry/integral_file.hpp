@@ -28,7 +28,7 @@ public:
     double reading_seconds(std::int64_t ranks) const;
     /// Reads the file straight into distributed tensors: every rank reads its own part, in pieces of bounded size. Collective.
     /// @throws InvalidArgument with file, place and cure, for anything that is not a complete and consistent file
-    Fcidump read();
+    Fcidump read(const IntegralOptions& options = {});
 
 private:
     World world_;

@@ -2,6 +2,7 @@
 #include "arges/error.hpp"
 #include "base/options.hpp"
 #include "cli/measure_machine.hpp"
+#include "cli/outputs.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/table.hpp"
 #include "comm/mpi_session.hpp"
@@ -23,6 +24,7 @@ struct CalibrateCommand {
     std::string output;
     std::int64_t ranks_per_node = 0;
     bool json = false;
+    Outputs outputs{};
 };
 
 void print_json(std::ostream& out, const MachineMeasurement& measured, const std::string& file) {
@@ -89,8 +91,9 @@ void print_table(std::ostream& out, const MachineMeasurement& measured, const st
     out << "stored in " << file << std::endl;
 }
 
-void run(const CalibrateCommand& command, const Console& console) {
+void run(CalibrateCommand& command, const Console& console) {
     const auto comm = all_processes();
+    command.outputs.refuse_present(comm, {command.output});
     const auto file = command.output.empty() ? machine_file_option() : command.output;
     comm.agree([&] {
         if (file.empty()) throw InvalidArgument("there is no home folder to store the constants in; name a file with --output");
@@ -106,7 +109,8 @@ void run(const CalibrateCommand& command, const Console& console) {
 
 Action declare_calibrate(CLI::App& app) {
     const auto command = std::make_shared<CalibrateCommand>();
-    app.add_option("--output", command->output, "file to write; else the one that ARGES_MACHINE names");
+    app.add_option("--output", command->output, "file to write; else the one that ARGES_MACHINE names, which is replaced");
+    command->outputs.declare(app);
     app.add_option("--ranks-per-node", command->ranks_per_node, "ranks that follow each other on a node; else as detected")
         ->check(CLI::Range(std::int64_t{1}, std::int64_t{std::numeric_limits<std::int32_t>::max()}));
     app.add_flag("--json", command->json, "print one JSON object instead of a table");

@@ -1,9 +1,11 @@
 // arges cc FILE: correlation energies of a molecule.
 #include "arges/chemistry/cc_driver.hpp"
 #include "cli/interruption.hpp"
+#include "cli/outputs.hpp"
 #include "cli/step_line.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
+#include "interface/world_state.hpp"
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -49,6 +51,8 @@ struct CcCommand {
     bool restart = false;
     std::string frozen_core = "0";
     std::int64_t frozen_virtuals = 0;
+    std::optional<double> core_energy{};
+    Outputs outputs{};
     WorldOptions world{};
 
     chemistry::CcOptions options() const {
@@ -56,7 +60,8 @@ struct CcCommand {
                 {max_iterations, tolerance, diis_vectors},
                 {checkpoint, checkpoint_interval, restart},
                 {parse_frozen_core(frozen_core).value_or(0), frozen_virtuals},
-                !parse_frozen_core(frozen_core)};
+                !parse_frozen_core(frozen_core),
+                {core_energy}};
     }
 };
 
@@ -148,7 +153,7 @@ void print_json(std::ostream& out, const CcResult& result, bool planned) {
     out << object.dump(2) << std::endl;
 }
 
-void run(const CcCommand& command, const Console& console) {
+void run(CcCommand& command, const Console& console) {
     const World world = command.world.make_world();
     if (command.dry) {
         const CcResult result = chemistry::plan_coupled_cluster(world, command.file, command.options(), command.dry_ranks);
@@ -156,6 +161,9 @@ void run(const CcCommand& command, const Console& console) {
         print_plan(console.out, command, result, world);
         return print_estimate(console.out, result);
     }
+    const auto& comm = world.state()->communicator();
+    command.restart ? command.outputs.claim_continued(comm, command.checkpoint)
+                    : command.outputs.claim(comm, command.checkpoint, {command.file});
     if (command.restart && world.rank() == 0 && !std::filesystem::exists(command.checkpoint))
         console.err << fmt::format("arges: {} is not there yet; the calculation starts afresh\n", command.checkpoint);
     chemistry::CcProgress progress;
@@ -202,6 +210,9 @@ Action declare_cc(CLI::App& app) {
     app.add_option("--frozen-virtuals", command->frozen_virtuals, "number of virtual orbitals to leave out, the last ones")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
+    app.add_option(
+        "--core-energy", command->core_energy,
+        "core energy of a file without one, in hartree, as of a model without nuclei: 0; else such a file is refused as truncated");
     CLI::Option* const checkpoint =
         app.add_option("--checkpoint", command->checkpoint, "write amplitudes to this HDF5 file while iterating and at the end");
     app.add_option("--checkpoint-every", command->checkpoint_interval, "iterations between two checkpoints")
@@ -209,6 +220,7 @@ Action declare_cc(CLI::App& app) {
         ->capture_default_str()
         ->needs(checkpoint);
     app.add_flag("--restart", command->restart, "start from the amplitudes in the checkpoint, if it is there yet")->needs(checkpoint);
+    command->outputs.declare(app);
     CLI::Option* const dry = app.add_flag("--dry", command->dry, "print sizes and estimates of memory and time, and compute nothing");
     app.add_option("--ranks", command->dry_ranks, "with --dry: plan for so many ranks instead of those that were started")
         ->check(CLI::PositiveNumber)

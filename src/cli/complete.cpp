@@ -139,7 +139,7 @@ template <class T>
 void read_and_complete(CompleteCommand& command, const Console& console, const World& world) {
     const auto& comm = world.state()->communicator();
     auto& options = command.completion;
-    const auto& output = command.output;
+    auto& output = command.output;
     output.make_folder(comm);
     MemoryForecast forecast(world);
     StepLine steps(world);
@@ -155,8 +155,9 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
     const CompletionInput input{watch.lap(), read.file.report, reading_warnings(read.file)};
     steps.show("");
     if (!command.json)
-        console.out << fmt::format("{}: {}, {} elements; those that are not stored are unknown\n", command.file,
-                                   lengths_text(input.report.lengths), with_commas(read.file.tensor.nonzeros()))
+        console.out << fmt::format("{}: {}, {} elements{}; those that are not stored are unknown\n", command.file,
+                                   lengths_text(input.report.lengths), with_commas(read.file.tensor.nonzeros()),
+                                   command.input.duplicates_text(input.report))
                     << std::flush;
     print_warnings(console.err, input.warnings);
     const auto start = output.start<T>(world);
@@ -238,7 +239,7 @@ Action declare_complete(CLI::App& app) {
     declare_grid(app, options.grid, options.policy, options.rows);
     command->output.declare(app);
     app.add_flag("--json", command->json, "print one JSON object instead of a table");
-    command->input.declare(app);
+    command->input.declare(app, "refuse");  // what is added up is no observation
     command->world.declare(app);
     return [command](const Console& console) { run(*command, console); };
 }

@@ -5,9 +5,11 @@
 #include "chemistry/integral_file.hpp"
 #include "cli/convert_hypergraph.hpp"
 #include "cli/convert_integrals.hpp"
+#include "cli/outputs.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
 #include "cli/world_options.hpp"
+#include "interface/sparse_state.hpp"
 #include "interface/world_state.hpp"
 
 #include <fmt/core.h>
@@ -15,6 +17,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <system_error>
@@ -32,8 +35,13 @@ struct ConvertCommand {
     bool compact = false;
     bool json = false;
     SparseFileOptions input_options{};
+    Outputs outputs{};
+    std::optional<double> core_energy{};
     WorldOptions world{};
 
+    /// Of the maps.
+    std::string folder() const { return maps.empty() ? std::filesystem::path(output).parent_path().string() : maps; }
+    std::string map(std::size_t mode) const { return (std::filesystem::path(folder()) / fmt::format("mode_{}.map", mode)).string(); }
     IndexBase written_base() const { return output_base == "zero" ? IndexBase::zero : IndexBase::one; }
 };
 
@@ -51,10 +59,8 @@ struct Conversion {
 
 template <class T>
 void write_maps(const ConvertCommand& command, const CompactTensor<T>& compact, Conversion& done) {
-    namespace fs = std::filesystem;
-    const auto folder = command.maps.empty() ? fs::path(command.output).parent_path() : fs::path(command.maps);
     for (std::size_t m = 0; m < compact.maps.size(); ++m) {
-        done.maps.push_back((folder / fmt::format("mode_{}.map", m + 1)).string());
+        done.maps.push_back(command.map(m + 1));
         write_map(compact.tensor.world(), compact.maps[m], done.maps.back(), command.written_base());
     }
 }
@@ -114,18 +120,30 @@ void print_json(std::ostream& out, const ConvertCommand& command, const Conversi
     out << object.dump(2) << std::endl;
 }
 
-void run(const ConvertCommand& command, const Console& console) {
+/// Takes the places of all files before the work.
+void claim_outputs(ConvertCommand& command, const Communicator& comm) {
+    command.outputs.claim(comm, command.output, {command.input});
+    if (!command.compact) return;
+    Outputs::make_folder(comm, command.maps, "--maps");
+    std::vector<std::string> maps;
+    for (std::size_t mode = 1; mode <= static_cast<std::size_t>(max_sparse_order); ++mode) maps.push_back(command.map(mode));
+    command.outputs.refuse_present(comm, maps);
+}
+
+void run(ConvertCommand& command, const Console& console) {
     const World world = command.world.make_world();
-    const auto done =
-        command.input_options.is_single(world, command.input) ? convert<float>(command, world) : convert<double>(command, world);
+    const bool is_single = command.input_options.is_single(world, command.input);
+    claim_outputs(command, world.state()->communicator());
+    const auto done = is_single ? convert<float>(command, world) : convert<double>(command, world);
     command.json ? print_json(console.out, command, done) : print_tables(console.out, command, done);
 }
 
-void run_hypergraph(const ConvertCommand& command, const CLI::App& app, const Console& console) {
+void run_hypergraph(ConvertCommand& command, const CLI::App& app, const Console& console) {
     refuse_options(app, {"--output-base", "--compact", "--maps", "--type"},
                    command.output + " is a file of a hypergraph by its name, and this is for tensors");
     const World world = command.world.make_world();
     command.input_options.is_single(world, command.input);
+    claim_outputs(command, world.state()->communicator());
     convert_to_hypergraph(world, {command.input, command.output, command.model, command.input_options.read_options()}, command.json,
                           console.out);
 }
@@ -139,10 +157,12 @@ void check_output_name(const std::string& path) {
     }
 }
 
-/// The options that integrals have no use for.
-void refuse_sparse_options(const CLI::App& app, const std::string& output) {
+void run_integrals(ConvertCommand& command, const CLI::App& app, const Console& console) {
     refuse_options(app, {"--output-base", "--compact", "--maps", "--model", "--base", "--lengths", "--duplicates", "--type"},
-                   output + " is a file of integrals by its name, and this is for sparse tensors");
+                   command.output + " is a file of integrals by its name, and this is for sparse tensors");
+    const World world = command.world.make_world();
+    claim_outputs(command, world.state()->communicator());
+    convert_integrals(world, {command.input, command.output, {command.core_energy}}, command.json, console.out);
 }
 
 }  // namespace
@@ -162,23 +182,22 @@ Action declare_convert(CLI::App& app) {
         ->capture_default_str();
     auto* const compact =
         app.add_flag("--compact", command->compact, "remove empty slices, and write the indices that were kept to mode_N.map");
-    app.add_option("--maps", command->maps, "folder for the maps; without it that of OUT")->needs(compact);
+    app.add_option("--maps", command->maps, "folder for the maps, made if it is missing; without it that of OUT")->needs(compact);
     app.add_option(
            "--model", command->model,
            "hypergraph: fine (a vertex for each nonzero), coarse (for each nonempty slice) or coarse-opt (weights for cpd --algorithm opt)")
         ->check(CLI::IsMember({"fine", "coarse", "coarse-opt"}))
         ->capture_default_str();
+    app.add_option("--core-energy", command->core_energy, "integrals: core energy of a file without one, as of a model without nuclei: 0");
+    command->outputs.declare(app);
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input_options.declare(app);
     command->world.declare(app);
     return [command, &app](const Console& console) {
         if (is_hypergraph_name(command->output)) return run_hypergraph(*command, app, console);
-        if (!chemistry::is_integral_name(command->output)) {
-            refuse_options(app, {"--model"}, command->output + " is a file of a tensor by its name, and this is for hypergraphs (.hgr)");
-            return run(*command, console);
-        }
-        refuse_sparse_options(app, command->output);
-        convert_integrals(command->world.make_world(), command->input, command->output, command->json, console.out);
+        if (chemistry::is_integral_name(command->output)) return run_integrals(*command, app, console);
+        refuse_options(app, {"--model"}, command->output + " is a file of a tensor by its name, and this is for hypergraphs (.hgr)");
+        run(*command, console);
     };
 }
 

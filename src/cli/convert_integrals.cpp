@@ -65,10 +65,11 @@ void print_json(std::ostream& out, const Conversion& done) {
 
 }  // namespace
 
-void convert_integrals(const World& world, const std::string& input, const std::string& output, bool json, std::ostream& out) {
+void convert_integrals(const World& world, const IntegralConversion& conversion, bool json, std::ostream& out) {
     Stopwatch watch;
+    const auto& [input, output, options] = conversion;
     chemistry::IntegralFile file(world, input);
-    const auto data = file.read();
+    const auto data = file.read(options);
     Conversion done{
         .input = input, .output = output, .form = file.form(), .header = data.header, .round_off_repeats = data.round_off_repeats};
     done.bytes_read = file.size();

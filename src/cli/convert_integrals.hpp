@@ -1,6 +1,7 @@
 /// arges convert between files of integrals.
 #pragma once
 
+#include "arges/chemistry/fcidump.hpp"
 #include "arges/world.hpp"
 
 #include <ostream>
@@ -8,8 +9,14 @@
 
 namespace arges::cli {
 
-/// Reads integrals of either form, writes them in the one that the name of `output` tells, and prints what was done: a table, or one
+/// What to write, and how to read.
+struct IntegralConversion {
+    std::string input, output;
+    chemistry::IntegralOptions options{};
+};
+
+/// Reads integrals of either form, writes them in the one that the name of the output tells, and prints what was done: a table, or one
 /// JSON object. Collective. @throws InvalidArgument as chemistry::IntegralFile and chemistry::write_integrals()
-void convert_integrals(const World& world, const std::string& input, const std::string& output, bool json, std::ostream& out);
+void convert_integrals(const World& world, const IntegralConversion& conversion, bool json, std::ostream& out);
 
 }  // namespace arges::cli

@@ -72,7 +72,7 @@ void print_iteration(std::ostream& out, const CpIteration& now) {
 void print_tensor(std::ostream& out, const CpdCommand& command, const Preparation& before) {
     out << fmt::format("{}: {}, {} {}", command.file, lengths_text(before.report.lengths), with_commas(before.nonzeros),
                        before.is_dense ? "elements" : "nonzeros");
-    if (before.report.duplicates > 0) out << fmt::format(" ({} duplicates merged)", with_commas(before.report.duplicates));
+    out << command.input.duplicates_text(before.report);
     out << fmt::format(", read in {:.3f} s; rank {}, seed {}\n", before.read_seconds, command.cp.rank, command.cp.seed);
     if (!before.is_dense) out << "elements that are not stored count as zeros\n";
     out << std::flush;

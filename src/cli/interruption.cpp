@@ -22,12 +22,21 @@ std::atomic<int> shown = 0;
 std::atomic<bool> is_speaker = false, notes_first = false;
 std::atomic<int> noted = 0;
 
+/// A path that a signal handler may read at any time.
+struct Removed {
+    std::array<char, 4096> path;
+    std::atomic<bool> is_valid;
+};
+std::array<Removed, 4> removed;
+
 extern "C" void end_by_signal(int signal) {
     if (notes_first && noted == 0) {
         noted = signal;
         return;
     }
     const auto& line = lines[static_cast<std::size_t>(shown.load())];
+    for (const auto& file : removed)
+        if (file.is_valid) unlink(file.path.data());
     if (is_speaker && write(STDERR_FILENO, line.text.data(), line.length) < 0) _exit(1);
     _exit(128 + signal);
 }
@@ -48,6 +57,18 @@ void watch_interruptions(bool speaks) {
 void note_first_signal() { notes_first = true; }
 
 int noted_signal() { return noted; }
+
+void remove_when_interrupted(const std::string& path) {
+    const auto free = std::find_if(removed.begin(), removed.end(), [](const Removed& file) { return !file.is_valid; });
+    if (free == removed.end() || path.size() >= free->path.size()) return;  // the next writer removes it
+    std::copy_n(path.c_str(), path.size() + 1, free->path.begin());
+    free->is_valid = true;
+}
+
+void keep_when_interrupted(const std::string& path) {
+    for (auto& file : removed)
+        if (file.is_valid && path == file.path.data()) file.is_valid = false;
+}
 
 void set_interruption_note(const std::string& note) {
     const int next = 1 - shown.load();

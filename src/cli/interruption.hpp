@@ -23,6 +23,12 @@ struct Interrupted {
     std::string left;  ///< as for set_interruption_note()
 };
 
+/// A file that a signal which ends the process removes: one that only says that a place is taken. Local.
+void remove_when_interrupted(const std::string& path);
+
+/// It is no longer removed. Local.
+void keep_when_interrupted(const std::string& path);
+
 /// What the line says is left: "molecule.h5 has the amplitudes of iteration 5". At first: no file was changed. Local.
 void set_interruption_note(const std::string& note);
 

@@ -1,18 +1,18 @@
 #include "cli/model_output.hpp"
 
-#include "arges/error.hpp"
 #include "base/text.hpp"
 #include "cli/interruption.hpp"
 #include "cli/world_options.hpp"
+#include "io/model/kruskal_description.hpp"
 #include "io/model/matrix_files_kruskal.hpp"
 #include "partition/layers.hpp"
 #include "partition/rows.hpp"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace arges::cli {
 
@@ -25,18 +25,19 @@ void ModelOutput::declare(CLI::App& app) {
     app.add_option("--save-every", save_every_, "save the factors after so many iterations, too")
         ->check(CLI::Range(1, 1000000))
         ->needs(output);
+    outputs_.declare(app);
     app.add_option("--start", start_, "directory with factors to start from");
 }
 
-void ModelOutput::make_folder(const Communicator& comm) const {
-    comm.agree([&] {
-        if (comm.rank() != 0 || folder_.empty()) return;
-        std::error_code error;
-        std::filesystem::create_directories(folder_, error);
-        if (!error && access(folder_.c_str(), W_OK) != 0) error = std::error_code(errno, std::generic_category());
-        if (error)
-            throw InvalidArgument("--output: " + folder_ + " cannot be written to (" + error.message() + "); name a folder that can");
-    });
+void ModelOutput::make_folder(const Communicator& comm) {
+    if (folder_.empty()) return;
+    Outputs::make_folder(comm, folder_, "--output");
+    const auto in_folder = [&](const std::string& name) { return (std::filesystem::path(folder_) / name).string(); };
+    std::vector<std::string> files;
+    for (const auto form : {io::MatrixForm::npy, io::MatrixForm::text})
+        for (int mode : {0, 1}) files.push_back(in_folder(io::kruskal_file_name(mode, form)));
+    outputs_.refuse_present(comm, files);
+    outputs_.claim(comm, in_folder("description.json"));
 }
 
 std::int64_t ModelOutput::saving_bytes(std::int64_t model_bytes, int rank) const {

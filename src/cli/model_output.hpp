@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arges/cpd.hpp"
+#include "cli/outputs.hpp"
 #include "comm/communicator.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,7 +15,7 @@
 
 namespace arges::cli {
 
-/// --output, --output-form, --save-every and --start.
+/// --output, --output-form, --overwrite, --save-every and --start.
 class ModelOutput {
 public:
     /// Adds the options; the object must live as long as the parsed values are needed.
@@ -26,8 +27,9 @@ public:
     bool is_due(int iteration) const { return save_every_ > 0 && iteration % save_every_ == 0; }
     /// Factors are saved while the iterations go on.
     bool is_saved_on_the_way() const { return save_every_ > 0; }
-    /// Makes the folder before the work, so that results have a place. Collective. @throws InvalidArgument
-    void make_folder(const Communicator& comm) const;
+    /// Makes the folder before the work, so that results have a place. Collective. @throws InvalidArgument where it has another model
+    /// already, which is not to be replaced, or another run writes there
+    void make_folder(const Communicator& comm);
     /// Bytes that saving takes of a model of so many bytes.
     std::int64_t saving_bytes(std::int64_t model_bytes, int rank) const;
     /// Saves a model, and notes for interruptions that it is there. Collective.
@@ -47,6 +49,7 @@ public:
 private:
     std::string folder_, form_ = "npy", start_;
     int save_every_ = 0;
+    Outputs outputs_{};
 };
 
 /// --grid, --policy and --rows.

@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "cli/interruption.hpp"
+#include "cli/spelling.hpp"
 #include "cli/subcommand.hpp"
 
 #include <ostream>
@@ -47,6 +48,8 @@ int run_program(int argc, const char* const* argv, const Console& console) {
         return fail(console, "a subcommand is required (see arges --help)", exit_usage);
     } catch (const CLI::Success& request) {  // --help, --version
         return app.exit(request, console.out, console.err);
+    } catch (const CLI::ExtrasError& error) {
+        return fail(console, error.what() + spelling_hint(app) + " (see arges --help)", exit_usage);
     } catch (const CLI::ParseError& error) {
         return fail(console, std::string(error.what()) + " (see arges --help)", exit_usage);
     } catch (const Interrupted& end) {

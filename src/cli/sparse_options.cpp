@@ -11,18 +11,20 @@
 #include <nlohmann/json.hpp>
 
 #include <charconv>
+#include <map>
 
 namespace arges::cli {
 
-void SparseFileOptions::declare(CLI::App& app) {
+void SparseFileOptions::declare(CLI::App& app, const char* duplicates) {
     app_ = &app;
+    duplicates_ = duplicates;
     app.add_option("--base", base_, "what text files call the first index: one, zero, or detect (zero if an index 0 occurs)")
         ->check(CLI::IsMember({"detect", "zero", "one"}))
         ->capture_default_str();
     app.add_option("--lengths", lengths_, "lengths that the tensor must have, e.g. 400x500x60; text may use smaller indices only")
         ->check(accepted_by([](const std::string& text) { parse_lengths(text); }, "LENGTHS"));
-    app.add_option("--duplicates", duplicates_, "several values for one element: sum, refuse, or take the first")
-        ->check(CLI::IsMember({"sum", "refuse", "first"}))
+    app.add_option("--duplicates", duplicates_, "several values for one element: refuse, sum, mean, or take the first or the last")
+        ->check(CLI::IsMember({"refuse", "sum", "mean", "first", "last"}))
         ->capture_default_str();
     app.add_option("--type", type_, "of the values: double or float; if not given, float for files of float32, else double")
         ->check(CLI::IsMember({"double", "float"}));
@@ -32,8 +34,17 @@ SparseReadOptions SparseFileOptions::read_options() const {
     SparseReadOptions options;
     if (base_ != "detect") options.base = base_ == "zero" ? IndexBase::zero : IndexBase::one;
     if (!lengths_.empty()) options.lengths = parse_lengths(lengths_);
-    if (duplicates_ != "sum") options.duplicates = duplicates_ == "refuse" ? Duplicates::refuse : Duplicates::keep_first;
+    static const std::map<std::string, Duplicates> policies{{"refuse", Duplicates::refuse},
+                                                            {"sum", Duplicates::sum},
+                                                            {"mean", Duplicates::mean},
+                                                            {"first", Duplicates::keep_first},
+                                                            {"last", Duplicates::keep_last}};
+    options.duplicates = policies.at(duplicates_);
     return options;
+}
+
+std::string SparseFileOptions::duplicates_text(const ReadReport& report) const {
+    return report.duplicates > 0 ? " (" + with_commas(report.duplicates) + " duplicates merged: " + duplicates_ + ")" : "";
 }
 
 bool SparseFileOptions::is_single(const World& world, const std::string& file) const {

@@ -16,7 +16,10 @@ namespace arges::cli {
 class SparseFileOptions {
 public:
     /// Adds the options; the object must live as long as the parsed values are needed.
-    void declare(CLI::App& app);
+    /// @param duplicates  what is done with several values for one element where the option is not given
+    void declare(CLI::App& app, const char* duplicates = "sum");
+    /// What was done with duplicates: " (3 duplicates merged: mean)"; empty where there were none.
+    std::string duplicates_text(const ReadReport& report) const;
     /// What to ask of read_sparse().
     SparseReadOptions read_options() const;
     /// Refuses what a sparse file of this kind has no use for. True if values are to be float: because they are so in the file, or are

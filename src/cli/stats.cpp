@@ -135,13 +135,14 @@ private:
     std::vector<Row> rows_;
 };
 
-std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t nonzeros) {
+/// @param base  what the file calls the first slice
+std::string modes_text(const std::vector<ModeStatistics>& modes, std::int64_t nonzeros, int base) {
     std::vector<std::vector<std::string>> cells{{"mode", "length", "empty slices", "mean", "heaviest slice", "nonzeros", "share", "Gini"}};
     for (std::size_t m = 0; m < modes.size(); ++m) {
         const auto& mode = modes[m];
         const auto mean = mode.nonempty > 0 ? static_cast<double>(nonzeros) / static_cast<double>(mode.nonempty) : 0;
         cells.push_back({std::to_string(m + 1), with_commas(mode.length), with_commas(mode.length - mode.nonempty),
-                         fmt::format("{:.1f}", mean), with_commas(mode.heaviest + 1), with_commas(mode.heaviest_count),
+                         fmt::format("{:.1f}", mean), with_commas(mode.heaviest + base), with_commas(mode.heaviest_count),
                          percent(nonzeros > 0 ? static_cast<double>(mode.heaviest_count) / static_cast<double>(nonzeros) : 0),
                          fmt::format("{:.3f}", mode.gini)});
     }
@@ -168,12 +169,12 @@ std::string rows_text(const std::vector<Row>& rows) {
     return table(cells, left);
 }
 
-Json modes_json(const std::vector<ModeStatistics>& modes) {
+Json modes_json(const std::vector<ModeStatistics>& modes, int base) {
     auto list = Json::array();
     for (const auto& mode : modes)
         list.push_back({{"length", mode.length},
                         {"nonempty", mode.nonempty},
-                        {"heaviest_slice", mode.heaviest + 1},
+                        {"heaviest_slice", mode.heaviest + base},
                         {"heaviest_nonzeros", mode.heaviest_count},
                         {"gini", mode.gini}});
     return list;
@@ -228,7 +229,7 @@ std::string report(const StatsCommand& command, const MachineModel& machine, con
         object["duplicates"] = read.duplicates;
         object["elements_not_stored"] = "zeros";
         object["warnings"] = warnings;
-        object["modes"] = modes_json(modes);
+        object["modes"] = modes_json(modes, read.index_base);
         object["ranks"] = Json::array();
         for (auto ranks : command.parts) {
             Json entry{{"ranks", ranks}, {"distributions", Json::array()}};
@@ -239,8 +240,8 @@ std::string report(const StatsCommand& command, const MachineModel& machine, con
     }
     auto text = fmt::format("{}: {}, {} nonzeros, density {}, indices from {}", command.file, read.form, with_commas(slices.nonzeros),
                             scientific(density), read.index_base);
-    if (read.duplicates > 0) text += fmt::format(", {} duplicates merged", with_commas(read.duplicates));
-    text += "\nelements that are not stored count as zeros\n\n" + modes_text(modes, slices.nonzeros);
+    text += command.input.duplicates_text(read);
+    text += "\nelements that are not stored count as zeros\n\n" + modes_text(modes, slices.nonzeros, read.index_base);
     for (auto ranks : command.parts)
         text += fmt::format("\n{} ranks, rows to {}, seconds for rank {}\n", with_commas(ranks), command.rows, command.rank) +
                 rows_text(distributions.rows(ranks));

@@ -9,6 +9,7 @@
 #include "cli/forecast.hpp"
 #include "cli/interruption.hpp"
 #include "cli/iteration_report.hpp"
+#include "cli/outputs.hpp"
 #include "cli/reading_warnings.hpp"
 #include "cli/sparse_options.hpp"
 #include "cli/subcommand.hpp"
@@ -48,6 +49,7 @@ struct TuckerCommand {
     std::string ranks, order, method = "auto", kernel = "auto", output, start;
     bool json = false;
     const CLI::App* app = nullptr;
+    Outputs outputs{};
     WorldOptions world{};
 };
 
@@ -269,8 +271,8 @@ void read_and_decompose(TuckerCommand& command, const Console& console, const Wo
     forecasts.reading_bytes = input.reading_bytes;
     auto warnings = reading_warnings(input.file);
     auto& tensor = input.file.tensor;
-    const auto kind =
-        lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros (elements that are not stored count as zeros)";
+    const auto kind = lengths_text(tensor.lengths()) + ", " + with_commas(tensor.nonzeros()) + " nonzeros" +
+                      command.input.duplicates_text(input.file.report) + " (elements that are not stored count as zeros)";
     decompose<T>(command, console, world, std::move(tensor), {watch.lap(), 0, 0, 0, 0, kind, std::move(warnings)}, forecasts,
                  [](const TuckerResult<T>& result) { return result.estimated_error; });
 }
@@ -306,6 +308,7 @@ void run(TuckerCommand& command, const Console& console) {
         refuse_options(*command.app, {"--iterations", "--fit-tolerance", "--start"},
                        "this is for --method hooi, the others make no iterations");
     const bool is_single = is_dense ? command.input.is_single_dense(world, command.file) : command.input.is_single(world, command.file);
+    command.outputs.claim(world.state()->communicator(), command.output, {command.file, command.start});
     is_single ? read_and_decompose<float>(command, console, world, is_dense)
               : read_and_decompose<double>(command, console, world, is_dense);
 }
@@ -336,6 +339,7 @@ Action declare_tucker(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--seed", tucker.seed, "sparse: of the start")->capture_default_str();
     app.add_option("--output", command->output, "file for core and factors (HDF5)");
+    command->outputs.declare(app);
     app.add_option("--start", command->start, "hooi: file with factors to start from");
     app.add_flag("--json", command->json, "print one JSON object instead of tables");
     command->input.declare(app);

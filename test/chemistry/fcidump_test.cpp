@@ -21,6 +21,9 @@ const std::string header = "&FCI NORB=2,NELEC=2,MS2=0,\n ORBSYM=1,1,\n ISYM=1,\n
 const std::string integrals = "0.7 1 1 1 1\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 2 2 2 2\n-1.2 1 1 0 0\n-0.4 2 2 0 0\n";
 const std::string core = "0.9 0 0 0 0\n";
 
+/// The same with the numbers of the orbitals exchanged.
+const std::string swapped = "0.7 2 2 2 2\n0.2 2 1 2 1\n0.6 2 2 1 1\n0.5 1 1 1 1\n-1.2 2 2 0 0\n-0.4 1 1 0 0\n0.9 0 0 0 0\n";
+
 struct GoodFile {
     const char* name;
     std::string text;
@@ -60,6 +63,12 @@ const std::vector<GoodFile> good_files{
     {"explicit zeros", header + integrals + core + "0 2 1 1 1\n0.0 2 1 0 0\n"},
     {"windows ends of line", "&FCI NORB=2,NELEC=2,\r\n&END\r\n0.7 1 1 1 1\r\n0.2 2 1 2 1\r\n0.6 2 2 1 1\r\n" +
                                  std::string("0.5 2 2 2 2\r\n-1.2 1 1 0 0\r\n-0.4 2 2 0 0\r\n0.9 0 0 0 0\r\n")},
+    {"text behind the end of the header", "&FCI NORB=2,NELEC=2 / i a j b\n" + integrals + core},
+    {"more text behind it", "&FCI NORB=2,NELEC=2 &END  ! made on a Monday\n" + integrals + core},
+    {"occupied orbitals that come first", "&FCI NORB=2,NELEC=2,ORBSYM=1,2,OCC=1,0,CLOSED=1,0,\n/\n" + integrals + core},
+    {"occupied orbitals in a second representation", "&FCI NORB=2,NELEC=2,ORBSYM=1,2,\n OCC=  0,  1,  0,  0,  0,  0,  0,  0,\n"
+                                                     " CLOSED=  0,  1,  0,  0,  0,  0,  0,  0,\n /\n" +
+                                                         swapped},
     {"energies in any place", header + "-0.5 1 0 0 0\n" + integrals + "0.3 2 0 0 0\n" + core},
 };
 
@@ -151,6 +160,7 @@ const std::vector<BadFile> bad_files{
     {"complex", header + "(0.7,0.0) 1 1 1 1\n" + integrals + core, {"line 5", "complex"}},
     {"too few fields", header + "0.7 1 1 1\n" + integrals + core, {"line 5", "found 4 fields"}},
     {"too many fields", header + integrals + "0.7 1 1 1 1 1\n" + core, {"line 11", "found 6 fields"}},
+    {"two numbers", header + integrals + "0.7 0.0E+00 1 1 1 1\n" + core, {"line 11", "look like a complex integral"}},
     {"truncated last line", header + integrals + "0.9 0 0", {"line 11", "found 3 fields", "truncated"}},
     {"truncated value", header + integrals + "0.", {"line 11", "found 1 field", "truncated"}},
     {"meaningless zeros", header + integrals + "0.1 1 0 1 0\n" + core, {"line 11", "no meaning"}},
@@ -160,6 +170,17 @@ const std::vector<BadFile> bad_files{
     {"contradictory energy", header + integrals + "0.8 1 0 0 0\n0.9 1 0 0 0\n", {"line 12", "orbital 1", "line 11"}},
     {"no two-electron integrals", header + "-1.2 1 1 0 0\n" + core, {"no two-electron integrals"}},
     {"no one-electron integrals", header + "0.7 1 1 1 1\n", {"no one-electron integrals"}},
+    {"no core energy", header + integrals, {"the core energy is missing", "a line `value 0 0 0 0`", "truncated", "--core-energy 0"}},
+    {"no last diagonal", header + "0.7 1 1 1 1\n-1.2 1 1 0 0\n" + core, {"there is no h(2 2) (", "truncated", "as 0.0"}},
+    {"no diagonal and no core energy", header + "0.7 1 1 1 1\n-1.2 2 1 0 0\n", {"there is no h(1 1) and no other one of 2"}},
+    {"no beta diagonal",
+     "&FCI NORB=4,NELEC=2,UHF=.TRUE. &END\n0.7 1 1 1 1\n0.7 2 2 2 2\n0.7 1 1 2 2\n-1.2 1 1 0 0\n-1 3 3 0 0\n-1.2 2 2 0 0\n" + core,
+     {"there is no h(4 4)"}},
+    {"no determinant", "&FCI NORB=2,NELEC=2,OCC=2,\nCLOSED=0 /\n" + integrals + core, {"line 1", "do not make one determinant"}},
+    {"an unknown representation", "&FCI NORB=2,NELEC=2,ORBSYM=1,0,\nOCC=1 /\n" + integrals + core, {"line 2", "ORBSYM has 0"}},
+    {"a contradiction in another order",
+     "&FCI NORB=2,NELEC=2,ORBSYM=1,2,OCC=0,1 /\n" + swapped + "0.51 1 1 1 1\n",
+     {"line 9", "(1 1|1 1) = 0.51", "line 5"}},
     {"some orbital energies", header + integrals + "0.8 1 0 0 0\n", {"energies for 1 of 2 orbitals"}},
 };
 
@@ -183,6 +204,38 @@ TEST(Fcidump, answers_bad_files_with_one_clear_error_on_every_rank) {
         for (const char* part : file.message) EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
         EXPECT_TRUE(same_on_all_ranks(world, message)) << message;
     }
+}
+
+TEST(Fcidump, a_file_that_is_cut_anywhere_is_refused) {
+    const World world;
+    const std::string blocks = "&FCI NORB=1,NELEC=1,MS2=1,IUHF=1 &END\n0.7 1 1 1 1\n0 0 0 0 0\n0.7 1 1 1 1\n0 0 0 0 0\n0.7 1 1 1 1\n"
+                               "0 0 0 0 0\n-1.2 1 1 0 0\n0 0 0 0 0\n-1.2 1 1 0 0\n0 0 0 0 0\n" +
+                               core;
+    const std::string spins = "&FCI NORB=2,NELEC=1,MS2=1,UHF=T /\n.7 1 1 1 1\n.7 2 2 2 2\n.7 1 1 2 2\n-1 1 1 0 0\n-1 2 2 0 0\n" + core;
+    for (const auto& text : {header + integrals + core, blocks, spins}) {
+        const TemporaryFile whole(world, text.substr(0, text.size() - 1).c_str());
+        EXPECT_EQ(error_of(world, whole.path()), "") << "without its last end of line";
+        for (std::size_t end = 1; end + 1 < text.size(); ++end) {
+            if (world.size() > 4 ? end % 31 != 0 : end % 13 != 0 && text[end - 1] != '\n' && end + 6 < text.size()) continue;
+            const TemporaryFile cut(world, text.substr(0, end).c_str());
+            EXPECT_TRUE(error_of(world, cut.path()).starts_with(cut.path())) << text.substr(0, end);
+        }
+    }
+}
+
+TEST(Fcidump, a_model_may_have_no_core_energy_and_no_diagonal) {
+    const World world;
+    const std::string chain = "&FCI NORB=2,NELEC=2 &END\n4.0 1 1 1 1\n4.0 2 2 2 2\n-1.0 2 1 0 0\n";
+    const TemporaryFile without(world, (header + integrals).c_str()), sites(world, (chain + "0.0 0 0 0 0\n").c_str()),
+        neither(world, chain.c_str()), with(world, (header + integrals + core).c_str());
+    EXPECT_EQ(read_integrals(world, without.path(), {0.25}).core_energy, 0.25);
+    EXPECT_EQ(read_integrals(world, with.path(), {0.9}).core_energy, 0.9);
+    EXPECT_THROW(read_integrals(world, with.path(), {0.8}), InvalidArgument);
+    EXPECT_EQ(read_integrals(world, sites.path()).one_electron.gather(), (std::vector<double>{0, -1, -1, 0}));
+    EXPECT_THROW(read_integrals(world, neither.path(), {0.0}), InvalidArgument);
+    const TemporaryFile again(world, nullptr);
+    write_fcidump(again.path(), read_integrals(world, sites.path()));
+    EXPECT_EQ(read_integrals(world, again.path()).one_electron.gather(), (std::vector<double>{0, -1, -1, 0}));
 }
 
 /// So many copies of a line that every rank needs several rounds to read its share.
@@ -284,7 +337,7 @@ std::string printed(const Fcidump& data, double cutoff) {
         for (std::int64_t p = 0; p < n; ++p)
             for (std::int64_t q = 0; q <= p; ++q) {
                 const double value = h[static_cast<std::size_t>(p + n * q)];
-                if (value != 0 && std::abs(value) >= cutoff) line(value, p + 1, q + 1, 0, 0);
+                if (p == q || (value != 0 && std::abs(value) >= cutoff)) line(value, p + 1, q + 1, 0, 0);
             }
         if (data.beta) line(0, 0, 0, 0, 0);
     };

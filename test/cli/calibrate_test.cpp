@@ -66,7 +66,8 @@ TEST(Calibrate, KnowsHowManyRanksAreOnANode) {
     const Removed removed{file_name("nodes")};
     for (const std::int64_t per_node : {std::int64_t{1}, world.size()}) {
         const auto text = std::to_string(per_node);
-        const auto machine = json_of({"calibrate", "--output", removed.file.c_str(), "--ranks-per-node", text.c_str(), "--json"});
+        const auto machine =
+            json_of({"calibrate", "--output", removed.file.c_str(), "--ranks-per-node", text.c_str(), "--json", "--overwrite"});
         EXPECT_EQ(machine["ranks_per_node"], per_node);
         EXPECT_FALSE(machine.contains("on_node_bytes_per_second"));
         if (world.rank() != 0) continue;

@@ -93,6 +93,24 @@ TEST_F(CompleteProgram, SavesAndGoesOn) {
     EXPECT_TRUE(std::filesystem::exists(first + "/mode_3.npy"));
 }
 
+/// Two observations of one element are no sum.
+TEST_F(CompleteProgram, RefusesRepeatedElementsUnlessToldWhatTheyMean) {
+    const auto twice = folder.write("twice.tns", "1 1 1 1\n1 1 2 4\n2 1 1 2\n2 1 2 8\n1 2 1 3\n2 2 2 5\n1 1 1 3\n");
+    const auto refused = run_program({"complete", twice.c_str(), "--rank", "1"});
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_NE(refused.err.find("line 7: a second value for element (1, 1, 1), which line 1 has"), std::string::npos) << refused.err;
+    EXPECT_NE(refused.err.find("--duplicates sum, mean, first or last"), std::string::npos) << refused.err;
+    for (const char* policy : {"sum", "mean", "first", "last"}) {
+        const auto table = run_program({"complete", twice.c_str(), "--rank", "1", "--duplicates", policy});
+        EXPECT_NE(table.out.find("6 elements (1 duplicates merged: " + std::string(policy) + ")"), std::string::npos)
+            << table.out << table.err;
+    }
+    const auto cpd = run_program({"cpd", twice.c_str(), "--rank", "1", "--iterations", "1"});
+    EXPECT_NE(cpd.out.find("(1 duplicates merged: sum)"), std::string::npos) << cpd.out;
+    const auto tucker = run_program({"tucker", twice.c_str(), "--ranks", "1,1,1", "--iterations", "1"});
+    EXPECT_NE(tucker.out.find("(1 duplicates merged: sum)"), std::string::npos) << tucker.out;
+}
+
 TEST_F(CompleteProgram, ShowsATable) {
     testing::internal::CaptureStderr();
     const auto outcome = run_program({"complete", file.c_str(), "--rank", "2", "--algorithm", "sgd", "--holdout", "0.2"});

@@ -71,7 +71,7 @@ TEST(Convert, writes_hypergraphs_for_other_partitioners) {
     const TemporaryFolder folder(world);
     const auto text = folder.write("x.tns", "1 1 4 1.5\n2 3 4 -2\n2 1 4 1\n"), graph = folder / "x.hgr", parts = folder / "x.part";
     const auto written = [&](std::vector<const char*> more) {
-        std::vector<const char*> words{"convert", text.c_str(), graph.c_str(), "--json"};
+        std::vector<const char*> words{"convert", text.c_str(), graph.c_str(), "--json", "--overwrite"};
         words.insert(words.end(), more.begin(), more.end());
         const auto outcome = run_program(words);
         EXPECT_EQ(outcome.code, cli::exit_success) << outcome.err;
@@ -84,7 +84,7 @@ TEST(Convert, writes_hypergraphs_for_other_partitioners) {
     EXPECT_EQ(written({"--model", "coarse"}), "5 5 10 3\n1 3 5\n2 3 4 5\n1 2 3 5\n2 4 5\n1 2 3 4 5\n"
                                               "1 0 0\n2 0 0\n0 2 0\n0 1 0\n0 0 3\n");
     EXPECT_EQ(written({"--model", "coarse-opt"}), "5 5 10\n1 3 5\n2 3 4 5\n1 2 3 5\n2 4 5\n1 2 3 4 5\n1\n2\n2\n1\n3\n");
-    const auto table = run_program({"convert", text.c_str(), graph.c_str(), "--model", "coarse"});
+    const auto table = run_program({"convert", text.c_str(), graph.c_str(), "--model", "coarse", "--overwrite"});
     EXPECT_NE(table.out.find("5 nonempty slices, ascending, mode after mode"), std::string::npos) << table.out;
 
     const auto fit_with = [&](std::vector<const char*> more) {

@@ -75,8 +75,8 @@ TEST(CpdProgram, SavesFactorsOfMostlyEmptyModesWithTheirRows) {
     const auto times = folder.write("times.tns", "1 1 1700000000 2\n2 2 1700086400 3\n1 2 1700000123 1\n"), out = folder / "out";
     for (const char* form : {"npy", "text"}) {
         const std::string ending = form == std::string("npy") ? ".npy" : ".txt";
-        const auto saved = run_program(
-            {"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--output", out.c_str(), "--output-form", form});
+        const auto saved = run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "3", "--tolerance", "0", "--output",
+                                        out.c_str(), "--output-form", form, "--overwrite"});
         EXPECT_EQ(saved.code, 0) << saved.err;
         EXPECT_NE(saved.out.find("mode_3 has 3 rows, those of 1,700,086,400 that are not empty; mode_3_rows has their numbers, from 0"),
                   std::string::npos)
@@ -91,7 +91,8 @@ TEST(CpdProgram, SavesFactorsOfMostlyEmptyModesWithTheirRows) {
         const auto six = parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "6", "--tolerance", "0", "--json"}));
         EXPECT_NEAR(on["fit"].get<double>(), six["fit"].get<double>(), 1e-9);
     }
-    const auto object = parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "1", "--output", out.c_str(), "--json"}));
+    const auto object =
+        parsed(run_program({"cpd", times.c_str(), "--rank", "2", "--iterations", "1", "--output", out.c_str(), "--json", "--overwrite"}));
     EXPECT_EQ(object["modes_without_empty_rows"], Json::parse("[3]"));
 }
 
@@ -263,7 +264,7 @@ TEST(CpdProgram, KeepsTheTypeOfTheValues) {
     run_program({"convert", single.c_str(), wide.c_str(), "--type", "double"});
     EXPECT_EQ(value_bytes(wide), 8);
     const auto element = [&](std::vector<const char*> words) {
-        words.insert(words.end(), {"--rank", "1", "--json", "--output", out.c_str()});
+        words.insert(words.end(), {"--rank", "1", "--json", "--overwrite", "--output", out.c_str()});
         parsed(run_program(words));
         return Json::parse(TemporaryFolder::read(out + "/description.json"))["element_type"].get<std::string>();
     };

@@ -4,6 +4,7 @@
 #include "cli/world_options.hpp"
 
 #include "arges/error.hpp"
+#include "io/temporary_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -38,6 +39,23 @@ TEST(Program, tells_version_and_help) {
     EXPECT_NE(run({"cc", "--help"}).out.find("--max-iterations"), std::string::npos);
 }
 
+/// Without its last line, the core energy, a file looks whole.
+TEST(Program, takes_the_core_energy_that_a_file_has_not) {
+    const World world;
+    const test::TemporaryFolder folder(world);
+    const std::string text = test::TemporaryFolder::read(water);
+    const std::size_t last = text.rfind('\n', text.size() - 2) + 1, begin = text.find_first_not_of(' ', last);
+    const std::string cut = folder.write("cut.fcidump", text.substr(0, last)), again = folder / "again.fcidump",
+                      option = "--core-energy=" + text.substr(begin, text.find(' ', begin) - begin);
+    const Outcome refused = run({"cc", cut.c_str(), "--method", "mp2", "--json"});
+    EXPECT_EQ(refused.code, exit_error);
+    EXPECT_NE(refused.err.find("the core energy is missing"), std::string::npos) << refused.err;
+    const auto scf = [&](std::vector<const char*> words) { return nlohmann::json::parse(run(std::move(words)).out)["scf"].get<double>(); };
+    EXPECT_EQ(scf({"cc", cut.c_str(), "--method", "mp2", "--json", option.c_str()}), scf({"cc", water, "--method", "mp2", "--json"}));
+    EXPECT_EQ(run({"convert", cut.c_str(), again.c_str()}).code, exit_error);
+    EXPECT_EQ(run({"convert", cut.c_str(), again.c_str(), option.c_str()}).code, exit_success);
+}
+
 struct WrongLine {
     std::vector<const char*> arguments;
     int code;
@@ -48,6 +66,11 @@ TEST(Program, answers_a_wrong_command_line_with_one_line) {
     const std::vector<WrongLine> lines{
         {{}, exit_usage, "subcommand"},
         {{"cccsd"}, exit_usage, "cccsd"},
+        {{"conver", "a", "b"}, exit_usage, "; did you mean convert? (see"},
+        {{"cdp", "a"}, exit_usage, "; did you mean cpd? (see"},
+        {{"cc", water, "--tollerance", "1e-9"}, exit_usage, "; did you mean --tolerance? (see"},
+        {{"cc", water, "--max-iteration=3"}, exit_usage, "; did you mean --max-iterations? (see"},
+        {{"cc", water, "--frozencore", "1"}, exit_usage, "; did you mean --frozen-core? (see"},
         {{"--frob"}, exit_usage, "--frob"},
         {{"cc"}, exit_usage, "FILE"},
         {{"cc", water, "second"}, exit_usage, "second"},

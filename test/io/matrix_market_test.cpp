@@ -142,8 +142,8 @@ TEST(MatrixMarket, SumsDuplicatesBeforeTheSymmetryOrRefusesThem) {
     EXPECT_EQ(file.report.duplicates, 2);
     SparseReadOptions options;
     options.duplicates = Duplicates::refuse;
-    EXPECT_EQ(message_of_reading(world, path, options),
-              path + ", line 5: a second value for element (2, 1), which line 3 has; remove one, or have duplicates summed");
+    EXPECT_EQ(message_of_reading(world, path, options), path + ", line 5: a second value for element (2, 1), which line 3 has; remove one, "
+                                                               "or say what to do with several (--duplicates sum, mean, first or last)");
     options = {};
     options.lengths = {3, 4};
     EXPECT_EQ(message_of_reading(world, path, options),
@@ -258,7 +258,7 @@ const std::vector<WrongMatrix> wrong_files{
     {real + "2 2 2\n1 1 nan\n2 2 1\n", ", line 3: value 'nan' is not finite"},
     {pattern + "2 2 2\n1 1 1\n2 2\n", ", line 3: 3 columns where the header demands 2"},
     {lower + "2 2 2\n1 1 1\n1 2 1\n", ", line 4: the entry is above the diagonal"},
-    {skew + "2 2 2\n2 1 1\n2 2 1\n", ", line 4: a skew-symmetric matrix has no diagonal"},
+    {skew + "2 2 2\n2 1 1\n2 2 1\n", ", line 4: the diagonal of a skew-symmetric matrix is zero"},
 };
 
 TEST(MatrixMarket, IsRefusedWithTheLineWhereItIsWrong) {

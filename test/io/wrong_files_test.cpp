@@ -31,7 +31,7 @@ const std::vector<WrongText> wrong_lines{
     {"-1 2 3 4", "index '-1' in mode 1 is negative"},
     {"+-1 2 3 4", "index '+-1' in mode 1 is not a whole number"},
     {"1 2 3 four", "value 'four' is not a number"},
-    {"1 2 3 4 # here", "6 columns where the first entry has 4"},
+    {"1 2 3 4 5 # here", "5 columns where the first entry has 4"},
     {"1 2 3 4.5.6", "value '4.5.6' is not a number"},
     {"1 2 3 0x10", "value '0x10' is not a number"},
     {"1 2 3 nan", "value 'nan' is not finite"},

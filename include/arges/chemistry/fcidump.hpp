@@ -29,6 +29,9 @@ struct FcidumpHeader {
     std::int64_t data_begin = 0;                 ///< position of the first line behind the header
     std::int64_t ms2 = 0;                        ///< MS2, alpha minus beta electrons
     OrbitalForm form = OrbitalForm::restricted;  ///< IUHF and UHF
+    /// By orbital, its number in the file, from 1, where OCC and CLOSED of the file name the occupied ones and these do not come first in
+    /// it; empty: 1, 2, 3, ...
+    std::vector<std::int64_t> file_orbitals{};
 
     /// Electrons of a spin: 0 for alpha, 1 for beta.
     std::int64_t electrons_of(int spin) const { return (electrons + (spin == 0 ? ms2 : -ms2)) / 2; }
@@ -64,14 +67,23 @@ struct Fcidump {
     const Tensor<double>& mixed() const { return beta ? beta->mixed : two_electron; }
 };
 
+/// What a file of integrals does not say.
+struct IntegralOptions {
+    /// Core energy of a file that has none, as of a model without nuclei: 0. Without it such a file is refused, because truncated files
+    /// look like that; one that gives another energy is refused, too.
+    std::optional<double> core_energy = {};
+};
+
 /// Zeros of the shapes that a file with this header gives. Local.
 Fcidump empty_fcidump(const World& world, const FcidumpHeader& header);
 
 /// Reads a file of integrals: FCIDUMP text (Knowles and Handy, Comput. Phys. Commun. 54, 75 (1989)), or TREXIO in HDF5
 /// (Posenitskiy et al., J. Chem. Phys. 158, 174801 (2023)). What it begins with tells which, not its name. Every rank reads its
-/// own part, straight into distributed tensors. Integrals without an entry are zero. Collective.
+/// own part, straight into distributed tensors. Integrals without an entry are zero; but the core energy has an entry, and so have all
+/// diagonal one-electron integrals (or none of them, beside a core energy). Where a text file names the occupied orbitals (OCC and CLOSED,
+/// as Molpro does), these come first in the tensors. Collective.
 /// @throws InvalidArgument with file, place and cure, for anything that is not a complete and consistent file, and on a dry run
-Fcidump read_integrals(const World& world, const std::string& path);
+Fcidump read_integrals(const World& world, const std::string& path, const IntegralOptions& options = {});
 
 /// Writes a file of the form that its name tells: .fcidump is FCIDUMP text, .h5, .hdf5 and .trexio are TREXIO in HDF5. It is read
 /// back to the same bits. Unrestricted orbitals go into text as blocks (IUHF=1), without their energies. The file gets its name

@@ -5,6 +5,7 @@
 #include "base/instantiate.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint/checkpoint_contents.hpp"
@@ -127,7 +128,7 @@ Tensor<T> CheckpointReader::read(const std::string& name) const {
 
 template <class T>
 void CheckpointReader::read_into(const std::string& name, Tensor<T>& tensor) const {
-    const CollectiveCall call(ranks_of(opened(state_).world), "CheckpointReader::read_into", name);
+    const CollectiveCall call(ranks_of(opened(state_).world), "CheckpointReader::read_into", tensor, name);
     const auto& s = opened(state_);
     const StoredTensor* stored = nullptr;
     s.file.comm().agree([&] {

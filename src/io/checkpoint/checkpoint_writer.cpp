@@ -6,6 +6,7 @@
 #include "base/instantiate.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/real_world.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/checkpoint/checkpoint_contents.hpp"
@@ -230,7 +231,7 @@ CheckpointWriter::~CheckpointWriter() {
 
 template <class T>
 void CheckpointWriter::add(const std::string& name, const Tensor<T>& tensor) {
-    const CollectiveCall call(ranks_of(state_->world), "CheckpointWriter::add", name);
+    const CollectiveCall call(ranks_of(state_->world), "CheckpointWriter::add", tensor, name);
     const QuietHdf5 quiet;
     auto& s = *state_;
     s.check_name(name, s.contents.tensors.count(name) > 0);

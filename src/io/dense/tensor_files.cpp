@@ -146,9 +146,11 @@ Tensor<T> read_array(const World& world, const InputFile& file, const Descriptio
 bool is_tensor_file(const World& world, const std::string& path) {
     const CollectiveCall call(ranks_of(world), "is_tensor_file", path);
     const auto& comm = communicator_of(world, path);
-    const InputFile file(comm, split(comm, path).file);
-    bool is_one = false;
-    comm.agree([&] { is_one = is_npy(file) || is_hdf5(file); });
+    const auto where = split(comm, path);
+    const InputFile file(comm, where.file);
+    bool is_one = !where.dataset.empty();
+    for (const char* end : {".npy", ".h5", ".hdf5"}) is_one |= where.file.ends_with(end);  // what is wrong with it is said by its reader
+    comm.agree([&] { is_one |= is_npy(file) || is_hdf5(file); });
     return is_one;
 }
 

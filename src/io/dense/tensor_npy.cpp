@@ -6,6 +6,7 @@
 #include "interface/tensor_state.hpp"
 #include "io/dense/slab_exchange.hpp"
 #include "io/file/npy_array.hpp"
+#include "layout/plain_layout.hpp"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ namespace {
 /// Bytes on each rank of a part of a symmetric tensor that is unpacked at once.
 constexpr std::int64_t part_bytes = std::int64_t{1} << 26;
 
-/// Writes a tensor without symmetry from element `begin` of the file on. Collective.
+/// Writes a tensor whose slots are its dimensions, in their order, from element `begin` of the file on. Collective.
 template <class T>
 void store(const Tensor<T>& tensor, OutputFile& file, std::int64_t data, std::int64_t begin) {
     constexpr std::int64_t element = sizeof(T);
@@ -27,7 +28,7 @@ void store(const Tensor<T>& tensor, OutputFile& file, std::int64_t data, std::in
     });
 }
 
-/// Writes a tensor with symmetry, some indices of the last dimension after the others. Collective.
+/// Writes any tensor, some indices of the last dimension after the others. Collective.
 template <class T>
 void store_in_parts(const Tensor<T>& tensor, OutputFile& file, std::int64_t data) {
     const auto& extents = tensor.extents();
@@ -47,15 +48,16 @@ void store_in_parts(const Tensor<T>& tensor, OutputFile& file, std::int64_t data
 
 template <class T>
 void write_npy(const Tensor<T>& tensor, const std::string& path) {
-    const CollectiveCall call(ranks_of(state_of(tensor, "write_npy").world_handle), "write_npy", path);
-    const auto& comm = communicator_of(state_of(tensor, "write_npy").world_handle, path);
+    const auto& state = state_of(tensor, "write_npy");
+    const CollectiveCall call(ranks_of(state.world_handle), "write_npy", state, path);
+    const auto& comm = communicator_of(state.world_handle, path);
     const auto header = npy_array_header({number_type_of(element_type_of<T>()), true, tensor.extents()});
     const auto data = static_cast<std::int64_t>(header.size());
     OutputFile file(comm, path);
     comm.agree([&] {
         if (comm.rank() == 0) file.write(0, header.data(), header.size());
     });
-    if (tensor.symmetry().trivial())
+    if (is_plain(state.shape()))
         store(tensor, file, data, 0);
     else
         store_in_parts(tensor, file, data);

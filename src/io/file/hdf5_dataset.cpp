@@ -109,7 +109,7 @@ Hdf5Array find_hdf5_array(const std::string& path, const std::string& name) {
     const auto extents = hdf5_extents({H5Dget_space(data.id()), H5Sclose});
     if (!number_type || !extents)
         throw_hdf5(path, "the elements of dataset " + array.name + " are not numbers that can be read",
-                   "store float32, float64, integers, or complex numbers with the parts r and i");
+                   "store float32, float64, integers, or complex numbers with the parts r and i (or real and imag)");
     array.type = *number_type;
     array.extents = *extents;
     const auto offset = H5Dget_offset(data.id());
@@ -167,7 +167,7 @@ ArrayReader::ArrayReader(const InputFile& file, const Hdf5Array& array, std::siz
     if (array.data >= 0) return;
     hdf5_ = opened(file.path());
     data_ = open_dataset(file.path(), hdf5_, array.name, chunk_cache);
-    type_ = hdf5_type(array.type);
+    type_ = {H5Dget_type(data_.id()), H5Tclose};  // bytes as they are, whatever the parts of complex numbers are called
 }
 
 template <class T>

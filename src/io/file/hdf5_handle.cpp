@@ -2,7 +2,11 @@
 
 #include "arges/error.hpp"
 
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 
 namespace arges::io {
 
@@ -53,21 +57,24 @@ std::optional<NumberType> real_type_of(hid_t type) {
     return std::nullopt;
 }
 
-bool has_member(hid_t type, unsigned number, const char* name, std::size_t offset) {
+bool has_member(hid_t type, unsigned number, std::initializer_list<std::string_view> names, std::size_t offset) {
     char* const found = H5Tget_member_name(type, number);
-    const bool result = found != nullptr && std::string(found) == name && H5Tget_member_offset(type, number) == offset;
+    const bool result = found != nullptr && std::find(names.begin(), names.end(), std::string_view(found)) != names.end() &&
+                        H5Tget_member_offset(type, number) == offset;
     H5free_memory(found);
     return result;
 }
 
-/// A compound of two real numbers called r and i.
+/// A compound of two real numbers called r and i, or as other programs call them.
 std::optional<NumberType> complex_type_of(hid_t type) {
     if (H5Tget_nmembers(type) != 2) return std::nullopt;
     const Hdf5Handle first(H5Tget_member_type(type, 0), H5Tclose), second(H5Tget_member_type(type, 1), H5Tclose);
     const auto part = real_type_of(first.id());
     if (!part || real_type_of(second.id()) != part) return std::nullopt;
     const auto bytes = static_cast<std::size_t>(part->bytes);
-    if (H5Tget_size(type) != 2 * bytes || !has_member(type, 0, "r", 0) || !has_member(type, 1, "i", bytes)) return std::nullopt;
+    if (H5Tget_size(type) != 2 * bytes || !has_member(type, 0, {"r", "re", "real", "Real"}, 0) ||
+        !has_member(type, 1, {"i", "im", "imag", "imaginary", "Imag"}, bytes))
+        return std::nullopt;
     return NumberType{'c', 2 * part->bytes, part->is_swapped};
 }
 

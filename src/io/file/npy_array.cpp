@@ -40,6 +40,7 @@ std::optional<std::vector<std::int64_t>> tuple_of(std::string_view text) {
             if (number < 0) return std::nullopt;
             numbers.push_back(number);
             i = static_cast<std::size_t>(stop - text.data());
+            if (text[i] == 'L') ++i;  // as Python 2 writes long integers
         } else if (text[i] == ' ' || text[i] == ',') {
             ++i;
         } else {

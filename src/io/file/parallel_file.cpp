@@ -4,6 +4,7 @@
 
 #include "arges/error.hpp"
 #include "comm/values.hpp"
+#include "io/file/part_suffix.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +21,6 @@ namespace arges::io {
 
 namespace {
 
-constexpr char part_suffix[] = ".arges-part-";
 constexpr std::size_t largest_call = std::size_t{1} << 30;  // Linux moves at most 2^31 bytes in a call
 
 /// Opens a file for reading, or says why not.

@@ -31,6 +31,9 @@ inline std::vector<std::string_view> words_of(std::string_view line) {
     return words;
 }
 
+/// A line without what stands behind the sign of a comment.
+inline std::string_view without_comment(std::string_view line, char sign) { return line.substr(0, line.find(sign)); }
+
 /// Reads a value and moves behind it; false, without moving, for what the careful way must look at. The text must end with a
 /// character that is not part of a number. Short decimals are exact by one division (Clinger 1990): the digits and the power
 /// of ten are both exact, so the quotient is the nearest number.

@@ -9,13 +9,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <string>
 
 namespace arges::io {
 
 namespace {
-
-constexpr std::string_view banner = "%%matrixmarket";
 
 std::string lower_case(std::string_view text) {
     std::string result(text);
@@ -34,19 +33,44 @@ std::size_t choice(std::string_view word, const std::array<std::string_view, n>&
     throw InvalidArgument(quoted(word) + " in the header is not known; it is one of: " + list);
 }
 
+/// What follows the word of a first line, "%%MatrixMarket"; nothing if it is no such line. Also for lines that were meant so: with a
+/// byte-order mark, blanks, or other signs before the word, which only "matrix" may follow then.
+std::optional<std::string_view> behind_banner(std::string_view line) {
+    constexpr std::string_view mark = "\xef\xbb\xbf", word = "matrixmarket";
+    if (line.starts_with(mark)) line.remove_prefix(mark.size());
+    const auto signs = line.substr(0, std::min(line.find_first_not_of("%# \t"), line.size()));
+    line.remove_prefix(signs.size());
+    if (lower_case(line.substr(0, word.size())) != word) return std::nullopt;
+    line.remove_prefix(word.size());
+    if (signs.find('%') != std::string_view::npos) return line;
+    const auto words = words_of(line);
+    if (words.empty() || lower_case(words[0]) != "matrix") return std::nullopt;
+    return line;
+}
+
+/// Comments and blank lines.
+bool is_skipped(std::string_view line) {
+    const auto words = words_of(line);
+    return words.empty() || words[0].starts_with('%');
+}
+
 /// Field and symmetry, from the first line.
 void read_banner(std::string_view line, MatrixHeader& header) {
-    const auto words = words_of(line);
-    if (words.size() != 5)
-        throw InvalidArgument(std::to_string(words.size()) +
+    const auto rest = behind_banner(line);
+    if (!rest)
+        throw InvalidArgument("a MatrixMarket file, which this one is by its name, begins with %%MatrixMarket matrix coordinate FIELD "
+                              "SYMMETRY; add the line, or give the file another name (.tns)");
+    const auto words = words_of(*rest);
+    if (words.size() != 4)
+        throw InvalidArgument(std::to_string(words.size() + 1) +
                               " words in the header; it is: %%MatrixMarket matrix coordinate FIELD SYMMETRY");
-    choice<1>(words[1], {"matrix"});
-    if (lower_case(words[2]) == "array")
+    choice<1>(words[0], {"matrix"});
+    if (lower_case(words[1]) == "array")
         throw InvalidArgument("an array file has all elements of a matrix, and sparse ones are read from coordinate files; "
                               "convert it (in Python: scipy.io.mmread, scipy.sparse.coo_matrix, scipy.io.mmwrite)");
-    choice<1>(words[2], {"coordinate"});
-    header.field = MatrixHeader::Field(choice<4>(words[3], {"real", "integer", "pattern", "complex"}));
-    header.symmetry = MatrixSymmetry(choice<4>(words[4], {"general", "symmetric", "skew-symmetric", "hermitian"}));
+    choice<1>(words[1], {"coordinate"});
+    header.field = MatrixHeader::Field(choice<4>(words[2], {"real", "integer", "pattern", "complex"}));
+    header.symmetry = MatrixSymmetry(choice<4>(words[3], {"general", "symmetric", "skew-symmetric", "hermitian"}));
     if (header.symmetry == MatrixSymmetry::hermitian && header.field != MatrixHeader::Field::complex)
         throw InvalidArgument("only complex matrices are hermitian; correct the header");
     if (header.symmetry == MatrixSymmetry::skew && header.field == MatrixHeader::Field::pattern)
@@ -55,7 +79,7 @@ void read_banner(std::string_view line, MatrixHeader& header) {
 
 /// Rows, columns and entries.
 void read_sizes(std::string_view line, MatrixHeader& header) {
-    const auto words = words_of(line);
+    const auto words = words_of(without_comment(line, '%'));
     if (words.size() != 3)
         throw InvalidArgument(std::to_string(words.size()) + " words where the numbers of rows, columns and entries are expected");
     std::array<std::int64_t, 3> sizes{};
@@ -106,19 +130,27 @@ MatrixRules rules_of(const MatrixHeader& header) {
 }  // namespace
 
 bool is_matrix_market(const InputFile& file, bool compressed) {
+    const auto name = lower_case(file.path());
+    if (name.ends_with(".mtx") || name.ends_with(".mtx.gz")) return true;
     try {
         const auto source = text_source(file, compressed);
-        std::array<char, banner.size()> text{};
-        std::size_t used = 0;
-        for (std::size_t got = 1; got > 0 && used < text.size(); used += got) got = source->read(text.data() + used, text.size() - used);
-        return lower_case({text.data(), used}) == banner;
-    } catch (const InvalidArgument&) {
+        LineBlocks blocks(*source, std::size_t{1} << 12);
+        for (auto block = blocks.next(); !block.empty(); block = blocks.next())
+            while (!block.empty()) {
+                const auto line = block.substr(0, block.find('\n'));
+                block.remove_prefix(line.size() + 1);
+                if (behind_banner(line)) return true;
+                if (!is_skipped(line)) return false;
+            }
+        return false;
+    } catch (const InvalidArgument&) {  // what cannot be inflated, or has no lines
         return false;
     }
 }
 
 MatrixHeader matrix_header(const InputFile& file, bool compressed) {
     MatrixHeader header;
+    bool has_banner = false;
     try {
         const auto source = text_source(file, compressed);
         LineBlocks blocks(*source, std::size_t{1} << 16);
@@ -128,14 +160,19 @@ MatrixHeader matrix_header(const InputFile& file, bool compressed) {
                 block.remove_prefix(line.size() + 1);
                 ++header.text.lines;
                 header.text.bytes = std::min(header.text.bytes + static_cast<std::int64_t>(line.size()) + 1, file.size());
-                if (header.text.lines == 1) read_banner(line, header);
-                if (line.starts_with('%') || words_of(line).empty()) continue;
+                const bool is_banner = !has_banner && (behind_banner(line) || !is_skipped(line));
+                if (is_banner) read_banner(line, header);
+                has_banner |= is_banner;
+                if (is_banner || is_skipped(line)) continue;
                 read_sizes(line, header);
                 return header;
             }
     } catch (const InvalidArgument& error) {
         throw InvalidArgument(file.path() + ", line " + std::to_string(std::max<std::int64_t>(1, header.text.lines)) + ": " + error.what());
     }
+    if (!has_banner)
+        throw InvalidArgument(file.path() + ": there is no line but comments; a MatrixMarket file begins with %%MatrixMarket matrix " +
+                              "coordinate FIELD SYMMETRY");
     throw InvalidArgument(file.path() + ": the numbers of rows, columns and entries are missing behind the header; complete the file");
 }
 

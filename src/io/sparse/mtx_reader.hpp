@@ -20,7 +20,8 @@ struct MatrixHeader {
     std::int64_t per_line() const { return symmetry == MatrixSymmetry::general ? 1 : 2; }
 };
 
-/// True if a text begins as a MatrixMarket file does. Local. False also for what cannot be inflated
+/// True if a text is to be read as a MatrixMarket file, or refused as one: by its name (.mtx, .mtx.gz) or by its first line that is no
+/// comment or blank, `%%MatrixMarket ...`, be it with a byte-order mark, blanks or another number of signs before the word. Local.
 bool is_matrix_market(const InputFile& file, bool compressed);
 
 /// The header. Local. @throws InvalidArgument with the line if it is wrong

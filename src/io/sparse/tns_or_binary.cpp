@@ -4,6 +4,7 @@
 #include "base/memory_tally.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
+#include "interface/call_arguments.hpp"
 #include "interface/real_world.hpp"
 #include "interface/sparse_state.hpp"
 #include "interface/sparse_tensor_merge.hpp"
@@ -15,7 +16,11 @@
 #include "io/sparse/tns_writer.hpp"
 
 #include <array>
+#include <complex>
+#include <memory>
 #include <numeric>
+#include <type_traits>
+#include <unordered_map>
 
 namespace arges {
 
@@ -35,6 +40,10 @@ Form form_of(const InputFile& file) {
         const auto beginning = std::span<const std::byte>(bytes).first(file.read(0, bytes.data(), bytes.size()));
         if (is_own_binary(beginning)) return Form::own_binary;
         if (is_splatt_binary(beginning)) return Form::splatt_binary;
+        if (file.path().ends_with(".atns"))
+            throw InvalidArgument(file.path() +
+                                  ": the file does not begin as a binary one, which it is by its name (.atns); it is damaged or " +
+                                  "of another form: copy it again, or give it the name of its form");
         if (is_gzip(beginning)) return is_matrix_market(file, true) ? Form::compressed_matrix : Form::compressed;
         return is_matrix_market(file, false) ? Form::matrix : Form::text;
     });
@@ -89,12 +98,39 @@ AnyNonzeros of_any_type(sparse::Nonzeros<Parsed<T>> nonzeros) {
     }
 }
 
+/// Keeps the mean of the values of an element, with sums in double.
+template <class T>
+Join mean_of_values() {
+    using Sum = std::conditional_t<kernels::is_complex<T>, std::complex<double>, double>;
+    struct Values {
+        Sum sum;
+        std::int64_t count;
+    };
+    return [kept_values = std::make_shared<std::unordered_map<const std::byte*, Values>>()](std::byte* kept, const std::byte* second) {
+        T first, value;
+        copy_element(reinterpret_cast<std::byte*>(&first), kept, sizeof first);
+        copy_element(reinterpret_cast<std::byte*>(&value), second, sizeof value);
+        auto& all = kept_values->try_emplace(kept, Values{Sum(first), 1}).first->second;
+        all.sum += Sum(value);
+        first = static_cast<T>(all.sum / static_cast<double>(++all.count));
+        copy_element(kept, reinterpret_cast<const std::byte*>(&first), sizeof first);
+    };
+}
+
+template <class T>
+Join join_for_file(const InputFile& file, Duplicates duplicates) {
+    if (duplicates != Duplicates::mean) return join_for(element_kernels<T>(), duplicates);
+    if constexpr (std::is_integral_v<T>)
+        throw InvalidArgument(file.path() + ": whole numbers have no mean of the same type; read the file as double");
+    else
+        return mean_of_values<T>();
+}
+
 /// Merges duplicates as the options say. Collective.
 /// @param lines  of the nonzeros, where they are to be refused in text
-void merge_duplicates(const InputFile& file, const ElementKernels& kernels, Duplicates duplicates, std::vector<std::int64_t> lines,
-                      AnyNonzeros& nonzeros, ReadReport& report) {
+void merge_duplicates(const InputFile& file, const Join& join, std::vector<std::int64_t> lines, AnyNonzeros& nonzeros, ReadReport& report) {
     const auto& comm = file.comm();
-    const bool by_line = duplicates == Duplicates::refuse && report.lines > 0;
+    const bool by_line = !join && report.lines > 0;
     if (!by_line) {
         const auto first = sum_before(comm, nonzeros.count()) + 1;
         comm.agree([&] {
@@ -102,13 +138,13 @@ void merge_duplicates(const InputFile& file, const ElementKernels& kernels, Dupl
             std::iota(lines.begin(), lines.end(), first);
         });
     }
-    const auto merged = merge_in_place(comm, nonzeros, join_for(kernels, duplicates), lines);
+    const auto merged = merge_in_place(comm, nonzeros, join, lines);
     report.duplicates = merged.duplicates;
     if (merged.second < 0) return;
     const std::string unit = by_line ? "line " : "nonzero ";
     throw InvalidArgument(file.path() + ", " + unit + std::to_string(merged.second) + ": a second value for element " +
                           coordinate_text(merged.where, report.index_base) + ", which " + unit + std::to_string(merged.first) +
-                          " has; remove one, or have duplicates summed");
+                          " has; remove one, or say what to do with several (--duplicates sum, mean, first or last)");
 }
 
 /// What stands before the entries of a MatrixMarket file.
@@ -147,13 +183,14 @@ SparseFile<T> read_sparse(const World& world, const std::string& path, const Spa
     const CollectiveCall call(ranks_of(world), "read_sparse", path, options.base, options.lengths, options.duplicates);
     const auto name = options.name.empty() ? name_of(path) : options.name;
     const auto& comm = communicator_of(world, path);
+    check_policy(element_kernels<T>(), options.duplicates, path, true);
     if (!options.lengths.empty()) SparseTensor<T>(world, options.lengths, name);  // refuses wrong lengths
     const InputFile file(comm, path);
     auto read = read_form<T>(file, options, world.memory_limit() - world.memory_in_use());
     check_lengths(file, options.lengths, read.report.lengths);
     AnyNonzeros nonzeros;
     file.comm().agree([&] { nonzeros = of_any_type<T>(std::move(read.nonzeros)); });
-    if (!read.distinct) merge_duplicates(file, element_kernels<T>(), options.duplicates, std::move(read.lines), nonzeros, read.report);
+    if (!read.distinct) merge_duplicates(file, join_for_file<T>(file, options.duplicates), std::move(read.lines), nonzeros, read.report);
     if (read.symmetry != MatrixSymmetry::general) {
         const auto before = nonzeros.count();
         file.comm().agree([&] { expand<T>(nonzeros, read.symmetry); });
@@ -167,7 +204,7 @@ SparseFile<T> read_sparse(const World& world, const std::string& path, const Spa
 
 template <class T>
 void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexBase base) {
-    const CollectiveCall call(ranks_of(tensor.world()), "write_sparse", path, base);
+    const CollectiveCall call(ranks_of(tensor.world()), "write_sparse", tensor, path, base);
     const auto& state = state_of(tensor, "write_sparse");
     if (!state.symmetry.trivial()) return write_sparse(tensor.with_symmetry({}), path, base);
     const auto& pattern = *state.pattern();
@@ -195,7 +232,7 @@ void write_sparse(const SparseTensor<T>& tensor, const std::string& path, IndexB
 
 template <class T>
 CompactTensor<T> compacted(const SparseTensor<T>& tensor) {
-    const CollectiveCall call(ranks_of(tensor.world()), "compacted");
+    const CollectiveCall call(ranks_of(tensor.world()), "compacted", tensor);
     const auto& state = state_of(tensor, "compacted");
     if (!state.symmetry.trivial()) return compacted(tensor.with_symmetry({}));
     const auto& old = *state.pattern();

@@ -52,6 +52,11 @@ T element_of(const std::array<typename NumberOf<T>::type, 2>& numbers) {
 }
 
 template <class T>
+bool is_zero(const T& element) {
+    return element == T(0);
+}
+
+template <class T>
 bool is_real(const T& element) {
     if constexpr (std::is_same_v<T, std::complex<double>>)
         return element.imag() == 0;
@@ -66,10 +71,10 @@ std::int64_t columns_of_first_entry(std::string_view block, std::int64_t& line) 
     const char* const end = block.data() + block.size();
     for (const char* at = block.data(); at < end;) {
         const char* const next = next_line(at, end);
-        const auto words = words_of({at, static_cast<std::size_t>(next - at)});
+        const auto words = words_of(without_comment({at, static_cast<std::size_t>(next - at)}, '#'));
         at = next;
         ++line;
-        if (!words.empty() && words[0][0] != '#') return static_cast<std::int64_t>(words.size());
+        if (!words.empty()) return static_cast<std::int64_t>(words.size());
     }
     return 0;
 }
@@ -177,7 +182,8 @@ std::string TnsParser<T>::misplaced(std::int64_t row, std::int64_t column, const
     if (rules_.matrix->triangle == Triangle::both || row > column) return {};
     if (row < column)
         return "the entry is above the diagonal, and the header says that the file has the lower triangle; correct one of them";
-    if (rules_.matrix->triangle == Triangle::strictly_lower) return "a skew-symmetric matrix has no diagonal; remove the line";
+    if (rules_.matrix->triangle == Triangle::strictly_lower && !is_zero(element))
+        return "the diagonal of a skew-symmetric matrix is zero; correct the value, or remove the line";
     if (rules_.matrix->real_diagonal && !is_real(element)) return "the diagonal of a hermitian matrix is real; correct the value";
     return {};
 }
@@ -197,6 +203,9 @@ std::int64_t TnsParser<T>::careful_index(std::string_view word, std::size_t mode
         return wrong(where + " is not a whole number; " +
                      (word.find_first_of(",;") != std::string_view::npos
                           ? "columns are separated by blanks or tabs, so replace other signs (tr ',' ' ')"
+                      : word[0] == '%'
+                          ? "in this form comments begin with a #, and a MatrixMarket file has a first line that is missing here: "
+                            "%%MatrixMarket matrix coordinate real general, for example"
                       : (word[0] | 32) >= 'a' && (word[0] | 32) <= 'z'
                           ? "number the names of a mode from 1 on and keep the list; comments and header lines begin with a #"
                           : "write indices as whole numbers, and comments behind a #"));
@@ -250,7 +259,7 @@ bool TnsParser<T>::careful_element(const std::vector<std::string_view>& words, s
 /// Reads any line that is right, and says what is wrong with another one.
 template <class T>
 void TnsParser<T>::parse_carefully(std::string_view text, std::int64_t line) {
-    const auto words = words_of(text);
+    const auto words = words_of(without_comment(text, comment_));
     for (std::size_t m = 0; m < std::min(order_, words.size()); ++m) {
         const auto number = careful_index(words[m], m, line);
         if (number < 0) return;

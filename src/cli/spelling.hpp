@@ -1,0 +1,21 @@
+/// What a mistyped word of the command line may have meant.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace arges::cli {
+
+/// Letters to put in, to leave out, to change or to swap with the next one, at least, to make one word of another. Pure.
+/// Example: "tollerance" and "tolerance": 1.
+int spelling_distance(const std::string& a, const std::string& b);
+
+/// Of the words the one that is nearest to `word`, if it is so near that it may have been meant; else "". Pure.
+std::string nearest_word(const std::string& word, const std::vector<std::string>& words);
+
+/// "; did you mean --tolerance?" for the first word that the parser did not expect; "" where nothing is near.
+std::string spelling_hint(const CLI::App& app);
+
+}  // namespace arges::cli
