@@ -59,7 +59,7 @@ void AmplitudeFile::load(TensorSet& amplitudes) const {
                      options_.path);  // so that a wrong path is an error now, not after hours
     if (!options_.restart || !is_there(world, options_.path)) return;
     const CheckpointReader file(world, options_.path);
-    const std::string cure = "; restart with the input that the file was written for, or leave out --restart";
+    const std::string cure = "; restart with the input that the file was written for, or start without it";
     for (const char* name : {"method", "orbitals", "reference_energy"})
         if (!file.has_value(name))
             throw InvalidArgument(options_.path + ": has no value '" + name + "', so it is not a checkpoint of coupled-cluster amplitudes" +

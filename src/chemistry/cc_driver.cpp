@@ -9,6 +9,7 @@
 #include "chemistry/check_arguments.hpp"
 #include "chemistry/integral_file.hpp"
 #include "chemistry/work_clock.hpp"
+#include "comm/collective_call.hpp"
 #include "comm/communicator.hpp"
 #include "interface/world_state.hpp"
 
@@ -43,9 +44,26 @@ struct Task {
     const WorkClock& clock;  // runs since the file was read
 };
 
+/// Replaces amplitudes of the start by those of the same names in the guess. Collective.
+/// @throws InvalidArgument if one has other extents
+void take_guess(const TensorSet& guess, TensorSet& start) {
+    for (Tensor<double>& member : start.members()) {
+        if (!guess.contains(member.name())) continue;
+        const Tensor<double>& given = guess[member.name()];
+        if (given.extents() != member.extents() || !(given.world() == member.world()))
+            throw InvalidArgument("the guess: " + member.name() +
+                                  " has not the extents of this calculation, or is on another world; give amplitudes of the same method "
+                                  "for as many orbitals and electrons, or none");
+        std::string letters = "abcdefghijklmnop";
+        letters.resize(given.extents().size());
+        member[letters] = canonical(given[letters]);
+    }
+}
+
 /// Solves the amplitude equations of a method; energy and time go to `result`.
 TensorSet solve(const AmplitudeEquations& equations, TensorSet start, Method method, const Task& task, CcResult& result) {
     const AmplitudeFile file(task.options.checkpoint, name_of(method), is_spin_adapted(method), task.reference);
+    if (task.options.guess != nullptr && !start.members().front().world().is_dry_run()) take_guess(*task.options.guess, start);
     file.load(start);
     const auto save = [&](const TensorSet& amplitudes, const IterationReport& report, bool last) {
         if (file.save(amplitudes, report, last) && task.progress.saved) task.progress.saved(report);
@@ -73,11 +91,13 @@ void compute_over_spin_orbitals(Fcidump data, const Task& task, CcResult& result
     const bool triples = method == Method::ccsd_t;
     const Method iterated = triples ? Method::ccsd : method;
     const int rank = iterated == Method::ccsd ? 2 : iterated == Method::ccsdt ? 3 : 4;
-    const TensorSet t = solve(cc_equations(integrals, rank), first_order_amplitudes(integrals, rank), iterated, task, result);
-    if (!triples) return;
-    const WorkClock clock(integrals.oovv.world());
-    result.energies.push_back({Method::ccsd_t, result.energies.back().correlation + triples_energy(integrals, t)});
-    result.seconds.triples = clock.seconds();
+    TensorSet t = solve(cc_equations(integrals, rank), first_order_amplitudes(integrals, rank), iterated, task, result);
+    if (triples) {
+        const WorkClock clock(integrals.oovv.world());
+        result.energies.push_back({Method::ccsd_t, result.energies.back().correlation + triples_energy(integrals, t)});
+        result.seconds.triples = clock.seconds();
+    }
+    if (task.options.keep_amplitudes) result.amplitudes = std::move(t);
 }
 
 /// Spin-adapted MP2, CCSD and CCSD(T).
@@ -91,11 +111,14 @@ void compute_over_orbitals(Fcidump data, const Task& task, CcResult& result) {
     result.seconds.preparation = task.clock.seconds();
     if (only_mp2) return;
 
-    const TensorSet t = solve(rccsd_equations(integrals), rmp2_amplitudes(integrals), Method::rccsd, task, result);
-    if (task.options.method != Method::rccsd_t) return;
-    const WorkClock clock(integrals.V.world());
-    result.energies.push_back({Method::rccsd_t, result.energies.back().correlation + rtriples_energy(integrals, t, task.progress.triples)});
-    result.seconds.triples = clock.seconds();
+    TensorSet t = solve(rccsd_equations(integrals), rmp2_amplitudes(integrals), Method::rccsd, task, result);
+    if (task.options.method == Method::rccsd_t) {
+        const WorkClock clock(integrals.V.world());
+        const double triples = rtriples_energy(integrals, t, task.progress.triples);
+        result.energies.push_back({Method::rccsd_t, result.energies.back().correlation + triples});
+        result.seconds.triples = clock.seconds();
+    }
+    if (task.options.keep_amplitudes) result.amplitudes = std::move(t);
 }
 
 /// Refuses orbitals that a method does not work over.
@@ -107,11 +130,25 @@ void check_method(Method method, const FcidumpHeader& header, const std::string&
         (method == Method::rccsd ? "ccsd" : "ccsd(t)") + ", which takes any reference");
 }
 
+/// Where orbitals are in another order than in the file, the first ones are not those that a user has counted.
+void check_frozen_core(const Fcidump& data, const FrozenOrbitals& frozen, const std::string& source) {
+    if (data.header.file_orbitals.empty() || frozen.core == 0 || data.one_electron.world().is_dry_run()) return;
+    const std::int64_t core = core_orbitals(data, source);
+    if (frozen.core > core)
+        throw InvalidArgument(source + ": " + std::to_string(frozen.core) + " orbitals are to be frozen, and only the first " +
+                              std::to_string(core) +
+                              " are of inner shells; the file has orbitals by irreducible representation, so others " +
+                              "are not ordered by energy: freeze fewer, or order them by energy");
+}
+
 /// Everything behind the file; the energies go to `result`.
 void compute(Fcidump data, const std::string& source, const CcOptions& options, const CcProgress& progress, CcResult& result) {
     const WorkClock clock(data.two_electron.world());
     result.frozen = options.frozen;
-    if (options.find_core) result.frozen.core = core_orbitals(data, source);
+    if (options.find_core)
+        result.frozen.core = core_orbitals(data, source);
+    else
+        check_frozen_core(data, options.frozen, source);
     if (result.frozen.any()) data = without_frozen(data, result.frozen);
     Reference reference = build_reference(data, source);
     result.scf = reference.energy;
@@ -157,6 +194,30 @@ std::optional<double> CcResult::energy(Method method) const {
 }
 
 namespace {
+
+/// Of all options but the extents of the guess, which its statements compare.
+std::uint64_t digest_of(const CcOptions& options) {
+    return Digest()
+        .add(options.method)
+        .add(options.solver.max_iterations)
+        .add(options.solver.tolerance)
+        .add(options.solver.diis_vectors)
+        .add(options.checkpoint.path)
+        .add(options.checkpoint.interval)
+        .add(options.checkpoint.restart)
+        .add(options.frozen.core)
+        .add(options.frozen.virtuals)
+        .add(options.find_core)
+        .add(options.guess != nullptr)
+        .add(options.keep_amplitudes)
+        .value();
+}
+
+/// Compares what the ranks were given. Collective. @throws InvalidArgument on every rank if it differs
+template <class... Arguments>
+void require_same(const World& world, const Arguments&... arguments) {
+    const CollectiveCall call(ranks_of(world), "coupled cluster", arguments...);
+}
 
 /// Where integrals come from.
 struct IntegralSource {
@@ -224,29 +285,34 @@ CcResult run(Fcidump data, const std::string& title, const CcOptions& options, c
 }  // namespace
 
 CcResult plan_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, std::int64_t ranks) {
+    require_same(world, path, digest_of(options), ranks);
     const IntegralFile file(world, path);
     return plan(world, source_of(file, path), options, ranks);
 }
 
 CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, const CcOptions& options, std::int64_t ranks) {
+    require_same(world, digest_of(header), digest_of(options), ranks);
     return plan(world, in_memory(header), options, ranks);
 }
 
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress) {
+    require_same(world, path, digest_of(options));
     IntegralFile file(world, path);
     CcResult result = plan(world, source_of(file, path), options, 0);
     if (progress.planned) progress.planned(result);
 
     const Stopwatch watch;
-    Fcidump data = file.read();
+    Fcidump data = file.read(options.integrals);
     result.seconds.reading = watch.seconds();
     return run(std::move(data), path, options, progress, std::move(result));
 }
 
 CcResult run_coupled_cluster(Fcidump data, const CcOptions& options, const CcProgress& progress) {
-    check_hamiltonian(data, "run_coupled_cluster");
+    const World& world = data.two_electron.world();
+    world.agree([&] { check_hamiltonian(data, "coupled cluster"); });
+    require_same(world, digest_of(data), digest_of(options));
     const auto source = in_memory(data.header);
-    CcResult result = plan(data.two_electron.world(), source, options, 0);
+    CcResult result = plan(world, source, options, 0);
     if (progress.planned) progress.planned(result);
     return run(std::move(data), source.title, options, progress, std::move(result));
 }

@@ -1,6 +1,7 @@
 #include "chemistry/check_arguments.hpp"
 
 #include "arges/error.hpp"
+#include "base/digest.hpp"
 
 #include <cstdint>
 
@@ -44,6 +45,17 @@ void check_hamiltonian(const Fcidump& data, const std::string& what) {
     const auto fits = [&](const auto& values) { return values.empty() || std::ssize(values) == n; };
     require(fits(data.orbital_energies) && fits(header.orbital_symmetries) && (!data.beta || fits(data.beta->orbital_energies)), what,
             "orbital energies and symmetries are one for each orbital, or none");
+}
+
+std::uint64_t digest_of(const FcidumpHeader& header) {
+    return Digest().add(header.orbitals).add(header.electrons).add(header.ms2).add(header.form).value();
+}
+
+std::uint64_t digest_of(const Fcidump& data) {
+    Digest digest;
+    digest.add(digest_of(data.header)).add(data.core_energy).add(data.orbital_energies).add(data.beta.has_value());
+    if (data.beta) digest.add(data.beta->orbital_energies);
+    return digest.value();
 }
 
 void check_reference(const Fcidump& data, const Reference& reference, const std::string& what) {

@@ -3,6 +3,8 @@
 
 #include "arges/chemistry/diis.hpp"
 #include "chemistry/work_clock.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/world_state.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -81,7 +83,10 @@ Solution solve_amplitudes(const AmplitudeEquations& equations, TensorSet start, 
         result.energy = equations.energy(t);
         const IterationReport report{++result.iterations, result.energy, residual, clock.seconds()};
         seconds.push_back(report.seconds);
-        if (hooks.progress) hooks.progress(report);
+        const auto progress = [&] {
+            if (hooks.progress) hooks.progress(report);
+        };
+        world.is_dry_run() ? progress() : CollectiveCall::run_callback(world.state()->communicator(), progress);
 
         if (!world.is_dry_run()) check_divergence(equations.method, report, options);
         const bool converged = residual <= options.tolerance && std::abs(result.energy - energy_before) <= options.tolerance;

@@ -1,8 +1,7 @@
 // Coupled cluster on integrals in memory, or in a file.
-#include "python/arrays.hpp"
-#include "python/bindings.hpp"
+#include "python/chemistry.hpp"
 
-#include "arges/chemistry.hpp"
+#include "python/arrays.hpp"
 
 namespace arges::python {
 
@@ -12,15 +11,66 @@ using chemistry::CcOptions;
 using chemistry::CcProgress;
 using chemistry::CcResult;
 using chemistry::Fcidump;
+using chemistry::TensorSet;
 
-/// This rank's share of some pairs that every rank has.
-void write_share(Tensor<double>& tensor, const ConstArray& keys, const ConstArray& values) {
-    const auto all = span_of<std::int64_t>(keys);
-    const auto numbers = span_of<double>(values);
-    const auto count = static_cast<std::int64_t>(all.size()), size = tensor.world().size(), rank = tensor.world().rank();
-    const auto begin = static_cast<std::size_t>(count * rank / size), end = static_cast<std::size_t>(count * (rank + 1) / size);
-    if (tensor.world().is_dry_run()) return;
-    tensor.write(all.subspan(begin, end - begin), numbers.subspan(begin, end - begin));
+/// Elements that are written at once: what the first rank sends at a time.
+constexpr std::size_t round_elements = std::size_t(1) << 20;
+
+/// Keys of the pairs p >= q, row by row: p + n q.
+std::vector<std::int64_t> pair_keys(std::int64_t n) {
+    std::vector<std::int64_t> keys;
+    for (std::int64_t p = 0; p < n; ++p)
+        for (std::int64_t q = 0; q <= p; ++q) keys.push_back(p + n * q);
+    return keys;
+}
+
+/// Keys of one element of each orbit of a tensor of integrals, in the order in which the package gives their values: h(p,q) of the pairs
+/// p >= q; (pq|rs) of pairs row by row, where both count the same orbitals of those rows the lower triangle only.
+class OrbitKeys {
+public:
+    OrbitKeys(const Tensor<double>& tensor, bool joint)
+        : n_(tensor.extents()[0]), pairs_(pair_keys(n_)), first_(tensor.order() == 2 ? std::vector<std::int64_t>{0} : pairs_),
+          joint_(joint && tensor.order() == 4), scale_(tensor.order() == 2 ? 1 : n_ * n_) {}
+
+    /// Number of all keys.
+    std::size_t count() const { return joint_ ? pairs_.size() * (pairs_.size() + 1) / 2 : first_.size() * pairs_.size(); }
+    /// The next keys, at most so many.
+    std::vector<std::int64_t> next(std::size_t most) {
+        std::vector<std::int64_t> keys;
+        for (; row_ < first_.size() && keys.size() < most; column_ = 0, ++row_) {
+            const std::size_t length = joint_ ? row_ + 1 : pairs_.size();
+            for (; column_ < length && keys.size() < most; ++column_)
+                keys.push_back(scale_ == 1 ? pairs_[column_] : first_[row_] + scale_ * pairs_[column_]);
+            if (column_ < length) break;
+        }
+        return keys;
+    }
+
+private:
+    std::int64_t n_;
+    std::vector<std::int64_t> pairs_, first_;
+    bool joint_;
+    std::int64_t scale_;
+    std::size_t row_ = 0, column_ = 0;
+};
+
+/// Writes integrals that the first rank has. Collective. @param values  counted on the first rank only
+void write_from_first(Tensor<double>& tensor, bool joint, std::span<const double> values) {
+    const World& world = tensor.world();
+    if (world.is_dry_run()) return;
+    OrbitKeys keys(tensor, joint);
+    const auto count = keys.count();
+    world.agree([&] {
+        if (world.rank() == 0 && values.size() != count)
+            throw InvalidArgument(tensor.name() + ": " + std::to_string(values.size()) + " integrals for " + std::to_string(count));
+    });
+    for (std::size_t begin = 0; begin < count; begin += round_elements) {
+        const auto length = std::min(round_elements, count - begin);
+        if (world.rank() == 0)
+            tensor.write(keys.next(length), values.subspan(begin, length));
+        else
+            tensor.write({}, {});
+    }
 }
 
 chemistry::FcidumpHeader header_of(const nb::dict& given) {
@@ -32,34 +82,61 @@ chemistry::FcidumpHeader header_of(const nb::dict& given) {
     return header;
 }
 
-/// @param given  core_energy; h, eri and, unrestricted, h_beta, eri_beta, eri_mixed: pairs of keys and values
+}  // namespace
+
 Fcidump integrals_of(const World& world, const nb::dict& given) {
-    Fcidump data;
+    chemistry::FcidumpHeader header;
+    double core_energy = 0;
     world.agree([&] {
-        const auto header = header_of(given);
-        data.header = header;
-        data.core_energy = nb::cast<double>(given["core_energy"]);
+        header = header_of(given);
+        core_energy = nb::cast<double>(given["core_energy"]);
     });
-    const auto core_energy = data.core_energy;
-    data = chemistry::empty_fcidump(world, data.header);
+    Fcidump data = chemistry::empty_fcidump(world, header);
     data.core_energy = core_energy;
-    const auto fill = [&](Tensor<double>& tensor, const char* name) {
-        std::pair<ConstArray, ConstArray> pairs;
+    const auto fill = [&](Tensor<double>& tensor, const char* name, bool joint) {
+        std::optional<ConstArray> array;
+        std::span<const double> values;
         world.agree([&] {
-            const auto both = nb::cast<nb::tuple>(given[name]);
-            pairs = {nb::cast<ConstArray>(both[0]), nb::cast<ConstArray>(both[1])};
+            if (world.rank() != 0) return;
+            array = nb::cast<ConstArray>(given[name]);
+            values = span_of<double>(*array);
         });
-        write_share(tensor, pairs.first, pairs.second);
+        write_from_first(tensor, joint, values);
     };
-    fill(data.one_electron, "h");
-    fill(data.two_electron, "eri");
+    fill(data.one_electron, "h", true);
+    fill(data.two_electron, "eri", true);
     if (data.beta) {
-        fill(data.beta->one_electron, "h_beta");
-        fill(data.beta->two_electron, "eri_beta");
-        fill(data.beta->mixed, "eri_mixed");
+        fill(data.beta->one_electron, "h_beta", true);
+        fill(data.beta->two_electron, "eri_beta", true);
+        fill(data.beta->mixed, "eri_mixed", false);
     }
     return data;
 }
+
+TensorSet set_of(const nb::dict& tensors) {
+    std::vector<std::pair<std::string, Tensor<double>>> members;
+    for (const auto& [name, handle] : tensors) {
+        const auto& tensor = nb::cast<const TensorHandle&>(handle);
+        tensor.visit_dense("amplitudes", [&](const auto& own) {
+            if constexpr (std::is_same_v<handles::element_of<decltype(own)>, double>)
+                members.emplace_back(nb::cast<std::string>(name), Tensor<double>(own.state()));
+            else
+                throw InvalidArgument(tensor.title() + ": amplitudes are of type float64; convert the tensor");
+        });
+    }
+    return TensorSet(std::move(members));
+}
+
+nb::dict dict_of(TensorSet tensors) {
+    nb::dict result;
+    for (auto& member : tensors.members()) {
+        const std::string name = member.name();
+        result[name.c_str()] = TensorHandle(std::move(member));
+    }
+    return result;
+}
+
+namespace {
 
 CcOptions options_of(const nb::dict& given) {
     CcOptions options;
@@ -67,10 +144,13 @@ CcOptions options_of(const nb::dict& given) {
     options.solver.max_iterations = nb::cast<int>(given["max_iterations"]);
     options.solver.tolerance = nb::cast<double>(given["tolerance"]);
     options.solver.diis_vectors = nb::cast<int>(given["diis_vectors"]);
-    options.frozen.core = nb::cast<std::int64_t>(given["frozen_core"]);
+    options.find_core = nb::isinstance<nb::str>(given["frozen_core"]);
+    if (!options.find_core) options.frozen.core = nb::cast<std::int64_t>(given["frozen_core"]);
     options.frozen.virtuals = nb::cast<std::int64_t>(given["frozen_virtuals"]);
     options.checkpoint.path = nb::cast<std::string>(given["checkpoint"]);
     options.checkpoint.restart = nb::cast<bool>(given["restart"]);
+    if (!given["core_energy"].is_none()) options.integrals.core_energy = nb::cast<double>(given["core_energy"]);
+    options.keep_amplitudes = nb::cast<bool>(given["keep_amplitudes"]);
     return options;
 }
 
@@ -83,7 +163,7 @@ nb::dict seconds_of(const chemistry::CcSeconds& seconds) {
     return result;
 }
 
-nb::dict result_of(const CcResult& found) {
+nb::dict result_of(CcResult found) {
     nb::dict result, energies;
     for (const auto& [method, correlation] : found.energies) energies[chemistry::name_of(method).c_str()] = correlation;
     result["scf"] = found.scf;
@@ -94,12 +174,16 @@ nb::dict result_of(const CcResult& found) {
     result["peak_memory_bytes"] = found.peak_memory_bytes;
     result["forecast_memory_bytes"] = found.forecast_memory_bytes;
     result["ranks"] = found.ranks;
+    result["frozen_core"] = found.frozen.core;
+    result["frozen_virtuals"] = found.frozen.virtuals;
+    result["amplitudes"] = dict_of(std::move(found.amplitudes));
     return result;
 }
 
-CcProgress progress_of(const World& world, const nb::object& progress) {
-    CcProgress result;
-    result.iteration = [&world, progress](const chemistry::IterationReport& now) {
+}  // namespace
+
+chemistry::Progress progress_of(const World& world, const nb::object& progress) {
+    return [&world, progress](const chemistry::IterationReport& now) {
         raise_interruption(world);
         if (progress.is_none()) return;
         nb::dict fields;
@@ -109,30 +193,36 @@ CcProgress progress_of(const World& world, const nb::object& progress) {
         fields["seconds"] = now.seconds;
         agree(world, function_of([&] { return progress(fields); }));
     };
-    return result;
 }
-
-}  // namespace
 
 void bind_chemistry(nb::module_& module) {
     module.def(
         "coupled_cluster",
-        [](const World& world, const nb::dict& integrals, const nb::dict& given, const nb::object& progress) {
+        [](const World& world, const nb::object& source, const nb::dict& given, const nb::dict& guess, const nb::object& progress) {
             CcOptions options;
-            world.agree([&] { options = options_of(given); });
-            return result_of(run_coupled_cluster(integrals_of(world, integrals), options, progress_of(world, progress)));
+            TensorSet amplitudes;
+            std::optional<std::string> path;
+            world.agree([&] {
+                options = options_of(given);
+                amplitudes = set_of(guess);
+                if (nb::isinstance<nb::str>(source)) path = nb::cast<std::string>(source);
+            });
+            if (!amplitudes.members().empty()) options.guess = &amplitudes;
+            CcProgress shown;
+            shown.iteration = progress_of(world, progress);
+            return result_of(path ? run_coupled_cluster(world, *path, options, shown)
+                                  : run_coupled_cluster(integrals_of(world, nb::cast<nb::dict>(source)), options, shown));
         },
-        nb::arg("world"), nb::arg("integrals"), nb::arg("options"), nb::arg("progress").none());
-    module.def(
-        "coupled_cluster_file",
-        [](const World& world, const std::string& path, const nb::dict& given, const nb::object& progress) {
-            CcOptions options;
-            world.agree([&] { options = options_of(given); });
-            return result_of(run_coupled_cluster(world, path, options, progress_of(world, progress)));
-        },
-        nb::arg("world"), nb::arg("path"), nb::arg("options"), nb::arg("progress").none());
+        nb::arg("world"), nb::arg("source"), nb::arg("options"), nb::arg("guess"), nb::arg("progress").none());
+    bind_chemistry_pieces(module);
     module.def("plan_coupled_cluster", [](const World& world, const nb::dict& header, const nb::dict& given, std::int64_t ranks) {
-        return result_of(plan_coupled_cluster(world, header_of(header), options_of(given), ranks));
+        chemistry::FcidumpHeader head;
+        CcOptions options;
+        world.agree([&] {
+            head = header_of(header);
+            options = options_of(given);
+        });
+        return result_of(plan_coupled_cluster(world, head, options, ranks));
     });
     module.def("write_integrals", [](const World& world, const std::string& path, const nb::dict& integrals) {
         chemistry::write_integrals(path, integrals_of(world, integrals));

@@ -13,6 +13,8 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace arges::chemistry {
 namespace {
@@ -121,6 +123,24 @@ TEST(NonHartreeFockOrbitals, give_the_exact_energy_of_two_electrons) {
     EXPECT_NEAR(straight.scf + straight.energy(Method::ccsd).value(), turned.scf + turned.energy(Method::ccsd).value(), 1e-9);
 }
 
+/// Orbitals by irreducible representation, of which OCC and CLOSED name the occupied ones; the energies are those of the same integrals
+/// with the orbitals ordered by energy.
+TEST(Molpro, names_the_occupied_orbitals) {
+    const World world;
+    const std::string file = "test/data/h2o_molpro_irreps.fcidump";
+    CcOptions options = options_for(Method::ccsd);
+    const CcResult result = run_coupled_cluster(world, file, options);
+    EXPECT_NEAR(result.scf, -74.963063129729, 1e-9);
+    EXPECT_NEAR(result.energy(Method::mp2).value(), -0.035566836270, 1e-9);
+    EXPECT_NEAR(result.energy(Method::ccsd).value(), -0.049467495799, 1e-8);
+    EXPECT_EQ(result.header.file_orbitals, (std::vector<std::int64_t>{1, 2, 3, 5, 6, 4, 7}));
+    EXPECT_EQ(result.header.orbital_symmetries, (std::vector<int>{1, 1, 1, 2, 3, 1, 3}));
+    options.frozen.core = 2;  // the second occupied orbital of the first representation is no inner shell
+    EXPECT_THROW(run_coupled_cluster(world, file, options), InvalidArgument);
+    options.find_core = true;
+    EXPECT_EQ(run_coupled_cluster(world, file, options).frozen.core, 1);
+}
+
 TEST(DegenerateSystems, have_an_extent_of_zero_or_no_triples) {
     const World world;
     const TemporaryFile full(world, "&FCI NORB=1,NELEC=2 &END\n0.5 1 1 1 1\n-1.0 1 1 0 0\n0.7 0 0 0 0\n");
@@ -171,6 +191,49 @@ TEST(CoupledCluster, without_diis_takes_longer_to_the_same_energy) {
     const CcResult slow = run_coupled_cluster(world, molecule, options);
     EXPECT_GT(slow.iterations, fast.iterations);
     EXPECT_NEAR(slow.energy(Method::ccsd).value(), fast.energy(Method::ccsd).value(), 1e-8);
+}
+
+TEST(CoupledCluster, starts_from_amplitudes_that_were_kept) {
+    const World world;
+    const TemporaryFile file(world, two_in_two);
+    CcOptions options = options_for(Method::rccsd);
+    options.keep_amplitudes = true;
+    const CcResult first = run_coupled_cluster(world, file.path(), options);
+    ASSERT_TRUE(first.amplitudes.contains("T2"));
+    options.guess = &first.amplitudes;
+    options.keep_amplitudes = false;
+    const CcResult again = run_coupled_cluster(world, file.path(), options);
+    EXPECT_TRUE(again.amplitudes.members().empty());
+    EXPECT_LE(again.iterations, 2);
+    EXPECT_NEAR(again.energy(Method::rccsd).value(), first.energy(Method::rccsd).value(), 1e-8);
+    options.method = Method::ccsd;  // whose amplitudes are over spin orbitals
+    EXPECT_THROW(run_coupled_cluster(world, file.path(), options), InvalidArgument);
+}
+
+TEST(CoupledCluster, refuses_arguments_that_differ_between_ranks) {
+    const World world;
+    if (world.size() == 1) GTEST_SKIP() << "needs two ranks";
+    const bool is_other = world.rank() == world.size() - 1;
+    const TemporaryFile file(world, two_in_two);
+    std::vector<CcOptions> all(7, options_for(Method::ccsd));
+    if (is_other) {
+        all[0].method = Method::rccsd;
+        all[1].solver.tolerance = 1e-7;
+        all[2].solver.max_iterations = 99;
+        all[3].frozen.core = 1;
+        all[4].checkpoint.path = "other";
+        all[5].find_core = true;
+        all[6].keep_amplitudes = true;
+    }
+    for (const CcOptions& options : all) {
+        EXPECT_THROW(run_coupled_cluster(world, file.path(), options), InvalidArgument);
+        EXPECT_THROW(plan_coupled_cluster(world, file.path(), options), InvalidArgument);
+        EXPECT_THROW(run_coupled_cluster(read_integrals(world, file.path()), options), InvalidArgument);
+    }
+    EXPECT_THROW(plan_coupled_cluster(world, FcidumpHeader{8, is_other ? 4 : 6}, {}), InvalidArgument);
+    Fcidump data = read_integrals(world, file.path());
+    data.core_energy += is_other ? 1 : 0;
+    EXPECT_THROW(run_coupled_cluster(std::move(data), {}), InvalidArgument);
 }
 
 TEST(CoupledCluster, refuses_a_reference_without_a_gap) {

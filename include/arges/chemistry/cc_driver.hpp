@@ -37,6 +37,11 @@ struct CcOptions {
     CheckpointOptions checkpoint{};  ///< of the amplitudes
     FrozenOrbitals frozen{};         ///< orbitals to leave out
     bool find_core = false;          ///< freeze core_orbitals() instead of `frozen.core`
+    IntegralOptions integrals{};     ///< of the file
+    /// Amplitudes to start from, of the names and extents of this calculation's, e.g. those of another geometry; it must live until the
+    /// end. Those that it has not, and all if it is null, start at first order. A checkpoint goes before it. Its tensors are only read.
+    const TensorSet* guess = nullptr;
+    bool keep_amplitudes = false;  ///< CcResult::amplitudes are wanted
 };
 
 /// A correlation energy in hartree.
@@ -67,6 +72,7 @@ struct CcResult {
     std::int64_t ranks = 0;                   ///< that the forecasts are for
     FrozenOrbitals frozen{};                  ///< orbitals that were left out
     std::int64_t round_off_repeats = 0;       ///< entries of the file that repeat an integral up to round-off
+    TensorSet amplitudes{};                   ///< T1, T2, ..., as AmplitudeFile has them; see CcOptions::keep_amplitudes
 
     /// Correlation energy of a method; none if it was not computed.
     std::optional<double> energy(Method method) const;
@@ -101,7 +107,7 @@ CcResult plan_coupled_cluster(const World& world, const FcidumpHeader& header, c
 /// The forecasts are those of plan_coupled_cluster().
 /// @throws InvalidArgument for a file that is not complete and consistent, or a method that its
 ///         orbitals do not allow; NotConverged; OutOfMemory before the start if the forecast cannot
-///         be met
+///         be met; InvalidArgument if path, options or forms differ between ranks, or the guess has other extents
 CcResult run_coupled_cluster(const World& world, const std::string& path, const CcOptions& options, const CcProgress& progress = {});
 
 /// Computes the energies of integrals in memory, which are gone afterwards. Collective; the same result on every rank.

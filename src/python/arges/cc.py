@@ -1,20 +1,35 @@
 """Coupled cluster from mean-field objects of PySCF, from integrals in memory, or from files.
 
-``arges.cc.rccsd(mf)`` after ``mf = pyscf.scf.RHF(mol).run()``. All ranks call it; ``mf`` is the same on all, e.g. because every rank has run the
-mean field. Energies are in hartree.
+``arges.cc.rccsd(mf)`` after ``mf = pyscf.scf.RHF(mol).run()``. All ranks call it. The mean field, or the integrals, of the first rank are used:
+other ranks may have others of the same energy, as every rank's own SCF gives them (signs, orbitals of a degenerate pair), or None. Energies
+are in hartree.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
+import warnings
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Any, Callable, Mapping, TypedDict, TypeVar
 
 import numpy as np
 
 from . import _core
+from ._cc_pieces import Blocks, Diis, Solution, divide_by_denominators, solve_amplitudes, tensors_of
 from ._decompose import progress_shown, table
+from ._hamiltonian import Frozen, Integrals, frozen_of, orders_with_frozen, packed_integrals
+from ._mean_field import ENERGY_TOLERANCE, check_mean_field, integrals_of, occupations, orbital_order
+from ._tensor import Tensor, tensor
 from ._world import World, default_world
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+__all__ = [
+    "Energies", "Forecast", "Integrals", "integrals_of", "run", "plan", "write_integrals", "mp2", "rccsd", "rccsd_t", "ccsd", "ccsd_t", "ccsdt",
+    "ccsdtq", "Blocks", "spin_integrals", "spatial_integrals", "Diis", "divide_by_denominators", "Solution", "solve_amplitudes",
+]  # fmt: skip
 
 
 @dataclass
@@ -24,12 +39,30 @@ class Energies:
     e_hf: float  #: total energy of the reference
     e_corr: float  #: correlation energy of the method that was asked for
     correlation: dict[str, float]  #: correlation energies by method, those on the way too: "mp2", "ccsd", "ccsd(t)", ...
-    report: dict[str, Any] = field(default_factory=dict, repr=False)  #: iterations, seconds, forecast_seconds, memory and its forecast
+    report: dict[str, Any] = field(default_factory=dict, repr=False)  #: iterations, seconds, memory, their forecasts, frozen orbitals
+    #: T1, T2, ... with keep_amplitudes=True: virtual, then occupied indices, T2(abij). An index over spin orbitals (of methods other than rccsd)
+    #: counts all alpha orbitals, then all beta ones.
+    amplitudes: dict[str, Tensor] = field(default_factory=dict, repr=False)
 
     @property
     def e_tot(self) -> float:
         """Total energy."""
         return self.e_hf + self.e_corr
+
+    @property
+    def t1(self) -> np.ndarray:
+        """T1 as an array t1[i, a], occupied indices first as in PySCF's closed-shell methods. Collective."""
+        return self._array("T1", (1, 0))
+
+    @property
+    def t2(self) -> np.ndarray:
+        """T2 as an array t2[i, j, a, b]. Collective."""
+        return self._array("T2", (2, 3, 0, 1))
+
+    def _array(self, name: str, axes: tuple[int, ...]) -> np.ndarray:
+        if name not in self.amplitudes:
+            raise _core.InvalidArgument(f"{name} was not kept; call the method, which must be an iterative one, with keep_amplitudes=True")
+        return np.array(self.amplitudes[name].numpy().transpose(axes), order="C")
 
     def _repr_html_(self) -> str:
         rows = {"reference": self.e_hf, **{f"{name} correlation": e for name, e in self.correlation.items()}, "total": self.e_tot}
@@ -50,185 +83,296 @@ class Forecast:
         return table(rows | {name: f"{seconds:.3g} s" for name, seconds in self.seconds.items() if seconds > 0})
 
 
-@dataclass
-class Integrals:
-    """A Hamiltonian over real orthonormal orbitals, occupied ones first. Energies in hartree.
+class Options(TypedDict, total=False):
+    """Arguments by name of run() and of the methods."""
 
-    h: (n, n). eri: (pq|rs) in chemists' notation, of any of the forms n x n x n x n, pairs x pairs, or packed (8-fold).
-    Unrestricted: h_beta, eri_beta (all beta), and eri_mixed with pq alpha and rs beta (pairs x pairs or n x n x n x n).
-    """
-
-    core_energy: float
-    h: np.ndarray
-    eri: np.ndarray
-    electrons: int
-    ms2: int = 0
-    h_beta: np.ndarray | None = None
-    eri_beta: np.ndarray | None = None
-    eri_mixed: np.ndarray | None = None
-
-
-def _pairs(n: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.tril_indices(n)
+    frozen_core: Frozen
+    frozen_virtuals: Frozen
+    max_iterations: int
+    tolerance: float
+    diis_vectors: int
+    checkpoint: str | os.PathLike[str]
+    restart: bool
+    start: Energies | Mapping[str, Any] | None
+    keep_amplitudes: bool
+    allow_unconverged: bool
+    progress: Callable[[dict[str, Any]], None] | bool | None
+    world: World | None
 
 
-def _packed_one(h: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    p, q = _pairs(n)
-    return np.ascontiguousarray(p + n * q, dtype=np.int64), np.ascontiguousarray(np.asarray(h)[p, q], dtype=np.float64)
+def _is_path(source: Any) -> bool:
+    return isinstance(source, (str, os.PathLike))
 
 
-def _packed_two(eri: np.ndarray, n: int, is_joint: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Keys and values of one element of each orbit: of 8 elements, or of 4 where pq and rs are of different spins."""
-    p, q = _pairs(n)
-    count = len(p)
-    own = np.asarray(eri)
-    if own.shape == (n,) * 4:
-        own = own[p, q][:, p, q]
-    if own.shape == (count, count):
-        values = own[np.tril_indices(count)] if is_joint else own.ravel()
-    elif is_joint and own.shape == (count * (count + 1) // 2,):
-        values = own
+def _number(value: Any, what: str) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{what}: {value!r} where a whole number is expected")
+    return int(value)
+
+
+def _summary(source: Any, allow_unconverged: bool) -> dict[str, Any] | None:
+    """What a source must have in common with that of the first rank; None for a rank that hands in nothing. Local."""
+    if source is None or getattr(source, "mo_coeff", source) is None:
+        return None
+    if _is_path(source):
+        return {"path": os.fspath(source)}
+    if isinstance(source, Integrals):
+        n, electrons, ms2, energy = source.orbitals, source.electrons, source.ms2, source.energy()
     else:
-        raise _core.InvalidArgument(f"two-electron integrals of shape {own.shape} over {n} orbitals; see Integrals")
-    pair_key = p + n * q
-    if is_joint:
-        first, second = np.tril_indices(count)
-        keys = pair_key[first] + n * n * pair_key[second]
-    else:
-        keys = (pair_key[:, None] + n * n * pair_key[None, :]).ravel()
-    return np.ascontiguousarray(keys, dtype=np.int64), np.ascontiguousarray(values, dtype=np.float64)
+        check_mean_field(source, allow_unconverged)
+        alpha, beta = (int(own.sum()) for own in occupations(source))
+        n, electrons, ms2, energy = np.shape(source.mo_coeff)[-1], alpha + beta, alpha - beta, float(source.e_tot)
+    return {"orbitals": int(n), "electrons": int(electrons), "ms2": int(ms2), "energy": energy}
 
 
-def _given(integrals: Integrals) -> dict[str, Any]:
-    n = np.asarray(integrals.h).shape[0]
-    is_unrestricted = integrals.h_beta is not None
-    given: dict[str, Any] = dict(
-        orbitals=n, electrons=int(integrals.electrons), ms2=int(integrals.ms2), unrestricted=is_unrestricted,
-        core_energy=float(integrals.core_energy), h=_packed_one(integrals.h, n), eri=_packed_two(integrals.eri, n, True),
-    )  # fmt: skip
-    if is_unrestricted:
-        given.update(
-            h_beta=_packed_one(integrals.h_beta, n), eri_beta=_packed_two(integrals.eri_beta, n, True),
-            eri_mixed=_packed_two(integrals.eri_mixed, n, False),
+def _require_same_source(mine: dict[str, Any] | None, first: dict[str, Any]) -> None:
+    if mine is None:
+        return
+    own, energies = dict(mine), [part.get("energy", 0.0) for part in (mine, first)]
+    own["energy"] = first.get("energy")
+    shared = {key: first.get(key) for key in own}
+    if own != shared or not abs(energies[0] - energies[1]) <= ENERGY_TOLERANCE:
+        raise _core.InvalidArgument(
+            f"the first rank gives {shared}, another one {mine}: all ranks compute one molecule together; give the same on every rank, or None "
+            "on all but the first. For a calculation on each rank give world=arges.World(mpi4py.MPI.COMM_SELF)"
+        )
+
+
+def _count(frozen: int | str | list[int]) -> int | str:
+    return len(frozen) if isinstance(frozen, list) else frozen
+
+
+def _hamiltonian(own: World, source: Any, core: Any, virtuals: Any, allow_unconverged: bool) -> dict[str, Any]:
+    """The first rank's source: a path, or what _core.coupled_cluster() takes. The arrays are on the first rank only. Collective."""
+    arrays: dict[str, np.ndarray] = {}
+
+    def first() -> dict[str, Any]:
+        if source is None:
+            raise _core.InvalidArgument("the first rank gives None; give it a mean field, arges.cc.Integrals or the name of a file")
+        if _is_path(source):
+            lists = [value for value in (core, virtuals) if isinstance(value, list) and value != list(range(len(value)))]
+            if lists or isinstance(virtuals, list):
+                raise _core.InvalidArgument("frozen orbitals of a file are the first and the last ones; give their numbers, not lists")
+            return {"path": os.fspath(source)}
+        is_mean_field = not isinstance(source, Integrals)
+        found = integrals_of(source, allow_unconverged=allow_unconverged) if is_mean_field else source
+        energy = found.energy()
+        arrays.update(packed_integrals(found, orders_with_frozen(found, core, virtuals, orbital_order(source) if is_mean_field else None)))
+        return dict(
+            orbitals=found.orbitals, electrons=int(found.electrons), ms2=int(found.ms2), unrestricted=found.is_unrestricted,
+            core_energy=float(found.core_energy), energy=energy,
         )  # fmt: skip
-    return given
+
+    header = own.from_first(first)
+    own.agree(lambda: _require_same_source(None if own.rank == 0 else _summary(source, allow_unconverged), header), same=False)
+    return header | arrays
 
 
-def integrals_of(mf: Any) -> Integrals:
-    """The integrals over the orbitals of a mean field of PySCF: RHF, ROHF or UHF, in memory. Local."""
-    if not all(hasattr(mf, name) for name in ("mol", "mo_coeff", "mo_occ", "get_hcore")):
-        raise TypeError(f"{type(mf).__name__} where a mean field of PySCF, arges.cc.Integrals or the name of a file is expected")
-    if mf.mo_coeff is None:
-        raise _core.InvalidArgument("a mean field without orbitals; call its kernel() first")
-    from pyscf import ao2mo
+def _start(own: World, start: Energies | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Handles of amplitudes to start from. Collective."""
+    given = start.amplitudes if isinstance(start, Energies) else dict(start or {})
+    names = own.from_first(lambda: list(given))
 
-    mol = mf.mol
-    hcore = mf.get_hcore()
-    ms2 = mol.spin
+    def checked() -> None:
+        if start is not None and not given:
+            raise _core.InvalidArgument("start: a result without amplitudes; make it with keep_amplitudes=True")
+        if list(given) != names or not all(isinstance(name, str) for name in names):
+            raise _core.InvalidArgument(f"start: amplitudes {list(given)}, on the first rank {names}; give the same T1, T2, ... on every rank")
 
-    def ordered(coefficients: np.ndarray, occupation: np.ndarray) -> np.ndarray:
-        return coefficients[:, np.argsort(-np.asarray(occupation), kind="stable")]
+    own.agree(checked, same=False)
+    return {name: tensor(given[name], dtype=np.float64, world=own, copy=None)._h for name in names}
 
-    def one(c: np.ndarray) -> np.ndarray:
-        return c.T @ hcore @ c
 
-    source = mf._eri if getattr(mf, "_eri", None) is not None else mol
-    core = mf.energy_nuc()
-    coefficients, occupation = np.asarray(mf.mo_coeff), np.asarray(mf.mo_occ)
-    if np.iscomplexobj(coefficients):
-        raise _core.Unsupported("complex orbitals; coupled cluster is over real ones")
-    if coefficients.ndim == 3:
-        a, b = (ordered(c, o) for c, o in zip(coefficients, occupation))
-        mixed = ao2mo.general(source, (a, a, b, b), compact=True)
-        return Integrals(core, one(a), ao2mo.kernel(source, a), mol.nelectron, ms2, one(b), ao2mo.kernel(source, b), mixed)
-    c = ordered(coefficients, occupation)
-    return Integrals(core, one(c), ao2mo.kernel(source, c), mol.nelectron, ms2)
+def _checked_options(given: dict[str, Any], restarts: bool) -> dict[str, Any]:
+    """The options as _core takes them. Local."""
+    if restarts and not given["checkpoint"]:
+        raise _core.InvalidArgument("restart=True without checkpoint=, the name of the file to go on from")
+    return dict(
+        method=str(given["method"]), max_iterations=_number(given["max_iterations"], "max_iterations"), tolerance=float(given["tolerance"]),
+        diis_vectors=_number(given["diis_vectors"], "diis_vectors"), frozen_core=frozen_of(given["frozen_core"], "frozen_core"),
+        frozen_virtuals=frozen_of(given["frozen_virtuals"], "frozen_virtuals"), checkpoint=os.fspath(given["checkpoint"]), restart=restarts,
+        keep_amplitudes=bool(given["keep_amplitudes"]), allow_unconverged=bool(given["allow_unconverged"]),
+        core_energy=None if given["core_energy"] is None else float(given["core_energy"]),
+    )  # fmt: skip
+
+
+def _agreed(own: World, options: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Options that all ranks have in common. Collective. Raises InvalidArgument where they differ."""
+    mine = own.agree(options, same=False)
+    first = own.from_first(lambda: mine)
+
+    def compare() -> None:
+        for name, value in mine.items():
+            if value != first[name]:
+                raise _core.InvalidArgument(f"{name} is {first[name]!r} on the first rank, {value!r} on another; give the same on every rank")
+
+    own.agree(compare, same=False)
+    return mine
 
 
 def run(
     method: str,
     source: Any,
     *,
-    frozen_core: int = 0,
-    frozen_virtuals: int = 0,
+    frozen_core: Frozen = 0,
+    frozen_virtuals: Frozen = 0,
     max_iterations: int = 100,
     tolerance: float = 1e-8,
     diis_vectors: int = 8,
     checkpoint: str | os.PathLike[str] = "",
     restart: bool = False,
+    core_energy: float | None = None,
+    start: Energies | Mapping[str, Any] | None = None,
+    keep_amplitudes: bool = False,
+    allow_unconverged: bool = False,
     progress: Callable[[dict[str, Any]], None] | bool | None = None,
     world: World | None = None,
 ) -> Energies:
     """Correlation energies by a method: "mp2", "ccsd", "ccsd(t)", "rccsd", "rccsd(t)", "ccsdt" or "ccsdtq". Collective.
 
-    source: a mean-field object of PySCF, Integrals, or the name of a file (FCIDUMP, TREXIO). Methods that begin with r are for closed shells,
-    over spatial orbitals; others take any reference. frozen_core: doubly occupied orbitals of the lowest energies to leave out.
-    tolerance: for the norm of the residuals, and the change of the energy. checkpoint: a file for amplitudes; restart: go on from it.
+    source: a mean-field object of PySCF (RHF, ROHF, UHF; integrals_of() says what is taken from it), Integrals, or the name of a file (FCIDUMP,
+    TREXIO). The first rank's counts; others give one of the same energy, electrons and orbitals, or None. Methods that begin with r are for
+    closed shells, over spatial orbitals; others take any reference.
+    frozen_core: doubly occupied orbitals to leave out: how many of the lowest energies, or a list of orbitals (columns of mo_coeff, from 0), or
+    "auto", those below -2 hartree. frozen_virtuals: virtual ones likewise, a number (the highest) or a list.
+    tolerance: for the norm of the residuals, and the change of the energy. checkpoint: a file for amplitudes; restart: go on from it, or with a
+    warning afresh where it is not there yet. start: amplitudes to start from, a result with keep_amplitudes=True, of another geometry for example,
+    or a dict of tensors or arrays of the shapes and names that Energies.amplitudes has; only the way to the solution depends on them.
+    core_energy: of a file without one, as of a model without nuclei: 0; else such a file is refused as truncated.
+    keep_amplitudes: the result has them, and their memory is taken for as long. allow_unconverged: takes a mean field that has not converged.
     progress: called on every rank after each iteration with a dict of number, energy, residual and seconds; None: a line on a terminal.
     Ctrl-C on any rank ends it on all.
-    Raises InvalidArgument for integrals or orbitals that do not fit the method; NotConverged; OutOfMemory before the start.
+    Raises InvalidArgument for integrals or orbitals that do not fit the method, or options that differ between ranks; Unsupported for other kinds
+    of states than these mean fields; NotConverged; OutOfMemory before the start.
     """
     own = world or default_world()
-    options = own.agree(
-        lambda: dict(
-            method=str(method), max_iterations=int(max_iterations), tolerance=float(tolerance), diis_vectors=int(diis_vectors),
-            frozen_core=int(frozen_core), frozen_virtuals=int(frozen_virtuals), checkpoint=os.fspath(checkpoint), restart=bool(restart),
-        )
+    given = dict(
+        method=method, frozen_core=frozen_core, frozen_virtuals=frozen_virtuals, max_iterations=max_iterations, tolerance=tolerance,
+        diis_vectors=diis_vectors, checkpoint=checkpoint, keep_amplitudes=keep_amplitudes, allow_unconverged=allow_unconverged, core_energy=core_energy,
     )  # fmt: skip
-    in_file = isinstance(source, (str, os.PathLike))
-    given = None if in_file else own.agree(lambda: _given(source if isinstance(source, Integrals) else integrals_of(source)))
+    options = _agreed(own, lambda: _checked_options(given, bool(restart)))
+    hamiltonian = _hamiltonian(own, source, options["frozen_core"], options["frozen_virtuals"], options.pop("allow_unconverged"))
+    counts = {name: _count(options[name]) for name in ("frozen_core", "frozen_virtuals")}
+    if options["restart"] and own.rank == 0 and not os.path.exists(options["checkpoint"]):
+        warnings.warn(f"{options['checkpoint']} is not there yet; the calculation starts afresh", stacklevel=2)
+    guess = _start(own, start)
     with progress_shown(progress, method, own.rank) as shown:
-        if in_file:
-            found = _core.coupled_cluster_file(own._w, os.fspath(source), options, shown)
-        else:
-            found = _core.coupled_cluster(own._w, given, options, shown)
+        found = _core.coupled_cluster(own._w, hamiltonian.get("path", hamiltonian), options | counts, guess, shown)
     energies = found.pop("energies")
-    return Energies(found.pop("scf"), energies[method.lower()], energies, found)
+    amplitudes = tensors_of(found.pop("amplitudes"), own)
+    return Energies(found.pop("scf"), energies[method.lower()], energies, found, amplitudes)
 
 
 def plan(
-    method: str, orbitals: int, electrons: int, *, ms2: int = 0, unrestricted: bool = False, ranks: int = 1, world: World | None = None
+    method: str,
+    orbitals: int,
+    electrons: int,
+    *,
+    ms2: int = 0,
+    unrestricted: bool = False,
+    frozen_core: int = 0,
+    frozen_virtuals: int = 0,
+    ranks: int = 1,
+    world: World | None = None,
 ) -> Forecast:
     """Memory and time that a calculation takes on any number of ranks, without integrals. Collective."""
     own = world or default_world()
-    header = dict(orbitals=int(orbitals), electrons=int(electrons), ms2=int(ms2), unrestricted=bool(unrestricted))
-    options = dict(
-        method=method, max_iterations=100, tolerance=1e-8, diis_vectors=8, frozen_core=0, frozen_virtuals=0, checkpoint="", restart=False
-    )
-    found = _core.plan_coupled_cluster(own._w, header, options, int(ranks))
+    given = dict(
+        method=method, frozen_core=frozen_core, frozen_virtuals=frozen_virtuals, max_iterations=100, tolerance=1e-8, diis_vectors=8, checkpoint="",
+        keep_amplitudes=False, allow_unconverged=False, core_energy=None,
+    )  # fmt: skip
+    options = _agreed(own, lambda: _checked_options(given, False))
+
+    def header() -> dict[str, Any]:
+        numbers = dict(orbitals=orbitals, electrons=electrons, ms2=ms2, frozen_core=frozen_core, frozen_virtuals=frozen_virtuals, ranks=ranks)
+        return {name: _number(value, name) for name, value in numbers.items()} | {"unrestricted": bool(unrestricted)}
+
+    head = _agreed(own, header)
+    found = _core.plan_coupled_cluster(own._w, head, options, head["ranks"])
     return Forecast(method, found["ranks"], found["forecast_memory_bytes"], found["forecast_seconds"])
 
 
-def mp2(source: Any, **options: Any) -> Energies:
-    """MP2; options of run(). Collective."""
+def write_integrals(source: Any, path: str | os.PathLike[str], *, allow_unconverged: bool = False, world: World | None = None) -> None:
+    """Writes the integrals of a mean field, or Integrals, to a file: .fcidump is FCIDUMP text, .h5, .hdf5 and .trexio are TREXIO. Collective.
+
+    source: as in run(). Raises InvalidArgument if the name tells no form, or the file cannot be written.
+    """
+    own = world or default_world()
+    options = _agreed(own, lambda: {"path": os.fspath(path), "allow_unconverged": bool(allow_unconverged)})
+    hamiltonian = _hamiltonian(own, source, 0, 0, options["allow_unconverged"])
+    if "path" in hamiltonian:
+        raise _core.InvalidArgument("write_integrals: the integrals are in a file already; `arges convert` writes another form of it")
+    _core.write_integrals(own._w, options["path"], hamiltonian)
+
+
+def _blocks(kind: Callable[..., Any], source: Any, frozen_core: Frozen, frozen_virtuals: Frozen, world: World | None) -> Blocks:
+    own = world or default_world()
+    frozen = {"frozen_core": frozen_core, "frozen_virtuals": frozen_virtuals}
+    core, virtuals = _agreed(own, lambda: {name: frozen_of(value, name) for name, value in frozen.items()}).values()
+    hamiltonian = _hamiltonian(own, source, core, virtuals, False)
+    find_core = isinstance(core, str)
+    found = kind(own._w, hamiltonian.get("path", hamiltonian), 0 if find_core else _count(core), _count(virtuals), find_core)
+    blocks, occupied, empty, energy, first = found
+    return Blocks(energy, occupied, empty, tensors_of(blocks, own), tensors_of(first, own))
+
+
+def spin_integrals(source: Any, *, frozen_core: Frozen = 0, frozen_virtuals: Frozen = 0, world: World | None = None) -> Blocks:
+    """Antisymmetrised integrals over spin orbitals, any reference, for methods of one's own; arguments of run(). Collective."""
+    return _blocks(_core.spin_integrals, source, frozen_core, frozen_virtuals, world)
+
+
+def spatial_integrals(source: Any, *, frozen_core: Frozen = 0, frozen_virtuals: Frozen = 0, world: World | None = None) -> Blocks:
+    """Integrals over the spatial orbitals of a closed shell, for methods of one's own; arguments of run(). Collective."""
+    return _blocks(_core.spatial_integrals, source, frozen_core, frozen_virtuals, world)
+
+
+Method = TypeVar("Method", bound=Callable[..., Energies])
+
+
+def _with_options(method: Method) -> Method:
+    """Shows the arguments of run() in a method's signature."""
+    own = list(inspect.signature(run).parameters.values())[1:]
+    method.__signature__ = inspect.signature(run).replace(parameters=own)  # type: ignore[attr-defined]
+    return method
+
+
+@_with_options
+def mp2(source: Any, **options: Unpack[Options]) -> Energies:
+    """MP2; arguments of run(). Collective."""
     return run("mp2", source, **options)
 
 
-def rccsd(source: Any, **options: Any) -> Energies:
-    """Closed-shell CCSD over spatial orbitals; options of run(). Collective."""
+@_with_options
+def rccsd(source: Any, **options: Unpack[Options]) -> Energies:
+    """Closed-shell CCSD over spatial orbitals; arguments of run(). Collective."""
     return run("rccsd", source, **options)
 
 
-def rccsd_t(source: Any, **options: Any) -> Energies:
-    """Closed-shell CCSD(T) over spatial orbitals; options of run(). Collective."""
+@_with_options
+def rccsd_t(source: Any, **options: Unpack[Options]) -> Energies:
+    """Closed-shell CCSD(T) over spatial orbitals; arguments of run(). Collective."""
     return run("rccsd(t)", source, **options)
 
 
-def ccsd(source: Any, **options: Any) -> Energies:
-    """CCSD over spin orbitals, any reference; options of run(). Collective."""
+@_with_options
+def ccsd(source: Any, **options: Unpack[Options]) -> Energies:
+    """CCSD over spin orbitals, any reference; arguments of run(). Collective."""
     return run("ccsd", source, **options)
 
 
-def ccsd_t(source: Any, **options: Any) -> Energies:
-    """CCSD(T) over spin orbitals, any reference; options of run(). Collective."""
+@_with_options
+def ccsd_t(source: Any, **options: Unpack[Options]) -> Energies:
+    """CCSD(T) over spin orbitals, any reference; arguments of run(). Collective."""
     return run("ccsd(t)", source, **options)
 
 
-def ccsdt(source: Any, **options: Any) -> Energies:
-    """CCSDT over spin orbitals; options of run(). Collective."""
+@_with_options
+def ccsdt(source: Any, **options: Unpack[Options]) -> Energies:
+    """CCSDT over spin orbitals; arguments of run(). Collective."""
     return run("ccsdt", source, **options)
 
 
-def ccsdtq(source: Any, **options: Any) -> Energies:
-    """CCSDTQ over spin orbitals; options of run(). Collective."""
+@_with_options
+def ccsdtq(source: Any, **options: Unpack[Options]) -> Energies:
+    """CCSDTQ over spin orbitals; arguments of run(). Collective."""
     return run("ccsdtq", source, **options)
