@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 
 namespace arges::handles {
 
@@ -155,8 +156,10 @@ TensorHandle einsum(const std::vector<TensorHandle>& operands, const std::vector
     if (operands.empty()) throw InvalidArgument("einsum without operands; give a tensor for each");
     std::optional<ExpressionHandle> product;
     std::vector<std::int64_t> extents;
-    bool is_sparse = true;
+    bool is_sparse = false;
     operands[0].world().agree([&] {
+        bool all_sparse = true;
+        const std::set<std::string> wanted(output.names().begin(), output.names().end());
         if (operands.size() != labels.size())
             throw InvalidArgument("einsum: labels for " + std::to_string(labels.size()) + " operands, but " +
                                   std::to_string(operands.size()) + " are given");
@@ -173,7 +176,9 @@ TensorHandle einsum(const std::vector<TensorHandle>& operands, const std::vector
                     throw InvalidArgument("einsum: label " + names[d] + " of operand " + std::to_string(o + 1) + " has the extent " +
                                           std::to_string(lengths[d]) + ", elsewhere " + std::to_string(known) + "; make them equal");
             }
-            is_sparse = is_sparse && operands[o].is_sparse();
+            all_sparse = all_sparse && operands[o].is_sparse();
+            const bool has_output = names.size() == wanted.size() && std::set<std::string>(names.begin(), names.end()) == wanted;
+            is_sparse = is_sparse || (operands[o].is_sparse() && has_output);
             const ExpressionHandle factor(operands[o], labels[o]);
             product = product ? *product * factor : factor;
         }
@@ -182,6 +187,7 @@ TensorHandle einsum(const std::vector<TensorHandle>& operands, const std::vector
             if (found == extent.end()) throw InvalidArgument("einsum: label " + name + " of the output is on no operand");
             extents.push_back(found->second);
         }
+        is_sparse = is_sparse || all_sparse;
     });
     auto result = made_tensor(product->element(), is_sparse && !extents.empty(), operands[0].world(), extents, {}, "");
     assign(result, output, *product, std::int64_t{0});

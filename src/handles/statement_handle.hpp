@@ -75,7 +75,8 @@ std::string explain(const TensorHandle& left, const Labels& labels, const Expres
 /// The sum over all labels. Collective.
 Number total(const ExpressionHandle& right);
 
-/// A product of tensors as a new one, dense unless all operands are sparse. Collective. @throws InvalidArgument as einsum()
+/// A product of tensors as a new one: sparse if all operands are, or if one that is has the labels of the output and no others, else
+/// dense. Collective. @throws InvalidArgument as einsum()
 TensorHandle einsum(const std::vector<TensorHandle>& operands, const std::vector<Labels>& labels, const Labels& output);
 /// Likewise of a text.
 TensorHandle einsum(const std::string& text, const std::vector<TensorHandle>& operands);

@@ -115,6 +115,7 @@ TensorHandle to_dense(const TensorHandle& tensor) {
 }
 
 TensorHandle to_sparse(const TensorHandle& tensor, double cutoff) {
+    if (std::isnan(cutoff)) throw InvalidArgument("to_sparse: a cutoff that is not a number; give zero or a positive one");
     return tensor.visit([&](const auto& from) -> TensorHandle {
         using T = element_of<decltype(from)>;
         if constexpr (is_sparse_tensor<decltype(from)>) {

@@ -1,6 +1,9 @@
 // Whole tensors from arrays and as arrays.
 #include "python/arrays.hpp"
 
+#include "interface/tensor_state.hpp"
+#include "layout/key_order.hpp"
+
 #include <algorithm>
 #include <memory>
 
@@ -71,12 +74,17 @@ TensorHandle from_array(const World& world, const ConstArray& array, const std::
 
 /// The whole tensor on every rank: a view of its elements where this is the only rank, else gathered.
 nb::object to_array(const TensorHandle& tensor) {
+    require_elements(tensor, "an array");
     return tensor.visit_dense("an array", [&](const auto& own) -> nb::object {
         using T = handles::element_of<decltype(own)>;
         auto whole = std::remove_cvref_t<decltype(own)>(own.state());
         if (whole.world().size() == 1 && !whole.world().is_dry_run()) {
-            if (!whole.symmetry().trivial()) whole = whole.with_symmetry(Symmetry::none(whole.order()));
-            if (T* const elements = whole.array()) {
+            T* elements = whole.array();
+            if (elements == nullptr) {  // a symmetry, or dimensions in another order
+                whole = whole.with_symmetry(Symmetry::none(whole.order()));
+                elements = whole.array();
+            }
+            if (elements != nullptr) {
                 const auto extents = whole.extents();
                 auto* const kept = new TensorHandle(std::move(whole));
                 nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<TensorHandle*>(p); });
@@ -92,7 +100,38 @@ nb::object to_array(const TensorHandle& tensor) {
     });
 }
 
+/// This rank's elements of a dense tensor without symmetry, as they lie, for use at once: the array, for each dimension the first index and
+/// the step between indices, and whether no rank before has the same elements. None where they do not lie in the order of their keys.
+/// Local.
+nb::object local_array(const TensorHandle& tensor) {
+    return tensor.visit_dense("an array", [&](const auto& own) -> nb::object {
+        const auto& state = *own.state();
+        const auto& layout = state.shape();
+        if (state.world->dry() || state.kernels->space != nullptr || !layout.symmetry().trivial() || !is_in_key_order(layout))
+            return nb::none();
+        const bool is_idle = layout.grid().is_idle(state.rank());
+        Extents lengths, first, step;
+        for (int s = 0; s < layout.slots(); ++s) {
+            first.push_back(is_idle ? 0 : layout.coordinate(state.rank(), s));
+            lengths.push_back(is_idle ? 0 : layout.slot(s).local_size(first.back()));
+            step.push_back(layout.slot(s).grid_length());
+        }
+        if (is_idle && layout.slots() == 0) lengths.push_back(0);  // a list of none
+        auto* const kept = new TensorHandle(tensor);
+        nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<TensorHandle*>(p); });
+        void* const data = const_cast<std::byte*>(state.bytes.data());
+        return nb::make_tuple(array_over(data, tensor.element(), lengths, std::move(owner)), nb::cast(first), nb::cast(step),
+                              !is_idle && layout.is_first_copy(state.rank()));
+    });
+}
+
 }  // namespace
+
+void require_elements(const TensorHandle& tensor, const char* what) {
+    if (tensor.world().is_dry_run())
+        throw Unsupported(tensor.title() + ": " + what +
+                          " on the world of a dry run, which has no elements; use a world of real ranks, or plan by statements");
+}
 
 std::optional<ElementType> element_of_array(const nb::dlpack::dtype& type) {
     using enum ElementType;
@@ -124,6 +163,7 @@ nb::object bool_array(std::vector<std::uint8_t> values, Extents extents) {
 void bind_arrays(nb::module_& module) {
     module.def("from_array", &from_array, nb::arg("world"), nb::arg("array"), nb::arg("owner").none(), nb::arg("name"));
     module.def("to_array", &to_array);
+    module.def("local_array", &local_array);
 }
 
 }  // namespace arges::python

@@ -15,6 +15,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <mutex>
 #include <vector>
 
 namespace arges::python {
@@ -41,15 +42,38 @@ void bind_chemistry(nb::module_& module);
 /// Labels of a str, a letter each, or of a sequence of names.
 Labels labels_of(nb::handle labels);
 
+/// Work of the library with the interpreter's lock free, so that other threads of Python go on: as a local variable, or as a call guard.
+/// One thread at a time is in the library, which its callbacks may enter again.
+class OutsideInterpreter {
+public:
+    OutsideInterpreter();
+
+private:
+    static std::recursive_mutex& of_library();
+
+    nb::gil_scoped_release free_;
+    std::unique_lock<std::recursive_mutex> work_;
+};
+/// f() of the library, likewise.
+template <class F>
+auto outside_interpreter(F&& f) {
+    const OutsideInterpreter outside;
+    return f();
+}
+
 /// A function of C++ for agree().
 template <class F>
 nb::callable function_of(F&& f) {
     return nb::borrow<nb::callable>(nb::cpp_function(std::forward<F>(f)));
 }
 /// Calls a Python function on every rank; if one raises, all raise the exception of the lowest such rank. Collective.
-nb::object agree(const World& world, const nb::callable& work);
+/// @param same  what it returns and holds must be the same on every rank, see digest_of(); else every rank raises InvalidArgument
+nb::object agree(const World& world, const nb::callable& work, bool same = false);
 /// Raises KeyboardInterrupt on every rank if a rank was interrupted. Collective.
 void raise_interruption(const World& world);
+
+/// Refuses what needs elements where the world has none. Local. @throws Unsupported for a tensor of a dry run
+void require_elements(const TensorHandle& tensor, const char* what);
 
 /// A NumPy array, first index fastest, over memory that `owner` keeps.
 nb::object array_over(void* data, ElementType element, const Extents& extents, nb::object owner);

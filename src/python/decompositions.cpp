@@ -53,6 +53,7 @@ nb::list cp_factors(const CpModel<T>& model) {
 /// Seen by Ctrl-C, and by the caller's function: called between iterations on every rank.
 template <class Iteration>
 void report(const World& world, const nb::object& progress, const Iteration& fields) {
+    const nb::gil_scoped_acquire hold;
     raise_interruption(world);
     if (progress.is_none()) return;
     agree(world, function_of([&] { return progress(fields()); }));
@@ -121,7 +122,7 @@ nb::dict cpd(const TensorHandle& tensor, const nb::dict& given, const nb::object
         const auto each = [&](const CpIteration& now, const std::function<CpModel<T>()>&) {
             report(world, progress, [&] { return iteration_of(now); });
         };
-        const auto result = cp_decompose(own, options, each, first ? &*first : nullptr);
+        const auto result = outside_interpreter([&] { return cp_decompose(own, options, each, first ? &*first : nullptr); });
         nb::dict found;
         found["weights"] = vector_of(result.model.lambda());
         found["factors"] = cp_factors(result.model);
@@ -162,7 +163,7 @@ nb::dict tucker(const TensorHandle& tensor, const nb::dict& given, const nb::obj
                 return fields;
             });
         };
-        const auto result = tucker_decompose(own, options, each);
+        const auto result = outside_interpreter([&] { return tucker_decompose(own, options, each); });
         const auto& model = result.model;
         nb::dict found;
         found["core"] = TensorHandle(Tensor<handles::element_of<decltype(own)>>(model.core().state()));
@@ -207,7 +208,7 @@ nb::dict completion(const TensorHandle& tensor, const nb::dict& given, const nb:
                     return fields;
                 });
             };
-            const auto result = complete(own, options, each, first ? &*first : nullptr);
+            const auto result = outside_interpreter([&] { return complete(own, options, each, first ? &*first : nullptr); });
             nb::dict found;
             found["weights"] = vector_of(result.model.lambda());
             found["factors"] = cp_factors(result.model);

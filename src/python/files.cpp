@@ -32,7 +32,7 @@ nb::tuple read_sparse_of(const World& world, const std::string& path, int type, 
     options.lengths = lengths;
     options.duplicates = static_cast<Duplicates>(duplicates);
     const auto run = [&]<class T>() {
-        auto file = read_sparse<T>(world, path, options);
+        auto file = outside_interpreter([&] { return read_sparse<T>(world, path, options); });
         nb::dict report;
         report["form"] = file.report.form;
         report["bytes"] = file.report.bytes;
@@ -84,7 +84,8 @@ nb::tuple load(const World& world, const std::string& path) {
     nb::dict tensors, values;
     for (const auto& stored : in.tensors())
         with_element_type(stored.element, [&]<class T>() {
-            if constexpr (kernels::has_fractions<T>) tensors[stored.name.c_str()] = TensorHandle(in.read<T>(stored.name));
+            if constexpr (kernels::has_fractions<T>)
+                tensors[stored.name.c_str()] = TensorHandle(outside_interpreter([&] { return in.read<T>(stored.name); }));
         });
     const auto try_as = [&]<class V>(const std::string& name) {
         try {
@@ -103,14 +104,18 @@ nb::tuple load(const World& world, const std::string& path) {
 }  // namespace
 
 void bind_files(nb::module_& module) {
-    module.def("read_tensor", &read_tensor_of, nb::arg("world"), nb::arg("path"), nb::arg("type").none());
-    module.def("write_npy", [](const TensorHandle& tensor, const std::string& path) {
-        tensor.visit_floating("write_npy", [&](const auto& own) { write_npy(own, path); });
-    });
+    module.def("read_tensor", &read_tensor_of, nb::arg("world"), nb::arg("path"), nb::arg("type").none(),
+               nb::call_guard<OutsideInterpreter>());
+    module.def(
+        "write_npy",
+        [](const TensorHandle& tensor, const std::string& path) {
+            tensor.visit_floating("write_npy", [&](const auto& own) { write_npy(own, path); });
+        },
+        nb::call_guard<OutsideInterpreter>());
     module.def("is_tensor_file", &is_tensor_file);
     module.def("read_sparse", &read_sparse_of);
-    module.def("write_sparse", &write_sparse_of);
-    module.def("save", &save);
+    module.def("write_sparse", &write_sparse_of, nb::call_guard<OutsideInterpreter>());
+    module.def("save", &save, nb::call_guard<OutsideInterpreter>());
     module.def("load", &load);
 }
 

@@ -37,7 +37,7 @@ nb::object with_both(const TensorHandle& a, const TensorHandle& b, const char* w
 
 nb::tuple qr_of(const TensorHandle& a, const std::string& labels) {
     return a.visit_floating("qr", [&](const auto& own) {
-        auto result = qr(own[labels]);
+        auto result = outside_interpreter([&] { return qr(own[labels]); });
         return nb::make_tuple(TensorHandle(std::move(result.Q)), TensorHandle(std::move(result.R)));
     });
 }
@@ -51,7 +51,7 @@ nb::tuple svd_of(const TensorHandle& a, const std::string& labels, std::optional
                              .method = randomized ? SvdMethod::randomized : SvdMethod::exact,
                              .seed = seed};
     const auto run = [&](const auto& own) {
-        auto result = svd(own[labels], options);
+        auto result = outside_interpreter([&] { return svd(own[labels], options); });
         return nb::make_tuple(tensor_or_none(std::move(result.U)), vector_of(result.s), tensor_or_none(std::move(result.Vh)),
                               result.discarded);
     };
@@ -66,7 +66,7 @@ nb::tuple svd_of(const TensorHandle& a, const std::string& labels, std::optional
 
 nb::tuple eigh_of(const TensorHandle& a, const std::string& labels, bool vectors, std::int64_t first, std::optional<std::int64_t> count) {
     return a.visit_floating("eigh", [&](const auto& own) {
-        auto result = eigh(own[labels], {.vectors = vectors, .first = first, .count = count});
+        auto result = outside_interpreter([&] { return eigh(own[labels], {.vectors = vectors, .first = first, .count = count}); });
         return nb::make_tuple(vector_of(result.values), tensor_or_none(std::move(result.vectors)));
     });
 }
@@ -76,7 +76,7 @@ nb::object solve_triangular_of(const TensorHandle& a, const std::string& a_label
     const TriangularOptions options{is_right ? Side::right : Side::left, is_upper ? Triangle::upper : Triangle::lower,
                                     static_cast<Operation>(operation), unit_diagonal};
     return with_both(a, b, "solve_triangular", [&](const auto& matrix, const auto& right) {
-        return nb::cast(TensorHandle(solve_triangular(matrix[a_labels], right[b_labels], options)));
+        return nb::cast(TensorHandle(outside_interpreter([&] { return solve_triangular(matrix[a_labels], right[b_labels], options); })));
     });
 }
 
@@ -88,19 +88,20 @@ void bind_linalg(nb::module_& module) {
                nb::arg("randomized"), nb::arg("seed"));
     module.def("eigh", &eigh_of, nb::arg("a"), nb::arg("labels"), nb::arg("vectors"), nb::arg("first"), nb::arg("count").none());
     module.def("cholesky", [](const TensorHandle& a, const std::string& labels) {
-        return a.visit_floating("cholesky", [&](const auto& own) { return TensorHandle(cholesky(own[labels])); });
+        return a.visit_floating("cholesky",
+                                [&](const auto& own) { return TensorHandle(outside_interpreter([&] { return cholesky(own[labels]); })); });
     });
-    module.def("solve_positive",
-               [](const TensorHandle& a, const std::string& a_labels, const TensorHandle& b, const std::string& b_labels) {
-                   return with_both(a, b, "solve_positive", [&](const auto& matrix, const auto& right) {
-                       return nb::cast(TensorHandle(solve_positive(matrix[a_labels], right[b_labels])));
-                   });
-               });
+    module.def(
+        "solve_positive", [](const TensorHandle& a, const std::string& a_labels, const TensorHandle& b, const std::string& b_labels) {
+            return with_both(a, b, "solve_positive", [&](const auto& matrix, const auto& right) {
+                return nb::cast(TensorHandle(outside_interpreter([&] { return solve_positive(matrix[a_labels], right[b_labels]); })));
+            });
+        });
     module.def("solve_triangular", &solve_triangular_of);
     module.def("least_squares", [](const TensorHandle& a, const std::string& a_labels, const TensorHandle& b, const std::string& b_labels,
                                    double tolerance) {
         return with_both(a, b, "least_squares", [&](const auto& matrix, const auto& right) -> nb::object {
-            auto result = least_squares(matrix[a_labels], right[b_labels], {.tolerance = tolerance});
+            auto result = outside_interpreter([&] { return least_squares(matrix[a_labels], right[b_labels], {.tolerance = tolerance}); });
             return nb::make_tuple(TensorHandle(std::move(result.X)), result.rank, result.residual);
         });
     });

@@ -2,7 +2,12 @@
 #include "python/bindings.hpp"
 
 #include "arges/chemistry.hpp"
+#include "comm/collective_call.hpp"
+#include "interface/world_state.hpp"
+#include "python/argument_digest.hpp"
+#include "python/messages.hpp"
 
+#include <array>
 #include <exception>
 
 namespace arges::python {
@@ -35,22 +40,30 @@ void bind_errors(nb::module_& module) {
     classes.mpi = error_class(module, "MpiError", builtin(classes.error), "The MPI library reported an error.");
     classes.not_converged = error_class(module, "NotConverged", builtin(classes.error), "An iteration that ended above its tolerance.");
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        const auto raise = [](PyObject* type, const Error& error) { PyErr_SetString(type, in_words_of_python(error.what()).c_str()); };
         try {
             std::rethrow_exception(thrown);
         } catch (const InvalidArgument& e) {
-            PyErr_SetString(classes.invalid, e.what());
+            raise(classes.invalid, e);
         } catch (const OutOfMemory& e) {
-            PyErr_SetString(classes.memory, e.what());
+            raise(classes.memory, e);
         } catch (const Unsupported& e) {
-            PyErr_SetString(classes.unsupported, e.what());
+            raise(classes.unsupported, e);
         } catch (const MpiError& e) {
-            PyErr_SetString(classes.mpi, e.what());
+            raise(classes.mpi, e);
         } catch (const chemistry::NotConverged& e) {
-            PyErr_SetString(classes.not_converged, e.what());
+            raise(classes.not_converged, e);
         } catch (const Error& e) {
-            PyErr_SetString(classes.error, e.what());
+            raise(classes.error, e);
         }
     });
+}
+
+OutsideInterpreter::OutsideInterpreter() : work_(of_library()) {}
+
+std::recursive_mutex& OutsideInterpreter::of_library() {
+    static std::recursive_mutex mutex;
+    return mutex;
 }
 
 Labels labels_of(nb::handle labels) {
@@ -75,6 +88,14 @@ std::string marked(nb::python_error& error) {
     return mark + name + mark + text;
 }
 
+/// The public function that has defined a local one, for a message.
+std::string caller_of(const nb::callable& work) {
+    if (!nb::hasattr(work, "__qualname__")) return "a call";
+    const auto name = nb::cast<std::string>(nb::str(work.attr("__qualname__")));
+    const auto own = name.substr(0, name.find(".<locals>"));
+    return own.empty() || own[0] == '_' || own[0] == '<' ? "a call" : own;
+}
+
 /// Raises the exception that a marked message tells of.
 [[noreturn]] void raise_marked(const std::string& message) {
     const auto end = message.find(mark, 1);
@@ -90,17 +111,25 @@ std::string marked(nb::python_error& error) {
 
 }  // namespace
 
-nb::object agree(const World& world, const nb::callable& work) {
+nb::object agree(const World& world, const nb::callable& work, bool same) {
     if (world.is_dry_run() || world.size() == 1) return work();
+    const CollectiveCall call(world.state()->movement_communicator(), "World::agree");
     nb::object result;
+    std::array<std::int64_t, 2> ends{};  // the smallest digest and, inverted, the largest
     try {
-        world.agree([&] {
-            try {
-                result = work();
-            } catch (nb::python_error& error) {
-                throw InvalidArgument(marked(error));
-            }
-        });
+        world.state()->agree(
+            [&] {
+                try {
+                    result = work();
+                    const auto digest = same ? static_cast<std::int64_t>(digest_of({work, result})) : 0;
+                    ends = {digest, ~digest};
+                } catch (nb::python_error& error) {
+                    throw InvalidArgument(marked(error));
+                }
+            },
+            ends);
+        if (ends[0] != ~ends[1])
+            throw InvalidArgument(caller_of(work) + ": the arguments differ between ranks; give the same ones on every rank");
     } catch (const InvalidArgument& e) {
         const std::string message = e.what();
         if (message.empty() || message[0] != mark) throw;

@@ -27,21 +27,19 @@ ExpressionHandle vouched(ExpressionHandle right, nb::handle labels, bool summed)
     return right;
 }
 
-/// f is called with an array for each operand, and gives one, or a number.
+/// f is called with an array to fill, and one for each operand.
 void apply(const TensorHandle& left, nb::handle labels, const std::vector<TensorHandle>& operands, const std::vector<nb::object>& of,
            const nb::callable& f, bool accumulate, int over) {
     std::vector<ElementType> types;
     for (const auto& operand : operands) types.push_back(operand.element());
     const auto result_type = left.element();
-    const auto numpy = nb::module_::import_("numpy");
-    const auto copyto = numpy.attr("copyto");
     const auto call = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
         const nb::gil_scoped_acquire hold;
         nb::list arguments;
+        arguments.append(array_over(results, result_type, {count}, nb::none()));
         for (std::size_t i = 0; i < inputs.size(); ++i)
             arguments.append(array_over(const_cast<void*>(inputs[i]), types[i], {count}, nb::none()));
-        const auto out = array_over(results, result_type, {count}, nb::none());
-        copyto(out, f(*nb::tuple(arguments)), nb::arg("casting") = "same_kind");
+        f(*nb::tuple(arguments));
     };
     // Errors of Python are told as the library's own, which all ranks see; the interpreter's lock is free for the threads that call.
     const auto guarded = [&](const std::vector<const void*>& inputs, void* results, std::int64_t count) {
@@ -59,7 +57,7 @@ void apply(const TensorHandle& left, nb::handle labels, const std::vector<Tensor
     };
     const auto names = labels_of(labels);
     const auto others = all_labels_of(of);
-    const nb::gil_scoped_release free;
+    const OutsideInterpreter outside;
     handles::apply(left, names, operands, others, guarded, accumulate, static_cast<MapOver>(over));
 }
 
@@ -115,6 +113,7 @@ void run_over(const TensorHandle& left, const Labels& labels, const ExpressionHa
 
 void run_algebra(const std::string& algebra, const TensorHandle& left, nb::handle labels, const ExpressionHandle& right, bool accumulate) {
     const auto names = labels_of(labels);
+    const OutsideInterpreter outside;
     const bool is_integer = left.element() == ElementType::int64;
     const auto run = [&]<class Real, class Integer>() {
         if (is_integer)
@@ -147,31 +146,38 @@ void bind_statements(nb::module_& module) {
         .def("vouched", &vouched)
         .def("masked", [](const ExpressionHandle& e, const TensorHandle& mask, nb::handle labels,
                           bool complement) { return handles::masked(mask, labels_of(labels), complement, e); })
-        .def("total",
-             [](const ExpressionHandle& e) { return std::visit([](const auto& value) { return nb::cast(value); }, handles::total(e)); });
+        .def("total", [](const ExpressionHandle& e) {
+            const auto found = outside_interpreter([&] { return handles::total(e); });
+            return std::visit([](const auto& value) { return nb::cast(value); }, found);
+        });
     module.def("labelled", [](const TensorHandle& tensor, nb::handle labels) { return ExpressionHandle(tensor, labels_of(labels)); });
     module.def("number", [](const Number& number, int type) { return ExpressionHandle(number, static_cast<ElementType>(type)); });
     module.def("assign", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& right, const Number& beta) {
         const auto names = labels_of(labels);
-        const nb::gil_scoped_release free;
+        const OutsideInterpreter outside;
         handles::assign(left, names, right, beta);
     });
     module.def("add", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& right) {
         const auto names = labels_of(labels);
-        const nb::gil_scoped_release free;
+        const OutsideInterpreter outside;
         handles::add(left, names, right);
     });
-    module.def("scale",
-               [](const TensorHandle& left, nb::handle labels, const Number& number) { handles::scale(left, labels_of(labels), number); });
+    module.def("scale", [](const TensorHandle& left, nb::handle labels, const Number& number) {
+        const auto names = labels_of(labels);
+        const OutsideInterpreter outside;
+        handles::scale(left, names, number);
+    });
     module.def("divide", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& divisor) {
-        handles::divide(left, labels_of(labels), divisor);
+        const auto names = labels_of(labels);
+        const OutsideInterpreter outside;
+        handles::divide(left, names, divisor);
     });
     module.def("explain", [](const TensorHandle& left, nb::handle labels, const ExpressionHandle& right, const Number& beta,
                              std::int64_t ranks) { return handles::explain(left, labels_of(labels), right, beta, ranks); });
     module.def("einsum", [](const std::vector<TensorHandle>& operands, const std::vector<nb::object>& labels, nb::handle output) {
         const auto names = all_labels_of(labels);
         const auto out = labels_of(output);
-        const nb::gil_scoped_release free;
+        const OutsideInterpreter outside;
         return handles::einsum(operands, names, out);
     });
     module.def("apply", &apply);

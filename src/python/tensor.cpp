@@ -5,6 +5,8 @@
 
 #include <nanobind/ndarray.h>
 
+#include <cmath>
+
 namespace arges::python {
 
 namespace {
@@ -64,7 +66,33 @@ nb::object flat_array(std::vector<T> values) {
 }
 
 nb::object read(const TensorHandle& tensor, const ConstArray& keys) {
+    if (keys.size() > 0) require_elements(tensor, "reading");
     return tensor.visit([&](const auto& own) { return flat_array(own.read(span_of<std::int64_t>(keys))); });
+}
+
+/// The element at integers for all dimensions; None where the key is anything else, or elements are spread over ranks. Raises IndexError.
+nb::object element_at(const TensorHandle& tensor, nb::handle key) {
+    const auto& world = tensor.world();
+    const auto& extents = tensor.extents();
+    if (!PyTuple_Check(key.ptr()) || nb::len(key) != extents.size() || world.is_dry_run() || world.size() > 1) return nb::none();
+    std::int64_t linear = 0, step = 1;
+    for (std::size_t d = 0; d < extents.size(); ++d) {
+        PyObject* const own = PyTuple_GET_ITEM(key.ptr(), static_cast<Py_ssize_t>(d));
+        if (!PyLong_CheckExact(own)) return nb::none();
+        int overflow = 0;
+        const auto given = PyLong_AsLongLongAndOverflow(own, &overflow);
+        if (overflow != 0 || given < -extents[d] || given >= extents[d])
+            throw nb::index_error(("index " + nb::cast<std::string>(nb::str(own)) + " in dimension " + std::to_string(d) +
+                                   " is not within its extent " + std::to_string(extents[d]))
+                                      .c_str());
+        if (extents[d] > 0 && step > std::numeric_limits<std::int64_t>::max() / extents[d]) return nb::none();  // there are no keys
+        linear += step * (given < 0 ? given + extents[d] : given);
+        step *= extents[d];
+    }
+    return tensor.visit([&](const auto& own) -> nb::object {
+        const auto found = own.read(std::span<const std::int64_t>(&linear, 1));
+        return object_of(static_cast<handles::element_of<decltype(own)>>(found[0]));
+    });
 }
 
 nb::tuple local_pairs(const TensorHandle& tensor) {
@@ -115,6 +143,7 @@ TensorHandle slice(const TensorHandle& tensor, const Extents& begin, const Exten
 }
 
 nb::object sum(const TensorHandle& tensor) {
+    require_elements(tensor, "the sum");
     return tensor.visit([&](const auto& own) -> nb::object {
         using T = handles::element_of<decltype(own)>;
         if constexpr (kernels::has_negative<T>)
@@ -127,6 +156,7 @@ nb::object sum(const TensorHandle& tensor) {
 }
 
 double norm(const TensorHandle& tensor, int which) {
+    require_elements(tensor, "the norm");
     return tensor.visit([&](const auto& own) -> double {
         using T = handles::element_of<decltype(own)>;
         if constexpr (!kernels::has_negative<T>) {
@@ -142,6 +172,7 @@ double norm(const TensorHandle& tensor, int which) {
 
 /// Smallest, largest, or element of largest magnitude, with its index.
 nb::tuple extremum(const TensorHandle& tensor, int which) {
+    require_elements(tensor, "an extremum");
     return tensor.visit_dense("an extremum", [&](const auto& own) -> nb::tuple {
         using T = handles::element_of<decltype(own)>;
         if constexpr (!kernels::has_negative<T>) {
@@ -217,6 +248,7 @@ void drop(const TensorHandle& tensor, double cutoff) {
         auto target = std::remove_cvref_t<decltype(own)>(own.state());
         using T = handles::element_of<decltype(target)>;
         if constexpr (kernels::has_negative<T>) {
+            if (std::isnan(cutoff)) throw InvalidArgument(own.name() + ": drop() with a cutoff that is not a number");
             if (cutoff > 0) return target.drop(static_cast<real_of<T>>(cutoff));
         }
         target.drop();
@@ -226,6 +258,7 @@ void drop(const TensorHandle& tensor, double cutoff) {
 }  // namespace
 
 void bind_tensor(nb::module_& module) {
+    const nb::call_guard<OutsideInterpreter> outside;
     nb::class_<TensorHandle>(module, "Handle")
         .def_prop_ro("element", [](const TensorHandle& t) { return static_cast<int>(t.element()); })
         .def_prop_ro("is_sparse", &TensorHandle::is_sparse)
@@ -249,28 +282,33 @@ void bind_tensor(nb::module_& module) {
                  });
              })
         .def("count_nonzero",
-             [](const TensorHandle& t) { return t.visit_dense("count_nonzero", [](const auto& own) { return own.count_nonzero(); }); })
+             [](const TensorHandle& t) {
+                 require_elements(t, "count_nonzero");
+                 return t.visit_dense("count_nonzero", [](const auto& own) { return own.count_nonzero(); });
+             })
         .def("layout",
              [](const TensorHandle& t) { return t.visit_dense("a layout", [](const auto& own) { return own.layout_to_string(); }); })
-        .def("write", &write)
-        .def("accumulate", &accumulate)
+        .def("write", &write, outside)
+        .def("accumulate", &accumulate, outside)
         .def("read", &read)
+        .def("element_at", &element_at)
         .def("local_pairs", &local_pairs)
         .def("gather_sparse", &gather_sparse)
-        .def("slice", &slice)
-        .def("set_slice", &handles::set_slice)
+        .def("slice", &slice, outside)
+        .def("set_slice", &handles::set_slice, outside)
         .def("sum", &sum)
-        .def("norm", &norm)
+        .def("norm", &norm, outside)
         .def("extremum", &extremum)
-        .def("fill", &fill)
-        .def("fill_random", &fill_random)
-        .def("with_symmetry", &with_symmetry, nb::arg("letters").none(), nb::arg("text").none())
-        .def("part_of_complex", &part_of_complex)
-        .def("drop", &drop)
-        .def("copy", &handles::copied)
-        .def("converted", [](const TensorHandle& t, int type) { return handles::converted(t, type_of(type)); })
-        .def("to_dense", &handles::to_dense)
-        .def("to_sparse", &handles::to_sparse);
+        .def("fill", &fill, outside)
+        .def("fill_random", &fill_random, outside)
+        .def("with_symmetry", &with_symmetry, nb::arg("letters").none(), nb::arg("text").none(), outside)
+        .def("part_of_complex", &part_of_complex, outside)
+        .def("drop", &drop, outside)
+        .def("copy", &handles::copied, outside)
+        .def(
+            "converted", [](const TensorHandle& t, int type) { return handles::converted(t, type_of(type)); }, outside)
+        .def("to_dense", &handles::to_dense, outside)
+        .def("to_sparse", &handles::to_sparse, outside);
     module.def(
         "make",
         [](int type, bool is_sparse, const World& world, const Extents& extents, const std::optional<std::string>& letters,
@@ -282,7 +320,7 @@ void bind_tensor(nb::module_& module) {
         nb::arg("type"), nb::arg("is_sparse"), nb::arg("world"), nb::arg("extents"), nb::arg("letters").none(), nb::arg("symmetry").none(),
         nb::arg("name"));
     module.def("from_entries", &from_entries);
-    module.def("concatenated", &concatenated_along);
+    module.def("concatenated", &concatenated_along, outside);
     module.def("common_type", [](int a, int b) { return static_cast<int>(handles::common_type(type_of(a), type_of(b))); });
 }
 

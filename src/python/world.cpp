@@ -2,6 +2,8 @@
 #include "python/bindings.hpp"
 
 #include "comm/mpi_session.hpp"
+#include "interface/world_state.hpp"
+#include "python/argument_digest.hpp"
 
 namespace arges::python {
 
@@ -19,6 +21,34 @@ World made_world(std::optional<std::int64_t> comm, const Extents& torus) {
     }
     const Torus shape = torus.empty() ? Torus() : Torus(torus);
     return World(comm ? communicator_of_fortran(*comm) : all_processes().raw(), shape);
+}
+
+/// A copy of a dense tensor on another world; ranks without the source or the target give none, and get none without the target.
+std::optional<TensorHandle> transferred(const World& meeting, const std::optional<TensorHandle>& source,
+                                        const std::optional<World>& target) {
+    auto type = source ? static_cast<std::int64_t>(source->element()) : -1;
+    if (!meeting.is_dry_run()) {
+        meeting.agree([&] {
+            if (source && source->is_sparse())
+                throw Unsupported("transfer of a sparse tensor; take coo() of it, and make another by sparse(..., world=...)");
+        });
+        type = meeting.state()->communicator().maximum(type);
+    }
+    if (type < 0) throw InvalidArgument("transfer: no rank of the meeting world has the source tensor");
+    return with_element_type(static_cast<ElementType>(type), [&]<class T>() -> std::optional<TensorHandle> {
+        Tensor<T> own;
+        meeting.agree([&] {
+            if (!source) return;
+            if (static_cast<std::int64_t>(source->element()) != type)
+                throw InvalidArgument("transfer: the source has other element types on some ranks; give the same tensor");
+            source->visit([&](const auto& tensor) {
+                if constexpr (std::is_same_v<std::remove_cvref_t<decltype(tensor)>, Tensor<T>>) own = Tensor<T>(tensor.state());
+            });
+        });
+        auto result = transfer(meeting, own, target ? *target : World::outside());
+        if (!target) return std::nullopt;
+        return TensorHandle(std::move(result));
+    });
 }
 
 nb::dict report_of(const OperationReport& report) {
@@ -52,10 +82,25 @@ void bind_world(nb::module_& module) {
         .def("reset_peak", &World::reset_peak)
         .def("last_report", [](const World& w) { return report_of(w.last_report()); })
         .def("total_report", [](const World& w) { return report_of(w.total_report()); })
-        .def("agree", &agree)
+        .def("agree", &agree, nb::arg("work"), nb::arg("same"))
+        .def("all_equal",
+             [](const World& w, nb::handle value) {
+                 const auto* const ranks = w.state()->movement_communicator();
+                 return ranks == nullptr || ranks->all_equal(digest_of({value}));
+             })
+        .def("broadcast",
+             [](const World& w, std::string text) {
+                 w.state()->communicator().broadcast(text, 0);
+                 return text;
+             })
         .def("__eq__", [](const World& a, const World& b) { return a == b; })
         .def("__hash__", [](const World& w) { return reinterpret_cast<std::uintptr_t>(w.state().get()); });
+    module.def("transfer", &transferred, nb::arg("meeting"), nb::arg("source").none(), nb::arg("target").none());
     module.def("mpi_is_running", &mpi_is_running);
+    module.def("mpi_is_ours", [] { return session != nullptr; });
+    module.def("abort", [] {
+        if (session) session->abort(1);
+    });
     module.def("finalize", [] { session.reset(); });
 }
 

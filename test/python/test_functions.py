@@ -163,13 +163,16 @@ def test_functions_of_numpy_take_tensors():
         (np.tensordot(A, B, 1), np.tensordot(a, b, 1)), (np.concatenate([A, a]), np.concatenate([a, a])), (np.stack((a, A)), np.stack((a, a))),
         (np.where(A > 0, A, 1.0), np.where(a > 0, a, 1.0)), (np.transpose(A), a.T), (np.reshape(A, (2, -1)), np.reshape(a, (2, -1))),
         (np.zeros_like(A), np.zeros_like(a)), (np.argmax(A, axis=0), np.argmax(a, axis=0)), (np.sort(A), np.sort(a)), (np.round(A), np.round(a)),
+        (np.linalg.norm(A), np.linalg.norm(a)), (np.linalg.norm(A, 1), np.linalg.norm(a, 1)), (np.linalg.norm(A, axis=1), np.linalg.norm(a, axis=1)),
+        (np.std(A, ddof=1), np.std(a, ddof=1)), (np.amax(A), np.amax(a)), (np.cumsum(A), np.cumsum(a)), (np.dot(A, b), a @ b),
+        (np.round(A, 2), np.round(a, 2)), (np.var(A, 0, keepdims=True), np.var(a, 0, keepdims=True)),
     ]:  # fmt: skip
         check(found, wanted, exact=False)
     for found, wanted in [  # others, and other arguments, NumPy's results
-        (np.std(A, ddof=1), np.std(a, ddof=1)), (np.amax(A), np.amax(a)), (np.where(A > 0), np.where(a > 0)), (np.cumsum(A), np.cumsum(a)),
-        (np.reshape(A, (2, 10), order="F"), np.reshape(a, (2, 10), order="F")), (np.linalg.norm(A), np.linalg.norm(a)), (np.dot(A, b), a @ b),
+        (np.where(A > 0), np.where(a > 0)),
+        (np.reshape(A, (2, 10), order="F"), np.reshape(a, (2, 10), order="F")),
         (np.shape(A), (4, 5)), (np.ndim(A), 2), (np.size(A), 20), (np.allclose(A, a, equal_nan=True), True), (np.array_equal(A, a), True),
-        (np.round(A, 2), np.round(a, 2)), (np.einsum("ij,jk", A, B, out=np.empty((4, 3))), a @ b),
+        (np.einsum("ij,jk", A, B, out=np.empty((4, 3))), a @ b),
     ]:  # fmt: skip
         assert not isinstance(found, arges.Tensor)
         np.testing.assert_allclose(found, wanted)
@@ -266,6 +269,14 @@ def test_order(dtype):
     check(arges.unique_values(tensor(data((9,), dtype))), np.unique(data((9,), dtype)))
     check(arges.unique_counts(tensor(data((9,), dtype))).counts, np.unique(data((9,), dtype), return_counts=True)[1])
     check(arges.unique_inverse(tensor(data((9,), dtype))).inverse_indices, np.unique(data((9,), dtype), return_inverse=True)[1])
+
+
+def test_zeros_are_sorted_in_the_order_in_which_they_stand():
+    a = np.random.default_rng(8).choice([0.0, -0.0, 1.0, -2.0, np.nan], (6, 40))
+    for x, axis in ((a, 1), (a, 0), (a[0], 0)):
+        found, wanted = arges.sort(tensor(x), axis=axis).numpy(), np.sort(x, axis=axis, kind="stable")
+        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(np.signbit(found[found == 0]), np.signbit(wanted[wanted == 0]))
 
 
 def test_long_lists_are_sorted_over_ranks():

@@ -205,3 +205,55 @@ def test_other_shapes(seed):
     found = arges.concat([A, arges.tensor(b)], axis=1)
     assert not found.is_sparse
     np.testing.assert_array_equal(found.numpy(), np.concatenate([a, b], axis=1))
+
+
+LARGE = {
+    "argmax": lambda x: x.argmax(), "argmin": lambda x: x.argmin(), "argmax of rows": lambda x: x.argmax(axis=1), "argmin of columns": lambda x: x.argmin(axis=0),
+    "var": lambda x: x.var(), "std": lambda x: x.std(axis=0), "var kept": lambda x: x.var(axis=1, keepdims=True), "tril": lambda x: arges.tril(x),
+    "triu": lambda x: arges.triu(x, k=-1), "mean": lambda x: x.mean(axis=0), "max": lambda x: x.max(), "min of rows": lambda x: x.min(axis=1),
+    "norm": lambda x: np.linalg.norm(x), "any": lambda x: x.any(axis=0), "count_nonzero": lambda x: arges.count_nonzero(x), "prod": lambda x: x.prod(axis=1),
+    "T": lambda x: x.T, "reshape": lambda x: x.reshape((-1, 1000)), "concat": lambda x: arges.concat([x, x]), "sum": lambda x: x.sum(),
+    "flip": lambda x: arges.flip(x), "roll": lambda x: arges.roll(x, 3), "part": lambda x: x[5:500:7], "moveaxis": lambda x: arges.moveaxis(x, 0, 1),
+    "repeat": lambda x: arges.repeat(x, 2, axis=1), "tile": lambda x: arges.tile(x, (2, 1)), "take": lambda x: arges.take(x, np.array([7, 7, 0]), axis=0),
+    "diff": lambda x: arges.diff(x), "stack": lambda x: arges.stack([x, x]), "trace": lambda x: arges.linalg.trace(x), "squeeze": lambda x: x[:1].squeeze(0),
+    "diagonal": lambda x: arges.linalg.diagonal(x), "vector_norm": lambda x: arges.linalg.vector_norm(x, axis=0), "matrix_norm": lambda x: arges.linalg.matrix_norm(x),
+    "norm 1": lambda x: arges.linalg.matrix_norm(x, ord=1), "clip": lambda x: arges.clip(x, -1, 1), "where": lambda x: arges.where(x > 0, x, 0),
+    "isfinite": lambda x: arges.isnan(x), "allclose": lambda x: arges.asarray(arges.allclose(x, x)), "vecdot": lambda x: arges.vecdot(x, x),
+    "matmul": lambda x: x @ x.T, "outer": lambda x: arges.linalg.outer(x[7], x[2]), "astype": lambda x: x.astype("float32"), "copy": lambda x: x.copy(),
+    "zeros_like": lambda x: arges.zeros_like(x), "expand_dims": lambda x: arges.expand_dims(x, axis=0), "row": lambda x: x[7], "all": lambda x: x.all(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_large(name, world):
+    """Nothing that grows with the elements that are not stored."""
+    n = 100_000
+    x = arges.sparse((n, n), *([[7, n - 1], [3, 2]], [2.5, -4.0]) if world.rank == 0 else ([[], []], [])).astype("float64")
+    limit = world.memory_limit
+    world.memory_limit = world.memory_in_use + 100_000_000
+    try:
+        found = LARGE[name](x)
+    finally:
+        world.memory_limit = limit
+    assert found.is_sparse or found.size < 10**6
+
+
+@seeds()
+def test_places_and_variance(seed):
+    rng = np.random.default_rng([seed, 38])
+    dtype = ("float64", "int64", "bool", "complex128")[seed % 4]
+    shape = tuple(int(n) for n in rng.integers(1, 5, rng.integers(1, 4)))
+    a = sparse_array(rng, shape, dtype, rng.choice([0.1, 0.5, 1.0]))
+    if seed % 8 == 0:
+        a.ravel()[rng.integers(a.size)] = np.nan
+    options = {"axis": (None, *range(len(shape)))[rng.integers(len(shape) + 1)], "keepdims": bool(rng.integers(2))}
+    for x in (sparse(a), arges.tensor(a)):
+        for name in ("argmax", "argmin") if dtype != "complex128" else ():
+            np.testing.assert_array_equal(getattr(arges, name)(x, **options), getattr(np, name)(a, **options))
+        found, wanted = arges.var(x, **options), np.var(a, **options)
+        assert found.shape == wanted.shape
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-10, atol=1e-12)
+        if len(shape) > 1:
+            assert arges.tril(x).is_sparse == x.is_sparse
+            np.testing.assert_array_equal(arges.tril(x, k=1).numpy(), np.tril(a, k=1))
+            np.testing.assert_array_equal(arges.triu(x, k=-1).numpy(), np.triu(a, k=-1))

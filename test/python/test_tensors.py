@@ -99,6 +99,22 @@ def test_pairs_are_written_added_and_read(seed, world):
 
 
 @seeds()
+def test_slices_of_symmetric_tensors_are_arrays(seed):
+    """The dimensions of a slice may lie the other way round than they are counted."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    whole = rng.uniform(-1, 1, (n, n))
+    whole = whole + whole.T
+    for tree in ("sym(a,b)", "sym(b,a)"):
+        tensor = arges.tensor(whole, symmetry=tree, letters="ab")
+        (i, k), (j, m) = (sorted(int(x) for x in rng.choice(n + 1, 2, replace=False)) for _ in range(2))
+        part = tensor[i:k, j:m]
+        close(part.numpy(), whole[i:k, j:m])
+        close(np.asarray(part), whole[i:k, j:m])
+        close((part + part).numpy(), 2 * whole[i:k, j:m])
+
+
+@seeds()
 def test_symmetric_tensors_stand_for_all_elements(seed):
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(1, 5)), int(rng.integers(1, 4))

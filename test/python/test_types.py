@@ -26,19 +26,24 @@ x: float = float((A["ij"] * B["ij"]).sum())
 model = arges.cpd(A, 3)
 print(model.factors[0].shape, model.fit + 1)
 print(arges.plan("ij,jk->ik", (3, 4), (4, 5), ranks=3).seconds + 1, arges.linalg.svd(A, rank=2).S)
-y: float = arges.cc.rccsd("file").e_tot
+y: float = arges.cc.rccsd("file", frozen_core=[0], start=None, restart=True, checkpoint="a.h5").e_tot
 try:
     A += 1
 except arges.InvalidArgument as error:
     raise ValueError(str(error)) from None
 if A[0, 0] > 1:
     print(arges.einsum("ij,jk", A, B).shape[0] + 1)
+print(f"{A.sum():.3f}", A.seed, A.read([A.argmax()], order="C"))
 """
 WRONG = """
 A = arges.random((4, 5))
 A.summ()
 arges.cpd(A, rank="x")
 arges.cosine(A)
+arges.einsum("ij->ji", A, otu=A)
+arges.random((4, 5), sed=1)
+arges.cc.rccsd("file", conv_tol=1e-8)
+arges.cc.ccsdt("file", max_iterations="many")
 """
 
 
@@ -57,7 +62,7 @@ def errors_in(text, folder):
 @pytest.mark.skipif(arges.default_world().size > 1, reason="one process is enough")
 def test_programs_are_checked(tmp_path):
     assert errors_in(RIGHT, tmp_path) == []
-    assert len(errors_in(WRONG, tmp_path)) == 3
+    assert len(errors_in(WRONG, tmp_path)) == 7
     assert {*_elementwise._UNARY, *_elementwise._BINARY} <= set(_elementwise.__all__)
     names = "".join(f"print(arges.{name})\n" for name in arges.__all__)
     names += "".join(f"arges.zeros(3).{name}\n" for name in dir(arges.Tensor) if not name.startswith("_"))

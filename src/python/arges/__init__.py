@@ -16,6 +16,7 @@ from . import _functions, cc, linalg, statements
 from ._creation import *  # noqa: F403  (type checkers follow one such import, not two)
 from ._dtypes import *  # noqa: F403
 from ._elementwise import *  # noqa: F403
+from ._extrema import *  # noqa: F403
 from ._lines import *  # noqa: F403
 from ._places import *  # noqa: F403
 from ._products import *  # noqa: F403
@@ -25,8 +26,11 @@ from ._core import Error, InvalidArgument, MpiError, NotConverged, OutOfMemory, 
 from ._decompose import CpModel, TuckerModel, complete, cpd, tucker
 from ._einsum import einsum
 from ._files import load, read, save, write
+from ._making import from_function, sparse
+from ._numpy import GatherWarning
 from ._plan import Plan, plan
-from ._tensor import Tensor, asarray, from_function, random, sparse, tensor, zeros
+from ._random import random
+from ._tensor import Tensor, asarray, tensor, transfer, zeros
 from ._types import bool_ as bool
 from ._types import complex64, complex128, float32, float64, int16, int32, int64
 from ._world import World, default_world, set_default_world
@@ -40,7 +44,7 @@ del _math
 
 __all__ = [
     "Error", "InvalidArgument", "MpiError", "NotConverged", "OutOfMemory", "Unsupported", "CpModel", "TuckerModel", "complete", "cpd", "tucker",
-    "einsum", "load", "read", "save", "write", "Plan", "plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "zeros", "bool",
+    "GatherWarning", "einsum", "load", "read", "save", "write", "Plan", "plan", "Tensor", "asarray", "from_function", "random", "sparse", "tensor", "transfer", "zeros", "bool",
     "complex64", "complex128", "float32", "float64", "int16", "int32", "int64", "World", "default_world", "set_default_world", "antisymmetrized",
     "canonical", "over", "symmetrized", "cc", "linalg", "statements",
 ]  # fmt: skip

@@ -11,8 +11,10 @@ import numpy as np
 
 from ._places import reshape
 from ._shapes import _offset, broadcast_to
-from ._tensor import Tensor, asarray, from_function, sparse, world_of, zeros
-from ._types import bool_, complex128, float64, int64, number
+from ._symmetry import fitting, permuted
+from ._making import from_function, sparse
+from ._tensor import Tensor, asarray, world_of, zeros
+from ._types import DTYPES, bool_, complex128, float64, int64, number, type_number
 from ._world import World, default_world
 
 
@@ -35,10 +37,12 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: str | None =
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Zeros in the shape, type and world of x; sparse if x is. Collective."""
+    """Zeros in the shape, type, symmetry and world of x; sparse if x is. Collective."""
     own = asarray(x)
     make = sparse if own.is_sparse else zeros
-    return make(own.shape, dtype=own.dtype if dtype is None else dtype, world=own.world)
+    wanted = own.world.agree(lambda: DTYPES[type_number(own.dtype if dtype is None else dtype)])
+    tree = fitting(permuted(own, range(own.ndim)), wanted)
+    return make(own.shape, dtype=wanted, world=own.world, symmetry=tree and tree[0], letters=tree and tree[1])
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: str | None = None) -> Tensor:

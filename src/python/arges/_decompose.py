@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._tensor import Tensor, asarray, world_of
-from ._types import float64
+from ._types import float64, whole
 
 Progress = Callable[[dict[str, Any]], None]
 
@@ -174,8 +174,8 @@ def cpd(
     own = _real(tensor)
     options = own.world.agree(
         lambda: dict(
-            rank=int(rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm), max_iterations=int(max_iterations), tolerance=float(tolerance),
-            seed=int(seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format,
+            rank=whole("rank", rank), algorithm=_chosen(_CP_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
+            seed=whole("seed", seed), regularization=float(regularization), distribution=distribution, grid=grid, format=format,
             pairwise_perturbation=bool(pairwise_perturbation),
         )
     )  # fmt: skip
@@ -204,15 +204,18 @@ def complete(
 ) -> CpModel:
     """A CP model of the stored elements of a sparse tensor; those that are not stored are unknown. Collective.
 
+    The tensor has one value for each element: where there are several observations of one, read() or sparse() was told what they mean
+    (duplicates="refuse", or "mean" of a file; "sum" adds them up).
+
     algorithm: "als", "ccd" (CCD++) or "sgd". holdout: part of the elements that is held out of the fit; the model is then that which fits them
     best. Others as for cpd(). report has rmse, rmses, held_out_rmse, losses, iterations, converged, stop_reason, forecast_bytes.
     """
     own = _real(tensor)
     options = own.world.agree(
         lambda: dict(
-            rank=int(rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=int(max_iterations), tolerance=float(tolerance),
-            regularization=float(regularization), seed=int(seed), holdout=float(holdout), patience=int(patience),
-            learning_rate=float(learning_rate), decay=float(decay), batches=int(batches), distribution=distribution,
+            rank=whole("rank", rank), algorithm=_chosen(_COMPLETION_ALGORITHMS, algorithm), max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance),
+            regularization=float(regularization), seed=whole("seed", seed), holdout=float(holdout), patience=whole("patience", patience),
+            learning_rate=float(learning_rate), decay=float(decay), batches=whole("batches", batches), distribution=distribution,
         )
     )  # fmt: skip
     with progress_shown(progress, "complete", own.world.rank) as shown:
@@ -241,8 +244,8 @@ def tucker(
     wanted = [ranks] * own.ndim if isinstance(ranks, (int, np.integer)) else ranks or ()
     options = own.world.agree(
         lambda: dict(
-            ranks=[int(r) for r in wanted], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
-            max_iterations=int(max_iterations), tolerance=float(tolerance), seed=int(seed),
+            ranks=[whole("ranks", r) for r in wanted], relative_error=float(relative_error), method=_chosen(_TUCKER_METHODS, method),
+            max_iterations=whole("max_iterations", max_iterations), tolerance=float(tolerance), seed=whole("seed", seed),
         )
     )  # fmt: skip
     with progress_shown(progress, "tucker", own.world.rank) as shown:

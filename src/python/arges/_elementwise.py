@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import builtins
+from math import prod
 from typing import TYPE_CHECKING, Any, Callable, Sequence
 
 import numpy as np
 
 from . import _core
 from ._places import _without
+from ._symmetry import fitting, followed, is_zero_at_zeros
 from ._tensor import Tensor, asarray, world_of
-from ._types import WIDER, is_number, type_number
-from .statements import Indexed
+from ._types import NUMBERS, WIDER, is_number, number, type_number
+from .statements import Expression, Indexed
 
 
 def apply(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtype: Any = None, over: str = "all") -> Tensor:
@@ -40,7 +42,7 @@ def apply(f: Callable[..., Any], *operands: Any, out: Tensor | None = None, dtyp
                 raise TypeError(f"a result of type {found} in a tensor of {out.dtype}")
             found = out.dtype
         type_number(found)
-        return *_labels(tensors, shape), _bound(f, tensors), shape, found
+        return *_labels(tensors, shape), _filling(f, tensors), shape, found
 
     labels, narrow, call, shape, found = world.agree(prepare)
     handles = []
@@ -66,9 +68,23 @@ def elementwise(f: Callable[..., Any], *operands: Any, out: Tensor | None = None
     """f of all elements, zeros where sparse operands store none: with a dense operand or out the result is dense, except for products and
     quotients, else sparse. Sparse operands that are stretched count as dense. Raises InvalidArgument where f of zeros is not zero and all
     operands are sparse. Collective."""
+    if out is None and dtype is None and type(f) is np.ufunc:
+        small = _of_small(f, operands)
+        if small is not None:
+            return small
     world = world_of((out, *operands))
     tensors = [x if is_number(x) else asarray(x, world=world) for x in operands]
+    if out is None:
+        tensors = [x._number if isinstance(x, Tensor) and x._number is not None else x for x in tensors]
+        if builtins.all(map(is_number, tensors)):
+            return _of_numbers(f, tensors, dtype, world)
+    if builtins.any(isinstance(x, Tensor) and x.ndim for x in tensors):  # single elements beside tensors are numbers of their type
+        tensors = [x.numpy()[()] if isinstance(x, Tensor) and x.ndim == 0 and not world.is_dry_run else x for x in tensors]
     given = [isinstance(x, Tensor) and x.is_sparse for x in tensors]
+    if out is None:
+        found = _with_symmetry(f, tensors, dtype)
+        if found is not None:
+            return found
     if not builtins.any(given):
         return apply(f, *tensors, out=out, dtype=dtype)
     shape = world.agree(lambda: np.broadcast_shapes(*(x.shape for x in tensors if isinstance(x, Tensor))))
@@ -97,6 +113,101 @@ def elementwise(f: Callable[..., Any], *operands: Any, out: Tensor | None = None
     return apply(f, *tensors, out=out, dtype=dtype, over="any")
 
 
+_SMALL = 4096
+
+
+def _of_small(f: np.ufunc, operands: Sequence[Any]) -> Tensor | None:
+    """f of small dense tensors of one shape and of numbers, on one rank, at once: the way by statements takes longer than the work. None for
+    others."""
+    world = shape = None
+    arrays = []
+    for x in operands:
+        if type(x) is Tensor and x._number is None:
+            handle = x._h
+            if world is None:
+                world, shape = x.world, handle.shape
+                if not shape or not world._is_single or prod(shape) > _SMALL or world.is_dry_run:
+                    return None
+            if handle.is_sparse or handle.has_symmetry or handle.shape != shape:
+                return None
+            arrays.append(_core.to_array(handle))
+        elif type(x) is Tensor:
+            arrays.append(x._number)
+        elif is_number(x):
+            arrays.append(x)
+        else:
+            return None
+    if world is None:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            found = f(*arrays)
+    except Exception:  # which the other way tells of
+        return None
+    if type(found) is not np.ndarray or found.dtype not in NUMBERS:
+        return None
+    return Tensor._of(_core.from_array(world._w, found, found, ""), world)
+
+
+def _of_numbers(f: Callable[..., Any], numbers: Sequence[Any], dtype: Any, world: Any) -> Tensor:
+    """f of numbers that every rank has."""
+
+    def value() -> np.generic:
+        with np.errstate(all="ignore"):
+            found = np.asarray(f(*(np.asarray(x) if isinstance(x, np.generic) else x for x in numbers)))
+        wanted = np.dtype(dtype) if dtype is not None else WIDER.get(found.dtype, found.dtype)
+        type_number(wanted)
+        return found.astype(wanted)[()]
+
+    return Tensor._of_number(world.agree(value), world)
+
+
+def _linear(f: Callable[..., Any], operands: Sequence[Any], found: np.dtype) -> Expression | None:
+    """f as the right-hand side of a statement: sums of two tensors of one type, and multiples by numbers; None for others."""
+    tensors = [x for x in operands if isinstance(x, Tensor)]
+    if builtins.any(x.dtype != found or x.shape != tensors[0].shape for x in tensors) or found.kind not in "fci":
+        return None
+    if found.kind == "c" and f is not np.add:  # products with complex numbers are not those with real ones where elements are infinite
+        return None
+    terms = [Indexed(x, [f"d{d}" for d in range(x.ndim)]) for x in tensors]
+    if f in (np.add, np.subtract) and len(terms) == 2:
+        return terms[0] + terms[1] if f is np.add else terms[0] - terms[1]
+    if f is np.negative:
+        return -1 * terms[0]
+    factors = [x for x in operands if not isinstance(x, Tensor)]
+    return number(factors[0]) * terms[0] if f is np.multiply and len(factors) == 1 and np.isfinite(factors[0]) else None
+
+
+def _with_symmetry(f: Callable[..., Any], operands: Sequence[Any], dtype: Any) -> Tensor | None:
+    """f of operands of one symmetry where the result has one, too, and sums of sparse tensors: both are statements where f is linear. None for
+    others. Collective."""
+    tensors = [x for x in operands if isinstance(x, Tensor)]
+    if not tensors or len({x.is_sparse for x in tensors}) > 1:
+        return None
+    is_sum = tensors[0].is_sparse and f in (np.add, np.subtract) and len(tensors) == 2
+    if not is_sum and not tensors[0]._h.has_symmetry:
+        return None
+    world, is_sparse = tensors[0].world, tensors[0].is_sparse
+
+    def prepare() -> tuple[tuple[str | None, str | None], Expression | None, int] | None:
+        found = np.dtype(dtype) if dtype is not None else _found_type(f, operands)
+        right = _linear(f, operands, found)
+        tree = fitting(followed(f, operands), found)
+        if tree is None and not (is_sum and right is not None) or is_sparse and right is None and not is_zero_at_zeros(f, operands):
+            return None
+        return tree or (None, None), right, type_number(found)
+
+    prepared = world.agree(prepare, same=False)
+    if prepared is None:
+        return None
+    (text, letters), right, wanted = prepared
+    result = Tensor._of(_core.make(wanted, is_sparse, world._w, list(tensors[0].shape), letters, text, ""))
+    if right is None:
+        return apply(f, *operands, out=result, over="all" if f in _ZERO_WITH_ANY else "any")
+    Indexed(result, [f"d{d}" for d in range(result.ndim)]).assign(right)
+    return result
+
+
 def _found_type(f: Callable[..., Any], operands: Sequence[Any]) -> np.dtype:
     """The type of what f gives of elements of such types."""
     with np.errstate(all="ignore"):
@@ -120,26 +231,23 @@ def _labels(tensors: Sequence[Any], shape: tuple[int, ...]) -> tuple[list[list[s
     return labels, narrow
 
 
-def _bound(f: Callable[..., Any], tensors: Sequence[Any]) -> Callable[..., Any]:
-    """f of the tensors among its arguments."""
-    if builtins.all(isinstance(x, Tensor) for x in tensors):
-        return _quiet(f)
-    fixed = list(tensors)
-    places = [i for i, x in enumerate(tensors) if isinstance(x, Tensor)]
+def _filling(f: Callable[..., Any], operands: Sequence[Any]) -> Callable[..., None]:
+    """f of the tensors among its arguments, into an array: g(out, arrays...)."""
+    fixed = None if builtins.all(isinstance(x, Tensor) for x in operands) else list(operands)
+    places = [i for i, x in enumerate(operands) if isinstance(x, Tensor)]
+    is_ufunc = isinstance(f, np.ufunc)
 
-    def call(*arrays: np.ndarray) -> Any:
-        arguments = list(fixed)
-        for place, array in zip(places, arrays):
-            arguments[place] = array
-        return f(*arguments)
-
-    return _quiet(call)
-
-
-def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*arrays: np.ndarray) -> Any:
+    def call(out: np.ndarray, *arrays: np.ndarray) -> None:
+        arguments: Sequence[Any] = arrays
+        if fixed is not None:
+            arguments = list(fixed)
+            for place, array in zip(places, arrays):
+                arguments[place] = array
         with np.errstate(all="ignore"):
-            return f(*arrays)
+            if is_ufunc:
+                f(*arguments, out=out, casting="same_kind")
+            else:
+                np.copyto(out, f(*arguments), casting="same_kind")
 
     return call
 

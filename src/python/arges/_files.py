@@ -8,7 +8,8 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _core
-from ._tensor import Tensor, _policy, world_of
+from ._keys import policy_number
+from ._tensor import Tensor, world_of
 from ._types import float64, type_number
 from ._world import World, default_world
 
@@ -26,7 +27,8 @@ def read(
 
     Dense: .npy, or an HDF5 file with one dataset, or "file.h5:/group/name". Sparse: text (.tns, .tns.gz), MatrixMarket (.mtx), .atns, SPLATT's
     .bin. dtype: of the elements; that of a dense file, else float64. index_base: what the first index of text is called; found without.
-    shape: expected of a sparse file; without, the largest indices. duplicates: "refuse", "sum" or "keep_first".
+    shape: expected of a sparse file; without, the largest indices. duplicates: what several values for an element
+    mean: "refuse", "sum", "mean", "keep_first" or "keep_last".
     Raises InvalidArgument with the place for a file that is damaged, cut or something else; OutOfMemory if it does not fit.
     """
     own = world or default_world()
@@ -35,7 +37,7 @@ def read(
     if _core.is_tensor_file(own._w, name):
         return Tensor._of(_core.read_tensor(own._w, name, number))
     base = own.agree(lambda: {None: 0, 0: 1, 1: 2}[index_base])
-    policy = own.agree(lambda: _policy(duplicates))
+    policy = own.agree(lambda: policy_number(duplicates, in_file=True))
     handle, _ = _core.read_sparse(own._w, name, type_number(float64) if number is None else number, base, list(shape or ()), policy)
     return Tensor._of(handle)
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from ._creation import full
 from ._elementwise import elementwise
-from ._places import _axes, _indices, _keys_of, _number, _raise, _require_dense, reshape
-from ._reductions import _require_elements, _sum_type, max, min
+from ._places import _axes, _indices, _keys_of, _of_all, _raise, _require_dense, reshape
+from ._reductions import _sum_type
 from ._shapes import concat, diff
-from ._tensor import Tensor, asarray, from_function, world_of, zeros
+from ._tensor import Tensor, asarray, world_of, zeros
 from ._types import int64, type_number
 from ._world import World
 
@@ -28,15 +28,6 @@ def _line_keys(numbers: np.ndarray, shape: Sequence[int], axis: int) -> np.ndarr
     others = [d for d in range(len(shape)) if d != axis]
     found = _indices(numbers, [shape[d] for d in (*others, axis)])
     return _keys_of([found[-1] if d == axis else found[others.index(d)] for d in range(len(shape))], shape, len(numbers))
-
-
-def _of_all(world: World, values: np.ndarray) -> np.ndarray:
-    """Row r: what rank r gave, as many values as every other. Collective."""
-    if world._is_single:
-        return values[np.newaxis]
-    table = zeros((len(values), world.size), values.dtype, world=world)
-    table.write(world.rank * len(values) + np.arange(len(values)), values)
-    return table.numpy().T
 
 
 def _joined(world: World, values: np.ndarray) -> Tensor:
@@ -96,28 +87,6 @@ def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, inc
 def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Tensor:
     """Products of the elements up to each along an axis. Collective."""
     return _cumulative(x, axis, dtype, include_initial, np.multiply)
-
-
-def _extremal_index(x: Any, axis: Any, keepdims: bool, extremum: Callable[..., Tensor], what: str) -> Tensor:
-    own = asarray(x)
-    _require_elements(own, axis, what)
-    place = own.world.agree(lambda: None if axis is None else _axes(own.ndim, operator.index(axis))[0])
-    shape = own.shape if place is None else tuple(n if d == place else 1 for d, n in enumerate(own.shape))
-    numbers = from_function(shape, lambda *i: _number(i, shape), int64, world=own.world)
-    best = extremum(own, axis=place, keepdims=True)
-    none = np.iinfo(np.int64).max
-    found = elementwise(lambda a, b, i: np.where((a == b) | (a != a), i, none), own, best, numbers, dtype=int64)
-    return min(found, axis=place, keepdims=keepdims)
-
-
-def argmax(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-    """Index of the first largest element along an axis; without, of all as if flat. NaN counts as largest. Collective."""
-    return _extremal_index(x, axis, keepdims, max, "argmax")
-
-
-def argmin(x: Any, /, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
-    """Index of the first smallest element along an axis; without, of all as if flat. NaN counts as smallest. Collective."""
-    return _extremal_index(x, axis, keepdims, min, "argmin")
 
 
 def _reversed(values: np.ndarray) -> np.ndarray:
@@ -181,7 +150,7 @@ def _exchanged(world: World, values: np.ndarray, numbers: np.ndarray, length: in
 
 def _sorted(x: Any, axis: int, descending: bool, dtype: Any, of: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Tensor:
     own = asarray(x)
-    place = own.world.agree(lambda: _axes(own.ndim, operator.index(axis))[0])
+    place, descending = own.world.agree(lambda: (_axes(own.ndim, operator.index(axis))[0], bool(descending)))
     _require_dense(own, "sorting")
     first, values, numbers = _ordered(own, place, bool(descending))
     result = zeros(own.shape, dtype or own.dtype, world=own.world)
@@ -191,7 +160,29 @@ def _sorted(x: Any, axis: int, descending: bool, dtype: Any, of: Callable[[np.nd
 
 def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Tensor:
     """Elements along an axis in order, complex ones by their real and then their imaginary part, NaN last. Always stable. Collective."""
-    return _sorted(x, axis, descending, None, lambda values, numbers, length: values)
+    own = asarray(x)
+    if own.world._is_single and not own.is_sparse and not own.world.is_dry_run:
+        return asarray(_sorted_array(own.numpy(), _axes(own.ndim, operator.index(axis))[0], descending), copy=None, world=own.world)
+    return _sorted(own, axis, descending, None, lambda values, numbers, length: values)
+
+
+def _sorted_array(array: np.ndarray, axis: int, descending: bool) -> np.ndarray:
+    """An array in order along an axis."""
+    values = _reversed(array) if descending else array
+    if values.dtype.kind == "c":
+        result = np.sort(values, axis=axis, kind="stable")
+    else:
+        result = np.sort(values, axis=axis)
+        # Of equal elements only zeros can be told apart, by their signs.
+        if values.dtype.kind == "f" and _has_negative_zeros(result):
+            lines, given = np.moveaxis(result, axis, -1), np.moveaxis(values, axis, -1)
+            lines[lines == 0] = given[given == 0]
+    return _reversed(result) if descending else result
+
+
+def _has_negative_zeros(values: np.ndarray) -> bool:
+    is_zero = values == 0
+    return bool(is_zero.any()) and bool(np.signbit(values[is_zero]).any())
 
 
 def argsort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = True) -> Tensor:
@@ -310,6 +301,6 @@ def unique_values(x: Any, /) -> Tensor:
 
 
 __all__ = [
-    "cumulative_sum", "cumulative_prod", "argmax", "argmin", "sort", "argsort", "searchsorted", "nonzero", "unique_all",
+    "cumulative_sum", "cumulative_prod", "sort", "argsort", "searchsorted", "nonzero", "unique_all",
     "unique_counts", "unique_inverse", "unique_values",
 ]  # fmt: skip

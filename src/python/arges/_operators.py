@@ -8,7 +8,8 @@ from typing import Any, Callable
 import numpy as np
 
 from ._elementwise import elementwise, clip, conj, imag, real
-from ._lines import argmax, argmin, nonzero
+from ._extrema import argmax, argmin
+from ._lines import nonzero
 from ._places import reshape
 from ._products import matmul
 from ._reductions import all, any, max, mean, min, prod, std, sum, var
@@ -32,7 +33,7 @@ def _takes(self: Tensor, other: Any, symbol: str) -> bool:
 
 def _operator(ufunc: np.ufunc, symbol: str, is_reflected: bool = False) -> Callable[[Tensor, Any], Any]:
     def method(self: Tensor, other: Any) -> Any:
-        if not _takes(self, other, symbol):
+        if type(other) is not Tensor and not _takes(self, other, symbol):
             return NotImplemented
         return elementwise(ufunc, other, self) if is_reflected else elementwise(ufunc, self, other)
 

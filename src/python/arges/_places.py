@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import builtins
 import operator
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
 from . import _core
-from ._tensor import Tensor, asarray, sparse, zeros
+from ._making import sparse
+from ._tensor import Tensor, asarray, zeros
+from ._world import World
 
 
 def _axes(ndim: int, axis: Any) -> tuple[int, ...]:
@@ -24,6 +27,11 @@ def _axes(ndim: int, axis: Any) -> tuple[int, ...]:
     if len(set(result)) != len(result):
         raise ValueError(f"an axis occurs twice in {axis}")
     return tuple(result)
+
+
+def _is_whole(ndim: int, axis: Any) -> bool:
+    """Are all dimensions among some axes? Local; wrong axes are for others to refuse."""
+    return axis is None or ndim == 1 and axis in (0, -1, (0,), (-1,))
 
 
 def _indices(flat: np.ndarray, shape: Sequence[int], order: str = "C") -> list[np.ndarray]:
@@ -66,6 +74,34 @@ def _rearranged(
     return result
 
 
+class _Local(NamedTuple):
+    """A rank's elements of a dense tensor as they lie: index i of dimension d of the array is first[d] + i * step[d] of the tensor."""
+
+    array: np.ndarray
+    first: Sequence[int]
+    step: Sequence[int]
+    is_first_copy: bool  # no rank before has the same elements
+
+    def numbers(self, indices: Sequence[Any], shape: Sequence[int]) -> Any:
+        """The numbers of elements, last index fastest, for indices in the array."""
+        return _number([first + step * np.asarray(i) for i, first, step in zip(indices, self.first, self.step)], shape)
+
+
+def _here(x: Tensor) -> _Local | None:
+    """This rank's elements without a copy, for use at once; None, on all ranks, where they lie otherwise. Local."""
+    found = None if x.is_sparse or x._h.has_symmetry else _core.local_array(x._h)
+    return None if found is None else _Local(*found)
+
+
+def _of_all(world: World, values: np.ndarray) -> np.ndarray:
+    """Row r: what rank r gave, as many values as every other. Collective."""
+    if world._is_single:
+        return values[np.newaxis]
+    table = zeros((len(values), world.size), values.dtype, world=world)
+    table.write(world.rank * len(values) + np.arange(len(values)), values)
+    return table.numpy().T
+
+
 def _stored(x: Tensor) -> tuple[list[np.ndarray], np.ndarray]:
     """Indices and values of what a sparse tensor stores, each rank its own, without symmetry. Collective."""
     indices, values = x.with_symmetry(None).local_pairs()
@@ -74,7 +110,7 @@ def _stored(x: Tensor) -> tuple[list[np.ndarray], np.ndarray]:
 
 def _sparse_of(x: Tensor, shape: Sequence[int], indices: Sequence[np.ndarray], values: np.ndarray) -> Tensor:
     """A sparse tensor in the world of x, of distinct elements, each rank's own. Collective."""
-    return sparse(shape, indices, values, values.dtype, duplicates="keep_first", world=x.world)
+    return sparse(shape, indices, values, values.dtype, duplicates="keep_first", distributed=True, world=x.world)
 
 
 def _require_dense(x: Tensor, what: str) -> None:
@@ -114,7 +150,17 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     if own.is_sparse:
         indices, values = _stored(own)
         return _sparse_of(own, wanted, _indices(_number(indices, own.shape), wanted), values)
+    if own.world._is_single and not own.world.is_dry_run:
+        return asarray(_in_c_order(own).reshape(wanted), copy=True, world=own.world)
     return _rearranged(own, wanted, lambda array: array.reshape(wanted), lambda *i: _indices(_number(i, wanted), own.shape))
+
+
+def _in_c_order(x: Tensor) -> np.ndarray:
+    """The elements of a tensor on one rank as a list, last index fastest."""
+    if builtins.sum(n != 1 for n in x.shape) > 1:
+        labels = [f"d{d}" for d in range(x.ndim)]
+        x = Tensor._of(_core.einsum([x._h], [labels], labels[::-1]))
+    return x.numpy().reshape(-1, order="F")
 
 
 def _without(x: Tensor, dimensions: Sequence[int]) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core
 from ._elementwise import apply, elementwise
-from ._places import _axes, reshape
+from ._places import _axes, _here, _is_whole, _Local, _of_all, reshape
 from ._tensor import Tensor, asarray, zeros
 from ._types import DTYPES, bool_, complex128, float64, int64, type_number
 
@@ -23,6 +23,8 @@ def _reduced(x: Tensor, axis: Any, keepdims: bool, reduce: Callable[[Tensor, lis
     axes = x.world.agree(lambda: _axes(x.ndim, axis))
     labels = [f"d{d}" for d in range(x.ndim)]
     result = reduce(x, labels, [label for d, label in enumerate(labels) if d not in axes])
+    if result.ndim == 0 and not keepdims:
+        return result._with_known_number()
     return reshape(result, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else result
 
 
@@ -74,6 +76,12 @@ def prod(x: Any, /, axis: Any = None, *, dtype: Any = None, keepdims: bool = Fal
     return _with_zeros(lambda a: a * 0, _over("product", own, axis, keepdims), own, axis, keepdims).astype(wanted, copy=False)
 
 
+def _of_one_number(x: Tensor, value: Any, dtype: np.dtype, keepdims: bool) -> Tensor:
+    """What a reduction of all elements of x gives. Collective."""
+    result = asarray(np.asarray(value, dtype), world=x.world)
+    return reshape(result, (1,) * x.ndim) if keepdims else result
+
+
 def _require_elements(x: Tensor, axis: Any, what: str) -> None:
     def check() -> None:
         if builtins.any(x.shape[d] == 0 for d in _axes(x.ndim, axis)):
@@ -88,6 +96,8 @@ def max(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Largest element over some axes, or all; NaN where there is one. Collective."""
     own = asarray(x)
     _require_elements(own, axis, "max")
+    if _is_whole(own.ndim, axis) and not own.is_sparse and own.dtype != bool_:
+        return _of_one_number(own, own._h.extremum(1)[0], own.dtype, keepdims)
     return _with_zeros(lambda a: np.maximum(a, 0), _over("max_plus", own, axis, keepdims), own, axis, keepdims).astype(
         own.dtype, copy=False
     )
@@ -97,6 +107,8 @@ def min(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
     """Smallest element over some axes, or all; NaN where there is one. Collective."""
     own = asarray(x)
     _require_elements(own, axis, "min")
+    if _is_whole(own.ndim, axis) and not own.is_sparse and own.dtype != bool_:
+        return _of_one_number(own, own._h.extremum(-1)[0], own.dtype, keepdims)
     return _with_zeros(lambda a: np.minimum(a, 0), _over("min_plus", own, axis, keepdims), own, axis, keepdims).astype(
         own.dtype, copy=False
     )
@@ -142,10 +154,63 @@ def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Tensor:
 def var(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     """Variance over some axes, or all: squared differences from the mean, divided by their number minus correction. Collective."""
     own = asarray(x)
+    count = _count(own, axis)
+    if own.is_sparse:
+        return _sparse_var(own if own.dtype.kind in "fc" else own.astype(float64), axis, count, correction, keepdims)
+    local = _here(own) if _is_whole(own.ndim, axis) else None
+    if local is not None:
+        wanted = np.dtype(own.dtype.char.lower()) if own.dtype.kind == "c" else own.dtype if own.dtype.kind == "f" else float64
+        total = _of_all(own.world, np.array([_squares(local, mean(own).item())])).sum()
+        return _of_one_number(own, total * _inverse(count - correction), wanted, keepdims)
     difference = own - mean(own, axis=axis, keepdims=True)
-    squares = elementwise(lambda a: (a * np.conj(a)).real if a.dtype.kind == "c" else a * a, difference)
-    count = _count(own, axis) - correction
-    return sum(squares, axis=axis, keepdims=keepdims) * _inverse(count)
+    squares = elementwise(_squared, difference)
+    return sum(squares, axis=axis, keepdims=keepdims) * _inverse(count - correction)
+
+
+def _squared(a: np.ndarray) -> np.ndarray:
+    return a.real**2 + a.imag**2 if a.dtype.kind == "c" else a * a
+
+
+def _squares(local: _Local, middle: Any) -> float:
+    """The sum of squared differences of this rank's elements from a number, those that are here first; in blocks, so that they stay near."""
+    if not local.is_first_copy:
+        return 0.0
+    flat = local.array.reshape(-1, order="F")
+    middle = np.complex128(middle) if flat.dtype.kind == "c" else np.float64(middle)
+    parts = []
+    with np.errstate(all="ignore"):
+        for begin in range(0, flat.size, _BLOCK):
+            difference = flat[begin : begin + _BLOCK] - middle
+            parts.append(np.vdot(difference, difference).real)
+    return float(np.sum(parts))
+
+
+_BLOCK = 1 << 14
+
+
+def _sparse_var(x: Tensor, axis: Any, count: int, correction: float, keepdims: bool) -> Tensor:
+    """Squares over what is stored, and for each zero that of the mean. Collective."""
+    axes = x.world.agree(lambda: _axes(x.ndim, axis))
+    labels = [f"d{d}" for d in range(x.ndim)]
+    lines = [label for d, label in enumerate(labels) if d not in axes]
+    middle = mean(x, axis=axis)
+    places = apply(lambda a: np.ones(a.shape, x.dtype), x)
+    if lines:
+        wide = Tensor._of(_core.einsum([places._h, middle._h], [labels, lines], labels))
+        stored = sum(apply(lambda a, m: _squared(a - m), x, wide, over="any"), axis=axis)
+    else:
+        number = middle.item()
+        stored = sum(apply(lambda a: _squared(a - number), x))
+    total = elementwise(lambda s, n, m: s + (count - n.real) * _squared(m), stored, sum(places, axis=axis), middle, dtype=stored.dtype)
+    factor = x.world.agree(lambda: _checked_inverse(count - correction, total))
+    result = total * factor
+    return reshape(result, tuple(1 if d in axes else n for d, n in enumerate(x.shape))) if keepdims else result
+
+
+def _checked_inverse(count: float, total: Tensor) -> float:
+    if count <= 0 and total.is_sparse:
+        raise _core.InvalidArgument("the variance of sparse lines of no elements, minus correction, is nowhere zero; use to_dense()")
+    return _inverse(count)
 
 
 def std(x: Any, /, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor:

@@ -14,6 +14,7 @@ from ._places import _indices, _keys_of, _rearranged, _require_dense, _without, 
 from ._shapes import _outer, broadcast_to
 from ._tensor import Tensor, asarray
 from ._types import bool_
+from ._writing import set_elements
 
 
 class _Selection(NamedTuple):
@@ -174,6 +175,8 @@ def selected(x: Tensor, key: Any) -> Tensor:
         part = _masked(x, key)
         return _rearranged(x, part.shape, lambda array: array[part.mask.numpy()], part.source)
     wanted = _agreed_selection(x, key)
+    if len(wanted.gone) == x.ndim > 0 and wanted.shape == () and not x.world.is_dry_run and x.size < 2**63:
+        return Tensor._of_number(x._h.read(_keys_of(wanted.source(), x.shape, 1))[0], x.world)
     if x.is_sparse and wanted.lists is not None and (wanted.ranges is None or builtins.any(k is None for k in wanted.key)):
         result = _outer(x, wanted.lists())
         return result if result.shape == wanted.shape else reshape(result, wanted.shape)
@@ -186,13 +189,13 @@ def selected(x: Tensor, key: Any) -> Tensor:
 
 
 def set_selected(x: Tensor, key: Any, value: Any) -> None:
-    """x[key] = value for integers, slices, lists of integers, None and ellipses, or for a mask. An element that is named twice gets one value,
-    else InvalidArgument. Collective."""
+    """x[key] = value for integers, slices, lists of integers, None and ellipses, or for a mask. An element that is named twice, or that the
+    symmetry relates to another, gets one value, else InvalidArgument; see set_elements(). Collective."""
     own = asarray(value, world=x.world)
     x.world.agree(lambda: _check_type(own, x))
+    is_plain = not x.is_sparse and not x._h.has_symmetry
     if _is_mask(key):
-        _require_dense(x, "elements under a mask")
-        if own.ndim == 0:
+        if own.ndim == 0 and is_plain:
             mask = asarray(key, world=x.world)
             wide = reshape(mask, mask.shape + (1,) * (x.ndim - mask.ndim))
             elementwise(lambda keep, new, old: np.where(keep, new.astype(old.dtype), old), wide, own, x, out=x)
@@ -201,17 +204,41 @@ def set_selected(x: Tensor, key: Any, value: Any) -> None:
     else:
         part = _agreed_selection(x, key)
     x.world.agree(lambda: _check_shape(own, part.shape))
-    own = broadcast_to(own, part.shape) if own.shape != part.shape else own.with_symmetry(None)
     own = own.astype(x.dtype, copy=False)
-    if isinstance(part, _Selection) and part.ranges is not None and x.ndim > 0:
-        begins, ends = part.ranges
+    ranges = part.ranges if isinstance(part, _Selection) and x.ndim > 0 else None
+    if ranges is not None and own.shape == x.shape == part.shape and x._h.has_symmetry and (x.is_sparse or own._h.has_symmetry):
+        _set_whole(x, own)
+        return
+    own = broadcast_to(own, part.shape) if own.shape != part.shape else own.with_symmetry(None)
+    if ranges is not None and not x._h.has_symmetry:
+        begins, ends = ranges
         extents = tuple(end - begin for begin, end in zip(begins, ends))
         if own.size:
-            x._h.set_slice(begins, (own if own.shape == extents else reshape(own, extents))._h)
+            own = own if own.shape == extents else reshape(own, extents)
+            x._h.set_slice(begins, _in_form_of(x, own)._h)
         return
-    _require_dense(x, "lists of indices, or steps,")
+    own = own.to_dense() if own.is_sparse else own
     keys, values = own.local_pairs()
-    x.write(_keys_of(part.source(*_indices(keys, own.shape, "F")), x.shape, len(keys)), values)
+    set_elements(x, _keys_of(part.source(*_indices(keys, own.shape, "F")), x.shape, len(keys)), values)
+
+
+def _in_form_of(x: Tensor, value: Tensor) -> Tensor:
+    """A value sparse where x is, dense where it is."""
+    return value if value.is_sparse == x.is_sparse else value.to_sparse() if x.is_sparse else value.to_dense()
+
+
+def _set_whole(x: Tensor, value: Tensor) -> None:
+    """All elements of a symmetric tensor from a tensor, which must have its symmetry."""
+    own = _in_form_of(x, value)
+    if own.symmetry() != x.symmetry():
+        own = own.with_symmetry(None)
+        if not x.is_sparse:
+            keys, values = own.local_pairs()
+            set_elements(x, keys, values)
+            return
+        own = own.with_symmetry(x.symmetry())
+    labels = [f"d{d}" for d in range(x.ndim)]
+    x[labels] = own[labels]
 
 
 def _check_type(value: Tensor, x: Tensor) -> None:

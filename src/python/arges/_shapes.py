@@ -10,8 +10,10 @@ import numpy as np
 
 from . import _core
 from ._elementwise import _labels, apply, elementwise
-from ._places import _axes, _indices, _keys_of, _raise, _rearranged, _sparse_of, _stored, _without, reshape
-from ._tensor import Tensor, asarray, from_function, world_of, zeros
+from ._places import _axes, _indices, _keys_of, _number, _raise, _rearranged, _sparse_of, _stored, _without, reshape
+from ._symmetry import permuted
+from ._making import from_function
+from ._tensor import Tensor, asarray, world_of, zeros
 from ._types import bool_
 from .statements import Indexed, broadcast
 
@@ -23,7 +25,13 @@ def permute_dims(x: Tensor, /, axes: Sequence[int] | None = None) -> Tensor:
     if len(order) != own.ndim:
         own.world.agree(lambda: _raise(ValueError(f"axes {axes} for a tensor of order {own.ndim}; name each once")))
     labels = [f"d{d}" for d in range(own.ndim)]
-    return Tensor._of(_core.einsum([own._h], [labels], [labels[d] for d in order]))
+    tree = permuted(own, order)
+    if tree is None:
+        return Tensor._of(_core.einsum([own._h], [labels], [labels[d] for d in order]))
+    shape = [own.shape[d] for d in order]
+    result = Tensor._of(_core.make(own._h.element, own.is_sparse, own.world._w, shape, tree[1], tree[0], ""))
+    Indexed(result, [labels[d] for d in order]).assign(Indexed(own, labels))
+    return result
 
 
 def transpose(x: Tensor, axes: Sequence[int] | None = None) -> Tensor:
@@ -207,6 +215,11 @@ def flip(x: Any, /, axis: Any = None) -> Tensor:
 def roll(x: Any, /, shift: Any, axis: Any = None) -> Tensor:
     """Elements moved along some axes, those that leave the end coming in at the beginning; without axes as if flat. Collective."""
     own = asarray(x)
+    if axis is None and own.is_sparse and own.size < 2**63:
+        indices, values = _stored(own)
+        by = own.world.agree(lambda: operator.index(shift) % builtins.max(own.size, 1))
+        numbers = _number(indices, own.shape)  # a sum with `by` could be over 2^63
+        return _sparse_of(own, own.shape, _indices(np.where(numbers < own.size - by, numbers + by, numbers - (own.size - by)), own.shape), values)
     if axis is None:
         return reshape(roll(reshape(own, (-1,)), shift, axis=0), own.shape)
 
@@ -270,7 +283,7 @@ def take_along_axis(x: Any, indices: Any, /, axis: int = -1) -> Tensor:
         ]
         return _keys_of(at, own.shape, len(keys))
 
-    result.write(keys, own.read(own.world.agree(sources)))
+    result.write(keys, own.read(own.world.agree(sources, same=False)))
     return result
 
 
@@ -316,6 +329,10 @@ def triu(x: Any, /, k: int = 0) -> Tensor:
 
 def _triangle(x: Tensor, k: int, stays: Callable[[np.ndarray, int], np.ndarray]) -> Tensor:
     x.world.agree(lambda: None if x.ndim > 1 else _raise(ValueError(f"a triangle of a tensor of order {x.ndim}")))
+    if x.is_sparse:
+        indices, values = _stored(x)
+        kept = stays(indices[-1] - indices[-2], _offset(k, x.shape[-2:]))
+        return _sparse_of(x, x.shape, [index[kept] for index in indices], values[kept])
     mask = from_function(x.shape[-2:], lambda i, j: stays(j - i, _offset(k, x.shape[-2:])), bool_, world=x.world)
     return apply(lambda a, keep: np.where(keep, a, np.zeros((), a.dtype)), x, mask, dtype=x.dtype)
 

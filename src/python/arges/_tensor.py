@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence, overload
 import numpy as np
 
 from . import _core
+from ._keys import keys_of, own_share, policy_number
+from ._signatures import Signatures
 from ._types import DTYPES, WIDER, bool_, float64, int64, number, type_number
 from ._world import World, default_world
 from .statements import Indexed
@@ -15,15 +17,21 @@ from .statements import Indexed
 Shape = "int | Sequence[int]"
 
 
-class Tensor:
+class Tensor(Signatures):
     """A dense or sparse tensor, spread over the ranks of a world and packed by its symmetry. It stands for the full tensor.
 
     Labels in brackets make statements: ``C["abij"] += 0.5 * V["abef"] * T["efij"]``. Integers and slices select elements as a new tensor.
     Operators and functions work element by element, with NumPy's rules for shapes and types; those of Python's array API standard are in the
     module ``arges``. Made by tensor(), zeros(), sparse(), ... Calls are collective over the world unless they are marked local.
+
+    A single element, A[1, 2], and what functions of all elements give are tensors of order 0, whose number every rank knows: printing,
+    formatting and converting them to a number is local.
     """
 
-    __slots__ = ("_h", "_world", "__weakref__")
+    __slots__ = ("_h", "_world", "_number", "_seed", "__weakref__")
+    _h: _core.Handle
+    _world: World | None
+    _number: Any  # the element, where only that is known, else None
     __array_priority__ = 100
 
     def __init__(self) -> None:
@@ -34,19 +42,44 @@ class Tensor:
         self = cls.__new__(cls)
         self._h = handle
         self._world = world
+        self._number = None
         return self
+
+    @classmethod
+    def _of_number(cls, value: np.generic, world: World) -> Tensor:
+        """A tensor of order 0 of a number that every rank has: its element is stored when somebody asks for the handle. Local."""
+        self = cls.__new__(cls)
+        self._world = world
+        self._number = value
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "_h":  # a slot that is empty as long as only the number is known
+                own = self._world
+                handle = _core.make(type_number(self._number.dtype), False, own._w, [], None, None, "")
+                handle.fill(number(self._number))
+                self._h, self._number = handle, None
+                return handle
+            raise AttributeError(f"a tensor has no attribute {name!r}", name=name, obj=self)
+
+    def _with_known_number(self) -> Tensor:
+        """A tensor of order 0 whose number every rank knows. Collective."""
+        own = self.world
+        return self if own.is_dry_run or self._number is not None else Tensor._of_number(self._h.read(np.zeros(1, np.int64))[0], own)
 
     # What it is. Local.
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Length of each dimension. Local."""
-        return self._h.shape
+        return self._h.shape if self._number is None else ()
 
     @property
     def ndim(self) -> int:
         """Number of dimensions. Local."""
-        return self._h.ndim
+        return self._h.ndim if self._number is None else 0
 
     @property
     def size(self) -> int:
@@ -64,7 +97,7 @@ class Tensor:
     @property
     def dtype(self) -> np.dtype:
         """Element type, as NumPy's. Local."""
-        return DTYPES[self._h.element]
+        return DTYPES[self._h.element] if self._number is None else self._number.dtype
 
     @property
     def device(self) -> str:
@@ -81,12 +114,17 @@ class Tensor:
     @property
     def is_sparse(self) -> bool:
         """True for a sparse tensor. Local."""
-        return self._h.is_sparse
+        return self._number is None and self._h.is_sparse
 
     @property
     def name(self) -> str:
         """For messages. Local."""
-        return self._h.name
+        return self._h.name if self._number is None else ""
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the random elements that random() or fill_random() gave it; else None. Local."""
+        return getattr(self, "_seed", None)
 
     @name.setter
     def name(self, name: str) -> None:
@@ -99,13 +137,15 @@ class Tensor:
     @property
     def stored(self) -> int:
         """Elements stored over all ranks: one of each orbit of the symmetry; of a sparse tensor its nonzeros. Local."""
-        return self._h.stored()
+        return self._h.stored() if self._number is None else 1
 
     def layout(self) -> str:
         """How the dimensions of a dense tensor lie on the torus, as text. Local."""
         return self._h.layout()
 
     def __repr__(self) -> str:
+        if self._number is not None:
+            return f"arges.Tensor({self._number}, {self.dtype})"
         parts = [f"{self.shape}", str(self.dtype)]
         if self.is_sparse:
             parts.append("sparse")
@@ -113,7 +153,26 @@ class Tensor:
             parts.append(self.symmetry())
         if self.name:
             parts.append(f"name={self.name!r}")
+        if self.seed is not None:
+            parts.append(f"seed={self.seed}")
         return f"arges.Tensor({', '.join(parts)})"
+
+    def __str__(self) -> str:
+        """A number where every rank knows it, else as repr(). Local."""
+        if self._number is not None:
+            return str(self._number)
+        return str(self.item()) if self.ndim == 0 and self.world._is_single and not self.world.is_dry_run else repr(self)
+
+    def __format__(self, spec: str) -> str:
+        """Of a tensor with one element its number, which is collective where that is not known."""
+        if not spec:
+            return str(self)
+        if self.ndim > 0:
+            raise TypeError(f"the format {spec!r} of a tensor of shape {self.shape}; only tensors of order 0 have one")
+        return format(self.item(), spec)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self.item(), digits) if digits is not None else round(self.item())
 
     def __len__(self) -> int:
         if self.ndim == 0:
@@ -131,6 +190,10 @@ class Tensor:
     def __getitem__(self, key: Any) -> Any:
         if type(key) is str:
             return Indexed(self, key)
+        if type(key) is tuple and self.world._is_single:
+            value = self._h.element_at(key)  # None unless these are integers for all dimensions
+            if value is not None:
+                return Tensor._of_number(self.dtype.type(value), self.world)
         if isinstance(key, (list, tuple)) and key and all(type(label) is str for label in key):
             return Indexed(self, list(key))
         from ._selection import selected
@@ -154,6 +217,8 @@ class Tensor:
         On a world of one rank, without symmetry, it is a view of the tensor's own elements unless copy is True: what is written to either is
         seen in the other. Else elements are gathered, which takes their memory on every rank; copy=False then raises ValueError.
         """
+        if self._number is not None and not self.world._is_single and copy is not False:
+            return np.array(self._number)
         source = self._h.to_dense() if self.is_sparse else self._h
         is_view = not self.is_sparse and not self._h.has_symmetry and self.world._is_single and not self.world.is_dry_run
         if copy is False and not is_view:
@@ -183,10 +248,13 @@ class Tensor:
         out = options.pop("out", None)
         if method != "__call__" or options or ufunc.nout != 1:
             return NotImplemented
-        if ufunc.signature is not None:
-            return _functions.matmul(*inputs) if ufunc is np.matmul and out is None else NotImplemented
         if out is not None and not isinstance(out[0], Tensor):
             return NotImplemented
+        if ufunc.signature is not None:
+            if ufunc is not np.matmul:
+                return NotImplemented
+            product = _functions.matmul(*inputs)
+            return product if out is None else _functions.written(out[0], product)
         return elementwise(ufunc, *inputs, out=None if out is None else out[0])
 
     def __array_function__(self, function: Any, types: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -202,29 +270,49 @@ class Tensor:
         """The only element as a number."""
         if self.size != 1:
             raise ValueError(f"item() of a tensor with {self.size} elements")
-        return self.read([0]).item()
+        return self.read([0]).item() if self._number is None else self._number.item()
 
-    def write(self, keys: Any, values: Any, duplicates: str = "sum", tolerance: float = 0) -> None:
-        """Writes elements by key (linear index, first index fastest); every rank may give any number of pairs, also none.
+    def write(
+        self,
+        keys: Any,
+        values: Any,
+        duplicates: str = "sum",
+        tolerance: float = 0,
+        order: str | None = None,
+        *,
+        distributed: bool | None = None,
+    ) -> None:
+        """Writes elements by key; every rank may give any number of pairs, also none.
 
+        keys: linear indices with the first index fastest, with order="C" the last, as argmax() and NumPy count; or indices, a tuple of
+        an array for each dimension. Tensors of keys, which functions make, are taken with an order only.
         duplicates: what to do with several values for an element of a sparse tensor: "refuse", "sum" or "keep_first"; dense tensors
-        refuse values that differ by more than round-off plus tolerance.
+        refuse values that differ by more than round-off plus tolerance. distributed: as in sparse(), of a sparse tensor.
         Raises InvalidArgument for keys out of range and values that contradict each other or the symmetry.
         """
-        own, numbers, policy = self.world.agree(lambda: (_keys(keys), self._values(values), _policy(duplicates)))
+        own, numbers, policy = self.world.agree(
+            lambda: (keys_of(keys, self.shape, order), self._values(values), policy_number(duplicates)), same=False
+        )
+        if self.is_sparse:
+            (own,), numbers = own_share(self.world, "write", [own], numbers, distributed, duplicates)
         self._h.write(own, numbers, policy, float(tolerance))
 
-    def accumulate(self, keys: Any, values: Any, alpha: Any = 1, beta: Any = 1) -> None:
-        """element = beta * element + alpha * (sum of the values given for it), for the elements with keys."""
-        own, numbers, a, b = self.world.agree(lambda: (_keys(keys), self._values(values), number(alpha), number(beta)))
+    def accumulate(
+        self, keys: Any, values: Any, alpha: Any = 1, beta: Any = 1, order: str | None = None, *, distributed: bool | None = None
+    ) -> None:
+        """element = beta * element + alpha * (sum of the values given for it), for the elements with keys; see write()."""
+        own, numbers, a, b = self.world.agree(
+            lambda: (keys_of(keys, self.shape, order), self._values(values), number(alpha), number(beta)), same=False
+        )
+        (own,), numbers = own_share(self.world, "accumulate", [own], numbers, distributed, "sum")
         self._h.accumulate(own, numbers, a, b)
 
-    def read(self, keys: Any) -> np.ndarray:
-        """Values of any elements, in the order of the keys given on this rank."""
-        return self._h.read(self.world.agree(lambda: _keys(keys)))
+    def read(self, keys: Any, order: str | None = None) -> np.ndarray:
+        """Values of any elements, in the order of the keys given on this rank; keys as for write()."""
+        return self._h.read(self.world.agree(lambda: keys_of(keys, self.shape, order), same=False))
 
     def local_pairs(self) -> tuple[Any, np.ndarray]:
-        """What this rank stores: keys (of a sparse tensor: a list of arrays of indices, one for each mode) and values. Local."""
+        """What this rank stores: keys, first index fastest (of a sparse tensor: a list of arrays of indices, one for each mode) and values. Local."""
         return self._h.local_pairs()
 
     def coo(self) -> tuple[list[np.ndarray], np.ndarray]:
@@ -239,7 +327,9 @@ class Tensor:
 
     def fill_random(self, seed: int, low: float = -0.5, high: float = 0.5) -> Tensor:
         """Uniform random values in [low, high), the same on any number of ranks."""
-        self._h.fill_random(int(seed), float(low), float(high))
+        own = self.world.agree(lambda: (operator.index(seed), float(low), float(high)))
+        self._h.fill_random(*own)
+        self._seed = own[0]
         return self
 
     def drop(self, cutoff: float = 0) -> Tensor:
@@ -251,7 +341,7 @@ class Tensor:
 
     def copy(self) -> Tensor:
         """A tensor with elements of its own."""
-        return Tensor._of(self._h.copy())
+        return Tensor._of(self._h.copy()) if self._number is None else Tensor._of_number(self._number, self.world)
 
     def __copy__(self) -> Tensor:
         return self.copy()
@@ -265,8 +355,10 @@ class Tensor:
     def astype(self, dtype: Any, copy: bool = True) -> Tensor:
         """The elements in another type, rounded where it holds less. Raises InvalidArgument for complex elements as real ones."""
         wanted = self.world.agree(lambda: type_number(dtype))
-        if wanted == self._h.element and not copy:
+        if DTYPES[wanted] == self.dtype and not copy:
             return self
+        if self._number is not None and (self.dtype.kind != "c" or DTYPES[wanted].kind == "c") and DTYPES[wanted].kind != "i":
+            return Tensor._of_number(self._number.astype(DTYPES[wanted]), self.world)
         return Tensor._of(self._h.converted(wanted))
 
     def to_dense(self) -> Tensor:
@@ -296,8 +388,7 @@ class Tensor:
 
     def norm(self, order: float = 2) -> float:
         """Root of the sum of squared magnitudes; order 1: their sum, order infinity: the largest."""
-        which = self.world.agree(lambda: {1: 1, 2: 2, np.inf: 0}[order])
-        return self._h.norm(which)
+        return self._h.norm(self.world.agree(lambda: _norm_number(order)))
 
     def largest_magnitude(self) -> tuple[Any, tuple[int, ...]]:
         """The element of largest magnitude, and its index."""
@@ -321,49 +412,6 @@ class Tensor:
             raise TypeError(f"a tensor of {self.dtype} as an index")
         return operator.index(self.item())
 
-    if TYPE_CHECKING:  # these are made of functions, in _operators
-
-        def __add__(self, other: Any) -> Tensor: ...
-
-        __radd__ = __iadd__ = __sub__ = __rsub__ = __isub__ = __mul__ = __rmul__ = __imul__ = __add__
-        __truediv__ = __rtruediv__ = __itruediv__ = __floordiv__ = __rfloordiv__ = __ifloordiv__ = __add__
-        __mod__ = __rmod__ = __imod__ = __pow__ = __rpow__ = __ipow__ = __and__ = __rand__ = __iand__ = __add__
-        __or__ = __ror__ = __ior__ = __xor__ = __rxor__ = __ixor__ = __lshift__ = __rlshift__ = __ilshift__ = __add__
-        __rshift__ = __rrshift__ = __irshift__ = __matmul__ = __rmatmul__ = __lt__ = __le__ = __gt__ = __ge__ = __add__
-
-        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __neg__(self) -> Tensor: ...
-
-        __pos__ = __abs__ = __invert__ = __neg__
-
-        @property
-        def T(self) -> Tensor: ...
-        @property
-        def mT(self) -> Tensor: ...
-        @property
-        def real(self) -> Tensor: ...
-        @property
-        def imag(self) -> Tensor: ...
-        def conj(self) -> Tensor: ...
-        def sum(self, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor: ...
-        def prod(self, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Tensor: ...
-        def max(self, axis: Any = None, *, keepdims: bool = False) -> Tensor: ...
-        def min(self, axis: Any = None, *, keepdims: bool = False) -> Tensor: ...
-        def any(self, axis: Any = None, *, keepdims: bool = False) -> Tensor: ...
-        def all(self, axis: Any = None, *, keepdims: bool = False) -> Tensor: ...
-        def mean(self, axis: Any = None, *, keepdims: bool = False) -> Tensor: ...
-        def std(self, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor: ...
-        def var(self, axis: Any = None, *, correction: float = 0.0, keepdims: bool = False) -> Tensor: ...
-        def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor: ...
-        def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor: ...
-        def nonzero(self) -> tuple[Tensor, ...]: ...
-        def squeeze(self, axis: Any = None) -> Tensor: ...
-        def take(self, indices: Any, /, axis: int | None = None) -> Tensor: ...
-        def clip(self, min: Any = None, max: Any = None) -> Tensor: ...
-        def reshape(self, *shape: Any, copy: bool | None = None) -> Tensor: ...
-        def transpose(self, *axes: Any) -> Tensor: ...
-
     def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
         """Itself: there is the device "cpu"."""
         if device != "cpu":
@@ -371,24 +419,11 @@ class Tensor:
         return self
 
 
-def _keys(keys: Any) -> np.ndarray:
-    array = np.asarray(keys)
-    if array.size > 0 and array.dtype.kind not in "iu":
-        raise TypeError(f"keys of type {array.dtype}; give integers")
-    if array.ndim > 1:
-        raise ValueError(
-            f"keys of shape {array.shape}; give one number for each element: numpy.ravel_multi_index(indices, shape, order='F')"
-        )
-    return np.ascontiguousarray(array.ravel(), dtype=np.int64)
-
-
-_POLICIES = {"refuse": 0, "sum": 1, "keep_first": 2}
-
-
-def _policy(duplicates: str) -> int:
-    if duplicates not in _POLICIES:
-        raise ValueError(f'duplicates={duplicates!r}; use "refuse", "sum" or "keep_first"')
-    return _POLICIES[duplicates]
+def _norm_number(order: Any) -> int:
+    for known, which in ((1, 1), (2, 2), (np.inf, 0)):
+        if order == known:
+            return which
+    raise _core.InvalidArgument(f"norm of order {order!r}; there are 1, 2 and infinity, and any in arges.linalg.vector_norm()")
 
 
 def world_of(values: Iterable[Any]) -> World:
@@ -426,47 +461,6 @@ def zeros(
     return _made(False, shape, dtype, symmetry, letters, name, world)
 
 
-def sparse(
-    shape: Any,
-    indices: Sequence[Any] | None = None,
-    values: Any = None,
-    dtype: Any = None,
-    *,
-    duplicates: str = "sum",
-    symmetry: str | None = None,
-    letters: str | None = None,
-    name: str = "",
-    world: World | None = None,
-) -> Tensor:
-    """A sparse tensor, empty or of nonzeros. Collective.
-
-    indices: an array for each mode, as those of scipy.sparse.coo_array's coords; values: one for each nonzero. Each rank gives its own, any
-    number of any of them; give them on one rank, or divide them, else they are summed over the ranks.
-    ``sparse(array)`` takes an array of scipy.sparse that every rank has, each rank its share.
-    """
-    if hasattr(shape, "tocoo"):
-        whole = shape.tocoo()
-        place = world or default_world()
-        mine = slice(place.rank, None, place.size)
-        coordinates = getattr(whole, "coords", None) or (whole.row, whole.col)
-        given = [np.asarray(mode)[mine] for mode in coordinates]
-        return sparse(
-            whole.shape, given, whole.data[mine], dtype, duplicates=duplicates, symmetry=symmetry, letters=letters, name=name, world=place
-        )
-    if indices is None:
-        return _made(True, shape, float64 if dtype is None else dtype, symmetry, letters, name, world)
-    own = world or default_world()
-
-    def prepare() -> tuple[list[int], list[np.ndarray], np.ndarray, int, int]:
-        array = np.asarray(values)
-        wanted = type_number(dtype if dtype is not None else WIDER.get(array.dtype, array.dtype))
-        return _extents(shape), [_keys(mode) for mode in indices], array.ravel().astype(DTYPES[wanted]), wanted, _policy(duplicates)
-
-    extents, modes, numbers, wanted, policy = own.agree(prepare)
-    handle = _core.from_entries(own._w, extents, modes, numbers, wanted, policy, name)
-    return Tensor._of(handle if symmetry is None else handle.with_symmetry(letters, symmetry))
-
-
 def _made(is_sparse: bool, shape: Any, dtype: Any, symmetry: str | None, letters: str | None, name: str, world: World | None) -> Tensor:
     own = world or default_world()
     extents, wanted = own.agree(lambda: (_extents(shape), type_number(float64 if dtype is None else dtype)))
@@ -485,23 +479,17 @@ def tensor(
 ) -> Tensor:
     """A dense tensor of an array that every rank has: of NumPy, of others that speak DLPack or the buffer protocol, lists, numbers. Collective.
 
-    A rank copies the elements that it stores; nothing is sent. copy=None takes over the array's own memory instead where one rank has the
-    world, the first index is fastest (order="F") and it can be written to: what is written to either is seen
-    in the other. copy=False raises ValueError where that cannot be.
+    The array must be the same on every rank, to the bit; else every rank raises InvalidArgument. A rank copies the elements that it stores; no
+    element is sent. Of a tensor it is a copy, on another world if one is given that has the same ranks (else see transfer()). copy=None takes
+    over the array's own memory instead where one rank has the world, the first index is fastest (order="F") and it can be written to: what is
+    written to either is seen in the other. copy=False raises ValueError where that cannot be.
     symmetry: the elements must have it, to round-off; one of each orbit is stored.
     Types that tensors do not have become the next wider one (int8, uint8, uint16, uint32, float16), or raise TypeError.
     """
     own = world or (data.world if isinstance(data, Tensor) else default_world())
-    data = data if isinstance(data, Tensor) else without_tensors(data)
     if isinstance(data, Tensor):
-        result = data if dtype is None or np.dtype(dtype) == data.dtype else data.astype(dtype)
-        if symmetry is not None:
-            return _checked_symmetry(result, symmetry, letters)
-        if result is not data:
-            return result
-        if copy is False or copy is None:
-            return data
-        return data.copy()
+        return _of_tensor(data, dtype, symmetry, letters, name, own, copy)
+    data = without_tensors(data)
 
     def prepare() -> tuple[np.ndarray, bool]:
         array = np.from_dlpack(data) if hasattr(data, "__dlpack__") and not isinstance(data, np.ndarray) else np.asarray(data)
@@ -516,7 +504,7 @@ def tensor(
         is_same = fitting is array and isinstance(data, np.ndarray) or hasattr(data, "__dlpack__") and fitting is array
         return fitting, bool(is_same and fitting.flags.writeable)
 
-    array, may_share = own.agree(prepare)
+    array, may_share = own.agree(prepare, same=False)  # compared where it is copied
     owner = array if may_share and copy is not True and symmetry is None else None
     handle = _core.from_array(own._w, array, owner, name)
     result = Tensor._of(handle, own)
@@ -525,6 +513,39 @@ def tensor(
         if not shares:
             raise ValueError("this array cannot be taken over as it is; see tensor()")
     return result if symmetry is None else _checked_symmetry(result, symmetry, letters)
+
+
+def _of_tensor(
+    data: Tensor, dtype: Any, symmetry: str | None, letters: str | None, name: str, world: World, copy: bool | None
+) -> Tensor:
+    """tensor() of a tensor."""
+    result = data if data.world == world else _checked_present(transfer(data, world, meeting=world))
+    result = result if dtype is None or np.dtype(dtype) == result.dtype else result.astype(dtype)
+    if symmetry is not None:
+        result = _checked_symmetry(result, symmetry, letters)
+    if copy is False and (result is not data or name):
+        raise ValueError("this tensor cannot be taken over as it is; see tensor()")
+    if result is data and (copy or name):
+        result = data.copy()
+    if name:
+        result.name = name
+    return result
+
+
+def transfer(source: Tensor | None, world: World | None, *, meeting: World | None = None) -> Tensor | None:
+    """A copy of a dense tensor on another world. Collective over the meeting world, which holds the ranks of both worlds.
+
+    source: the tensor; None on ranks that are not in its world. world: where the copy is to be; None on ranks that are not in it, which
+    get None. meeting: None: the default world.
+    Raises InvalidArgument if no rank has the source, or a rank of it is not in the meeting world; Unsupported for sparse tensors.
+    """
+    handle = _core.transfer((meeting or default_world())._w, None if source is None else source._h, None if world is None else world._w)
+    return None if handle is None else Tensor._of(handle, world)
+
+
+def _checked_present(result: Tensor | None) -> Tensor:
+    assert result is not None
+    return result
 
 
 def without_tensors(value: Any, array: Callable[[Tensor], np.ndarray] = Tensor.numpy) -> Any:
@@ -561,19 +582,4 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: str | None = None, copy: 
     return tensor(obj, dtype, copy=copy, world=world)
 
 
-def from_function(shape: Any, f: Callable[..., np.ndarray], dtype: Any = float64, *, world: World | None = None) -> Tensor:
-    """A dense tensor of elements f(i, j, ...), where f takes an array of indices for each dimension; each rank makes its own. Collective."""
-    result = zeros(shape, dtype, world=world)
-    keys = result.local_pairs()[0]
-    indices = np.unravel_index(keys, result.shape, order="F") if result.ndim else ()
-    values = result.world.agree(lambda: np.broadcast_to(np.asarray(f(*indices)), keys.shape))
-    result.write(keys, values)
-    return result
-
-
-def random(shape: Any, seed: int = 1, low: float = 0.0, high: float = 1.0, dtype: Any = float64, **options: Any) -> Tensor:
-    """Uniform random elements in [low, high), the same on any number of ranks; options as for zeros(). Collective."""
-    return zeros(shape, dtype, **options).fill_random(seed, low, high)
-
-
-__all__ = ["Tensor", "asarray", "from_function", "random", "sparse", "tensor", "zeros"]
+__all__ = ["Tensor", "asarray", "tensor", "transfer", "zeros"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -50,3 +51,11 @@ def number(value: Any) -> int | float | complex:
 def is_number(value: Any) -> bool:
     """True for scalars of Python and NumPy."""
     return isinstance(value, (int, float, complex, np.generic))
+
+
+def whole(name: str, value: Any) -> int:
+    """An integer given for an option. Raises TypeError for others, numbers with fractions among them."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}={value!r}; give an integer") from None

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
+import json
 import sys
+import threading
+import time
 from typing import Any, Callable, Iterable, TypeVar
 
 from . import _core
@@ -27,6 +31,8 @@ class World:
 
     def __init__(self, comm: Any = None, torus: Iterable[int] | None = None) -> None:
         self._set(_core.World.make(_handle_of(comm), list(torus or ())))
+        if _core.mpi_is_ours() and not self._is_single:
+            _end_job_on_errors()
 
     def _set(self, world: _core.World) -> None:
         self._w = world
@@ -94,9 +100,23 @@ class World:
         """The same of all ranks: sums of bytes and messages, the largest peak and time. Collective."""
         return self._w.total_report()
 
-    def agree(self, work: Callable[[], Result]) -> Result:
-        """Runs local work on every rank; if it raises on one, every rank raises the exception of the lowest such rank. Collective."""
-        return work() if self._is_single else self._w.agree(work)
+    def agree(self, work: Callable[[], Result], same: bool = True) -> Result:
+        """Runs local work on every rank; if it raises on one, every rank raises the exception of the lowest such rank. Collective.
+
+        same: what it returns (numbers, texts, arrays, tensors, and lists, tuples and dicts of such) must be the same on every rank, else every
+        rank raises InvalidArgument; False: each rank may have its own.
+        """
+        return work() if self._is_single else self._w.agree(work, same)
+
+    def from_first(self, work: Callable[[], Result]) -> Result:
+        """What local work finds on the first rank, on every rank; what it raises there, every rank raises. Collective.
+
+        It finds None, numbers, texts, and lists and dicts of such.
+        """
+        if self._is_single:
+            return work()
+        text = self.agree(lambda: json.dumps(work()) if self.rank == 0 else "", same=False)
+        return json.loads(self._w.broadcast(text))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, World) and self._w == other._w
@@ -122,6 +142,35 @@ def _handle_of(comm: Any) -> int | None:
     if hasattr(comm, "py2f"):
         return comm.py2f()
     raise TypeError(f"comm: {type(comm).__name__}; give a communicator of mpi4py, its Fortran handle, or None")
+
+
+_is_watched = False
+
+
+def _end_job_on_errors() -> None:
+    """An exception that nobody catches on one rank would leave the others waiting for it: it ends the job, with its text. Not at a prompt,
+    where the work goes on."""
+    global _is_watched
+    if _is_watched:
+        return
+    _is_watched = True
+
+    def ending(report: Callable[..., Any]) -> Callable[..., Any]:
+        def hook(*arguments: Any) -> None:
+            report(*arguments)
+            kind = getattr(arguments[0], "exc_type", arguments[0])
+            if hasattr(sys, "ps1") or sys.flags.interactive or issubclass(kind, SystemExit):
+                return
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(Exception):
+                    stream.flush()
+            time.sleep(0.3)  # launchers lose what they have not read yet
+            _core.abort()
+
+        return hook
+
+    sys.excepthook = ending(sys.excepthook)
+    threading.excepthook = ending(threading.excepthook)
 
 
 def default_world() -> World:

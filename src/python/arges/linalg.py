@@ -8,6 +8,7 @@ for elements that are infinite or NaN, OutOfMemory if the matrix does not fit.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any, Callable, NamedTuple
 
@@ -16,10 +17,11 @@ import numpy as np
 from . import _core
 from . import _functions as f
 from ._elementwise import elementwise
-from ._places import _axes
+from ._places import _axes, _indices, _keys_of
+from ._reductions import _of_one_number
 from ._shapes import _everywhere
 from ._tensor import Tensor, asarray, world_of, zeros
-from ._types import DTYPES, float64
+from ._types import DTYPES, float64, whole
 from .statements import Indexed
 
 
@@ -102,6 +104,46 @@ def _of_each(function: Callable[..., Any], *stacks: Any) -> Any:
     return type(found[0])(*(joined(parts) for parts in zip(*found)))
 
 
+_SMALL = 1 << 18  # elements of a matrix that one rank takes by itself
+
+
+def _of_shares(function: Callable[..., np.ndarray], *stacks: Tensor) -> Tensor | None:
+    """The same where each rank takes a share of many small matrices, by a function of arrays of them; None where they are few, or large.
+    Collective."""
+    world = stacks[0].world
+    shape = world.agree(lambda: np.broadcast_shapes(*(a.shape[:-2] for a in stacks)))
+    count = math.prod(shape)
+    if world.is_dry_run or count < max(world.size, 1) or any(math.prod(a.shape[-2:]) > _SMALL for a in stacks):
+        return None
+    wide = [f.broadcast_to(a, shape + a.shape[-2:]) if a.shape[:-2] != shape else a for a in stacks]
+    mine = np.arange(count * world.rank // world.size, count * (world.rank + 1) // world.size)
+
+    def keys(extents: tuple[int, ...]) -> np.ndarray:
+        inner = math.prod(extents[len(shape) :])
+        return _keys_of(_indices((mine[:, np.newaxis] * inner + np.arange(inner)).ravel(), extents), extents, len(mine) * inner)
+
+    if world.size == 1:
+        arrays = [np.ascontiguousarray(a.numpy()).reshape(count, *a.shape[-2:]) for a in wide]
+    else:
+        arrays = [a.read(keys(a.shape)).reshape(len(mine), *a.shape[-2:]) for a in wide]
+
+    def run() -> np.ndarray:
+        if not all(np.isfinite(a).all() for a in arrays):
+            raise _core.InvalidArgument(f"{function.__name__} of matrices with elements that are infinite or NaN")
+        try:
+            return function(*arrays)
+        except np.linalg.LinAlgError as error:
+            raise _core.InvalidArgument(f"{function.__name__}: {error} in a stack") from None
+
+    found = world.agree(run, same=False)
+    extents = shape + found.shape[1:]
+    if world.size == 1:
+        return asarray(found.reshape(extents), copy=True, world=world)
+    result = zeros(extents, found.dtype, world=world)
+    result.write(keys(extents), found.ravel())
+    return result
+
+
 def _real(dtype: np.dtype) -> np.dtype:
     return np.dtype(dtype.char.lower()) if dtype.kind == "c" else dtype
 
@@ -168,7 +210,7 @@ def svd(
     def prepare() -> tuple[int | None, float, int]:
         if full_matrices and (isinstance(a, Indexed) or rank is not None or tolerance or randomized):
             _refuse("svd with full_matrices of a labelled tensor, or of a part of the singular values")
-        return None if rank is None else int(rank), float(tolerance), int(seed)
+        return None if rank is None else whole("rank", rank), float(tolerance), whole("seed", seed)
 
     number, cut, start = world_of((a.tensor if isinstance(a, Indexed) else a,)).agree(prepare)
     u, s, vh, _ = _core.svd(handle, labels, number, cut, bool(vectors), bool(randomized), start)
@@ -280,7 +322,8 @@ def solve(a: Any, b: Any, /) -> Tensor:
         found = solve(matrix, f.reshape(other, (-1, 1)))
         return f.reshape(found, found.shape[:-1])
     if matrix.ndim > 2 or other.ndim > 2:
-        return _of_each(solve, matrix, other)
+        found = _of_shares(np.linalg.solve, matrix, other)
+        return _of_each(solve, matrix, other) if found is None else found
     q, r = qr(matrix)
     return solve_triangular(r["i|j"], (_adjoint(q) @ other)["i|k"], upper=True)
 
@@ -374,7 +417,10 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Tensor:
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     """Norms of vectors along some axes, or of all elements."""
-    size = elementwise(np.abs, _floating(x))
+    own = _floating(x)
+    if axis is None and ord in ((2,) if own.is_sparse else (1, 2, np.inf)):
+        return _of_one_number(own, own.norm(ord), _real(own.dtype), keepdims)
+    size = elementwise(np.abs, own)
     if ord == np.inf:
         return f.max(size, axis=axis, keepdims=keepdims)
     if ord == -np.inf:
@@ -397,7 +443,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Tenso
 
     own.world.agree(check)
     if ord == "fro":
-        result = vector_norm(own, axis=(-2, -1))
+        result = vector_norm(own, axis=None if own.ndim == 2 else (-2, -1))
     elif ord in ("nuc", 2, -2):
         values = svdvals(own)
         kept = values.sum(axis=-1) if ord == "nuc" else values.max(axis=-1, initial=0) if ord == 2 else values.min(axis=-1)
@@ -469,7 +515,8 @@ def inv(x: Any, /) -> Tensor:
     """The inverse of a square matrix."""
     own = _floating(x)
     own.world.agree(lambda: _require_square(own, "inv"))
-    return solve(own, f.eye(own.shape[-1], dtype=own.dtype, world=own.world))
+    found = _of_shares(np.linalg.inv, own) if own.ndim > 2 else None
+    return found if found is not None else solve(own, f.eye(own.shape[-1], dtype=own.dtype, world=own.world))
 
 
 matmul, matrix_transpose, tensordot, vecdot = f.matmul, f.matrix_transpose, f.tensordot, f.vecdot

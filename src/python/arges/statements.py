@@ -60,6 +60,8 @@ class Expression:
 
     def sum(self) -> Any:
         """The sum over all labels, on every rank. Collective."""
+        if self._world.is_dry_run:
+            raise _core.Unsupported("a sum on the world of a dry run, which has no elements; use a world of real ranks")
         return self._world.agree(self._build).total()
 
     def __float__(self) -> float:
@@ -117,6 +119,9 @@ class Indexed(Expression):
         return self._done()
 
     def __imul__(self, factor: Any) -> Indexed:
+        if isinstance(factor, Expression):
+            self.assign(Indexed(self.tensor, self.labels) * factor)
+            return self._done()
         _core.scale(self.tensor._h, self.labels, self._world.agree(lambda: number(factor)))
         return self._done()
 
