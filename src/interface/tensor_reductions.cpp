@@ -5,8 +5,8 @@
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
-#include "layout/key_order.hpp"
 #include "layout/orbit_sizes.hpp"
+#include "layout/plain_layout.hpp"
 
 #include <algorithm>
 #include <array>
@@ -220,10 +220,10 @@ Extremum<T> extremum(const Tensor<T>& tensor, const TensorState& state, Better&&
     const HostElements here(state);
     const T* const elements = here.of<T>();
     const auto& layout = state.shape();
-    if (is_in_key_order(layout)) {
+    if (is_plain(layout)) {
         if (const auto count = layout.grid().is_idle(state.rank()) ? 0 : state.count(); count > 0) {
             const auto place = place_of_best(elements, count, better);
-            best = {tensor.key(index_at(layout, state.rank(), place)), elements[place]};
+            best = {tensor.key(plain_index(layout, state.rank(), place)), elements[place]};
         }
     } else {
         for_each_element(layout, state.rank(), [&](std::int64_t offset, const std::vector<std::int64_t>& x) {

@@ -2,7 +2,7 @@
 #include "python/arrays.hpp"
 
 #include "interface/tensor_state.hpp"
-#include "layout/key_order.hpp"
+#include "layout/plain_layout.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -107,8 +107,7 @@ nb::object local_array(const TensorHandle& tensor) {
     return tensor.visit_dense("an array", [&](const auto& own) -> nb::object {
         const auto& state = *own.state();
         const auto& layout = state.shape();
-        if (state.world->dry() || state.kernels->space != nullptr || !layout.symmetry().trivial() || !is_in_key_order(layout))
-            return nb::none();
+        if (state.world->dry() || state.kernels->space != nullptr || !is_plain(layout)) return nb::none();
         const bool is_idle = layout.grid().is_idle(state.rank());
         Extents lengths, first, step;
         for (int s = 0; s < layout.slots(); ++s) {
