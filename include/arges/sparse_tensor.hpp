@@ -110,8 +110,8 @@ protected:
     std::shared_ptr<SparseState> resymmetrized(const Symmetry& symmetry) const;
     const void* values_here() const;
     void* values_here();
-    /// Writes the values; gives the indices.
-    std::vector<std::vector<std::int64_t>> gather_all(const std::function<void*(std::int64_t count)>& room) const;
+    /// Writes the values; gives the indices. @param last_index_fastest  else elements are in the order of keys
+    std::vector<std::vector<std::int64_t>> gather_all(const std::function<void*(std::int64_t count)>& room, bool last_index_fastest) const;
     std::complex<double> sum_of_all() const;
     double norm_of_all() const;
 
@@ -266,11 +266,11 @@ public:
     /// Their values, to be changed in place. Local.
     std::span<T> local_values() { return {static_cast<T*>(values_here()), static_cast<std::size_t>(local_nonzeros())}; }
 
-    /// All nonzeros on every rank, by ascending index, the last mode first (the order of keys): the same for any distribution. With
-    /// symmetry all elements of each orbit.
-    SparseEntries<T> gather() const {
+    /// All nonzeros on every rank, by ascending index, the last mode first (the order of keys), or the first one, where the last index is
+    /// the fastest: the same for any distribution. With symmetry all elements of each orbit.
+    SparseEntries<T> gather(bool last_index_fastest = false) const {
         SparseEntries<T> all;
-        all.values = kernels::received<T>([&](const auto& room) { all.indices = gather_all(room); });
+        all.values = kernels::received<T>([&](const auto& room) { all.indices = gather_all(room, last_index_fastest); });
         return all;
     }
     /// Sum of all elements.

@@ -1,5 +1,6 @@
 #include "execute/sparse_match.hpp"
 
+#include "base/large_vector.hpp"
 #include "redistribute/movement_run.hpp"
 
 #include <algorithm>
@@ -16,6 +17,11 @@ SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>
         most += moves_.back().most();
     }
     require(most * (2 * width + 48));  // moved, side by side, sorted; and lists of the moves
+    std::int64_t here = 0;
+    for (const auto& move : moves_) here += move.count();
+    agree(comm, [&] {
+        for (auto& column : all_) column = large_vector<std::int64_t>(static_cast<std::size_t>(here));
+    });
     for (std::size_t o = 0; o < operands.size(); ++o) {
         IndexColumns moved;
         const bool stays = moves_[o].stays();
@@ -23,19 +29,18 @@ SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>
             moved = moves_[o].indices(operands[o]);
             inspected_bytes_ += moves_[o].sent() * width;
         }
+        const auto begin = begin_.back();
+        begin_.push_back(begin + moves_[o].count());
         agree(comm, [&] {
             for (std::size_t m = 0; m < all_.size(); ++m) {
                 const std::span<const std::int64_t> column = stays ? operands[o][m] : std::span<const std::int64_t>(moved[m]);
-                all_[m].insert(all_[m].end(), column.begin(), column.end());
+                std::copy(column.begin(), column.end(), all_[m].begin() + begin);
             }
         });
-        begin_.push_back(begin_.back() + moves_[o].count());
     }
     std::int64_t same[] = {1};
     agree(comm, [&] {
-        const std::vector<std::int64_t> reversed(lengths.rbegin(), lengths.rend());
-        runs_ = sparse::sorted_runs(count(), {all_.rbegin(), all_.rend()}, {}, reversed);
-        if (count() == 0) runs_.start = {0};
+        runs_ = sparse::runs_of_equal(count(), {all_.begin(), all_.end()}, lengths);
         bool is_first = moves_[0].stays() && runs_.count() == moves_[0].count();
         for (std::int64_t run = 0; run < runs_.count() && is_first; ++run) is_first = runs_.first(run) == static_cast<std::size_t>(run);
         same[0] = is_first ? 1 : 0;
@@ -44,13 +49,14 @@ SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>
     has_pattern_of_first_ = same[0] == 1;
 }
 
-IndexColumns SparseMatch::indices_of(const std::vector<std::int64_t>& wanted) const {
+IndexColumns SparseMatch::indices_of(const std::vector<std::int64_t>* wanted) const {
     IndexColumns result;
+    const auto count = wanted != nullptr ? wanted->size() : static_cast<std::size_t>(runs_.count());
     for (const auto& column : all_) {
-        auto& to = result.emplace_back();
-        to.resize(wanted.size());
+        auto& to = result.emplace_back(large_vector<std::int64_t>(count));
 #pragma omp parallel for schedule(static)
-        for (std::size_t k = 0; k < wanted.size(); ++k) to[k] = column[runs_.first(wanted[k])];
+        for (std::size_t k = 0; k < count; ++k)
+            to[k] = column[runs_.first(wanted != nullptr ? (*wanted)[k] : static_cast<std::int64_t>(k))];
     }
     return result;
 }

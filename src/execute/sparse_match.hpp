@@ -24,8 +24,8 @@ public:
     std::int64_t count() const { return begin_.back(); }
     /// The runs are the nonzeros of the first operand, in the same places and order. The same on all ranks.
     bool has_pattern_of_first() const { return has_pattern_of_first_; }
-    /// The indices of the runs that `wanted` is true for, a column for each mode.
-    IndexColumns indices_of(const std::vector<std::int64_t>& wanted) const;
+    /// The indices of some runs, a column for each mode. @param wanted  their numbers; null: all
+    IndexColumns indices_of(const std::vector<std::int64_t>* wanted = nullptr) const;
     /// Values of an operand, of so many bytes, in the order in which its nonzeros are counted here; `room` holds them where they have
     /// moved. Collective.
     const std::byte* values(std::size_t operand, const std::byte* from, std::int64_t element_bytes, Buffer<std::byte>& room) const;

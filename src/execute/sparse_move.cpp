@@ -14,6 +14,14 @@ SparseMove::SparseMove(const Communicator* comm, const IndexSpans& columns, std:
     : comm_(comm) {
     const auto ranks = static_cast<std::size_t>(comm == nullptr ? 1 : comm->size());
     const auto me = static_cast<std::size_t>(comm == nullptr ? 0 : comm->rank());
+    if (ranks == 1 && wanted == nullptr && copies.size() == 1) {
+        count_ = most_ = columns.empty() ? 0 : static_cast<std::int64_t>(columns[0].size());
+        begin_ = {0, count_};
+        source_ = {0};
+        receives_ = {count_};
+        in_order_ = stays_ = true;
+        return;
+    }
     std::vector<std::int64_t> sends(ranks, 0);
     bool all_here = false;
     agree(comm, [&] {

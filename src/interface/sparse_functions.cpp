@@ -212,7 +212,7 @@ private:
                 wanted.push_back(run);
                 for (std::size_t s = 0; s < places.size(); ++s) places[s].push_back(place[s]);
             }
-            indices.indices = match.indices_of(wanted);
+            indices.indices = match.indices_of(&wanted);
             std::vector<Buffer<std::byte>> arrays;
             std::vector<const void*> inputs;
             const auto count = static_cast<std::int64_t>(wanted.size());

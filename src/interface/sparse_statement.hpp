@@ -82,6 +82,7 @@ private:
         bool is_sparse = false;
         bool is_mask = false;
         bool is_actor = false;               ///< of another type, whose elements act on those of the other factor
+        bool is_given = false;               ///< a result that is an operand itself, which others have
         std::shared_ptr<SparseState> own{};  ///< the user's tensor, if its nonzeros may be put elsewhere
     };
     /// A term with its labels as numbers.
@@ -152,6 +153,8 @@ private:
     Operand negated(const Operand& operand) const;
     std::shared_ptr<SparseState> projected(const SparseState& sum, const LabelledTerm& labels);
     Operand without_excluded(const LabelledTerm& labels, Operand result);
+    std::shared_ptr<SparseState> as_it_is(const Operand& operand, const Choice& choice, const void* alpha) const;
+    SparseValues copied(const SparseState& tensor, const void* factor = nullptr) const;
     Operand computed(const LabelledTerm& term, std::vector<Operand>& operands, const Choice& choice, const void* alpha, const void* beta);
     void run_dense_left();
     void run_sparse_left();

@@ -187,14 +187,12 @@ SparseProjection::SparseProjection(const Communicator* comm, const sparse::Nonze
     if (terms.size() > 1) {
         match_ = std::make_unique<SparseMatch>(comm, std::vector<IndexSpans>{spans_of(columns)}, layout, from.lengths, require);
         agree(comm, [&] {
-            std::vector<std::int64_t> all(static_cast<std::size_t>(match_->runs().count()));
-            std::iota(all.begin(), all.end(), std::int64_t{0});
-            columns = match_->indices_of(all);
+            columns = match_->indices_of();
             match_->forget_indices();
             const sparse::NonzeroIndices found{from.lengths, columns};
             std::vector<std::int64_t> x(columns.size());
-            is_real.assign(all.size(), 0);
-            for (std::size_t k = 0; k < all.size(); ++k) {
+            is_real.assign(static_cast<std::size_t>(match_->runs().count()), 0);
+            for (std::size_t k = 0; k < is_real.size(); ++k) {
                 read_index(found, k, x);
                 is_real[k] = canonical_form(symmetry, x).real ? 1 : 0;
             }

@@ -7,7 +7,6 @@
 #include "interface/tensor_state.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace arges {
 
@@ -156,9 +155,7 @@ std::shared_ptr<SparseState> representatives_of(const std::shared_ptr<SparseStat
     Buffer<std::byte> kept;
     world.agree([&] {
         const auto& runs = match.runs();
-        std::vector<std::int64_t> all(static_cast<std::size_t>(runs.count()));
-        std::iota(all.begin(), all.end(), std::int64_t{0});
-        indices = match.indices_of(all);
+        indices = match.indices_of();
         kept = Buffer<std::byte>(runs.count() * kernels.size);
         const auto group = group_of(result->symmetry);
         std::vector<std::int64_t> x(lengths.size());

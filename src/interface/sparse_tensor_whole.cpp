@@ -6,30 +6,40 @@
 #include "interface/sparse_symmetry.hpp"
 #include "interface/sparse_tensor_keys.hpp"
 #include "interface/tensor_state.hpp"
+#include "sparse/blocked_sum.hpp"
+#include "sparse/coordinates.hpp"
 #include "sparse/index_sort.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace arges {
 
 namespace {
 
-/// Calls f(value) for the values of this rank as complex numbers.
+/// The sum of f(value) over the values of this rank, as real numbers where they are doubles, else as complex ones.
 template <class F>
-void for_each_number(const SparseState& state, F&& f) {
+double sum_over(const SparseState& state, F&& f) {
+    if (*state.kernels->type == typeid(double)) {  // without a call for each
+        const auto values = state.values_of<double>();
+        return sparse::blocked_sum(state.count(), [&](std::int64_t i) { return f(values[static_cast<std::size_t>(i)]); });
+    }
     const auto bytes = state.kernels->size;
     const auto* const values = state.values().data();
-    if (*state.kernels->type == typeid(double)) {  // without a call for each
-        const auto* const numbers = reinterpret_cast<const double*>(values);
-        for (std::int64_t i = 0; i < state.count(); ++i) f(std::complex<double>(numbers[i]));
-        return;
+    return sparse::blocked_sum(state.count(), [&](std::int64_t i) { return f(state.kernels->as_number(element_at(values, i, bytes))); });
+}
+
+/// The largest part of a value of this rank.
+double largest_part(const SparseState& state) {
+    double largest = 0;
+    for (std::int64_t i = 0; i < state.count(); ++i) {
+        const auto value = state.kernels->as_number(element_at(state.values().data(), i, state.kernels->size));
+        largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
     }
-    for (std::int64_t i = 0; i < state.count(); ++i) f(state.kernels->as_number(element_at(values, i, bytes)));
+    return largest;
 }
 
 }  // namespace
@@ -76,29 +86,42 @@ std::shared_ptr<TensorState> AnySparseTensor::dense() const {
     return dense.state();
 }
 
-std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::function<void*(std::int64_t)>& room) const {
+std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::function<void*(std::int64_t)>& room,
+                                                                   bool last_index_fastest) const {
     const auto& own = state_of(*this, "gather");
-    const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::gather", own);
+    const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::gather", own, last_index_fastest);
     const auto whole = whole_state_of(*this, "gather");
     const auto& state = *whole;
     const auto& comm = state.comm();
+    const auto bytes = state.kernels->size;
     std::vector<std::vector<std::int64_t>> indices;
-    for (const auto& column : state.pattern()->indices) indices.push_back(gathered(comm, column));
-    std::vector<std::byte> values;
-    comm.agree([&] { values.assign(state.values().data(), state.values().data() + state.values().bytes()); });
-    values = gathered(comm, values);
+    for (const auto& column : state.pattern()->indices) {
+        if (comm.size() > 1)
+            indices.push_back(gathered(comm, column));
+        else
+            comm.agree([&] { indices.push_back(column); });
+    }
+    std::vector<std::byte> of_all;
+    if (comm.size() > 1) {
+        comm.agree([&] { of_all.assign(state.values().data(), state.values().data() + state.values().bytes()); });
+        of_all = gathered(comm, of_all);
+    }
     comm.agree([&] {
-        std::vector<int> modes(indices.size());
-        std::iota(modes.rbegin(), modes.rend(), 0);  // the last one is the most significant
-        const auto order = sparse::lexicographic_positions(indices, state.lengths(), modes);
-        if (!std::is_sorted(order.begin(), order.end()))
-            for (auto& column : indices) column = sparse::reordered(column, order);
-        const auto bytes = state.kernels->size, count = static_cast<std::int64_t>(order.size());
+        const auto count = indices.empty() ? 0 : static_cast<std::int64_t>(indices.front().size());
+        sparse::Columns columns(indices.begin(), indices.end());
+        auto lengths = state.lengths();
+        if (!last_index_fastest) {
+            std::reverse(columns.begin(), columns.end());
+            std::reverse(lengths.begin(), lengths.end());
+        }
+        const auto* const from = comm.size() > 1 ? of_all.data() : state.values().data();
         auto* const to = static_cast<std::byte*>(room(count));
-        const auto* const from = std::as_const(values).data();
+        const auto order = sparse::order_unless_sorted(count, columns, lengths);
+        if (!order) return copy_array(to, from, count * bytes, nullptr);
+        for (auto& column : indices) column = sparse::reordered(column, *order);
         with_element_bytes(bytes, [&](auto each) {
             for (std::int64_t i = 0; i < count; ++i)
-                copy_element(element_at(to, i, each), element_at(from, order[static_cast<std::size_t>(i)], each), each);
+                copy_element(element_at(to, i, each), element_at(from, (*order)[static_cast<std::size_t>(i)], each), each);
         });
     });
     return indices;
@@ -109,11 +132,8 @@ std::complex<double> AnySparseTensor::sum_of_all() const {
     const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::sum", own);
     const auto whole = whole_state_of(*this, "sum");
     const auto& state = *whole;
-    std::array<double, 2> total{};
-    for_each_number(state, [&](std::complex<double> value) {
-        total[0] += value.real();
-        total[1] += value.imag();
-    });
+    std::array<double, 2> total{sum_over(state, [](auto value) { return std::real(value); }), 0};
+    if (state.kernels->is_complex) total[1] = sum_over(state, [](auto value) { return std::imag(value); });
     state.comm().sum(total.data(), 2);
     return {total[0], total[1]};
 }
@@ -123,21 +143,16 @@ double AnySparseTensor::norm_of_all() const {
     const CollectiveCall call(own.world->movement_communicator(), "SparseTensor::norm", own);
     const auto whole = whole_state_of(*this, "norm");
     const auto& state = *whole;
-    double total = 0;
-    for_each_number(state, [&](std::complex<double> value) { total += std::norm(value); });
+    double total = sum_over(state, [](auto value) { return std::norm(value); });
     state.comm().sum(&total, 1);
     if (!must_be_scaled(total)) return std::sqrt(total);
-    double largest = 0;
-    for_each_number(state, [&](std::complex<double> value) {
-        largest = std::max({largest, std::abs(value.real()), std::abs(value.imag())});
-    });
+    double largest = largest_part(state);
     // NaN has been excluded; bits of numbers that are not negative compare as integers.
     largest = std::bit_cast<double>(state.comm().maximum(std::bit_cast<std::int64_t>(largest)));
     if (largest == 0 || std::isinf(largest)) return largest;
     const int exponent = std::ilogb(largest);
-    total = 0;
-    for_each_number(state, [&](std::complex<double> value) {
-        total += std::norm(std::complex<double>(std::ldexp(value.real(), -exponent), std::ldexp(value.imag(), -exponent)));
+    total = sum_over(state, [&](auto value) {
+        return std::norm(std::complex<double>(std::ldexp(std::real(value), -exponent), std::ldexp(std::imag(value), -exponent)));
     });
     state.comm().sum(&total, 1);
     return std::ldexp(std::sqrt(total), exponent);

@@ -183,7 +183,8 @@ nb::dict result_of(CcResult found) {
 }  // namespace
 
 chemistry::Progress progress_of(const World& world, const nb::object& progress) {
-    return [&world, progress](const chemistry::IterationReport& now) {
+    return [&world, &progress](const chemistry::IterationReport& now) {
+        const nb::gil_scoped_acquire hold;
         raise_interruption(world);
         if (progress.is_none()) return;
         nb::dict fields;
@@ -210,8 +211,12 @@ void bind_chemistry(nb::module_& module) {
             if (!amplitudes.members().empty()) options.guess = &amplitudes;
             CcProgress shown;
             shown.iteration = progress_of(world, progress);
-            return result_of(path ? run_coupled_cluster(world, *path, options, shown)
-                                  : run_coupled_cluster(integrals_of(world, nb::cast<nb::dict>(source)), options, shown));
+            std::optional<chemistry::Fcidump> integrals;
+            if (!path) integrals = integrals_of(world, nb::cast<nb::dict>(source));
+            return result_of(outside_interpreter([&] {
+                return path ? run_coupled_cluster(world, *path, options, shown)
+                            : run_coupled_cluster(*std::move(integrals), options, shown);
+            }));
         },
         nb::arg("world"), nb::arg("source"), nb::arg("options"), nb::arg("guess"), nb::arg("progress").none());
     bind_chemistry_pieces(module);
@@ -222,7 +227,7 @@ void bind_chemistry(nb::module_& module) {
             head = header_of(header);
             options = options_of(given);
         });
-        return result_of(plan_coupled_cluster(world, head, options, ranks));
+        return result_of(outside_interpreter([&] { return plan_coupled_cluster(world, head, options, ranks); }));
     });
     module.def("write_integrals", [](const World& world, const std::string& path, const nb::dict& integrals) {
         chemistry::write_integrals(path, integrals_of(world, integrals));

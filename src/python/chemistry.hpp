@@ -19,7 +19,7 @@ chemistry::TensorSet set_of(const nb::dict& tensors);
 nb::dict dict_of(chemistry::TensorSet tensors);
 
 /// Shows the iterations of a solver to a function of the caller, None for none; raises KeyboardInterrupt on every rank if one was
-/// interrupted.
+/// interrupted. The function must outlive what is returned, which may be called outside of the interpreter.
 chemistry::Progress progress_of(const World& world, const nb::object& progress);
 
 /// Blocks of integrals, DIIS, denominators and the solver, for methods that are written in Python.

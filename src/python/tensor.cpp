@@ -1,6 +1,7 @@
 // Tensors: making, shape, elements by key, slices, sums.
 #include "python/bindings.hpp"
 
+#include "interface/sparse_state.hpp"
 #include "python/arrays.hpp"
 
 #include <nanobind/ndarray.h>
@@ -113,9 +114,26 @@ nb::tuple local_pairs(const TensorHandle& tensor) {
     });
 }
 
+/// Indices of a sparse tensor's nonzeros on this rank, an array for each mode, which nobody may change, and copies of their values. Local.
+nb::tuple stored_here(const TensorHandle& tensor) {
+    return tensor.visit_sparse("stored_here", [&](const auto& own) {
+        using T = handles::element_of<decltype(own)>;
+        using Kept = std::shared_ptr<const SparsePattern>;
+        const auto pattern = own.state()->pattern();
+        nb::list indices;
+        for (const auto& column : pattern->indices) {
+            nb::capsule owner(new Kept(pattern), [](void* p) noexcept { delete static_cast<Kept*>(p); });
+            auto* const data = const_cast<std::int64_t*>(column.data());
+            indices.append(array_over(data, ElementType::int64, {static_cast<std::int64_t>(column.size())}, std::move(owner)));
+        }
+        const auto values = own.local_values();
+        return nb::make_tuple(indices, flat_array(std::vector<T>(values.begin(), values.end())));
+    });
+}
+
 nb::tuple gather_sparse(const TensorHandle& tensor) {
     return tensor.visit_sparse("gather_sparse", [](const auto& own) {
-        auto all = own.gather();
+        auto all = own.gather(true);
         nb::list indices;
         for (auto& mode : all.indices) indices.append(flat_array(std::move(mode)));
         return nb::make_tuple(indices, flat_array(std::move(all.values)));
@@ -293,6 +311,7 @@ void bind_tensor(nb::module_& module) {
         .def("read", &read)
         .def("element_at", &element_at)
         .def("local_pairs", &local_pairs)
+        .def("stored_here", &stored_here)
         .def("gather_sparse", &gather_sparse)
         .def("slice", &slice, outside)
         .def("set_slice", &handles::set_slice, outside)

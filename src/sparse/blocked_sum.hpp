@@ -32,10 +32,20 @@ std::array<double, n> blocked_sums(std::int64_t count, F&& term) {
     return total;
 }
 
-/// Likewise of numbers.
+/// Likewise of numbers. Neighbours in a block are added up side by side, in an order of its own.
 template <class F>
 double blocked_sum(std::int64_t count, F&& term) {
-    return blocked_sums<1>(count, [&](std::int64_t x) { return std::array<double, 1>{term(x)}; })[0];
+    constexpr std::int64_t lanes = 8;
+    const auto whole = count / lanes;
+    const auto sums = blocked_sums<lanes>(whole, [&](std::int64_t x) {
+        std::array<double, lanes> values;
+        for (std::int64_t i = 0; i < lanes; ++i) values[static_cast<std::size_t>(i)] = term(x * lanes + i);
+        return values;
+    });
+    double total = 0;
+    for (double sum : sums) total += sum;
+    for (auto x = whole * lanes; x < count; ++x) total += term(x);
+    return total;
 }
 
 }  // namespace arges::sparse

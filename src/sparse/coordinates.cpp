@@ -1,12 +1,13 @@
 #include "sparse/coordinates.hpp"
 
 #include "arges/error.hpp"
+#include "base/large_vector.hpp"
 #include "base/value_set.hpp"
 #include "sparse/index_sort.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
+#include <utility>
 
 namespace arges::sparse {
 
@@ -39,44 +40,140 @@ std::vector<std::int64_t> sorted(std::int64_t count, const Columns& columns, std
     return sorted_positions(count, words, bits);
 }
 
-/// -1, 0 or 1 as nonzero x is before, at or after nonzero y.
-int compared(const Columns& columns, std::size_t x, std::size_t y) {
-    for (const auto& column : columns)
-        if (column[x] != column[y]) return column[x] < column[y] ? -1 : 1;
-    return 0;
+__extension__ using WideKey = unsigned __int128;
+
+/// The indices of a nonzero as one number, the first column slowest. They must fit into it.
+template <class Key>
+class KeyOf {
+public:
+    KeyOf(const Columns& columns, std::span<const std::int64_t> lengths) {
+        for (std::size_t c = 0; c < columns.size(); ++c) columns_.push_back({columns[c].data(), index_bits(lengths[c])});
+    }
+    Key operator()(std::int64_t nonzero) const {
+        Key key = 0;
+        for (const auto& column : columns_) key = key << column.bits | static_cast<Key>(column.indices[nonzero]);
+        return key;
+    }
+
+private:
+    struct Column {
+        const std::int64_t* indices;
+        int bits;
+    };
+    std::vector<Column> columns_;
+};
+
+int key_bits(std::span<const std::int64_t> lengths) {
+    int bits = 0;
+    for (auto length : lengths) bits += index_bits(length);
+    return bits;
 }
 
 /// Where stretches of ascending nonzeros begin, and the last one's end; empty if there are more than `most`.
-std::vector<std::int64_t> ascending_stretches(std::int64_t count, const Columns& columns, std::size_t most) {
+template <class Key>
+std::vector<std::int64_t> ascending_stretches(std::int64_t count, const KeyOf<Key>& key_of, std::size_t most) {
     std::vector<std::int64_t> begins{0};
+    Key last = count > 0 ? key_of(0) : 0;
     for (std::int64_t i = 1; i < count; ++i) {
-        if (compared(columns, static_cast<std::size_t>(i - 1), static_cast<std::size_t>(i)) <= 0) continue;
-        if (begins.size() == most) return {};
-        begins.push_back(i);
+        const auto key = key_of(i);
+        if (key < last) {
+            if (begins.size() == most) return {};
+            begins.push_back(i);
+        }
+        last = key;
     }
     begins.push_back(count);
     return begins;
 }
 
+/// Merges stretches of ascending nonzeros, [x, y) and [y, end) of a list that nonzero_at() knows; of equal ones the first come first.
+template <class Key, class F>
+void merge_stretches(const KeyOf<Key>& key_of, const F& nonzero_at, std::int64_t x, std::int64_t y, std::int64_t end, std::int64_t* to) {
+    const auto middle = y;
+    while (x < middle && y < end) {
+        const auto first = nonzero_at(x), second = nonzero_at(y);
+        const bool is_second = key_of(second) < key_of(first);  // no branch, which would be a guess
+        *to++ = is_second ? second : first;
+        x += !is_second;
+        y += is_second;
+    }
+    for (; x < middle; ++x) *to++ = nonzero_at(x);
+    for (; y < end; ++y) *to++ = nonzero_at(y);
+}
+
 /// Positions sorted by the columns, of stretches that are; equal ones keep their order.
-std::vector<std::int64_t> merged(const Columns& columns, std::vector<std::int64_t> begins) {
-    std::vector<std::int64_t> order(static_cast<std::size_t>(begins.back()));
-    std::iota(order.begin(), order.end(), std::int64_t{0});
-    const auto before = [&](std::int64_t x, std::int64_t y) {
-        return compared(columns, static_cast<std::size_t>(x), static_cast<std::size_t>(y)) < 0;
-    };
-    while (begins.size() > 2) {
-        std::vector<std::int64_t> next(order.size()), next_begins{0};
+template <class Key>
+std::vector<std::int64_t> merged(const KeyOf<Key>& key_of, std::vector<std::int64_t> begins) {
+    const auto count = static_cast<std::size_t>(begins.back());
+    std::vector<std::int64_t> order;
+    const auto merge_pairs = [&](const auto& nonzero_at) {
+        auto next = large_vector<std::int64_t>(count);
+        std::vector<std::int64_t> next_begins{0};
         for (std::size_t k = 0; k + 1 < begins.size(); k += 2) {
             const auto last = std::min(k + 2, begins.size() - 1);
-            const auto at = [&](std::size_t stretch) { return order.cbegin() + begins[stretch]; };
-            std::merge(at(k), at(k + 1), at(k + 1), at(last), next.begin() + begins[k], before);
+            merge_stretches(key_of, nonzero_at, begins[k], begins[k + 1], begins[last], next.data() + begins[k]);
             next_begins.push_back(begins[last]);
         }
-        std::swap(order, next);
-        std::swap(begins, next_begins);
+        order = std::move(next);
+        begins = std::move(next_begins);
+    };
+    merge_pairs([](std::int64_t position) { return position; });
+    while (begins.size() > 2) {
+        const auto before = std::move(order);
+        merge_pairs([&](std::int64_t position) { return before[static_cast<std::size_t>(position)]; });
     }
     return order;
+}
+
+/// Where nonzeros in order begin that differ from those before, and the end.
+template <class F>
+std::vector<std::int64_t> run_starts(std::int64_t count, F&& differs) {
+    auto starts = large_vector<std::int64_t>(static_cast<std::size_t>(count) + 1);
+    std::size_t runs = count > 0 ? 1 : 0;
+    for (std::int64_t k = 1; k < count; ++k) {
+        starts[runs] = k;
+        runs += differs(k) ? 1 : 0;
+    }
+    starts.resize(runs + 1);
+    starts[runs] = count;
+    return starts;
+}
+
+constexpr std::size_t few_stretches = 4;  // merging so many is faster than sorting
+
+/// By keys of some bits: the order by all columns, merged if that is possible, and runs of equal nonzeros in the first ones. Of nonzeros
+/// that are not in a few stretches there is no order where these are asked for.
+template <class Key>
+std::optional<Runs> runs_by_key(std::int64_t count, const Columns& all, std::size_t columns, std::span<const std::int64_t> lengths,
+                                bool only_stretches) {
+    const KeyOf<Key> key_of(all, lengths);
+    auto stretches = ascending_stretches(count, key_of, few_stretches);
+    if (stretches.empty() && only_stretches) return {};
+    Runs runs;
+    runs.order = stretches.empty() ? sorted(count, all, lengths) : merged(key_of, std::move(stretches));
+    const KeyOf<Key> run_of(Columns(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(columns)), lengths);
+    Key last = count > 0 ? run_of(runs.order[0]) : 0;
+    runs.start = run_starts(count, [&](std::int64_t k) {
+        const auto before = std::exchange(last, run_of(runs.order[static_cast<std::size_t>(k)]));
+        return before != last;
+    });
+    return runs;
+}
+
+/// The same, whatever bits keys have.
+std::optional<Runs> all_runs(std::int64_t count, const Columns& all, std::size_t columns, std::span<const std::int64_t> lengths,
+                             bool only_stretches) {
+    const auto bits = key_bits(lengths.first(all.size()));
+    if (bits <= 64) return runs_by_key<std::uint64_t>(count, all, columns, lengths, only_stretches);
+    if (bits <= 128) return runs_by_key<WideKey>(count, all, columns, lengths, only_stretches);
+    if (only_stretches) return {};
+    Runs runs{sorted(count, all, lengths), {}};
+    runs.start = run_starts(count, [&](std::int64_t k) {
+        const auto x = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)]);
+        const auto y = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k - 1)]);
+        return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(columns), [&](const auto& c) { return c[x] != c[y]; });
+    });
+    return runs;
 }
 
 void check_count(std::int64_t count) {
@@ -96,21 +193,25 @@ std::optional<ValueSet> bits_of(const Columns& columns) {
 }  // namespace
 
 Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths) {
-    Runs runs;
     auto all = columns;
     all.insert(all.end(), also.begin(), also.end());
-    constexpr std::size_t few = 4;  // merging so many is faster than sorting
-    const auto stretches = ascending_stretches(count, all, few);
-    runs.order = stretches.empty() ? sorted(count, all, lengths) : merged(all, stretches);
-    for (std::int64_t k = 1; k <= count; ++k) {
-        const auto differs = [&](const auto& column) {
-            const auto a = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)]);
-            const auto b = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k - 1)]);
-            return column[a] != column[b];
-        };
-        if (k == count || std::any_of(columns.begin(), columns.end(), differs)) runs.start.push_back(k);
-    }
-    return runs;
+    return *all_runs(count, all, columns.size(), lengths, false);
+}
+
+Runs runs_of_equal(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {
+    const Columns reversed(columns.rbegin(), columns.rend());
+    const std::vector<std::int64_t> reversed_lengths(lengths.rbegin(), lengths.rend());
+    if (auto runs = all_runs(count, reversed, columns.size(), reversed_lengths, true)) return *std::move(runs);
+    if (auto runs = all_runs(count, columns, columns.size(), lengths, true)) return *std::move(runs);
+    return *all_runs(count, reversed, columns.size(), reversed_lengths, false);
+}
+
+std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count, const Columns& columns,
+                                                             std::span<const std::int64_t> lengths) {
+    const auto is_sorted = [&]<class Key>(Key) { return !ascending_stretches(count, KeyOf<Key>(columns, lengths), 1).empty(); };
+    const auto bits = key_bits(lengths);
+    if (bits <= 64 ? is_sorted(std::uint64_t{0}) : bits <= 128 && is_sorted(WideKey{0})) return {};
+    return sorted(count, columns, lengths);
 }
 
 Numbering numbered(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {

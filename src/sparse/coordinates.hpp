@@ -27,6 +27,14 @@ struct Runs {
 /// columns are a run. Without columns all are one run. @param lengths of the modes, of `columns` and then of `also`
 Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths);
 
+/// Likewise by all columns, for which it does not matter in which order runs are: the last column slowest, or the first, where the nonzeros
+/// come in a few stretches that ascend so already, as those of a matrix by rows do.
+Runs runs_of_equal(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths);
+
+/// The positions sorted by the columns, the first slowest; none where they are in that order.
+std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count, const Columns& columns,
+                                                             std::span<const std::int64_t> lengths);
+
 /// Distinct index tuples, numbered from 0 in ascending order.
 struct Numbering {
     std::vector<std::vector<std::int64_t>> tuples;  ///< by column: the indices of each number

@@ -1,6 +1,7 @@
 """CP and Tucker decompositions and completion, and their interruption."""
 
 import os
+import pathlib
 import signal
 
 import numpy as np
@@ -67,9 +68,19 @@ def test_refusals():
         arges.complete(np.ones((2, 2)), 1)
 
 
-@pytest.mark.parametrize("last", [False, True])
-def test_an_interruption_of_one_rank_ends_all(last, world):
+def _long_cpd(progress):
     tensor = arges.tensor(np.random.default_rng(1).uniform(size=(6, 7, 8)))
+    arges.cpd(tensor, 3, max_iterations=1000000, tolerance=0, progress=progress)
+
+
+def _long_coupled_cluster(progress):
+    path = pathlib.Path(__file__).parents[2] / "examples/data/h2o_631g.fcidump"
+    arges.cc.rccsd(str(path), max_iterations=1000000, tolerance=0, progress=progress)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("work", [_long_cpd, _long_coupled_cluster])
+def test_an_interruption_of_one_rank_ends_all(work, last, world):
     culprit = world.size - 1 if last else 0
 
     def interrupt(now):
@@ -79,7 +90,7 @@ def test_an_interruption_of_one_rank_ends_all(last, world):
                 pass
 
     with pytest.raises(KeyboardInterrupt):
-        arges.cpd(tensor, 3, max_iterations=1000000, tolerance=0, progress=interrupt)
+        work(interrupt)
     close(float(arges.ones(3).sum()), 3.0)
 
 

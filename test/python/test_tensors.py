@@ -150,6 +150,7 @@ def test_sparse_tensors(seed, dtype, world):
     close(arges.tensor(whole).to_sparse().numpy(), whole)
     found, values = tensor.coo()
     close(whole[tuple(found)], values)
+    assert all(np.array_equal(own, other) for own, other in zip(found, indices))
     local, own = tensor.local_pairs()
     close(own, whole[tuple(local)])
     part = tensor[1:, 0, ...] if shape[0] > 1 else tensor[0, :, :]

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -65,6 +66,19 @@ TEST(Coordinates, RunsAndNumbersAreThoseOfAMap) {
             EXPECT_EQ(found, places);
             ++run;
         }
+        const auto equal = runs_of_equal(static_cast<std::int64_t>(count), spans, lengths);
+        std::map<Tuple, std::vector<std::int64_t>> in_runs;
+        for (std::int64_t r = 0; r < equal.count(); ++r)
+            in_runs[tuple_of(columns, equal.first(r))] = {equal.order.begin() + equal.start[static_cast<std::size_t>(r)],
+                                                          equal.order.begin() + equal.start[static_cast<std::size_t>(r) + 1]};
+        EXPECT_EQ(in_runs, expected);
+        EXPECT_EQ(equal.count(), static_cast<std::int64_t>(expected.size()));
+        auto order = order_unless_sorted(static_cast<std::int64_t>(count), spans, lengths);
+        if (!order) {
+            order.emplace(count);
+            std::iota(order->begin(), order->end(), std::int64_t{0});
+        }
+        EXPECT_EQ(*order, runs.order);
         const auto numbering = numbered(static_cast<std::int64_t>(count), spans, lengths);
         ASSERT_EQ(static_cast<std::size_t>(numbering.count), expected.size());
         std::uint32_t number = 0;

@@ -87,7 +87,7 @@ def _sparse_extremal_index(x: Tensor, place: int | None, keepdims: bool, is_larg
     indices, values = _stored(x)
     values = values.astype(np.int16) if values.dtype.kind == "b" else values
     if place is None:
-        found = _first_number(x.world, _number(indices, shape), values, x.size, is_largest)
+        found = _first_number(x.world, indices, shape, values, x.size, is_largest)
         result = asarray(np.asarray(found, np.int64), world=x.world)
         return reshape(result, (1,) * x.ndim) if keepdims else result
     outer = tuple(n for d, n in enumerate(shape) if d != place)
@@ -101,18 +101,24 @@ def _sparse_extremal_index(x: Tensor, place: int | None, keepdims: bool, is_larg
     return _sparse_of(x, wanted, _indices(lines[kept], wanted), places[kept])
 
 
-def _first_number(world: World, numbers: np.ndarray, values: np.ndarray, count: int, is_largest: bool) -> int:
+def _first_number(
+    world: World, indices: list[np.ndarray], shape: tuple[int, ...], values: np.ndarray, count: int, is_largest: bool
+) -> int:
     """The number of the first extremum of `count` elements, of which each rank gives some; the others are zeros. Collective."""
     choose = np.max if is_largest else np.min
     mine = np.full(1, choose(values) if len(values) else 0, values.dtype)
     best_of, counts = _of_all(world, mine), _of_all(world, np.array([len(values)]))
     best = choose(best_of[counts > 0]) if counts.any() else values.dtype.type(0)
-    nonzero = np.sort(numbers[values != 0])
-    total = int(_of_all(world, np.array([len(nonzero)])).sum())
+
+    def numbers(chosen: np.ndarray) -> np.ndarray:
+        return _number([own[chosen] for own in indices], shape)
+
+    total = int(_of_all(world, np.array([np.count_nonzero(values)])).sum())
     if total == count or (best > 0 if is_largest else best < 0) or best != best:
-        places = numbers[values == best] if best == best else numbers[values != values]
+        places = numbers(np.flatnonzero(values == best if best == best else values != values))
         return int(_of_all(world, np.array([places.min() if len(places) else np.iinfo(np.int64).max])).min())
     # The first zero: all numbers before it are those of nonzeros.
+    nonzero = np.sort(numbers(np.flatnonzero(values)))
     low, high = 0, total
     while low < high:
         middle = (low + high) // 2

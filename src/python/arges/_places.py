@@ -103,9 +103,11 @@ def _of_all(world: World, values: np.ndarray) -> np.ndarray:
 
 
 def _stored(x: Tensor) -> tuple[list[np.ndarray], np.ndarray]:
-    """Indices and values of what a sparse tensor stores, each rank its own, without symmetry. Collective."""
-    indices, values = x.with_symmetry(None).local_pairs()
-    return list(indices), values
+    """Indices, which cannot be written to, and values of what a sparse tensor stores, each rank its own, without symmetry. Collective."""
+    indices, values = x.with_symmetry(None)._h.stored_here()
+    for own in indices:
+        own.flags.writeable = False
+    return indices, values
 
 
 def _sparse_of(x: Tensor, shape: Sequence[int], indices: Sequence[np.ndarray], values: np.ndarray) -> Tensor:

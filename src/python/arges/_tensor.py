@@ -316,7 +316,7 @@ class Tensor(Signatures):
         return self._h.local_pairs()
 
     def coo(self) -> tuple[list[np.ndarray], np.ndarray]:
-        """All elements of a sparse tensor on every rank: arrays of indices, one for each mode, and values, in the order of keys."""
+        """All elements of a sparse tensor on every rank: arrays of indices, one for each mode, and values, the last index fastest."""
         indices, values = self._h.gather_sparse()
         return list(indices), values
 
