@@ -171,6 +171,26 @@ TEST(Trexio, IsReadToTheBitsThatTextIsReadTo) {
     }
 }
 
+TEST(Trexio, CutAnywhereIsRefused) {
+    const World world;
+    const Communicator comm(world.communicator());
+    const TemporaryFile file(world, nullptr);
+    const auto data = random_data(world, 9, 4, 0, OrbitalForm::restricted, 3);
+    const auto whole = gathered_of(data);
+    write_trexio(file.path(), data);
+    const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file.path()));
+    comm.barrier();
+    for (auto length = size - 1; length > 0; length -= 1 + size / (world.size() > 1 ? 5 : 200)) {
+        if (world.rank() == 0) std::filesystem::resize_file(file.path(), static_cast<std::uintmax_t>(length));
+        comm.barrier();
+        try {
+            EXPECT_TRUE(gathered_of(read_integrals(world, file.path())) == whole) << length;  // what is missing was not used
+        } catch (const InvalidArgument&) {
+        }
+        comm.barrier();
+    }
+}
+
 TEST(Trexio, OrbitalEnergiesOfBothSpinsAreKept) {
     const World world;
     Fcidump data = random_data(world, 3, 3, 1, OrbitalForm::spin_blocks, 5);

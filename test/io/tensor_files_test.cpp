@@ -185,6 +185,19 @@ void expect_reads_hdf5() {
     }
 }
 
+TEST(TensorFiles, Hdf5CutAnywhereIsRefused) {
+    const World world;
+    const TemporaryFolder folder(world);
+    std::mt19937_64 random(12);
+    for (auto storage : {Storage::contiguous, Storage::chunked}) {
+        const StoredArray array{{'f', 8, false}, false, random_dense({5, 4, 3}, Symmetry::none(3), false, random)};
+        make_hdf5(world, folder / "whole.h5", [&](const io::Hdf5Handle& file) { write_dataset(file, "x", array, storage); });
+        const auto bytes = TemporaryFolder::read(folder / "whole.h5");
+        for (std::size_t length = 1; length<bytes.size(); length += world.size()> 1 ? bytes.size() / 7 : 64)
+            EXPECT_THROW(read_tensor<double>(world, folder.write("cut.h5", bytes.substr(0, length))), InvalidArgument) << length;
+    }
+}
+
 TEST(TensorFiles, ReadHdf5AsFloats) { expect_reads_hdf5<float>(); }
 TEST(TensorFiles, ReadHdf5AsDoubles) { expect_reads_hdf5<double>(); }
 TEST(TensorFiles, ReadHdf5AsComplexFloats) { expect_reads_hdf5<std::complex<float>>(); }

@@ -148,6 +148,8 @@ TEST(SplattBinary, IsReadInAllWidthsAndCheckedForDuplicates) {
                   std::string::npos);
         EXPECT_NE(message_of_reading(world, folder.write("cut.bin", bytes.substr(0, 25))).find("ends within its header"),
                   std::string::npos);
+        for (std::size_t length = 1; length<bytes.size(); length += world.size()> 1 ? 17 : 1)
+            EXPECT_NE(message_of_reading(world, folder.write("cut.bin", bytes.substr(0, length))), "no exception") << length;
     }
     folder.write("w.bin", splatt_file<std::uint32_t, double>({3, 4, 4}, columns, values));
     EXPECT_NE(message_of_reading(world, folder / "w.bin").find("index 4 in a mode of length 4"), std::string::npos);
