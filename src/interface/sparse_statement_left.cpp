@@ -26,6 +26,7 @@ std::shared_ptr<SparseState> SparseStatement::projected(const SparseState& sum, 
         keep(key, run);
     }
     planned_ += run->projection().sent_bytes(kernels_.size);
+    take_here(run->projection().working_bytes(kernels_.size));
     auto values = run->projection().values(world_.movement_communicator(), kernels_, sum.values().data());
     return state_with(sum.lengths(), pattern, {std::move(values), kernels_.size});
 }

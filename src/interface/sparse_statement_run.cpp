@@ -225,11 +225,14 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
         }
         return;
     }
-    // Room for all parts, by what the first ones have; pages are taken when they are written.
+    // Room for all parts, by what the first ones have, if there is so much.
     IndexColumns indices(step.output.size());
     Buffer<std::byte> values;
     SparseLayout layout;
     std::int64_t count = 0, room = 0;
+    const auto bytes_of = [&](std::int64_t nonzeros) {
+        return SparsePattern::bytes(static_cast<int>(step.output.size()), nonzeros) + nonzeros * kernels_.size;
+    };
     double done = 0;  // part of the whole
     while (!left.empty()) {
         const auto run = inspected(next());
@@ -241,7 +244,8 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
         done += 1 / static_cast<double>(step.phase.parts);
         world_.agree([&] {
             if (count + more > room) {
-                room = static_cast<std::int64_t>(1.1 * static_cast<double>(count + more) / done) + 1;
+                const auto expected = static_cast<std::int64_t>(1.1 * static_cast<double>(count + more) / done) + 1;
+                room = bytes_of(expected + count + more) < world_.free_bytes() ? expected : count + more;
                 for (auto& column : indices) column.reserve(static_cast<std::size_t>(room));
                 Buffer<std::byte> larger(room * kernels_.size);
                 copy_array(larger.data(), values.data(), count * kernels_.size, nullptr);
@@ -252,8 +256,7 @@ void SparseStatement::in_phases(SparseStep step, const SparseStepPlan& plan, con
             count += more;
         });
         layout = run->result_layout();
-        const auto bytes = SparsePattern::bytes(static_cast<int>(step.output.size()), count) + count * kernels_.size;
-        finished_bytes = world_.most(bytes);
+        finished_bytes = world_.most(bytes_of(room));
     }
     values.shorten(count * kernels_.size);
     std::vector<std::int64_t> lengths;

@@ -163,37 +163,65 @@ std::shared_ptr<SparseState> whole_state_of(const AnySparseTensor& tensor, const
 
 SparseProjection::SparseProjection(const Communicator* comm, const sparse::NonzeroIndices& from, const SparseLayout& layout,
                                    const Symmetry& symmetry, const std::vector<SignedPermutation>& terms, const RequireBytes& require) {
+    constexpr std::uint8_t taken = 1, real = 2;
     IndexColumns columns(from.lengths.size());
     std::vector<std::uint8_t> is_real;
+    std::vector<std::int64_t> u(from.lengths.size()), v = u;
+    const auto permute = [&](std::int64_t nonzero, const SignedPermutation& term) {
+        read_index(from, static_cast<std::size_t>(nonzero), u);
+        for (std::size_t d = 0; d < u.size(); ++d) v[static_cast<std::size_t>(term.image[d])] = u[d];
+    };
+    const auto most = [&](std::int64_t here) { return comm != nullptr ? comm->maximum(here) : here; };
+    const auto images = most(from.count() * static_cast<std::int64_t>(terms.size()));
+    require(images);
+    std::vector<std::uint8_t> flags;  // of each nonzero, by term
+    std::int64_t count = 0;
     agree(comm, [&] {
         const auto modes = leaves(symmetry);
-        std::vector<std::int64_t> u(modes.size()), v = u;
-        for (std::int64_t k = 0; k < from.count(); ++k) {
-            read_index(from, static_cast<std::size_t>(k), u);
+        flags.reserve(static_cast<std::size_t>(from.count()) * terms.size());
+        for (std::int64_t k = 0; k < from.count(); ++k)
             for (const auto& term : terms) {
-                for (std::size_t d = 0; d < u.size(); ++d) v[static_cast<std::size_t>(term.image[d])] = u[d];
+                permute(k, term);
                 const auto form = canonical_form(symmetry, v);
                 bool is_representative = !form.zero;
                 for (std::size_t p = 0; p < modes.size() && is_representative; ++p)
                     is_representative = v[static_cast<std::size_t>(modes[p])] == form.index[p];
-                if (!is_representative) continue;
+                flags.push_back(is_representative ? (form.real ? taken | real : taken) : 0);
+                count += is_representative ? 1 : 0;
+            }
+    });
+    const auto listed = most(count * static_cast<std::int64_t>((columns.size() + 1) * sizeof(std::int64_t) + 2));
+    require(images + listed);
+    agree(comm, [&] {
+        const auto size = static_cast<std::size_t>(count);
+        for (auto& column : columns) column.reserve(size);
+        from_.reserve(size);
+        factors_.reserve(size);
+        is_real.reserve(size);
+        std::size_t next = 0;
+        for (std::int64_t k = 0; k < from.count(); ++k)
+            for (const auto& term : terms) {
+                const auto own = flags[next++];
+                if (own == 0) continue;
+                permute(k, term);
                 for (std::size_t m = 0; m < v.size(); ++m) columns[m].push_back(v[m]);
                 from_.push_back(k);
                 factors_.push_back(static_cast<std::uint8_t>((term.negative ? 1U : 0U) | (term.conjugate ? 2U : 0U)));
-                is_real.push_back(form.real ? 1 : 0);
+                is_real.push_back((own & real) != 0 ? 1 : 0);
             }
-        }
+        flags = {};
     });
     if (terms.size() > 1) {
-        match_ = std::make_unique<SparseMatch>(comm, std::vector<IndexSpans>{spans_of(columns)}, layout, from.lengths, require);
+        match_ = std::make_unique<SparseMatch>(comm, std::vector<IndexSpans>{spans_of(columns)}, layout, from.lengths,
+                                               [&](std::int64_t bytes) { require(listed + bytes); });
         agree(comm, [&] {
             columns = match_->indices_of();
             match_->forget_indices();
-            const sparse::NonzeroIndices found{from.lengths, columns};
+            const sparse::NonzeroIndices sums{from.lengths, columns};
             std::vector<std::int64_t> x(columns.size());
             is_real.assign(static_cast<std::size_t>(match_->runs().count()), 0);
             for (std::size_t k = 0; k < is_real.size(); ++k) {
-                read_index(found, k, x);
+                read_index(sums, k, x);
                 is_real[k] = canonical_form(symmetry, x).real ? 1 : 0;
             }
         });
@@ -222,6 +250,11 @@ Buffer<std::byte> SparseProjection::values(const Communicator* comm, const Eleme
     if (kernels.is_complex && kernels.make_real != nullptr)
         for (auto k : reals_) kernels.make_real(element_at(result.data(), k, kernels.size), 1);
     return result;
+}
+
+std::int64_t SparseProjection::working_bytes(std::int64_t element_bytes) const {
+    const auto parts = static_cast<std::int64_t>(from_.size());
+    return element_bytes * (match_ ? parts + match_->packed() + match_->count() + match_->runs().count() : parts);
 }
 
 std::int64_t SparseProjection::list_bytes() const {

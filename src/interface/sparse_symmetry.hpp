@@ -66,6 +66,8 @@ public:
 
     /// Indices of the result, given away.
     IndexColumns take_indices() { return std::move(indices_); }
+    /// What values() takes for elements of so many bytes, with the result. Local.
+    std::int64_t working_bytes(std::int64_t element_bytes) const;
     /// Values of the result. Collective.
     Buffer<std::byte> values(const Communicator* comm, const ElementKernels& kernels, const std::byte* from) const;
     std::int64_t inspected_bytes() const { return match_ ? match_->inspected_bytes() : 0; }

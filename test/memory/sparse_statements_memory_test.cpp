@@ -107,6 +107,16 @@ TEST_F(SparseStatementsMemory, SumsAndFunctionsKeepWithinTheLimit) {
         SparseTensor<double> C(world_, {n, n}, "ij", "antisym(i,j)");
         C["ij"] = antisymmetrized(A["ij"]);
     });
+    const auto few = random_matrix(n, n, count / 5, 3);
+    expect_within_limits("symmetric product", [&] {
+        SparseTensor<double> C(world_, {n, n}, "ij", "sym(i,j)");
+        C["ij"] = symmetrized(few["ik"] * few["jk"]);
+    });
+    expect_within_limits("scaled", [&] {
+        SparseTensor<double> C(world_, {n, n});
+        C["ij"] = 2 * A["ij"] + C["ij"];
+        C["ij"] += A["ij"];
+    });
     expect_within_limits("map", [&] {
         SparseTensor<double> C(world_, {n, n});
         C["ij"] = map([](double x, double y) { return x + y; }, A["ij"], B["ji"]);
