@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace arges {
@@ -62,12 +63,28 @@ bool fills_huge_pages(std::int64_t) { return false; }
 
 #endif
 
+/// On a cache line behind a pointer to the block. Not std::aligned_alloc(): glibc (2.36) asks for more than it then keeps, so that an array
+/// does not find room where one of its size was before, and the heap grows by holes.
+void* heap_array(std::int64_t bytes) {
+    void* const block = std::malloc(static_cast<std::size_t>(rounded_up(bytes, line) + line));
+    if (block == nullptr) return nullptr;
+    auto* const data = static_cast<std::byte*>(block) + (line - reinterpret_cast<std::intptr_t>(block) % line);
+    std::memcpy(data - sizeof block, &block, sizeof block);
+    return data;
+}
+
+void free_heap_array(void* data) {
+    void* block = nullptr;
+    std::memcpy(&block, static_cast<std::byte*>(data) - sizeof block, sizeof block);
+    std::free(block);
+}
+
 }  // namespace
 
 void* allocate_array(std::int64_t bytes, const MemorySpace* space) {
     void* const data = space != nullptr   ? space->allocate(bytes)
                        : is_mapped(bytes) ? map_array(bytes)
-                                          : std::aligned_alloc(line, static_cast<std::size_t>(rounded_up(bytes, line)));
+                                          : heap_array(bytes);
     if (data == nullptr)
         throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes could not be allocated" +
                           (space != nullptr ? " in the memory of " + std::string(space->name) : "") +
@@ -81,12 +98,12 @@ void free_array(void* data, std::int64_t bytes, const MemorySpace* space) noexce
     else if (is_mapped(bytes))
         unmap_array(data, bytes);
     else
-        std::free(data);
+        free_heap_array(data);
 }
 
 std::int64_t array_memory(std::int64_t bytes) noexcept {
     constexpr std::int64_t page = 4096;
-    if (!is_mapped(bytes)) return rounded_up(bytes, line);
+    if (!is_mapped(bytes)) return rounded_up(bytes, line) + line;
     return rounded_up(bytes, fills_huge_pages(bytes) ? huge_page : page);
 }
 
