@@ -82,9 +82,7 @@ void free_heap_array(void* data) {
 }  // namespace
 
 void* allocate_array(std::int64_t bytes, const MemorySpace* space) {
-    void* const data = space != nullptr   ? space->allocate(bytes)
-                       : is_mapped(bytes) ? map_array(bytes)
-                                          : heap_array(bytes);
+    void* const data = space != nullptr ? space->allocate(bytes) : is_mapped(bytes) ? map_array(bytes) : heap_array(bytes);
     if (data == nullptr)
         throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes could not be allocated" +
                           (space != nullptr ? " in the memory of " + std::string(space->name) : "") +
