@@ -15,34 +15,10 @@ std::size_t place_of(const std::vector<int>& axes, int axis) {
     return static_cast<std::size_t>(std::find(axes.begin(), axes.end(), axis) - axes.begin());
 }
 
-/// A dense array over some axes, the first fastest.
-LocalBlock dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length) {
-    LocalBlock block{axes, {}, {}, 0};
-    std::int64_t stride = 1;
-    for (int a : axes) {
-        block.sizes.push_back(length[static_cast<std::size_t>(a)]);
-        block.strides.push_back(stride);
-        stride *= block.sizes.back();
-    }
-    return block;
-}
-
 void multiply(const ElementKernels& kernels, const LocalPiece& a, const LocalPiece* b, const void* alpha, const void* beta,
               const LocalPiece& c) {
-    const auto stride = [](const LocalBlock& block, int axis) -> std::int64_t {
-        const auto place = place_of(block.axes, axis);
-        return place == block.axes.size() ? -1 : block.strides[place];
-    };
-    local::FoldedContraction fold;
-    const auto add = [&](int axis, std::int64_t size) {
-        const auto in_a = stride(a.block, axis), in_b = b != nullptr ? stride(b->block, axis) : -1, in_c = stride(c.block, axis);
-        auto& axes = in_c < 0 ? fold.k : in_a >= 0 && in_b >= 0 ? fold.batch : in_a >= 0 ? fold.m : fold.n;
-        axes.push_back({size, std::max<std::int64_t>(in_a, 0), std::max<std::int64_t>(in_b, 0), std::max<std::int64_t>(in_c, 0)});
-    };
-    for (std::size_t i = 0; i < a.block.axes.size(); ++i) add(a.block.axes[i], a.block.sizes[i]);
+    const auto fold = local::folded(a.block, b != nullptr ? &b->block : nullptr, c.block);
     if (b == nullptr) return kernels.reduce(fold, alpha, a.array, beta, c.array);
-    for (std::size_t i = 0; i < b->block.axes.size(); ++i)
-        if (stride(a.block, b->block.axes[i]) < 0) add(b->block.axes[i], b->block.sizes[i]);
     kernels.contract(fold, alpha, a.array, b->array, beta, c.array);
 }
 
@@ -102,7 +78,7 @@ void LocalChain::run_part(Call& call, const TiledProducts& part) const {
     const auto& last = chain_[part.last];
     call.nodes[factors_ + part.last] =
         last.buffer < 0 ? call.result
-                        : LocalPiece{dense_block(last.axes, call.length), call.buffers[static_cast<std::size_t>(last.buffer)]};
+                        : LocalPiece{local::dense_block(last.axes, call.length), call.buffers[static_cast<std::size_t>(last.buffer)]};
     std::vector<std::int64_t> begin(part.tiles.size(), 0);
     for (bool more = true; more;) {
         run_tile(call, part, begin);
@@ -141,7 +117,7 @@ void LocalChain::run_tile(Call& call, const TiledProducts& part, const std::vect
     for (auto s = part.first; s <= part.last; ++s) {
         const auto& step = chain_[s];
         auto& made = call.nodes[factors_ + s];
-        if (s < part.last) made = {dense_block(step.axes, length), call.buffers[static_cast<std::size_t>(step.buffer)]};
+        if (s < part.last) made = {local::dense_block(step.axes, length), call.buffers[static_cast<std::size_t>(step.buffer)]};
         const bool is_result = step.buffer < 0;
         const void* const beta = s == part.last && adds ? nullptr : is_result ? call.beta : call.kernels.zero;
         const auto first = input(step.first);

@@ -3,6 +3,7 @@
 
 #include "arges/element_kernels.hpp"
 #include "base/workspace.hpp"
+#include "local/fold.hpp"
 #include "plan/product/chain_tiles.hpp"
 
 #include <cstddef>
@@ -11,16 +12,9 @@
 
 namespace arges {
 
-/// Where the axes of an operand of a local product are, and how many of their indices.
-struct LocalBlock {
-    std::vector<int> axes;
-    std::vector<std::int64_t> sizes, strides;
-    std::int64_t offset = 0;  ///< elements before the window
-};
-
 /// A block with its elements.
 struct LocalPiece {
-    LocalBlock block;
+    local::OperandBlock block;
     std::byte* array = nullptr;
 };
 

@@ -41,7 +41,7 @@ public:
     Volume volume() const;
 
 private:
-    using Block = LocalBlock;
+    using Block = local::OperandBlock;
     using Piece = LocalPiece;
     /// One call of run().
     struct Call {

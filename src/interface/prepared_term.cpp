@@ -3,6 +3,7 @@
 #include "base/checked.hpp"
 #include "base/digest.hpp"
 #include "base/overloaded.hpp"
+#include "execute/product_memory.hpp"
 #include "interface/check_labels.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "plan/product/step_memory.hpp"
@@ -86,16 +87,19 @@ bool PreparedTerm::plans_like(const PreparedTerm& other) const {
 
 /// In a dry run sizes come from the plan alone.
 void PreparedTerm::note_dry_run(WorldState& world) {
-    std::int64_t largest = 0;
+    std::int64_t largest = 0, building = 0;
     for (const auto& step : plan_.steps) {
         const auto memory = step_memory(step, product_.element_bytes, options_.local);
         largest = std::max(largest, memory.workspace);
         list_bytes_ += memory.lists;
-        passing_bytes_ = std::max(passing_bytes_, memory.passing);
+        const auto* const product = std::get_if<ProductPlan>(&step.work);
+        passing_bytes_ = std::max(passing_bytes_, memory.passing + (product != nullptr ? copied_bytes(*product) : 0));
+        building = std::max(building, memory.building);
         if (const auto* const movement = std::get_if<PlannedMovement>(&step.work))
             world.note_seconds(preparing_seconds(movement->spec, options_.machine));
     }
     workspace_bytes_ = largest + intermediate_bytes(plan_, product_.element_bytes);
+    world.note_plan(list_bytes_ + plan_bytes(), building);
 }
 
 void PreparedTerm::build_lists(WorldState& world) {
@@ -122,6 +126,7 @@ void PreparedTerm::make_ready(WorldState& world) {
             workspace_bytes_ = world.communicator().maximum(workspace_bytes_);
             list_bytes_ = world.communicator().maximum(list_bytes_);
         }
+        world.note_plan(list_bytes_ + plan_bytes());
     }
     ready_ = true;
 }

@@ -57,7 +57,7 @@ public:
     std::int64_t list_bytes() const { return list_bytes_; }
     /// Memory of the rest of the plan, about, in bytes.
     std::int64_t plan_bytes() const;
-    /// Bytes that are needed for a while in addition, at most; of a dry run only: while lists are built, and for copies that the
+    /// Bytes that a run needs for a while in addition, at most; of a dry run only: for lists that are not kept, and for copies that the
     /// products of a rank make of parts of their operands.
     std::int64_t passing_bytes() const { return passing_bytes_; }
     /// Modelled time of a run.

@@ -1,6 +1,7 @@
 #include "interface/run_movement.hpp"
 
 #include "arges/error.hpp"
+#include "plan/movement/volume.hpp"
 #include "plan/product/estimate_cost.hpp"
 #include "redistribute/movement_run.hpp"
 
@@ -12,6 +13,8 @@ namespace arges {
 void run_movement(WorldState& world, const ElementKernels& kernels, const Movement& spec, const void* from, void* to, const void* alpha,
                   const void* beta) {
     if (world.dry()) {
+        const auto bound = movement_bound(spec);
+        world.note_working(bound.buffers * kernels.size + bound.list_bytes, 0, bound.building_bytes);
         world.note_seconds(estimated_seconds(spec, kernels.size, world.plan_options()) + preparing_seconds(spec, world.machine()));
         return;
     }

@@ -15,7 +15,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <set>
 
 namespace arges {
 
@@ -84,7 +83,7 @@ WorldState::WorldState(MPI_Comm comm, const Torus& given, RankOrder order) : com
     local::set_contraction_costs(
         {machine_.multiplication_seconds * 1e9, machine_.vector_multiplication_seconds * 1e9, machine_.packed_element_seconds * 1e9});
     take_topology(torus, per_node);
-    local_ = {local::max_workspace_bytes, communicator_->maximum(omp_get_max_threads())};
+    local_ = {communicator_->maximum(omp_get_max_threads())};
     if (limit == 0) limit = available_node_memory() / communicator_->ranks_on_my_node();
     memory_limit_ = communicator_->minimum(limit);
 }
@@ -94,7 +93,7 @@ WorldState::WorldState(std::int64_t ranks, const Torus& torus) : size_(ranks) {
     group_mapping_ = group_mapping_option();
     machine_ = among_ranks(stored_machine(), size_, 1);
     take_topology(torus, 1);
-    local_ = {local::max_workspace_bytes, omp_get_max_threads()};
+    local_ = {omp_get_max_threads()};
     memory_limit_ = memory_limit_option().value_or(available_node_memory());
 }
 
@@ -153,13 +152,14 @@ void WorldState::set_memory_limit(std::int64_t bytes) {
     memory_limit_ = dry() ? bytes : communicator_->minimum(bytes);
     prepared_.clear();
     workspace_.clear();
-    kept_workspace_ = 0;
+    kept_workspace_ = kept_plans_ = 0;
 }
 
 void WorldState::set_group_mapping(GroupMapping mapping) {
     if (mapping == group_mapping_) return;
     group_mapping_ = mapping;
     prepared_.clear();
+    kept_plans_ = 0;
 }
 
 void WorldState::make_room(std::int64_t bytes) {
@@ -177,18 +177,12 @@ void WorldState::note_working(std::int64_t bytes, std::int64_t from_workspace, s
     kept_workspace_ = std::max(kept_workspace_, from_workspace);
     const std::int64_t now = in_use_ + kept_workspace_ + bytes - from_workspace;
     peak_ = std::max(peak_, now);
-    taken_peak_ = std::max(taken_peak_, now + passing);
+    taken_peak_ = std::max(taken_peak_, now + passing + kept_plans_);
 }
 
-std::int64_t WorldState::kept_plan_bytes() const {
-    std::set<const PreparedTerm*> counted;
-    std::int64_t kept = 0;
-    for (const auto& [key, term] : prepared_) {
-        kept += static_cast<std::int64_t>(key.size());
-        if (!counted.insert(term.get()).second) continue;
-        kept += term->list_bytes() + term->plan_bytes();
-    }
-    return kept;
+void WorldState::note_plan(std::int64_t bytes, std::int64_t building) {
+    kept_plans_ += bytes;
+    note_working(0, 0, building);
 }
 
 World::World(MPI_Comm comm, const Torus& torus, RankOrder order) : state_(std::make_shared<WorldState>(comm, torus, order)) {}

@@ -85,7 +85,10 @@ public:
     /// The same where all ranks decide alike, by the rank that has least. Collective.
     void require_everywhere(std::int64_t bytes, const std::string& what);
     std::int64_t memory_peak() const { return peak_; }
-    void reset_peak() { peak_ = taken_peak_ = in_use_ + kept_workspace_; }
+    void reset_peak() {
+        peak_ = in_use_ + kept_workspace_;
+        taken_peak_ = peak_ + kept_plans_;
+    }
     /// Gives the workspace back if so many bytes do not fit beside it. Local; the same on all ranks.
     void make_room(std::int64_t bytes);
     /// Accounts for memory that tensors hold (negative: give back).
@@ -93,9 +96,11 @@ public:
     /// Accounts for working memory of an operation. @param from_workspace  the part of it that is kept for later operations
     /// @param passing  what it takes in addition without an account, see PreparedTerm::passing_bytes()
     void note_working(std::int64_t bytes, std::int64_t from_workspace = 0, std::int64_t passing = 0);
+    /// Accounts for a plan that is kept from now on, with the lists of its movements. @param building  what making them takes besides
+    void note_plan(std::int64_t bytes, std::int64_t building = 0);
     /// What a rank takes at most at a time: memory_peak() with what passes, and the plans that are kept with the lists of their
     /// movements. For dry runs, where it is an upper bound of what the process takes.
-    std::int64_t taken_peak() const { return taken_peak_ + kept_plan_bytes(); }
+    std::int64_t taken_peak() const { return taken_peak_; }
     /// Adds to the modelled time of what has run in this world: of statements, and in a dry run of all that moves.
     void note_seconds(double seconds) { planned_seconds_ += seconds; }
     /// Modelled time of what was noted.
@@ -115,7 +120,6 @@ public:
 
 private:
     void take_topology(const Torus& given, std::int64_t ranks_per_node);
-    std::int64_t kept_plan_bytes() const;
 
     std::optional<Communicator> communicator_;
     std::int64_t size_ = 1, rank_ = 0;
@@ -126,6 +130,7 @@ private:
     LocalProducts local_;
     GroupMapping group_mapping_ = GroupMapping::packed;
     std::int64_t memory_limit_ = 0, in_use_ = 0, kept_workspace_ = 0, peak_ = 0, taken_peak_ = 0;
+    std::int64_t kept_plans_ = 0;  // those that newer ones have replaced included
     double planned_seconds_ = 0, agreement_seconds_ = 0;
     std::int64_t planned_bytes_ = 0;
     std::map<std::string, Layout> layouts_;

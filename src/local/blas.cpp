@@ -2,6 +2,7 @@
 
 #include "arges/error.hpp"
 #include "base/instantiate.hpp"
+#include "base/saturate.hpp"
 #include "local/scalar.hpp"
 
 #include <cblas.h>
@@ -15,6 +16,9 @@ namespace arges::local {
 namespace {
 
 constexpr std::int64_t max_size = 1 << 30;  // larger matrices are multiplied in pieces
+
+/// OpenBLAS copies at most so many of the summed indices at a time, into a buffer of this size.
+constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 
 int checked(std::int64_t stride) {
     if (stride < 1 || stride > max_blas_stride)
@@ -107,6 +111,10 @@ void add_gemv_times_zero(GemmSize size, Matrix<const T> a, Vector<const T> x, Ve
 }
 
 }  // namespace
+
+std::int64_t gemm_memory(std::int64_t columns, std::int64_t summed, std::int64_t element_bytes) {
+    return std::min(saturated_product(columns, std::min(summed, blas_depth) * element_bytes), blas_buffer);
+}
 
 template <class T>
 void gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c) {

@@ -36,6 +36,9 @@ inline constexpr std::int64_t max_blas_stride = INT32_MAX;
 template <class T>
 void gemm(GemmSize size, T alpha, Matrix<const T> a, Matrix<const T> b, T beta, Matrix<T> c);
 
+/// Bytes into which a thread of gemm() copies panels of op(B), at most, of so many columns and summed indices.
+std::int64_t gemm_memory(std::int64_t columns, std::int64_t summed, std::int64_t element_bytes);
+
 /// y = alpha * op(A) * x + beta * y; for beta = 0 what y held is not read. `size.m` and `size.k`
 /// are the rows and columns of op(A); `size.n` is not used.
 /// @throws InvalidArgument if the leading dimension or an increment is above max_blas_stride

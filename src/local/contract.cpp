@@ -117,6 +117,13 @@ void compute(Piece<T>& piece, Workspace<T>& workspace) {
         contract_gemm<T>(std::move(piece.choice.by_gemm), piece.x, workspace);
 }
 
+/// Do threads compute pieces of their own?
+template <class T>
+bool runs_in_parallel(const Pieces<T>& pieces, int threads) {
+    const bool independent = !pieces.ordered && pieces.copied_bytes * threads <= max_workspace_bytes;
+    return threads > 1 && independent && static_cast<int>(pieces.list.size()) >= 2 * threads;
+}
+
 /// Gives every thread pieces of its own.
 template <class T>
 void compute_in_parallel(std::vector<Piece<T>>& pieces, int threads) {
@@ -143,10 +150,22 @@ void contract(const FoldedContraction& f, T alpha, const T* a, const T* b, T bet
     Pieces<T> pieces;
     split<T>(std::move(simple), {alpha, a, b, beta, c}, pieces);
     const int threads = omp_in_parallel() ? 1 : omp_get_max_threads();
-    const bool independent = !pieces.ordered && pieces.copied_bytes * threads <= max_workspace_bytes;
-    if (threads > 1 && independent && static_cast<int>(pieces.list.size()) >= 2 * threads) return compute_in_parallel(pieces.list, threads);
+    if (runs_in_parallel(pieces, threads)) return compute_in_parallel(pieces.list, threads);
     Workspace<T> workspace;
     for (Piece<T>& piece : pieces.list) compute(piece, workspace);
+}
+
+template <class T>
+std::int64_t contract_memory(const FoldedContraction& f) {
+    FoldedContraction simple = simplify(f);
+    if (entries(join({simple.m, simple.n, simple.batch, simple.k})) == 0) return 0;
+    Pieces<T> pieces;
+    split<T>(std::move(simple), {}, pieces);
+    const int threads = omp_get_max_threads();
+    std::int64_t blas = 0;
+    for (const Piece<T>& piece : pieces.list)
+        if (piece.choice.method == Method::gemm) blas = std::max(blas, blas_memory(piece.choice.by_gemm, sizeof(T)));
+    return pieces.copied_bytes * (runs_in_parallel(pieces, threads) ? threads : 1) + blas * threads;
 }
 
 template <class T>
@@ -160,6 +179,7 @@ void reduce(const FoldedContraction& f, T alpha, const T* a, T beta, T* c) {
 
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template void contract<T>(const FoldedContraction&, T, const T*, const T*, T, T*);                                                     \
+    template std::int64_t contract_memory<T>(const FoldedContraction&);                                                                    \
     template void reduce<T>(const FoldedContraction&, T, const T*, T, T*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 #undef ARGES_INSTANTIATE

@@ -34,6 +34,11 @@ void set_contraction_costs(const ContractionCosts& costs);
 template <class T>
 void contract(const FoldedContraction& f, T alpha, const T* a, const T* b, T beta, T* c);
 
+/// Bytes that contract() takes on this process's threads beside its operands, at most: for copies of operands, and for what BLAS copies.
+/// Operands may be of less than these sizes. Local.
+template <class T>
+std::int64_t contract_memory(const FoldedContraction& f);
+
 /// C[m, batch] = alpha * sum over k of A[m, k, batch] + beta * C; strides of B and axes n are
 /// ignored.
 /// @throws OutOfMemory

@@ -123,6 +123,16 @@ std::int64_t packed_elements(const GemmPlan& plan) {
            (plan.pack_c ? m * n * elements(all_loops, &FoldAxis::stride_c) : 0);
 }
 
+std::int64_t blas_memory(const GemmPlan& plan, std::int64_t element_bytes) {
+    const auto smallest = [](const std::vector<FoldAxis>& axes) {
+        std::int64_t result = std::numeric_limits<std::int64_t>::max();
+        for (const FoldAxis& axis : axes) result = std::min(result, axis.stride_c);
+        return result;
+    };
+    const bool by_columns = smallest(plan.m) <= smallest(plan.n);  // else the result is computed as its transpose, and A is on the right
+    return gemm_memory(entries(by_columns ? plan.n : plan.m), entries(plan.k), element_bytes);
+}
+
 GemmPlan plan_gemm(const FoldedContraction& f) {
     GemmPlan best;
     best.cost = std::numeric_limits<double>::infinity();

@@ -56,6 +56,9 @@ SkinnyPlan plan_skinny(const FoldedContraction& f, int threads);
 /// multiply.
 double reading_cost(const GemmPlan& plan);
 
+/// Bytes into which BLAS copies parts of the operands of a plan on a thread, at most.
+std::int64_t blas_memory(const GemmPlan& plan, std::int64_t element_bytes);
+
 /// Elements of the copies that a plan makes.
 std::int64_t packed_elements(const GemmPlan& plan);
 std::int64_t packed_elements(const VectorPlan& plan);

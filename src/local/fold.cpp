@@ -69,4 +69,34 @@ std::vector<FoldAxis> join(std::initializer_list<std::span<const FoldAxis>> grou
     return all;
 }
 
+std::int64_t OperandBlock::stride_of(int axis) const {
+    const auto place = std::find(axes.begin(), axes.end(), axis);
+    return place == axes.end() ? -1 : strides[static_cast<std::size_t>(place - axes.begin())];
+}
+
+OperandBlock dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length) {
+    OperandBlock block{axes, {}, {}, 0};
+    std::int64_t stride = 1;
+    for (int a : axes) {
+        block.sizes.push_back(length[static_cast<std::size_t>(a)]);
+        block.strides.push_back(stride);
+        stride *= block.sizes.back();
+    }
+    return block;
+}
+
+FoldedContraction folded(const OperandBlock& a, const OperandBlock* b, const OperandBlock& c) {
+    FoldedContraction fold;
+    const auto add = [&](int axis, std::int64_t size) {
+        const auto in_a = a.stride_of(axis), in_b = b != nullptr ? b->stride_of(axis) : -1, in_c = c.stride_of(axis);
+        auto& axes = in_c < 0 ? fold.k : in_a >= 0 && in_b >= 0 ? fold.batch : in_a >= 0 ? fold.m : fold.n;
+        axes.push_back({size, std::max<std::int64_t>(in_a, 0), std::max<std::int64_t>(in_b, 0), std::max<std::int64_t>(in_c, 0)});
+    };
+    for (std::size_t i = 0; i < a.axes.size(); ++i) add(a.axes[i], a.sizes[i]);
+    if (b == nullptr) return fold;
+    for (std::size_t i = 0; i < b->axes.size(); ++i)
+        if (a.stride_of(b->axes[i]) < 0) add(b->axes[i], b->sizes[i]);
+    return fold;
+}
+
 }  // namespace arges::local

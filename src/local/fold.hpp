@@ -34,6 +34,22 @@ std::vector<FoldAxis> sorted_by(std::span<const FoldAxis> axes, OperandStride st
 /// The axes of several groups, one after the other.
 std::vector<FoldAxis> join(std::initializer_list<std::span<const FoldAxis>> groups);
 
+/// Where the axes of an operand are, and how many of their indices. Axes are numbers.
+struct OperandBlock {
+    std::vector<int> axes;
+    std::vector<std::int64_t> sizes, strides;
+    std::int64_t offset = 0;  ///< elements before it
+
+    /// -1 for an axis that the operand lacks.
+    std::int64_t stride_of(int axis) const;
+};
+
+/// A dense array over some axes, the first fastest. @param length  by axis
+OperandBlock dense_block(const std::vector<int>& axes, const std::vector<std::int64_t>& length);
+
+/// The contraction of two operands into a third. @param b null: A is summed alone, see reduce()
+FoldedContraction folded(const OperandBlock& a, const OperandBlock* b, const OperandBlock& c);
+
 /// Where the operands are at one combination of axis entries.
 struct FoldOffset {
     std::int64_t a = 0, b = 0, c = 0;

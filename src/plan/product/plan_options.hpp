@@ -14,8 +14,7 @@ namespace arges {
 
 /// What products on a rank take beside the arrays of a plan.
 struct LocalProducts {
-    std::int64_t most_copied = 0;  ///< bytes of operands that they copy at most, beside what BLAS copies
-    std::int64_t threads = 1;      ///< a product by rows has a copy of its result for each, at most
+    std::int64_t threads = 1;  ///< a product by rows has a copy of its result for each, at most
     bool operator==(const LocalProducts&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Memory of a step on a rank from its plan: working copies, messages, and the copies that local products make.
+// Memory of a step on a rank from its plan: working copies, messages and lists.
 #include "plan/product/step_memory.hpp"
 
 #include "base/math.hpp"
@@ -15,10 +15,6 @@ namespace {
 
 /// Arrays begin on cache lines: so many bytes at most are lost in a step.
 constexpr std::int64_t padding = 16 * 64;
-
-/// A product of matrices copies parts of an operand: OpenBLAS at most so many of the summed indices at a time, into a buffer of
-/// this size.
-constexpr std::int64_t blas_depth = 512, blas_buffer = std::int64_t{128} << 20;
 
 /// Elements that a rank sends and receives, if all that it has of the source goes to all ranks that hold a copy, as often as there are
 /// terms and elements of an orbit, and likewise for the target.
@@ -51,14 +47,12 @@ public:
     }
     /// Elements of the largest messages that are there together.
     std::int64_t messages() const { return messages_; }
-    StepMemory memory(std::int64_t workspace, std::int64_t copied) const {
-        return {workspace + padding, kept_, passing_ + std::max(building_, copied)};
-    }
+    StepMemory memory(std::int64_t workspace) const { return {workspace + padding, kept_, passing_, building_}; }
 
 private:
     void add_lists(const MovementBound& bound, std::int64_t kept) {
         kept_ += kept;
-        if (kept == 0) passing_ += bound.list_bytes;
+        if (kept == 0) passing_ += bound.list_bytes + bound.building_bytes;
         building_ = std::max(building_, bound.building_bytes);
     }
 
@@ -76,30 +70,6 @@ private:
 
     std::int64_t kept_ = 0, passing_ = 0, building_ = 0, messages_ = 0;
 };
-
-/// What products on a rank copy of their operands.
-class Copies {
-public:
-    /// @param summed  indices that a product of matrices sums over
-    void add(const WorkingOperand& operand, std::int64_t summed, std::int64_t element_bytes) {
-        const auto bytes = saturated_product(operand.layout.max_local_size(), element_bytes);
-        all_ += bytes;
-        packed_ = std::max(packed_, summed > blas_depth ? bytes / summed * blas_depth : bytes);
-    }
-    std::int64_t bytes(std::int64_t most) const { return std::min(all_, most) + std::min(packed_, blas_buffer); }
-
-private:
-    std::int64_t all_ = 0, packed_ = 0;
-};
-
-/// Indices that the product of matrices sums over, if the chain is a single one.
-std::int64_t summed_indices(const ProductPlan& plan) {
-    if (plan.rows || plan.chain.size() > 1) return 1;
-    std::int64_t summed = 1;
-    for (std::size_t a = 0; a < plan.axes.size(); ++a)
-        if (plan.axes[a].is_contracted()) summed *= std::max<std::int64_t>(1, ceil_div(plan.axes[a].size, plan.grid_lengths[a]));
-    return summed;
-}
 
 /// Elements of an operand's copy on the busiest rank, in one window.
 std::int64_t copied_elements(const ProductPlan& plan, std::size_t o) {
@@ -131,22 +101,19 @@ std::int64_t workspace_of(const ProductPlan& plan, std::int64_t messages, const 
 
 StepMemory memory_of(const ProductPlan& plan, const LocalProducts& local) {
     Movements movements;
-    Copies copies;
-    const auto summed = summed_indices(plan);
     for (std::size_t o = 0; o < plan.operands.size(); ++o) {
-        if (o < plan.result()) copies.add(plan.operands[o], summed, plan.spec.element_bytes);
         if (!plan.operands[o].in_place) movements.add(movement_bound(plan.movement(o)), plan, o);
     }
     const auto workspace = workspace_of(plan, movements.messages(), local);
     for (std::size_t i = 0; i < plan.stay.size(); ++i)
         if (plan.stay[i]) movements.add(movement_bound(plan.movement(i)));  // the way there has the same labels
-    return movements.memory(workspace, copies.bytes(local.most_copied));
+    return movements.memory(workspace);
 }
 
 StepMemory memory_of(const Movement& movement, std::int64_t element_bytes) {
     Movements movements;
     movements.add(movement_bound(movement));
-    return movements.memory(movements.messages() * element_bytes, 0);
+    return movements.memory(movements.messages() * element_bytes);
 }
 
 /// Bounds of StepMemory::workspace that are found at once, and may be many times larger.
@@ -189,7 +156,7 @@ std::int64_t WorkspaceOfCuts::operator()(const ProductPlan& plan) const {
     Movements movements;
     for (std::size_t o = 0; o < plan.operands.size(); ++o)
         if (!plan.operands[o].in_place) movements.add_messages(bounds_[o], plan, o);
-    return movements.memory(workspace_of(plan, movements.messages(), local_), 0).workspace;
+    return movements.memory(workspace_of(plan, movements.messages(), local_)).workspace;
 }
 
 std::int64_t workspace_bound(const ProductPlan& plan, const PlanOptions& options) {

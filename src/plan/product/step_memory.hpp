@@ -13,8 +13,8 @@ namespace arges {
 struct StepMemory {
     std::int64_t workspace = 0;  ///< arrays and messages
     std::int64_t lists = 0;      ///< of movements, kept for later runs
-    std::int64_t passing = 0;    ///< for a while, in addition: while lists are built, for lists of single panels and slices, and for copies
-                                 ///< that products on a rank make of parts of their operands
+    std::int64_t passing = 0;    ///< for a while, in addition: for lists of single panels and slices
+    std::int64_t building = 0;   ///< before the first run, in addition: while lists are built
 };
 
 StepMemory step_memory(const PlannedStep& step, std::int64_t element_bytes, const LocalProducts& local);
