@@ -27,12 +27,11 @@ constexpr std::pair<Method, const char*> method_names[] = {
     {Method::mp2, "mp2"},          {Method::ccsd, "ccsd"},   {Method::ccsd_t, "ccsd(t)"}, {Method::rccsd, "rccsd"},
     {Method::rccsd_t, "rccsd(t)"}, {Method::ccsdt, "ccsdt"}, {Method::ccsdtq, "ccsdtq"}};
 
-/// Code of MPI, BLAS and the kernels, and buffers that MPI and BLAS make, when they are first used, and messages of MPI that wait to be
-/// taken (measured with MPICH and OpenBLAS: 2 to 3 MB, and up to 14 MB on two ranks beside other work).
-constexpr std::int64_t first_use_bytes = std::int64_t(20) << 20;
-/// One part in so many of what a calculation takes is left unused by the C library's heap between
-/// blocks that come and go (measured: up to a tenth).
-constexpr std::int64_t heap_slack = 8;
+/// Code of MPI, BLAS and the kernels, and buffers that MPI and BLAS make, when they are first used (measured with MPICH and OpenBLAS).
+constexpr std::int64_t first_use_bytes = std::int64_t(6) << 20;
+/// Large arrays end on whole pages where that adds no more than one part in so many, see array_memory(); nobody counts it. Holes of the
+/// heap take less.
+constexpr std::int64_t page_slack = 16;
 
 bool is_spin_adapted(Method method) { return method == Method::rccsd || method == Method::rccsd_t; }
 
@@ -240,8 +239,7 @@ void forecast(World& dry, const IntegralSource& source, const CcOptions& options
         Fcidump empty = empty_fcidump(dry, source.header);
         dry.state()->note_working(source.reading_memory);
         compute(std::move(empty), "dry run", options, {}, gone_through);
-        const std::int64_t taken = dry.state()->taken_peak();
-        result.forecast_memory_bytes = taken + taken / heap_slack;
+        result.forecast_taken_bytes = dry.state()->taken_peak();
         result.forecast_seconds = gone_through.seconds;
         result.forecast_seconds.reading = source.reading_seconds ? source.reading_seconds(dry.size()) : 0;
     } catch (const OutOfMemory& error) {
@@ -264,10 +262,11 @@ CcResult plan(const World& world, const IntegralSource& source, const CcOptions&
         dry.set_group_mapping(world.group_mapping());
         forecast(dry, source, options, result);
     });
-    comm.broadcast(&result.forecast_memory_bytes, sizeof result.forecast_memory_bytes, 0);
+    comm.broadcast(&result.forecast_taken_bytes, sizeof result.forecast_taken_bytes, 0);
     comm.broadcast(&result.forecast_seconds, sizeof result.forecast_seconds, 0);
     // After the dry run, which has brought in the code of the planner already.
-    result.forecast_memory_bytes += comm.maximum(current_process_memory()) + first_use_bytes;
+    const std::int64_t base = comm.maximum(current_process_memory()) + first_use_bytes;
+    result.forecast_memory_bytes = base + result.forecast_taken_bytes + result.forecast_taken_bytes / page_slack;
     return result;
 }
 

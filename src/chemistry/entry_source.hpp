@@ -32,8 +32,9 @@ class EntrySource {
 public:
     /// Entries that a rank reads before all ranks store what they have.
     static constexpr std::int64_t entries_per_round = std::int64_t(1) << 17;
-    /// Bytes that an entry takes while it goes over its owner to a tensor.
-    static constexpr std::int64_t bytes_of_entry = 160;
+    /// Bytes that an entry takes while it goes from the file to a tensor, over its owner where there are several ranks: here and with those
+    /// of its group, a vector that grows, and in messages.
+    static constexpr std::int64_t bytes_of_entry(std::int64_t ranks) { return ranks > 1 ? 112 : 64; }
 
     virtual ~EntrySource() = default;
     /// What the file says of orbitals and electrons. Local.

@@ -15,11 +15,8 @@ namespace arges::chemistry {
 
 namespace {
 
-/// Bytes of a line at least: `0 1 1 1 1`.
-constexpr std::int64_t shortest_line = 10;
-
-/// The header text is read by rank 0 and parsed by all, so that all see the same errors.
-FcidumpHeader header_of(const io::InputFile& file) {
+/// The beginning of the file, on all ranks.
+std::string beginning_of(const io::InputFile& file) {
     std::string text;
     file.comm().agree([&] {
         if (file.comm().rank() != 0) return;
@@ -27,6 +24,11 @@ FcidumpHeader header_of(const io::InputFile& file) {
         text.resize(file.read(0, text.data(), text.size()));
     });
     file.comm().broadcast(text, 0);
+    return text;
+}
+
+/// All ranks parse the same text, so that all see the same errors.
+FcidumpHeader header_of(const io::InputFile& file, const std::string& text) {
     try {
         return parse_fcidump_header(text);
     } catch (const InvalidArgument& error) {
@@ -57,12 +59,11 @@ std::vector<std::int64_t> find_zero_lines(const io::InputFile& file, const Fcidu
 /// The lines of an FCIDUMP file.
 class FcidumpEntries : public EntrySource {
 public:
-    explicit FcidumpEntries(const io::InputFile& file) : file_(file), header_(header_of(file)) {}
+    explicit FcidumpEntries(const io::InputFile& file) : FcidumpEntries(file, beginning_of(file)) {}
 
     const FcidumpHeader& header() const override { return header_; }
     std::int64_t memory() const override {
-        return 2 * std::min(file_.size(), max_header_bytes) + static_cast<std::int64_t>(io::LineReader::block_bytes) +
-               most_entries() * bytes_of_entry;
+        return static_cast<std::int64_t>(io::LineReader::block_bytes) + most_entries() * bytes_of_entry(file_.comm().size());
     }
     void rewind() override {
         if (!form_) form_.emplace(header_, find_zero_lines(file_, header_));
@@ -78,10 +79,19 @@ public:
     }
 
 private:
-    std::int64_t most_entries() const { return std::min(file_.size() / file_.comm().size() / shortest_line + 1, entries_per_round); }
+    FcidumpEntries(const io::InputFile& file, const std::string& beginning)
+        : file_(file), header_(header_of(file, beginning)),
+          lines_per_byte_(static_cast<double>(std::count(beginning.begin(), beginning.end(), '\n')) /
+                          static_cast<double>(std::max<std::size_t>(1, beginning.size()))) {}
+    /// Of a rank in a round, at most, as long as no rank's lines are shorter by a fifth than those of the beginning.
+    std::int64_t most_entries() const {
+        const double bytes = static_cast<double>(file_.size()) / static_cast<double>(file_.comm().size());
+        return std::min(static_cast<std::int64_t>(bytes * lines_per_byte_ * 1.25) + 1, entries_per_round);
+    }
 
     const io::InputFile& file_;
     FcidumpHeader header_;
+    double lines_per_byte_;  // of the beginning
     std::optional<FcidumpForm> form_;
     std::optional<io::LineReader> lines_;
 };

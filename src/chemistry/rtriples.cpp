@@ -305,7 +305,7 @@ double TriplesEnergy::value(const PartDone& done) const {
     WorldState& state = *world().state();
     const std::int64_t bytes = elements_for(cut_.ranges, cut_.left, cut_.right) * static_cast<std::int64_t>(sizeof(double));
     state.make_room(bytes);
-    state.note_working(bytes);
+    state.note_working(bytes, 0, TripleBlock::blas_memory(v_ + o_, ceil_div(v_, cut_.ranges)));
     const auto v = static_cast<double>(v_), o = static_cast<double>(o_);
     const double operations = 12 * v * v * v * (v + o) * (o * (o + 1) * (o + 2) / 6 - o);
     state.note_seconds(operations / (state.machine().flops_per_second * static_cast<double>(ranks())));

@@ -5,6 +5,8 @@
 #include "base/first_error.hpp"
 #include "local/blas.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -191,6 +193,10 @@ std::int64_t TripleBlock::connected_elements() const {
     const std::int64_t cube = length[0] * length[1] * length[2];
     const int equal = (range(1) == 0 ? 1 : 0) + (range(2) != 2 ? 1 : 0);
     return cube * (equal == 2 ? 1 : equal == 1 ? 3 : 6);
+}
+
+std::int64_t TripleBlock::blas_memory(std::int64_t summed, std::int64_t length) {
+    return omp_get_max_threads() * local::gemm_memory(length * std::min(panel, length), summed, sizeof(double));
 }
 
 double TripleBlock::energy(double* work) const {

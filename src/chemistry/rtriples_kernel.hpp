@@ -26,6 +26,8 @@ struct TripleBlock {
     std::size_t range(std::size_t p) const;
     /// Elements of the connected triples over all orders of the ranges.
     std::int64_t connected_elements() const;
+    /// Bytes that energy() takes beside, at most: BLAS copies panels of operands. @param length  of the longest range
+    static std::int64_t blas_memory(std::int64_t summed, std::int64_t length);
     /// The part of the energy, times 3, with these ranges in any order. Threaded; the result does not depend on the number of
     /// threads.
     /// @param work  connected_elements() numbers of working memory

@@ -209,7 +209,7 @@ public:
         const auto most =
             std::min(std::max(contents_.integrals, contents_.orbitals() * contents_.orbitals()) / ranks + 1, entries_per_round);
         const auto chunks = static_cast<std::int64_t>(chunk_cache) * ((contents_.indices.data < 0) + (contents_.values.data < 0));
-        return most * (bytes_of_entry + bytes_of_read) + chunks;
+        return most * (bytes_of_entry(ranks) + bytes_of_read) + chunks;
     }
     void rewind() override;
     void next(EntryRound& round) override;

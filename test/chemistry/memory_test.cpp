@@ -2,6 +2,7 @@
 #include "arges/chemistry/cc_driver.hpp"
 #include "arges/error.hpp"
 #include "comm/communicator.hpp"
+#include "interface/world_state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -59,6 +60,28 @@ INSTANTIATE_TEST_SUITE_P(Methods, Forecast,
                                          Calculation{"be_ccpvdz.fcidump", Method::rccsd}, Calculation{"be_ccpvdz.fcidump", Method::rccsd_t},
                                          Calculation{"h2o_sto3g.fcidump", Method::ccsdt},
                                          Calculation{"h2o_cation_uhf_sto3g.fcidump", Method::ccsdtq}));
+
+class AccountedForecast : public testing::TestWithParam<Calculation> {};
+
+/// What every calculation takes for the round of reading and for the copies of its products, which only the forecast counts.
+constexpr std::int64_t not_noted = std::int64_t{6} << 20;
+
+TEST_P(AccountedForecast, is_at_least_what_the_world_accounts_for_and_at_most_1_3_of_it) {
+    const World world;
+    const auto [file, method] = GetParam();
+    if (world.size() > 4) GTEST_SKIP() << "takes long on many ranks";
+    const CcResult result = run_coupled_cluster(world, data_folder + file, options_for(method));
+    const std::int64_t taken = Communicator(world.communicator()).maximum(world.state()->taken_peak());
+    EXPECT_GE(result.forecast_taken_bytes, taken);
+    EXPECT_LE(result.forecast_taken_bytes, taken + taken * 3 / 10 + not_noted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, AccountedForecast,
+                         testing::Values(Calculation{"h2o_631g.fcidump", Method::mp2}, Calculation{"be_ccpvdz.fcidump", Method::ccsd},
+                                         Calculation{"h2o_cation_uhf_sto3g.fcidump", Method::ccsd_t},
+                                         Calculation{"lih_631g.fcidump", Method::ccsd_t}, Calculation{"h2o_631g.fcidump", Method::rccsd},
+                                         Calculation{"be_ccpvdz.fcidump", Method::rccsd_t}, Calculation{"h2o_631g.fcidump", Method::ccsdt},
+                                         Calculation{"h2o_sto3g.fcidump", Method::ccsdtq}));
 
 /// The correlation energy with a memory limit; nothing if that is refused, which must happen before
 /// the start.

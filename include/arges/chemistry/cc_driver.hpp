@@ -69,6 +69,7 @@ struct CcResult {
     CcSeconds forecast_seconds{};             ///< what the machine model gives for them: see plan_coupled_cluster()
     std::int64_t peak_memory_bytes = 0;       ///< largest resident size of a rank, measured
     std::int64_t forecast_memory_bytes = 0;   ///< what was expected: see plan_coupled_cluster()
+    std::int64_t forecast_taken_bytes = 0;    ///< of that, what the calculation takes: tensors, workspace, plans and their lists, copies
     std::int64_t ranks = 0;                   ///< that the forecasts are for
     FrozenOrbitals frozen{};                  ///< orbitals that were left out
     std::int64_t round_off_repeats = 0;       ///< entries of the file that repeat an integral up to round-off
