@@ -27,4 +27,14 @@ std::vector<V> large_vector(std::size_t count) {
     return result;
 }
 
+/// A copy, on large pages where the system has such.
+template <class V>
+std::vector<V> large_copy(const std::vector<V>& source) {
+    std::vector<V> result;
+    result.reserve(source.size());
+    prefer_huge_pages(result.data(), static_cast<std::int64_t>(source.size() * sizeof(V)));
+    result.insert(result.end(), source.begin(), source.end());
+    return result;
+}
+
 }  // namespace arges

@@ -1,4 +1,5 @@
 // Sparse tensors as a whole: dense conversion, gathering and reductions.
+#include "base/large_vector.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
@@ -99,7 +100,7 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
         if (comm.size() > 1)
             indices.push_back(gathered(comm, column));
         else
-            comm.agree([&] { indices.push_back(column); });
+            comm.agree([&] { indices.push_back(large_copy(column)); });
     }
     std::vector<std::byte> of_all;
     if (comm.size() > 1) {

@@ -7,12 +7,13 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
 #include <new>
 #include <unistd.h>
 #include <vector>
+
+extern "C" void* __libc_malloc(std::size_t);  // glibc's name for what malloc() would be
 
 namespace {
 
@@ -27,7 +28,7 @@ constexpr std::size_t least_array_bytes = (std::size_t{1} << 20) + 1;
 bool fails(std::size_t bytes) { return armed && bytes >= least_bytes && ++counted == failing_number; }
 
 void* allocated(std::size_t bytes) {
-    void* const data = fails(bytes) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+    void* const data = fails(bytes) ? nullptr : __libc_malloc(bytes == 0 ? 1 : bytes);
     if (data == nullptr) throw std::bad_alloc();
     return data;
 }
@@ -42,11 +43,8 @@ void operator delete[](void* data) noexcept { std::free(data); }
 void operator delete(void* data, std::size_t) noexcept { std::free(data); }
 void operator delete[](void* data, std::size_t) noexcept { std::free(data); }
 
-extern "C" void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
-    using Function = void* (*)(std::size_t, std::size_t);
-    static const auto next = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "aligned_alloc"));
-    return bytes >= least_array_bytes && fails(bytes) ? nullptr : next(alignment, bytes);
-}
+// Where arrays of tensors come from, of this program alone and not of MPI's libraries.
+extern "C" void* malloc(std::size_t bytes) noexcept { return bytes >= least_array_bytes && fails(bytes) ? nullptr : __libc_malloc(bytes); }
 
 namespace arges::test {
 
