@@ -20,6 +20,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -342,7 +343,7 @@ private:
         for (std::size_t t = 0; t < tensors_.size(); ++t) {
             const auto got = tensors_[t].gather();
             const auto sum = tensors_[t].sum();
-            if (world_.rank() != 0) continue;
+            if (world_.rank() != 0 || !has_room_for(dense_[t])) continue;
             check(got, dense_[t], t);
             Value total = 0;
             double size = 1;
@@ -353,6 +354,12 @@ private:
             EXPECT_LE(std::abs(Value(sum) - total), size * (std::is_same_v<real_of<T>, float> ? 1e-4 : 1e-12))
                 << "sum() and gather() differ";
         }
+    }
+
+    /// A tensor that is multiplied by itself again and again may outgrow its type, which the reference does not.
+    static bool has_room_for(const Dense& wanted) {
+        const double most = 1e-8 * static_cast<double>(std::numeric_limits<real_of<T>>::max());
+        return std::all_of(wanted.data.begin(), wanted.data.end(), [&](const auto& v) { return std::abs(v) <= most; });
     }
 
     void check(const std::vector<T>& got, const Dense& wanted, std::size_t t) {
