@@ -192,6 +192,7 @@ void run(CompleteCommand& command, const Console& console) {
         refuse_options(*command.app, {"--learning-rate", "--decay", "--batches"}, "this is for --algorithm sgd");
     if (command.validation.empty() && command.completion.holdout == 0)
         refuse_options(*command.app, {"--patience"}, "no elements are held out (--holdout, --validate)");
+    give_freed_memory_back();
     const World world = command.world.make_world();
     command.input.is_single(world, command.file) ? read_and_complete<float>(command, console, world)
                                                  : read_and_complete<double>(command, console, world);

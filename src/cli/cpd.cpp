@@ -248,6 +248,7 @@ void read_and_decompose(CpdCommand& command, const Console& console, const World
 
 void run(CpdCommand& command, const Console& console) {
     command.cp.algorithm = algorithms.at(command.algorithm);
+    give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense = is_tensor_file(world, command.file);
     if (is_dense)

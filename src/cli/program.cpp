@@ -1,7 +1,6 @@
 #include "cli/program.hpp"
 
 #include "arges/error.hpp"
-#include "base/process_memory.hpp"
 #include "cli/interruption.hpp"
 #include "cli/spelling.hpp"
 #include "cli/subcommand.hpp"
@@ -43,7 +42,6 @@ int run_program(int argc, const char* const* argv, const Console& console) {
         app.parse(argc, argv);
         for (const auto& [sub, action] : actions)
             if (sub->parsed()) {
-                give_freed_memory_back();
                 action(console);
                 return exit_success;
             }

@@ -296,6 +296,7 @@ void run(TuckerCommand& command, const Console& console) {
     for (int& mode : command.tucker.order) --mode;
     if (command.ranks.empty() && command.tucker.relative_error == 0)
         throw CLI::ValidationError("neither --ranks nor --tolerance is given; give --ranks 10,10,5 or --tolerance 1e-3");
+    give_freed_memory_back();
     const World world = command.world.make_world();
     const bool is_dense = is_tensor_file(world, command.file);
     if (is_dense)
