@@ -29,9 +29,9 @@ constexpr std::pair<Method, const char*> method_names[] = {
 
 /// Code of MPI, BLAS and the kernels, and buffers that MPI and BLAS make, when they are first used (measured with MPICH and OpenBLAS).
 constexpr std::int64_t first_use_bytes = std::int64_t(6) << 20;
-/// Large arrays end on whole pages where that adds no more than one part in so many, see array_memory(); nobody counts it. Holes of the
-/// heap take less.
-constexpr std::int64_t page_slack = 16;
+/// One part in so many of what a calculation takes is for large arrays that end on whole pages, see array_memory(), and for holes of the
+/// heap between blocks that come and go (measured: up to a sixteenth). To give freed memory back at once would take a quarter of the time.
+constexpr std::int64_t page_slack = 12;
 
 bool is_spin_adapted(Method method) { return method == Method::rccsd || method == Method::rccsd_t; }
 
