@@ -1,5 +1,4 @@
 // Sparse tensors as a whole: dense conversion, gathering and reductions.
-#include "base/large_vector.hpp"
 #include "base/math.hpp"
 #include "comm/collective_call.hpp"
 #include "comm/values.hpp"
@@ -96,12 +95,7 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
     const auto& comm = state.comm();
     const auto bytes = state.kernels->size;
     std::vector<std::vector<std::int64_t>> indices;
-    for (const auto& column : state.pattern()->indices) {
-        if (comm.size() > 1)
-            indices.push_back(gathered(comm, column));
-        else
-            comm.agree([&] { indices.push_back(large_copy(column)); });
-    }
+    for (const auto& column : state.pattern()->indices) indices.push_back(gathered(comm, column));
     std::vector<std::byte> of_all;
     if (comm.size() > 1) {
         comm.agree([&] { of_all.assign(state.values().data(), state.values().data() + state.values().bytes()); });
