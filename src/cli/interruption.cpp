@@ -37,7 +37,10 @@ extern "C" void end_by_signal(int signal) {
     const auto& line = lines[static_cast<std::size_t>(shown.load())];
     for (const auto& file : removed)
         if (file.is_valid) unlink(file.path.data());
-    if (is_speaker && write(STDERR_FILENO, line.text.data(), line.length) < 0) _exit(1);
+    if (!is_speaker)
+        sleep(2);  // a launcher kills the other ranks as soon as one has ended: first the line
+    else if (write(STDERR_FILENO, line.text.data(), line.length) < 0)
+        _exit(1);
     _exit(128 + signal);
 }
 

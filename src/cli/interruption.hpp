@@ -6,7 +6,8 @@
 namespace arges::cli {
 
 /// From now on SIGINT and SIGTERM end this process with the status that shells give them (130, 143), behind one line on stderr; MPI's
-/// launcher then ends the other ranks. Files that are written under another name and renamed stay as they were. Local.
+/// launcher then ends the other ranks, which wait up to two seconds so that the line is written first. Files that are written under
+/// another name and renamed stay as they were. Local.
 /// @param speaks  whether this process writes the line: one of all
 void watch_interruptions(bool speaks);
 
