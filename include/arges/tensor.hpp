@@ -146,6 +146,7 @@ protected:
     std::shared_ptr<TensorState> sliced(const std::vector<std::int64_t>& begin, const std::vector<std::int64_t>& end) const;
     void write_slice(const std::vector<std::int64_t>& begin, const AnyTensor& part, const void* alpha, const void* beta);
     std::shared_ptr<TensorState> resymmetrized(const Symmetry& symmetry) const;
+    std::shared_ptr<TensorState> reshaped_to(const std::vector<std::int64_t>& extents, bool last_fastest) const;
     static std::shared_ptr<TensorState> joined(int dimension, const std::vector<const AnyTensor*>& parts);
     static std::shared_ptr<TensorState> transferred(const ElementKernels& kernels, const World& meeting, const AnyTensor& source,
                                                     const World& target);
@@ -317,6 +318,12 @@ public:
     /// Likewise with alpha = 1 and beta = 0.
     void set_slice(const std::vector<std::int64_t>& begin, const Tensor& part) {
         write_slice(begin, part, nullptr, element_kernels<T>().zero);
+    }
+    /// The same elements in a tensor of other extents, without symmetry. Elements keep their keys; or their places in the order in which
+    /// the last index is fastest, as in NumPy.
+    /// @throws InvalidArgument unless the product of the extents is the same
+    Tensor reshaped(const std::vector<std::int64_t>& extents, bool last_fastest = false) const {
+        return Tensor(AnyTensor::reshaped_to(extents, last_fastest));
     }
     /// Same elements with another symmetry tree. With a larger symmetry one element of each orbit is taken
     /// (canonical()); with a smaller one the tensor is unpacked.

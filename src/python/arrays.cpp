@@ -1,11 +1,15 @@
 // Whole tensors from arrays and as arrays.
 #include "python/arrays.hpp"
 
+#include "interface/tensor_shares.hpp"
 #include "interface/tensor_state.hpp"
 #include "layout/plain_layout.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <numeric>
+#include <utility>
 
 namespace arges::python {
 
@@ -124,6 +128,75 @@ nb::object local_array(const TensorHandle& tensor) {
     });
 }
 
+/// Room for elements, and the array that keeps it.
+std::pair<std::byte*, nb::object> new_array(std::int64_t count, ElementType type, std::int64_t element_bytes) {
+    auto* const data = new std::byte[static_cast<std::size_t>(std::max<std::int64_t>(1, count * element_bytes))];
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::byte*>(p); });
+    return {data, array_over(data, type, {count}, std::move(owner))};
+}
+
+/// This rank's share of the elements in an order of dimensions, the fastest first. Collective.
+nb::object read_share_of(const TensorHandle& tensor, const std::vector<int>& order, const Extents& bounds) {
+    require_elements(tensor, "a share");
+    return tensor.visit_dense("a share", [&](const auto& own) -> nb::object {
+        using T = handles::element_of<decltype(own)>;
+        std::pair<std::byte*, nb::object> result;
+        own.world().agree([&] {
+            const auto rank = static_cast<std::size_t>(own.world().rank());
+            result = new_array(bounds.at(rank + 1) - bounds[rank], element_type_of<T>(), sizeof(T));
+        });
+        read_share(own, {order, bounds}, result.first);
+        return result.second;
+    });
+}
+
+/// Sets all elements, each rank those of its share. Collective.
+void write_share_of(const TensorHandle& tensor, const std::vector<int>& order, const Extents& bounds, const ConstArray& values) {
+    tensor.visit_dense("a share", [&](const auto& own) {
+        auto target = std::remove_cvref_t<decltype(own)>(own.state());
+        using T = handles::element_of<decltype(target)>;
+        const T* data = nullptr;
+        own.world().agree([&] {
+            const auto given = span_of<T>(values);
+            const auto rank = static_cast<std::size_t>(own.world().rank());
+            if (std::ssize(given) != bounds.at(rank + 1) - bounds[rank])
+                throw InvalidArgument(own.name() + ": a share of " + std::to_string(given.size()) + " elements where its bounds say another");
+            data = given.data();
+        });
+        write_share(target, {order, bounds}, data);
+    });
+}
+
+/// counts[r] elements for each rank r, one behind the other; what the ranks have for this one, likewise. Collective.
+nb::object exchange(const World& world, const ConstArray& values, const Extents& counts) {
+    const auto type = element_of_array(values.dtype());
+    return with_element_type(type.value(), [&]<class T>() -> nb::object {
+        const auto* const comm = ranks_of(world);
+        const auto received = comm == nullptr ? counts : comm->all_to_all_counts(counts);
+        auto* const from = const_cast<T*>(static_cast<const T*>(values.data()));
+        std::pair<std::byte*, nb::object> result;
+        world.agree([&] { result = new_array(std::reduce(received.begin(), received.end()), *type, sizeof(T)); });
+        std::vector<Piece> sends, receives;
+        std::int64_t sent = 0, filled = 0;
+        for (std::size_t r = 0; r < counts.size(); ++r) {
+            auto* const out = reinterpret_cast<std::byte*>(from + sent);
+            auto* const in = result.first + filled * static_cast<std::int64_t>(sizeof(T));
+            const auto bytes = counts[r] * static_cast<std::int64_t>(sizeof(T));
+            if (static_cast<std::int64_t>(r) == world.rank()) {
+                std::memcpy(in, out, static_cast<std::size_t>(bytes));
+            } else {
+                if (counts[r] > 0) sends.push_back({static_cast<std::int64_t>(r), out, bytes});
+                if (received[r] > 0)
+                    receives.push_back({static_cast<std::int64_t>(r), in, received[r] * static_cast<std::int64_t>(sizeof(T))});
+            }
+            sent += counts[r];
+            filled += received[r];
+        }
+        if (comm != nullptr) comm->exchange(sends, receives);
+        return result.second;
+    });
+}
+
 }  // namespace
 
 void require_elements(const TensorHandle& tensor, const char* what) {
@@ -163,6 +236,15 @@ void bind_arrays(nb::module_& module) {
     module.def("from_array", &from_array, nb::arg("world"), nb::arg("array"), nb::arg("owner").none(), nb::arg("name"));
     module.def("to_array", &to_array);
     module.def("local_array", &local_array);
+    module.def("read_share", &read_share_of);
+    module.def("write_share", &write_share_of);
+    module.def("exchange", &exchange);
+    module.def(
+        "reshaped",
+        [](const TensorHandle& tensor, const Extents& extents) {
+            return tensor.visit_dense("another shape", [&](const auto& own) -> TensorHandle { return own.reshaped(extents, true); });
+        },
+        nb::call_guard<OutsideInterpreter>());
 }
 
 }  // namespace arges::python

@@ -1,4 +1,5 @@
 // Slices, other symmetries, and real and imaginary parts.
+#include "interface/tensor_shares.hpp"
 #include "support/seeds.hpp"
 #include "support/tensor_checks.hpp"
 
@@ -80,6 +81,85 @@ TEST(Concatenated, PartsMustAgree) {
     EXPECT_THROW(concatenated(0, A, C), InvalidArgument);
     EXPECT_THROW(concatenated(2, A, A), InvalidArgument);
     EXPECT_THROW(concatenated(-1, A, A), InvalidArgument);
+}
+
+/// Extents with the same product.
+Bounds other_extents(std::int64_t size, std::mt19937_64& random) {
+    Bounds result;
+    for (std::int64_t n = 1; size > 1 && n <= size && result.size() < 3; ++n)
+        if (size % n == 0 && random() % 2 == 0) {
+            result.push_back(n);
+            size /= n;
+        }
+    if (size != 1 || random() % 2 == 0) result.push_back(size);
+    std::shuffle(result.begin(), result.end(), random);
+    return result;
+}
+
+TYPED_TEST(TensorParts, ReshapedOnesHaveTheSameElementsInOrder) {
+    using T = TypeParam;
+    for_each_seed(150, 4, [&](std::mt19937_64& random) {
+        for_each_shape<T>(this->world_, random(), [&](const Shape&, const Dense& dense, const Tensor<T>& A) {
+            const auto extents = other_extents(A.size(), random);
+            Dense expected(extents);
+            expected.data = dense.data;
+            expect_equal(A.reshaped(extents), expected);
+            // The last index is the fastest on both sides where all dimensions are in the opposite order.
+            const auto reversed = [](const Dense& given) {
+                Dense result(Bounds(given.extents.rbegin(), given.extents.rend()));
+                for (std::size_t k = 0; k < given.data.size(); ++k) {
+                    const auto x = given.index(k);
+                    result.at(Bounds(x.rbegin(), x.rend())) = given.data[k];
+                }
+                return result;
+            };
+            Dense backward(Bounds(extents.rbegin(), extents.rend()));
+            backward.data = reversed(dense).data;
+            expect_equal(A.reshaped(extents, true), reversed(backward));
+        });
+    });
+}
+
+TEST(Reshaped, RefusesAnotherNumberOfElements) {
+    const World world;
+    const Tensor<double> A(world, {2, 3}, "A");
+    EXPECT_EQ(A.reshaped({6}).extents(), (Bounds{6}));
+    EXPECT_EQ(A.reshaped({1, 1, 6, 1}).extents(), (Bounds{1, 1, 6, 1}));
+    EXPECT_THROW(A.reshaped({5}), InvalidArgument);
+    EXPECT_THROW(A.reshaped({}), InvalidArgument);
+    EXPECT_THROW(A.reshaped({-2, -3}), InvalidArgument);
+    EXPECT_EQ(Tensor<double>(world, {0, 3}).reshaped({7, 0}).extents(), (Bounds{7, 0}));
+}
+
+/// What a rank takes of the elements in an order of dimensions, and the way back.
+TYPED_TEST(TensorParts, SharesAreTheElementsInOrder) {
+    using T = TypeParam;
+    for_each_seed(150, 5, [&](std::mt19937_64& random) {
+        for_each_shape<T>(this->world_, random(), [&](const Shape& shape, const Dense& dense, const Tensor<T>& A) {
+            Shares shares;
+            for (int d = 0; d < A.order(); ++d) shares.order.push_back(d);
+            std::shuffle(shares.order.begin(), shares.order.end(), random);
+            shares.bounds = {0, A.size()};
+            while (std::ssize(shares.bounds) <= this->world_.size()) shares.bounds.push_back(random_integer(random, 0, A.size()));
+            std::sort(shares.bounds.begin(), shares.bounds.end());
+            const auto rank = static_cast<std::size_t>(this->world_.rank());
+            std::vector<T> share(static_cast<std::size_t>(shares.bounds[rank + 1] - shares.bounds[rank]));
+            read_share(A, shares, share.data());
+            for (std::size_t i = 0; i < share.size(); ++i) {
+                auto number = shares.bounds[rank] + static_cast<std::int64_t>(i);
+                Bounds x(shape.extents.size());
+                for (const int d : shares.order) {
+                    const auto length = shape.extents[static_cast<std::size_t>(d)];
+                    x[static_cast<std::size_t>(d)] = number % length;
+                    number /= length;
+                }
+                EXPECT_EQ(share[i], element<T>(dense.at(x)));
+            }
+            Tensor<T> B(this->world_, shape.extents);
+            write_share(B, shares, share.data());
+            expect_equal(B, dense);
+        });
+    });
 }
 
 TYPED_TEST(TensorParts, SliceTakesAnyRange) {

@@ -10,10 +10,10 @@ import numpy as np
 
 from . import _core
 from ._elementwise import elementwise
-from ._places import _axes, _here, _indices, _is_whole, _Local, _number, _of_all, _sparse_of, _stored, reshape
+from ._places import _axes, _exchanged, _here, _indices, _is_whole, _Local, _number, _of_all, _sparse_of, _stored, reshape
 from ._reductions import _require_elements, max, min
 from ._making import from_function
-from ._tensor import Tensor, asarray, zeros
+from ._tensor import Tensor, asarray
 from ._types import int64
 from ._world import World
 
@@ -135,18 +135,8 @@ def _gathered_lines(world: World, lines: np.ndarray, within: np.ndarray, values:
         return lines, within, values
     to = lines % world.size
     order = np.argsort(to, kind="stable")
-    counts = _of_all(world, np.bincount(to, minlength=world.size).astype(np.int64))
-    starts = np.append(0, np.cumsum(counts.sum(axis=0)))
-    before = starts[:-1] + counts[: world.rank].sum(axis=0)
-    own = counts[world.rank]
-    places = np.arange(len(lines)) + np.repeat(before - np.append(0, np.cumsum(own)[:-1]), own)
-    mine = np.arange(starts[world.rank], starts[world.rank + 1])
-    result = []
-    for part in (lines, within, values):
-        moved = zeros((int(starts[-1]),), part.dtype, world=world)
-        moved.write(places, part[order])
-        result.append(moved.read(mine))
-    return tuple(result)
+    counts = np.bincount(to, minlength=world.size)
+    return tuple(_exchanged(world, part[order], counts) for part in (lines, within, values))
 
 
 def _places_of_lines(lines: np.ndarray, within: np.ndarray, values: np.ndarray, count: int, is_largest: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import operator
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, NamedTuple
 
 import numpy as np
 
+from . import _core
 from ._creation import full
 from ._elementwise import elementwise
-from ._places import _axes, _indices, _keys_of, _of_all, _raise, _require_dense, reshape
+from ._places import _axes, _exchanged, _here, _indices, _keys_of, _of_all, _raise, _require_dense, reshape
 from ._reductions import _sum_type
 from ._shapes import concat, diff
 from ._tensor import Tensor, asarray, world_of, zeros
@@ -18,23 +19,44 @@ from ._types import int64, type_number
 from ._world import World
 
 
-def _share(world: World, count: int, rank: int) -> int:
-    """The first of the elements that a rank takes; the next rank's ends them."""
-    return 0 if rank == 0 else count if world._is_single else count * rank // world.size
+class _Shares(NamedTuple):
+    """Elements in an order in which an axis is the fastest, then the last dimension; rank r has those from bounds[r] to bounds[r + 1]."""
+
+    axis: int
+    bounds: list[int]
+
+    def numbers(self, world: World) -> np.ndarray:
+        """Those of this rank."""
+        rank = 0 if world._is_single else world.rank
+        return np.arange(self.bounds[rank], self.bounds[rank + 1])
+
+    def _order(self, x: Tensor) -> list[int]:
+        return [self.axis, *(d for d in reversed(range(x.ndim)) if d != self.axis)] if x.ndim else []
+
+    def read(self, x: Tensor) -> np.ndarray:
+        """This rank's elements of a dense tensor. Collective."""
+        return _core.read_share(x._h, self._order(x), self.bounds)
+
+    def write(self, x: Tensor, values: np.ndarray) -> None:
+        """Sets all elements, each rank its own. Collective."""
+        _core.write_share(x._h, self._order(x), self.bounds, np.ascontiguousarray(values, x.dtype))
 
 
-def _line_keys(numbers: np.ndarray, shape: Sequence[int], axis: int) -> np.ndarray:
-    """Keys of the elements with such numbers."""
-    others = [d for d in range(len(shape)) if d != axis]
-    found = _indices(numbers, [shape[d] for d in (*others, axis)])
-    return _keys_of([found[-1] if d == axis else found[others.index(d)] for d in range(len(shape))], shape, len(numbers))
+def _even_shares(world: World, axis: int, parts: int, length: int = 1) -> _Shares:
+    """So many parts of a length, spread evenly."""
+    return _Shares(axis, [parts * rank // world.size * length for rank in range(world.size + 1)])
+
+
+def _shares_of(world: World, axis: int, count: int) -> _Shares:
+    """Shares in the order of ranks, of which this one's has so many elements. Collective."""
+    return _Shares(axis, [0, *np.cumsum(_of_all(world, np.array([count]))).tolist()])
 
 
 def _joined(world: World, values: np.ndarray) -> Tensor:
     """A list of what the ranks give, one behind the other. Collective."""
-    counts = _of_all(world, np.array([len(values)]))[:, 0]
-    result = zeros((int(counts.sum()),), values.dtype, world=world)
-    result.write(int(counts[: world.rank].sum()) + np.arange(len(values)), values)
+    shares = _shares_of(world, 0, len(values))
+    result = zeros((shares.bounds[-1],), values.dtype, world=world)
+    shares.write(result, values)
     return result
 
 
@@ -42,9 +64,9 @@ def _scanned(x: Tensor, axis: int, ufunc: np.ufunc) -> Tensor:
     """The accumulated elements along an axis: each rank accumulates its share, then adds what comes before it on its first line."""
     world, length = x.world, x.shape[axis]
     result = zeros(x.shape, x.dtype, world=world)
-    first, last = _share(world, x.size, world.rank), _share(world, x.size, world.rank + 1)
-    keys = _line_keys(np.arange(first, last), x.shape, axis)
-    values = x.read(keys).copy()
+    shares = _even_shares(world, axis, x.size)
+    first, last = shares.bounds[world.rank : world.rank + 2]
+    values = shares.read(x)
     # Up to the first whole line, whole lines, the rest.
     begin = builtins.min(last, -(-first // length) * length if length else 0) - first
     end = begin + (len(values) - begin) // length * length if length else 0
@@ -54,9 +76,9 @@ def _scanned(x: Tensor, axis: int, ufunc: np.ufunc) -> Tensor:
         values[end:] = ufunc.accumulate(values[end:])
         totals = _of_all(world, values[-1:] if len(values) else np.full(1, ufunc.identity, x.dtype))[:, 0]
         if begin > 0:
-            before = [r for r in range(world.rank) if _share(world, x.size, r + 1) > first - first % length]
+            before = [r for r in range(world.rank) if shares.bounds[r + 1] > first - first % length]
             values[:begin] = ufunc(ufunc.reduce(totals[before], dtype=x.dtype), values[:begin])
-    result.write(keys, values)
+    shares.write(result, values)
     return result
 
 
@@ -94,36 +116,36 @@ def _reversed(values: np.ndarray) -> np.ndarray:
     return np.invert(values) if values.dtype.kind in "ib" else np.negative(values)
 
 
-def _ordered(x: Tensor, axis: int, descending: bool) -> tuple[int, np.ndarray, np.ndarray]:
-    """This rank's part of the elements in the order of their lines, values and places: its first number, the values, their old numbers.
+def _ordered(x: Tensor, axis: int, descending: bool) -> tuple[_Shares, np.ndarray, np.ndarray]:
+    """The elements in the order of their lines: shares, and of this rank's the values and their old numbers.
 
     Where there are at least as many lines as ranks, each sorts whole lines. Else elements go to ranks by splitters, which are chosen among
     samples of the sorted shares: no rank gets more than twice its share. Equal elements are in the order of their places.
     """
     world, length = x.world, x.shape[axis]
-    ranks = 1 if world._is_single else world.size
     lines = x.size // length if length else 0
-    is_whole = lines >= ranks
-    first, last = (_share(world, lines, r) * length if is_whole else _share(world, x.size, r) for r in (world.rank, world.rank + 1))
-    numbers = np.arange(first, last)
-    values = x.read(_line_keys(numbers, x.shape, axis))
+    is_whole = lines >= world.size
+    shares = _even_shares(world, axis, lines, length) if is_whole else _even_shares(world, axis, x.size)
+    numbers, values = shares.numbers(world), shares.read(x)
     if descending:
         values = _reversed(values)
     if is_whole:
-        order = np.argsort(values.reshape(-1, length), axis=1, kind="stable") + np.arange(0, last - first, length)[:, np.newaxis]
+        order = np.argsort(values.reshape(-1, length), axis=1, kind="stable") + np.arange(0, len(values), length)[:, np.newaxis]
         order = order.ravel()
-    elif lines:
-        order = np.lexsort((values, numbers // length))
     else:
-        order = numbers
+        order = np.lexsort((values, numbers // length)) if lines else numbers
     values, numbers = values[order], numbers[order]
     if not is_whole and lines:
-        first, values, numbers = _exchanged(world, values, numbers, length)
-    return first, _reversed(values) if descending else values, numbers
+        counts = _split(world, values, numbers, length)
+        values, numbers = _exchanged(world, values, counts), _exchanged(world, numbers, counts)
+        shares = _shares_of(world, axis, len(values))
+        order = np.lexsort((numbers, values, numbers // length))
+        values, numbers = values[order], numbers[order]
+    return shares, _reversed(values) if descending else values, numbers
 
 
-def _exchanged(world: World, values: np.ndarray, numbers: np.ndarray, length: int) -> tuple[int, np.ndarray, np.ndarray]:
-    """This rank's part of all elements in order; those given are in order on each rank."""
+def _split(world: World, values: np.ndarray, numbers: np.ndarray, length: int) -> np.ndarray:
+    """How many of this rank's elements, which are in order, go to each rank. Collective."""
     ranks = world.size
     chosen = np.arange(ranks) * len(values) // ranks if len(values) else np.zeros(0, np.int64)
     missing = ranks - len(chosen)
@@ -136,25 +158,42 @@ def _exchanged(world: World, values: np.ndarray, numbers: np.ndarray, length: in
     both = np.append(numbers, samples[split])
     mixed = np.lexsort((np.arange(len(both)) < len(numbers), both, np.append(values, sampled[split]), both // length))
     bounds = np.flatnonzero(mixed >= len(numbers)) - np.arange(ranks - 1)
-    counts = _of_all(world, np.diff(bounds, prepend=0, append=len(numbers)))
-    starts = np.append(0, np.cumsum(counts.sum(axis=0)))
-    places = np.arange(len(numbers)) + np.repeat(starts[:-1] + counts[: world.rank].sum(axis=0) - np.append(0, bounds), counts[world.rank])
-    moved = [zeros((int(starts[-1]),), part.dtype, world=world) for part in (values, numbers)]
-    moved[0].write(places, values)
-    moved[1].write(places, numbers)
-    mine = np.arange(starts[world.rank], starts[world.rank + 1])
-    values, numbers = moved[0].read(mine), moved[1].read(mine)
-    order = np.lexsort((numbers, values, numbers // length))
-    return int(starts[world.rank]), values[order], numbers[order]
+    return np.diff(bounds, prepend=0, append=len(numbers))
+
+
+def _sorted_list(x: Tensor, descending: bool) -> tuple[_Shares, np.ndarray] | None:
+    """The elements of a tensor that is one line in order: shares, and the values of this rank's. None where equal elements can be told
+    apart, as zeros of both signs can. Collective."""
+    world, here = x.world, _here(x)
+    values = _even_shares(world, 0, x.size).read(x) if here is None else here.array.ravel(order="K")[: None if here.is_first_copy else 0]
+    values = np.sort(_reversed(values) if descending else values)
+    signs = np.signbit(values[slice(*(np.searchsorted(values, 0, side) for side in ("left", "right")))]) if values.dtype.kind == "f" else []
+    has_both = _of_all(world, np.array([np.any(signs), not np.all(signs)]))
+    if has_both.any(axis=0).all():
+        return None
+    # Ends of shares are at samples of all ranks; of what is equal to one, so much is before it that shares are even.
+    lengths = _of_all(world, np.array([len(values)]))[:, 0]
+    ranks, steps, total = world.size, 4 * world.size, int(lengths.sum())
+    if total == 0:
+        return _shares_of(world, 0, 0), values
+    chosen = values[np.arange(steps) * len(values) // steps] if len(values) else np.zeros(steps, values.dtype)
+    samples = np.sort(_of_all(world, chosen)[lengths > 0].ravel())
+    splitters = samples[np.arange(1, ranks) * len(samples) // ranks]
+    low, high = (np.searchsorted(values, splitters, side) for side in ("left", "right"))
+    equal = _of_all(world, high - low)
+    wanted = np.arange(1, len(splitters) + 1) * total // ranks - _of_all(world, low).sum(axis=0)
+    ends = low + np.clip(np.clip(wanted, 0, None) - equal[: world.rank].sum(axis=0), 0, high - low)
+    values = _exchanged(world, values, np.diff(ends, prepend=0, append=len(values)))
+    return _shares_of(world, 0, len(values)), np.sort(values, kind="stable")
 
 
 def _sorted(x: Any, axis: int, descending: bool, dtype: Any, of: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Tensor:
     own = asarray(x)
     place, descending = own.world.agree(lambda: (_axes(own.ndim, operator.index(axis))[0], bool(descending)))
     _require_dense(own, "sorting")
-    first, values, numbers = _ordered(own, place, bool(descending))
+    shares, values, numbers = _ordered(own, place, bool(descending))
     result = zeros(own.shape, dtype or own.dtype, world=own.world)
-    result.write(_line_keys(first + np.arange(len(values)), own.shape, place), of(values, numbers, own.shape[place]))
+    shares.write(result, of(values, numbers, own.shape[place]))
     return result
 
 
@@ -163,7 +202,20 @@ def sort(x: Any, /, axis: int = -1, *, descending: bool = False, stable: bool = 
     own = asarray(x)
     if own.world._is_single and not own.is_sparse and not own.world.is_dry_run:
         return asarray(_sorted_array(own.numpy(), _axes(own.ndim, operator.index(axis))[0], descending), copy=None, world=own.world)
-    return _sorted(own, axis, descending, None, lambda values, numbers, length: values)
+    place, descending = own.world.agree(lambda: (_axes(own.ndim, operator.index(axis))[0], bool(descending)))
+    _require_dense(own, "sorting")
+    length, result = own.shape[place], None
+    if own.size >= length * own.world.size:
+        shares = _even_shares(own.world, place, own.size // builtins.max(length, 1), length)
+        result = shares, _sorted_array(shares.read(own).reshape(-1, builtins.max(length, 1)), 1, descending).ravel()
+    elif own.size == length and own.dtype.kind != "c":
+        result = _sorted_list(own, descending)
+        result = result and (result[0], _reversed(result[1]) if descending else result[1])
+    if result is None:
+        return _sorted(own, axis, descending, None, lambda values, numbers, length: values)
+    sorted_ = zeros(own.shape, own.dtype, world=own.world)
+    result[0].write(sorted_, result[1])
+    return sorted_
 
 
 def _sorted_array(array: np.ndarray, axis: int, descending: bool) -> np.ndarray:
@@ -224,9 +276,8 @@ def _is_before(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _true_places(mask: Tensor) -> np.ndarray:
     """Numbers of the true elements in this rank's share, last index fastest. Collective."""
-    first, last = (_share(mask.world, mask.size, mask.world.rank + n) for n in (0, 1))
-    numbers = np.arange(first, last)
-    return numbers[mask.read(_keys_of(_indices(numbers, mask.shape), mask.shape, len(numbers)))]
+    shares = _even_shares(mask.world, mask.ndim - 1, mask.size)
+    return shares.numbers(mask.world)[shares.read(mask)]
 
 
 def nonzero(x: Any, /) -> tuple[Tensor, ...]:
@@ -268,9 +319,10 @@ def unique_all(x: Any, /) -> UniqueAll:
     world = own.world
     _require_dense(own, "distinct elements")
     flat = reshape(own, (-1,))
-    first, values, numbers = _ordered(flat, 0, False)
+    shares, values, numbers = _ordered(flat, 0, False)
     in_order = zeros(flat.shape, flat.dtype, world=world)
-    in_order.write(first + np.arange(len(values)), values)
+    shares.write(in_order, values)
+    first = shares.bounds[world.rank]
     has_before = first > 0 and len(values) > 0
     before = in_order.read([first - 1] if has_before else [])
     is_new = np.append(before, values)[1:] != np.append(before, values)[:-1]

@@ -93,13 +93,14 @@ def _here(x: Tensor) -> _Local | None:
     return None if found is None else _Local(*found)
 
 
+def _exchanged(world: World, values: np.ndarray, counts: Sequence[int]) -> np.ndarray:
+    """counts[r] values for each rank r, one behind the other; what the ranks have for this one, likewise. Collective."""
+    return values if world._is_single else _core.exchange(world._w, np.ascontiguousarray(values), [int(n) for n in counts])
+
+
 def _of_all(world: World, values: np.ndarray) -> np.ndarray:
     """Row r: what rank r gave, as many values as every other. Collective."""
-    if world._is_single:
-        return values[np.newaxis]
-    table = zeros((len(values), world.size), values.dtype, world=world)
-    table.write(world.rank * len(values) + np.arange(len(values)), values)
-    return table.numpy().T
+    return _exchanged(world, np.tile(values, world.size), [len(values)] * world.size).reshape(-1, len(values))
 
 
 def _stored(x: Tensor) -> tuple[list[np.ndarray], np.ndarray]:
@@ -152,17 +153,7 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     if own.is_sparse:
         indices, values = _stored(own)
         return _sparse_of(own, wanted, _indices(_number(indices, own.shape), wanted), values)
-    if own.world._is_single and not own.world.is_dry_run:
-        return asarray(_in_c_order(own).reshape(wanted), copy=True, world=own.world)
-    return _rearranged(own, wanted, lambda array: array.reshape(wanted), lambda *i: _indices(_number(i, wanted), own.shape))
-
-
-def _in_c_order(x: Tensor) -> np.ndarray:
-    """The elements of a tensor on one rank as a list, last index fastest."""
-    if builtins.sum(n != 1 for n in x.shape) > 1:
-        labels = [f"d{d}" for d in range(x.ndim)]
-        x = Tensor._of(_core.einsum([x._h], [labels], labels[::-1]))
-    return x.numpy().reshape(-1, order="F")
+    return Tensor._of(_core.reshaped(own._h, list(wanted)))
 
 
 def _without(x: Tensor, dimensions: Sequence[int]) -> Tensor:
