@@ -257,11 +257,11 @@ std::vector<std::vector<std::byte>> Communicator::all_to_all(const std::vector<s
     return result;
 }
 
-std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mine, std::vector<std::int64_t>* counts) const {
+void Communicator::all_gather(const std::byte* mine, std::int64_t own, const std::function<std::byte*(std::int64_t)>& room,
+                              std::vector<std::int64_t>* counts) const {
     meet("all gather");
     const auto p = static_cast<std::size_t>(size_);
     std::vector<std::int64_t> length(p);
-    const auto own = static_cast<std::int64_t>(mine.size());
     const LongWait wait(static_cast<int>(rank_), handle_->wait_notice);
     check(MPI_Allgather(&own, 1, MPI_INT64_T, length.data(), 1, MPI_INT64_T, raw()), "MPI_Allgather");
     std::int64_t total = 0, before = 0;
@@ -269,21 +269,20 @@ std::vector<std::byte> Communicator::all_gather(const std::vector<std::byte>& mi
         if (static_cast<std::int64_t>(r) < rank_) before += length[r];
         total += length[r];
     }
-    std::vector<std::byte> result;
-    agree([&] { result.resize(static_cast<std::size_t>(total)); });
-    std::copy(mine.begin(), mine.end(), result.begin() + before);
+    std::byte* result = nullptr;
+    agree([&] { result = room(total); });
+    std::copy_n(mine, own, result + before);
     std::vector<Piece> sends, receives;
     std::int64_t offset = 0;
     for (std::size_t r = 0; r < p; ++r) {
         if (static_cast<std::int64_t>(r) != rank_) {
-            if (length[r] > 0) receives.push_back({static_cast<std::int64_t>(r), result.data() + offset, length[r]});
-            if (own > 0) sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(mine.data()), own});
+            if (length[r] > 0) receives.push_back({static_cast<std::int64_t>(r), result + offset, length[r]});
+            if (own > 0) sends.push_back({static_cast<std::int64_t>(r), const_cast<std::byte*>(mine), own});
         }
         offset += length[r];
     }
     exchange(sends, receives);
     if (counts != nullptr) *counts = length;
-    return result;
 }
 
 std::vector<std::byte> Communicator::gather(const std::vector<std::byte>& mine, std::int64_t root) const {

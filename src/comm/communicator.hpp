@@ -72,8 +72,10 @@ public:
     std::vector<std::vector<std::byte>> all_to_all(const std::vector<std::vector<std::byte>>& to_rank) const;
     /// A number for each rank; returns what each rank has for this one. Not counted as traffic. Collective.
     std::vector<std::int64_t> all_to_all_counts(const std::vector<std::int64_t>& to_rank) const;
-    /// Contributions of all ranks, concatenated by rank, on every rank; `counts` gets their lengths.
-    std::vector<std::byte> all_gather(const std::vector<std::byte>& mine, std::vector<std::int64_t>* counts = nullptr) const;
+    /// Contributions of all ranks, concatenated by rank, on every rank, in the room that `room` gives for so many bytes; `counts` gets
+    /// their lengths.
+    void all_gather(const std::byte* mine, std::int64_t bytes, const std::function<std::byte*(std::int64_t)>& room,
+                    std::vector<std::int64_t>* counts = nullptr) const;
     /// Contributions of all ranks, concatenated by rank, on `root`; empty elsewhere.
     std::vector<std::byte> gather(const std::vector<std::byte>& mine, std::int64_t root) const;
     void broadcast(void* data, std::int64_t bytes, std::int64_t root) const;

@@ -34,11 +34,13 @@ std::vector<V> gathered(const Communicator& comm, const std::vector<V>& mine, st
         comm.agree([&] { all = large_copy(mine); });
         return all;
     }
-    std::vector<std::byte> bytes;
-    comm.agree([&] { bytes = to_bytes(mine); });
-    bytes = comm.all_gather(bytes, counts);
-    for (std::size_t r = 0; counts != nullptr && r < counts->size(); ++r) (*counts)[r] /= static_cast<std::int64_t>(sizeof(V));
-    comm.agree([&] { all = from_bytes<V>(bytes); });
+    constexpr auto size = static_cast<std::int64_t>(sizeof(V));
+    const auto room = [&](std::int64_t bytes) {
+        all = large_vector<V>(static_cast<std::size_t>(bytes / size));
+        return reinterpret_cast<std::byte*>(all.data());
+    };
+    comm.all_gather(reinterpret_cast<const std::byte*>(mine.data()), std::ssize(mine) * size, room, counts);
+    for (std::size_t r = 0; counts != nullptr && r < counts->size(); ++r) (*counts)[r] /= size;
     return all;
 }
 

@@ -98,8 +98,10 @@ std::vector<std::vector<std::int64_t>> AnySparseTensor::gather_all(const std::fu
     for (const auto& column : state.pattern()->indices) indices.push_back(gathered(comm, column));
     std::vector<std::byte> of_all;
     if (comm.size() > 1) {
-        comm.agree([&] { of_all.assign(state.values().data(), state.values().data() + state.values().bytes()); });
-        of_all = gathered(comm, of_all);
+        comm.all_gather(state.values().data(), state.values().bytes(), [&](std::int64_t all) {
+            of_all = large_vector<std::byte>(static_cast<std::size_t>(all));
+            return of_all.data();
+        });
     }
     comm.agree([&] {
         const auto count = indices.empty() ? 0 : static_cast<std::int64_t>(indices.front().size());

@@ -48,7 +48,7 @@ struct End {
 
     bool is_copied() const { return tensor != nullptr && is_transposed(order, *tensor); }
     std::int64_t memory() const { return is_copied() ? tensor->shape().max_local_size() * tensor->kernels->size : 0; }
-    Numbering numbering() const { return tensor != nullptr ? Numbering(tensor->shape(), order) : Numbering(*bounds); }
+    ElementNumbers numbering() const { return tensor != nullptr ? ElementNumbers(tensor->shape(), order) : ElementNumbers(*bounds); }
 };
 
 /// This rank's elements at an end as a list: where they lie, or in a buffer. Local.

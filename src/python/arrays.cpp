@@ -160,7 +160,8 @@ void write_share_of(const TensorHandle& tensor, const std::vector<int>& order, c
             const auto given = span_of<T>(values);
             const auto rank = static_cast<std::size_t>(own.world().rank());
             if (std::ssize(given) != bounds.at(rank + 1) - bounds[rank])
-                throw InvalidArgument(own.name() + ": a share of " + std::to_string(given.size()) + " elements where its bounds say another");
+                throw InvalidArgument(own.name() + ": a share of " + std::to_string(given.size()) +
+                                      " elements where its bounds say another");
             data = given.data();
         });
         write_share(target, {order, bounds}, data);

@@ -46,7 +46,7 @@ void copy_entries(std::byte* list, std::int64_t step, std::byte* buffer, std::in
 
 }  // namespace
 
-Numbering::Numbering(const Layout& layout, std::span<const int> order) : layout_(layout) {
+ElementNumbers::ElementNumbers(const Layout& layout, std::span<const int> order) : layout_(layout) {
     assert(is_plain(layout));
     size_ = layout.full_size();
     std::int64_t stride = 1;
@@ -68,13 +68,13 @@ Numbering::Numbering(const Layout& layout, std::span<const int> order) : layout_
         if (giver(r) == 0) copies_.push_back(r);
 }
 
-Numbering::Numbering(std::vector<std::int64_t> bounds) : bounds_(std::move(bounds)), size_(bounds_.back()) {}
+ElementNumbers::ElementNumbers(std::vector<std::int64_t> bounds) : bounds_(std::move(bounds)), size_(bounds_.back()) {}
 
-std::int64_t Numbering::giver(std::int64_t rank) const {
+std::int64_t ElementNumbers::giver(std::int64_t rank) const {
     return is_shares() || layout_.grid().is_idle(rank) ? rank : rank - layout_.copy_offset(rank);
 }
 
-Numbering::Turn Numbering::turn(std::int64_t number) const {
+ElementNumbers::Turn ElementNumbers::turn(std::int64_t number) const {
     static const std::vector<std::int64_t> only{0};
     if (is_shares()) {
         const auto behind = std::upper_bound(bounds_.begin(), bounds_.end(), number);
@@ -93,7 +93,7 @@ Numbering::Turn Numbering::turn(std::int64_t number) const {
     return result;
 }
 
-Numbering::Own::Own(const Numbering& numbering, std::int64_t rank) {
+ElementNumbers::Own::Own(const ElementNumbers& numbering, std::int64_t rank) {
     if (numbering.is_shares()) {
         const auto& bounds = numbering.bounds_;
         is_share_ = true;
@@ -115,7 +115,7 @@ Numbering::Own::Own(const Numbering& numbering, std::int64_t rank) {
     step_ = digits_[0].period;
 }
 
-std::int64_t Numbering::Own::below(std::int64_t number) const {
+std::int64_t ElementNumbers::Own::below(std::int64_t number) const {
     if (is_share_) return std::clamp<std::int64_t>(number - first_, 0, size_);
     std::int64_t result = 0;
     for (auto digit = digits_.rbegin(); digit != digits_.rend(); ++digit) {
@@ -127,7 +127,7 @@ std::int64_t Numbering::Own::below(std::int64_t number) const {
     return std::min(result, size_);
 }
 
-std::int64_t Numbering::Own::start_of(std::int64_t run) const {
+std::int64_t ElementNumbers::Own::start_of(std::int64_t run) const {
     if (is_share_) return first_;
     std::int64_t number = digits_[0].coordinate;
     for (std::size_t d = 1; d < digits_.size(); ++d) {
@@ -138,7 +138,7 @@ std::int64_t Numbering::Own::start_of(std::int64_t run) const {
     return number;
 }
 
-std::vector<std::int64_t> Numbering::parts() const {
+std::vector<std::int64_t> ElementNumbers::parts() const {
     if (is_shares()) return bounds_;
     // Many, and a prime number, so that at the same place of each they belong to different ranks, whichever dimension is spread.
     constexpr std::int64_t parts = 31;
@@ -147,8 +147,8 @@ std::vector<std::int64_t> Numbering::parts() const {
     return result;
 }
 
-NumberedMovement::NumberedMovement(const Numbering& from, const Numbering& to, std::int64_t ranks, std::int64_t rank, std::int64_t bytes,
-                                   std::int64_t on_rank)
+NumberedMovement::NumberedMovement(const ElementNumbers& from, const ElementNumbers& to, std::int64_t ranks, std::int64_t rank,
+                                   std::int64_t bytes, std::int64_t on_rank)
     : from_(from), to_(to), ranks_(ranks), rank_(rank), bytes_(bytes),
       parts_(from.is_shares() ? from.parts() : to.parts()), given_{from.own(rank), {}, {}, {}, {}}, taken_{to.own(rank), {}, {}, {}, {}} {
     assert(from.size() == to.size());
@@ -187,7 +187,7 @@ NumberedMovement::Window NumberedMovement::window(std::int64_t step) const {
     return result;
 }
 
-void NumberedMovement::find(const Window& window, const Numbering& other, Side& side) const {
+void NumberedMovement::find(const Window& window, const ElementNumbers& other, Side& side) const {
     side.entries.clear();
     std::fill(side.counts.begin(), side.counts.end(), 0);
     const auto step = side.own.step();

@@ -16,13 +16,13 @@ namespace arges {
 
 /// Which rank has which number: cyclic over dimensions, or in shares of one behind the other. A rank's elements are a list by ascending
 /// number. Pure.
-class Numbering {
+class ElementNumbers {
 public:
     /// The elements of a tensor with a plain layout (is_plain()), without parts of sums.
     /// @param order  all its dimensions, the fastest first
-    Numbering(const Layout& layout, std::span<const int> order);
+    ElementNumbers(const Layout& layout, std::span<const int> order);
     /// Rank r has the numbers from bounds[r] to bounds[r + 1]; bounds ascend from 0.
-    explicit Numbering(std::vector<std::int64_t> bounds);
+    explicit ElementNumbers(std::vector<std::int64_t> bounds);
 
     std::int64_t size() const { return size_; }
     bool is_shares() const { return !bounds_.empty(); }
@@ -41,7 +41,7 @@ public:
     /// The numbers of one rank.
     class Own {
     public:
-        Own(const Numbering& numbering, std::int64_t rank);
+        Own(const ElementNumbers& numbering, std::int64_t rank);
         /// How many of them are below a number.
         std::int64_t below(std::int64_t number) const;
         /// Between neighbours in a run.
@@ -92,7 +92,7 @@ class NumberedMovement {
 public:
     /// Local. @param bytes    of an element
     /// @param on_rank  elements of a window that are a rank's, about; 0: a megabyte of them
-    NumberedMovement(const Numbering& from, const Numbering& to, std::int64_t ranks, std::int64_t rank, std::int64_t bytes,
+    NumberedMovement(const ElementNumbers& from, const ElementNumbers& to, std::int64_t ranks, std::int64_t rank, std::int64_t bytes,
                      std::int64_t on_rank = 0);
     /// What this rank takes while it moves: a few megabytes where the parts of a window are spread over the ranks.
     std::int64_t memory() const;
@@ -109,18 +109,18 @@ private:
     };
     /// One side: the list of this rank, and what other ranks have of it in a window.
     struct Side {
-        Numbering::Own own;
+        ElementNumbers::Own own;
         std::vector<Entries> entries;              // by ascending number
         std::vector<std::int64_t> counts, begins;  // by rank: in the buffer
         std::vector<std::byte> buffer;
         std::int64_t most = 0;  // elements in a window
     };
     Window window(std::int64_t step) const;
-    void find(const Window& window, const Numbering& other, Side& side) const;
+    void find(const Window& window, const ElementNumbers& other, Side& side) const;
     void copy(Side& side, std::byte* list, bool to_buffer) const;
 
-    const Numbering& from_;
-    const Numbering& to_;
+    const ElementNumbers& from_;
+    const ElementNumbers& to_;
     std::int64_t ranks_, rank_, bytes_;
     std::vector<std::int64_t> parts_;
     std::int64_t chunk_ = 1, windows_ = 0;

@@ -208,9 +208,15 @@ Runs runs_of_equal(std::int64_t count, const Columns& columns, std::span<const s
 
 std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count, const Columns& columns,
                                                              std::span<const std::int64_t> lengths) {
-    const auto is_sorted = [&]<class Key>(Key) { return !ascending_stretches(count, KeyOf<Key>(columns, lengths), 1).empty(); };
+    const auto by_key = [&]<class Key>(Key) -> std::optional<std::vector<std::int64_t>> {
+        const KeyOf<Key> key_of(columns, lengths);
+        auto stretches = ascending_stretches(count, key_of, few_stretches);
+        if (stretches.size() == 2) return {};
+        return stretches.empty() ? sorted(count, columns, lengths) : merged(key_of, std::move(stretches));
+    };
     const auto bits = key_bits(lengths);
-    if (bits <= 64 ? is_sorted(std::uint64_t{0}) : bits <= 128 && is_sorted(WideKey{0})) return {};
+    if (bits <= 64) return by_key(std::uint64_t{0});
+    if (bits <= 128) return by_key(WideKey{0});
     return sorted(count, columns, lengths);
 }
 

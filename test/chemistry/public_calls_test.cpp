@@ -4,6 +4,7 @@
 #include "chemistry/made_up.hpp"
 #include "chemistry/temporary_file.hpp"
 #include "comm/communicator.hpp"
+#include "comm/values.hpp"
 #include "support/public_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -57,7 +58,7 @@ void check_calls(bool works, const std::vector<Call>& calls) {
         const std::string found = outcome(call, objects);
         EXPECT_EQ(found.empty(), works) << call.text << ": " << found;
         const Communicator comm(world.communicator());
-        const auto all = comm.all_gather(to_bytes(std::vector<char>(found.begin(), found.end())));
+        const auto all = gathered(comm, to_bytes(std::vector<char>(found.begin(), found.end())));
         std::string expected;
         for (std::int64_t r = 0; r < comm.size(); ++r) expected += found;
         EXPECT_EQ(std::string(reinterpret_cast<const char*>(all.data()), all.size()), expected) << call.text;

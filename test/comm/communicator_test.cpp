@@ -1,4 +1,5 @@
 #include "comm/communicator.hpp"
+#include "comm/values.hpp"
 
 #include "arges/error.hpp"
 #include "comm/subset.hpp"
@@ -85,7 +86,7 @@ TEST_F(Comm, GathersInTheOrderOfRanks) {
     for (const std::int64_t limit : {1000000, 16}) {
         comm_.set_message_limit(limit);
         std::vector<std::int64_t> counts;
-        EXPECT_EQ(comm_.all_gather(mine, &counts), expected);
+        EXPECT_EQ(gathered(comm_, mine, &counts), expected);
         EXPECT_EQ(counts, lengths);
         for (std::int64_t root = 0; root < size_; ++root) EXPECT_EQ(comm_.gather(mine, root), root == rank_ ? expected : Bytes());
         auto message = letter(rank_, 1, 333);

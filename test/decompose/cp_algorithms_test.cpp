@@ -1,4 +1,5 @@
 // Algorithms for CP decompositions, over every way to distribute nonzeros and rows.
+#include "comm/values.hpp"
 #include "decompose/cp/cp_als.hpp"
 #include "decompose/cp/cp_opt.hpp"
 #include "decompose/cp/sparse_operator.hpp"
@@ -129,7 +130,7 @@ protected:
                 flat.insert(flat.end(), owned.row(i), owned.row(i) + owned.columns);
             }
             Matrix factor(static_cast<std::size_t>(lengths[static_cast<std::size_t>(m)]), std::vector<double>(state.lambda.size(), 0));
-            const auto all = from_bytes<double>(comm_.all_gather(to_bytes(flat)));
+            const auto all = arges::gathered(comm_, flat);
             for (std::size_t at = 0; at < all.size(); at += state.lambda.size() + 1)
                 factor[static_cast<std::size_t>(all[at])].assign(all.begin() + static_cast<std::ptrdiff_t>(at) + 1,
                                                                  all.begin() + static_cast<std::ptrdiff_t>(at + 1 + state.lambda.size()));

@@ -9,6 +9,7 @@
 #include "arges/sparse_io.hpp"
 #include "arges/tensor_io.hpp"
 #include "arges/tucker.hpp"
+#include "comm/values.hpp"
 #include "io/temporary_folder.hpp"
 #include "support/public_calls.hpp"
 
@@ -99,7 +100,7 @@ void check_calls(Answer answer, const std::vector<Call>& calls) {
         const auto found = outcome(call, objects);
         EXPECT_EQ(found.empty(), answer == works) << call.text << ": " << found;
         const Communicator comm(world.communicator());
-        const auto all = comm.all_gather(to_bytes(std::vector<char>(found.begin(), found.end())));
+        const auto all = gathered(comm, to_bytes(std::vector<char>(found.begin(), found.end())));
         std::string expected;
         for (std::int64_t r = 0; r < comm.size(); ++r) expected += found;
         EXPECT_EQ(std::string(reinterpret_cast<const char*>(all.data()), all.size()), expected) << call.text;

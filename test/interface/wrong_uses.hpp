@@ -4,6 +4,7 @@
 #pragma once
 
 #include "arges/arges.hpp"
+#include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
 
 #include <gtest/gtest.h>
@@ -147,7 +148,7 @@ inline void check_use(Scene& scene, const WrongUse& use) {
     // The same on every rank?
     const auto mine = exception + ": " + message;
     const auto& comm = scene.world.state()->communicator();
-    const auto all = comm.all_gather(to_bytes(std::vector<char>(mine.begin(), mine.end())));
+    const auto all = gathered(comm, to_bytes(std::vector<char>(mine.begin(), mine.end())));
     EXPECT_EQ(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(mine.size()) * comm.size());
     for (std::size_t i = 0; i + mine.size() <= all.size(); i += mine.size())
         EXPECT_EQ(std::memcmp(all.data() + i, mine.data(), mine.size()), 0) << "ranks differ";

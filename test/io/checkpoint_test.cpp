@@ -1,6 +1,7 @@
 // Checkpoints: what is written on some ranks is read on others, bit by bit.
 #include "arges/arges.hpp"
 #include "comm/communicator.hpp"
+#include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/dense/packed_order.hpp"
 #include "io/dense/slab_exchange.hpp"
@@ -129,7 +130,7 @@ std::vector<T> stored(const Tensor<T>& tensor, const io::SlabExchange& slabs) {
         next = slab.first + slab.count;
         mine.insert(mine.end(), slab.values, slab.values + slab.count);
     });
-    return from_bytes<T>(tensor.world().state()->communicator().all_gather(to_bytes(mine)));
+    return gathered(tensor.world().state()->communicator(), mine);
 }
 
 TEST(Slabs, AreInTheOrderOfPackedIndices) {

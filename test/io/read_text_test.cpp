@@ -1,4 +1,5 @@
 // Reading sparse tensors from text: what is accepted, what is found, and in which order.
+#include "comm/values.hpp"
 #include "io/sparse_files.hpp"
 #include "io/temporary_folder.hpp"
 
@@ -21,7 +22,7 @@ std::string in_order(const SparseTensor<T>& X) {
         mine += std::to_string(X.local_values()[i]).substr(0, 4) + ";";
     }
     std::string all;
-    for (auto byte : comm.all_gather(to_bytes(std::vector<char>(mine.begin(), mine.end())))) all += static_cast<char>(byte);
+    for (auto byte : gathered(comm, to_bytes(std::vector<char>(mine.begin(), mine.end())))) all += static_cast<char>(byte);
     return all;
 }
 

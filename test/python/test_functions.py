@@ -286,6 +286,41 @@ def test_long_lists_are_sorted_over_ranks():
 
 
 @pytest.mark.parametrize("dtype", REAL)
+def test_lists_of_any_length_are_sorted_with_ties_nan_and_zeros_of_both_signs(dtype):
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 77])
+        width = int(rng.choice([1, 2, 5, 1000]))
+        a = rng.integers(-width, width + 1, rng.integers(0, 300)).astype(dtype)
+        if np.dtype(dtype).kind == "f":
+            a[rng.random(len(a)) < rng.choice([0, 0.1, 0.9])] = np.nan
+            a[(a == 0) & (rng.random(len(a)) < rng.choice([0, 0.5, 1]))] = -0.0
+        x = tensor(a)
+        for down in (False, True):
+            found, wanted = arges.sort(x, descending=down), a[arges.argsort(x, descending=down).numpy()]
+            check(found, wanted)
+            zeros = wanted == 0
+            np.testing.assert_array_equal(np.copysign(1, found.numpy()[zeros]), np.copysign(1, wanted[zeros]))
+        check(arges.sort(x), np.sort(a))
+
+
+def test_any_shape_becomes_any_other():
+    for seed in range(200):
+        rng = np.random.default_rng([seed, 78])
+        size = int(rng.integers(0, 200))
+
+        def shape():
+            rest, result = size, []
+            while len(result) < 4 and rest > 1:
+                result.append(int(rng.choice([n for n in range(1, rest + 1) if rest % n == 0])))
+                rest //= result[-1]
+            return tuple(rng.permutation([*result, rest]).tolist())
+
+        a = rng.integers(-9, 10, shape()).astype(rng.choice(TYPES))
+        wanted = shape()
+        check(tensor(a).reshape(wanted), a.reshape(wanted))
+
+
+@pytest.mark.parametrize("dtype", REAL)
 def test_searchsorted(dtype):
     rng = np.random.default_rng(4)
     for count in (0, 1, 2, 17):

@@ -26,7 +26,7 @@ struct End {
     std::vector<int> order;
     Numbers bounds;
 
-    Numbering numbering() const { return layout ? Numbering(*layout, order) : Numbering(bounds); }
+    ElementNumbers numbering() const { return layout ? ElementNumbers(*layout, order) : ElementNumbers(bounds); }
     Numbers of(std::int64_t rank, std::int64_t size) const {
         Numbers result;
         if (layout && layout->grid().is_idle(rank)) return result;
@@ -112,7 +112,7 @@ TEST(NumberedMovements, TakeFewMegabytesWhicheverDimensionIsSpread) {
     for (const std::int64_t slow : {4, 16, 128, 1024, 65536}) {
         const Layout rows({{2, 2}}, {size / slow, slow}, Symmetry::none(2), {SlotMapping(), spread});
         const Layout line({{2, 2}}, {size}, Symmetry::none(1), {spread});
-        const Numbering from(rows, std::vector<int>{0, 1}), to(line, std::vector<int>{0});
+        const ElementNumbers from(rows, std::vector<int>{0, 1}), to(line, std::vector<int>{0});
         for (std::int64_t rank = 0; rank < ranks; ++rank) {
             const NumberedMovement movement(from, to, ranks, rank, 8);
             EXPECT_LT(movement.memory(), 16 << 20) << slow << " rows, rank " << rank;

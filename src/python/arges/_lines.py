@@ -166,8 +166,10 @@ def _sorted_list(x: Tensor, descending: bool) -> tuple[_Shares, np.ndarray] | No
     apart, as zeros of both signs can. Collective."""
     world, here = x.world, _here(x)
     values = _even_shares(world, 0, x.size).read(x) if here is None else here.array.ravel(order="K")[: None if here.is_first_copy else 0]
-    values = np.sort(_reversed(values) if descending else values)
-    signs = np.signbit(values[slice(*(np.searchsorted(values, 0, side) for side in ("left", "right")))]) if values.dtype.kind == "f" else []
+    given = _reversed(values) if descending else values
+    values = np.sort(given)
+    zeros_at = [np.searchsorted(values, 0, side) for side in ("left", "right")]
+    signs = np.signbit(given[given == 0]) if values.dtype.kind == "f" and zeros_at[0] < zeros_at[1] else []
     has_both = _of_all(world, np.array([np.any(signs), not np.all(signs)]))
     if has_both.any(axis=0).all():
         return None
@@ -225,8 +227,8 @@ def _sorted_array(array: np.ndarray, axis: int, descending: bool) -> np.ndarray:
         result = np.sort(values, axis=axis, kind="stable")
     else:
         result = np.sort(values, axis=axis)
-        # Of equal elements only zeros can be told apart, by their signs.
-        if values.dtype.kind == "f" and _has_negative_zeros(result):
+        # Of equal elements only zeros can be told apart, by their signs, which sorting may lose.
+        if values.dtype.kind == "f" and _has_negative_zeros(values):
             lines, given = np.moveaxis(result, axis, -1), np.moveaxis(values, axis, -1)
             lines[lines == 0] = given[given == 0]
     return _reversed(result) if descending else result
