@@ -4,7 +4,6 @@
 #include "arges/tensor.hpp"
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace arges {

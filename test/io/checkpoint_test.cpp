@@ -1,6 +1,5 @@
 // Checkpoints: what is written on some ranks is read on others, bit by bit.
 #include "arges/arges.hpp"
-#include "comm/communicator.hpp"
 #include "comm/values.hpp"
 #include "interface/tensor_state.hpp"
 #include "io/dense/packed_order.hpp"

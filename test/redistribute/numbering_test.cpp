@@ -8,9 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <vector>
