@@ -155,6 +155,12 @@ bool ProductPlan::has_uneven_parts(std::size_t o) const {
     });
 }
 
+bool ProductPlan::has_halved_parts(std::size_t o) const {
+    if (!window_that_cuts(o)) return false;
+    const auto stages = movement(o).stages;
+    return std::any_of(stages.begin(), stages.end(), [](const RelayStage& stage) { return stage.way == RelayWay::ring; });
+}
+
 void ProductPlan::for_each_part(std::size_t o, const std::function<void(const std::vector<std::int64_t>&)>& f) const {
     std::vector<std::int64_t> range(windows.size(), 0);
     for (std::int64_t part = 0, count = parts(o); part < count; ++part) {
@@ -270,14 +276,24 @@ WorkingOperand working_copy(const ProductPlan& plan, std::size_t o, std::vector<
     return w;
 }
 
+Volume exact_volume(const ProductPlan& plan, std::size_t o, std::int64_t rank) {
+    Volume result;
+    if (plan.operands[o].in_place) return result;
+    const auto add = [&](const Movement& movement) {
+        const auto volume = movement_volume(movement, rank);
+        result.sent += volume.sent * plan.repetitions(o);
+        result.received += volume.received * plan.repetitions(o);
+    };
+    if (plan.has_halved_parts(o))
+        plan.for_each_part(o, [&](const auto& range) { add(plan.movement(o, range)); });
+    else
+        add(plan.movement(o));
+    return result;
+}
+
 std::vector<Volume> exact_volume(const ProductPlan& plan, std::int64_t rank) {
-    std::vector<Volume> result(plan.operands.size());
-    for (std::size_t o = 0; o < plan.operands.size(); ++o) {
-        if (plan.operands[o].in_place) continue;
-        result[o] = movement_volume(plan.movement(o), rank);
-        result[o].sent *= plan.repetitions(o);
-        result[o].received *= plan.repetitions(o);
-    }
+    std::vector<Volume> result;
+    for (std::size_t o = 0; o < plan.operands.size(); ++o) result.push_back(exact_volume(plan, o, rank));
     return result;
 }
 

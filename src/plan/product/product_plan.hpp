@@ -110,6 +110,9 @@ struct ProductPlan {
     std::int64_t repetitions(std::size_t o) const;
     /// Do the windows cut it along a group in blocks, so that its parts are not alike?
     bool has_uneven_parts(std::size_t o) const;
+    /// True if windows cut a relayed operand into parts of which a ring passes halves on both ways: an odd one's halves differ, so that
+    /// what a rank sends of all parts does not follow from the whole.
+    bool has_halved_parts(std::size_t o) const;
     /// Calls f(range) for each of its parts, with a range of each window; those that do not cut it stay at their beginning.
     void for_each_part(std::size_t o, const std::function<void(const std::vector<std::int64_t>&)>& f) const;
     /// The working layout of an operand cut to one range of each window (`range` by window).
@@ -148,7 +151,10 @@ bool may_form_in_place(const ProductPlan& plan);
 /// @param partial torus dimensions along which ranks hold parts of a sum
 WorkingOperand working_copy(const ProductPlan& plan, std::size_t o, std::vector<int> axes, const std::vector<int>& partial);
 
-/// Exact elements moved by a rank for each operand.
+/// Exact elements moved by a rank for an operand.
+Volume exact_volume(const ProductPlan& plan, std::size_t o, std::int64_t rank);
+
+/// Likewise for each operand.
 std::vector<Volume> exact_volume(const ProductPlan& plan, std::int64_t rank);
 
 }  // namespace arges
