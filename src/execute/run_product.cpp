@@ -22,15 +22,12 @@ ProductRun::ProductRun(ProductPlan plan, const Communicator* comm, std::int64_t 
         cut_by_.push_back(plan_.window_that_cuts(o));
         whole_.push_back(cut_by_[o] ? Block{} : block_of(o, plan_.operands[o].layout));
         movements_.push_back(plan_.operands[o].in_place ? nullptr : std::make_unique<MovementRun>(comm, plan_.movement(o), rank_));
-        const bool has_halves = movements_[o] && plan_.has_halved_parts(o);
-        volume_.push_back(has_halves ? exact_volume(plan_, o, rank_) : movements_[o] ? movements_[o]->volume() : Volume{});
+        volume_.push_back(!movements_[o]              ? Volume{}
+                          : plan_.has_halved_parts(o) ? exact_volume(plan_, o, rank_)
+                                                      : plan_.repeated(o, movements_[o]->volume()));
         message_elements_.push_back(movements_[o] ? movements_[o]->workspace_elements() : 0);
         const bool keeps = movements_[o] && cut_by_[o] && kept_list_bytes(plan_, o) > 0;
         kept_.emplace_back(keeps ? static_cast<std::size_t>(plan_.parts(o)) : 0);
-        if (!has_halves) {
-            volume_[o].sent *= plan_.repetitions(o);
-            volume_[o].received *= plan_.repetitions(o);
-        }
         if (cut_by_[o]) movements_[o].reset();
         stay_.emplace_back();
         if (o >= plan_.stay.size() || !plan_.stay[o]) continue;

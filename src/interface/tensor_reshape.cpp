@@ -147,14 +147,17 @@ std::shared_ptr<TensorState> AnyTensor::reshaped_to(const std::vector<std::int64
     auto& from = *plain.state();
     const auto from_order = order_of(order(), last_fastest), to_order = order_of(result->shape().order(), last_fastest);
     const End here{.tensor = &from, .order = from_order}, there{.tensor = result.get(), .order = to_order};
-    if (given.world->movement_communicator() != nullptr || (here.is_copied() && there.is_copied())) {
+    if (given.world->movement_communicator() != nullptr) {
         move(from, here, there, "reshaping it");
-    } else {
-        const HostElements source(from);
-        ChangedHostElements target(*result);
-        const bool to_list = !there.is_copied();
-        transpose(to_list ? from : *result, to_list ? from_order : to_order, source.data(), target.data(), to_list);
+        return result;
     }
+    // On one rank a list on one side is the list on the other.
+    given.world->require_everywhere(there.is_copied() ? here.memory() : 0, given.title() + ": reshaping it");
+    ChangedHostElements target(*result);
+    if (there.is_copied())
+        transpose(*result, to_order, List(here, false).data(), target.data(), false);
+    else
+        transpose(from, from_order, HostElements(from).data(), target.data(), true);
     return result;
 }
 

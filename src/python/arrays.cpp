@@ -145,7 +145,7 @@ nb::object read_share_of(const TensorHandle& tensor, const std::vector<int>& ord
             const auto rank = static_cast<std::size_t>(own.world().rank());
             result = new_array(bounds.at(rank + 1) - bounds[rank], element_type_of<T>(), sizeof(T));
         });
-        read_share(own, {order, bounds}, result.first);
+        outside_interpreter([&] { read_share(own, {order, bounds}, result.first); });
         return result.second;
     });
 }
@@ -164,7 +164,7 @@ void write_share_of(const TensorHandle& tensor, const std::vector<int>& order, c
                                       " elements where its bounds say another");
             data = given.data();
         });
-        write_share(target, {order, bounds}, data);
+        outside_interpreter([&] { write_share(target, {order, bounds}, data); });
     });
 }
 
@@ -193,7 +193,7 @@ nb::object exchange(const World& world, const ConstArray& values, const Extents&
             sent += counts[r];
             filled += received[r];
         }
-        if (comm != nullptr) comm->exchange(sends, receives);
+        if (comm != nullptr) outside_interpreter([&] { comm->exchange(sends, receives); });
         return result.second;
     });
 }

@@ -54,7 +54,7 @@ protected:
                     d.rows[static_cast<std::size_t>(m)].index[local.indices[static_cast<std::size_t>(m)][static_cast<std::size_t>(x)]]));
             flat.push_back(local.values[static_cast<std::size_t>(x)]);
         }
-        const auto all = from_bytes<double>(gathered(comm_, to_bytes(flat)));
+        const auto all = gathered(comm_, flat);
         std::multiset<std::vector<double>> result;
         const auto width = static_cast<std::size_t>(local.order()) + 1;
         for (std::size_t i = 0; i < all.size(); i += width)
@@ -85,7 +85,7 @@ TEST_F(Distribution, KeepsEveryNonzeroAndGivesEveryRowOneOwner) {
             const auto& rows = d.rows[static_cast<std::size_t>(m)];
             const std::vector<std::int64_t> owned(rows.index.begin(), rows.index.begin() + rows.owned);
             EXPECT_TRUE(std::is_sorted(owned.begin(), owned.end()));
-            auto all = from_bytes<std::int64_t>(gathered(comm_, to_bytes(owned)));
+            auto all = gathered(comm_, owned);
             std::sort(all.begin(), all.end());
             EXPECT_EQ(all, partition::distinct(whole.indices[static_cast<std::size_t>(m)])) << "mode " << m;
         }

@@ -148,6 +148,11 @@ std::int64_t ProductPlan::repetitions(std::size_t o) const {
     return product;
 }
 
+Volume ProductPlan::repeated(std::size_t o, const Volume& once) const {
+    const auto times = repetitions(o);
+    return {once.sent * times, once.received * times};
+}
+
 bool ProductPlan::has_uneven_parts(std::size_t o) const {
     return std::any_of(windows.begin(), windows.end(), [&](const Window& window) {
         const auto a = static_cast<std::size_t>(window.axis);
@@ -157,8 +162,8 @@ bool ProductPlan::has_uneven_parts(std::size_t o) const {
 
 bool ProductPlan::has_halved_parts(std::size_t o) const {
     if (!window_that_cuts(o)) return false;
-    const auto stages = movement(o).stages;
-    return std::any_of(stages.begin(), stages.end(), [](const RelayStage& stage) { return stage.way == RelayWay::ring; });
+    const auto movement = this->movement(o);
+    return std::any_of(movement.stages.begin(), movement.stages.end(), [](const RelayStage& stage) { return stage.way == RelayWay::ring; });
 }
 
 void ProductPlan::for_each_part(std::size_t o, const std::function<void(const std::vector<std::int64_t>&)>& f) const {
@@ -280,9 +285,9 @@ Volume exact_volume(const ProductPlan& plan, std::size_t o, std::int64_t rank) {
     Volume result;
     if (plan.operands[o].in_place) return result;
     const auto add = [&](const Movement& movement) {
-        const auto volume = movement_volume(movement, rank);
-        result.sent += volume.sent * plan.repetitions(o);
-        result.received += volume.received * plan.repetitions(o);
+        const auto volume = plan.repeated(o, movement_volume(movement, rank));
+        result.sent += volume.sent;
+        result.received += volume.received;
     };
     if (plan.has_halved_parts(o))
         plan.for_each_part(o, [&](const auto& range) { add(plan.movement(o, range)); });

@@ -108,6 +108,8 @@ struct ProductPlan {
     std::int64_t parts(std::size_t o) const;
     /// How often each of them moves.
     std::int64_t repetitions(std::size_t o) const;
+    /// What is moved of an operand that often.
+    Volume repeated(std::size_t o, const Volume& once) const;
     /// Do the windows cut it along a group in blocks, so that its parts are not alike?
     bool has_uneven_parts(std::size_t o) const;
     /// True if windows cut a relayed operand into parts of which a ring passes halves on both ways: an odd one's halves differ, so that

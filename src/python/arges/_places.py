@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import operator
 from typing import Any, Callable, NamedTuple, Sequence
 
