@@ -8,8 +8,7 @@
 namespace arges {
 
 SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>& operands, const SparseLayout& to,
-                         std::span<const std::int64_t> lengths, const RequireBytes& require)
-    : all_(lengths.size()) {
+                         std::span<const std::int64_t> lengths, const RequireBytes& require) {
     const auto width = static_cast<std::int64_t>(lengths.size() * sizeof(std::int64_t));
     std::int64_t most = 0;
     for (const auto& columns : operands) {
@@ -17,30 +16,21 @@ SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>
         most += moves_.back().most();
     }
     require(most * (2 * width + 48));  // moved, side by side, sorted; and lists of the moves
-    std::int64_t here = 0;
-    for (const auto& move : moves_) here += move.count();
-    agree(comm, [&] {
-        for (auto& column : all_) column = large_vector<std::int64_t>(static_cast<std::size_t>(here));
-    });
+    std::vector<sparse::Columns> lists;
+    std::vector<std::int64_t> counts;
     for (std::size_t o = 0; o < operands.size(); ++o) {
-        IndexColumns moved;
-        const bool stays = moves_[o].stays();
-        if (!stays) {
-            moved = moves_[o].indices(operands[o]);
-            inspected_bytes_ += moves_[o].sent() * width;
+        counts.push_back(moves_[o].count());
+        if (moves_[o].stays()) {
+            lists.push_back(operands[o]);
+            continue;
         }
-        const auto begin = begin_.back();
-        begin_.push_back(begin + moves_[o].count());
-        agree(comm, [&] {
-            for (std::size_t m = 0; m < all_.size(); ++m) {
-                const std::span<const std::int64_t> column = stays ? operands[o][m] : std::span<const std::int64_t>(moved[m]);
-                std::copy(column.begin(), column.end(), all_[m].begin() + begin);
-            }
-        });
+        lists.push_back(spans_of(moved_.emplace_back(moves_[o].indices(operands[o]))));
+        inspected_bytes_ += moves_[o].sent() * width;
     }
+    nonzeros_ = {std::move(lists), counts};
     std::int64_t same[] = {1};
     agree(comm, [&] {
-        runs_ = sparse::runs_of_equal(count(), {all_.begin(), all_.end()}, lengths);
+        runs_ = sparse::runs_of_equal(nonzeros_, lengths);
         bool is_first = moves_[0].stays() && runs_.count() == moves_[0].count();
         for (std::int64_t run = 0; run < runs_.count() && is_first; ++run) is_first = runs_.first(run) == static_cast<std::size_t>(run);
         same[0] = is_first ? 1 : 0;
@@ -52,11 +42,12 @@ SparseMatch::SparseMatch(const Communicator* comm, const std::vector<IndexSpans>
 IndexColumns SparseMatch::indices_of(const std::vector<std::int64_t>* wanted) const {
     IndexColumns result;
     const auto count = wanted != nullptr ? wanted->size() : static_cast<std::size_t>(runs_.count());
-    for (const auto& column : all_) {
+    for (std::size_t m = 0; m < nonzeros_.modes(); ++m) {
         auto& to = result.emplace_back(large_vector<std::int64_t>(count));
 #pragma omp parallel for schedule(static)
         for (std::size_t k = 0; k < count; ++k)
-            to[k] = column[runs_.first(wanted != nullptr ? (*wanted)[k] : static_cast<std::int64_t>(k))];
+            to[k] =
+                nonzeros_.index(m, static_cast<std::int64_t>(runs_.first(wanted != nullptr ? (*wanted)[k] : static_cast<std::int64_t>(k))));
     }
     return result;
 }
@@ -81,7 +72,8 @@ std::int64_t SparseMatch::packed() const {
 std::int64_t SparseMatch::list_bytes() const {
     auto bytes = static_cast<std::int64_t>((runs_.order.size() + runs_.start.size()) * sizeof(std::int64_t));
     for (const auto& move : moves_) bytes += move.list_bytes();
-    for (const auto& column : all_) bytes += static_cast<std::int64_t>(column.size() * sizeof(std::int64_t));
+    for (const auto& columns : moved_)
+        for (const auto& column : columns) bytes += static_cast<std::int64_t>(column.size() * sizeof(std::int64_t));
     return bytes;
 }
 

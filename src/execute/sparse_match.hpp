@@ -11,7 +11,8 @@ namespace arges {
 /// Found once for nonzeros that stay the same; then values are moved along the lists.
 class SparseMatch {
 public:
-    /// Collective. @param comm null for one rank  @param operands a column for each mode  @param to where the nonzeros come together
+    /// Collective. @param comm null for one rank  @param operands a column for each mode, which stay until indices are forgotten  @param to
+    /// where the nonzeros come together
     /// @param lengths of the modes
     SparseMatch(const Communicator* comm, const std::vector<IndexSpans>& operands, const SparseLayout& to,
                 std::span<const std::int64_t> lengths, const RequireBytes& require);
@@ -19,9 +20,9 @@ public:
     /// Nonzeros of all operands, one operand behind the other, in runs of equal indices; in a run, operands in their order.
     const sparse::Runs& runs() const { return runs_; }
     /// Where an operand's nonzeros begin among those of all.
-    std::int64_t begin(std::size_t operand) const { return begin_[operand]; }
+    std::int64_t begin(std::size_t operand) const { return nonzeros_.begin(operand); }
     /// Nonzeros of all operands on this rank.
-    std::int64_t count() const { return begin_.back(); }
+    std::int64_t count() const { return nonzeros_.count(); }
     /// The runs are the nonzeros of the first operand, in the same places and order. The same on all ranks.
     bool has_pattern_of_first() const { return has_pattern_of_first_; }
     /// The indices of some runs, a column for each mode. @param wanted  their numbers; null: all
@@ -29,8 +30,12 @@ public:
     /// Values of an operand, of so many bytes, in the order in which its nonzeros are counted here; `room` holds them where they have
     /// moved. Collective.
     const std::byte* values(std::size_t operand, const std::byte* from, std::int64_t element_bytes, Buffer<std::byte>& room) const;
-    /// Gives the indices up, which are not needed to move values. Local.
-    void forget_indices() { all_ = {}; }
+    /// Gives the indices up, which are not needed to move values; where an operand's have not moved, it is the operand's that were read
+    /// until now. Local.
+    void forget_indices() {
+        nonzeros_.forget();
+        moved_.clear();
+    }
     /// Bytes of indices that were sent from this rank, and of values of an operand that each run sends.
     std::int64_t inspected_bytes() const { return inspected_bytes_; }
     std::int64_t sent_bytes(std::size_t operand, std::int64_t element_bytes) const;
@@ -41,9 +46,9 @@ public:
 
 private:
     std::deque<SparseMove> moves_;
-    std::vector<std::int64_t> begin_{0};
+    std::deque<IndexColumns> moved_;  // of operands whose nonzeros do not stay
+    sparse::JoinedLists nonzeros_;
     sparse::Runs runs_;
-    IndexColumns all_;
     bool has_pattern_of_first_ = false;
     std::int64_t inspected_bytes_ = 0;
 };

@@ -194,7 +194,6 @@ void SparseStepRun::prepare_with_dense() {
             rows.insert(rows.end(), others.begin(), others.end());
             runs = sparse::sorted_runs(operand.count, by_row, also, lengths_of(step_, rows));
         }
-        run_start_ = runs.start;
         if (!is_identity(runs.order)) store(runs.order, places_);
         for (auto& block : dense_) {
             block.has_offsets = !chosen(block.labels, operand.labels, true).empty();
@@ -209,9 +208,10 @@ void SparseStepRun::prepare_with_dense() {
             store(std::move(offsets), block);
             block.row_of = {};
         }
-        for (std::int64_t run = 0; run < runs.count() && operand.count > 0; ++run)
-            firsts.push_back(static_cast<std::int64_t>(runs.first(run)));
-        if (operand.count == 0) run_start_ = {0};
+        firsts = large_vector<std::int64_t>(operand.count > 0 ? static_cast<std::size_t>(runs.count()) : 0);
+        for (std::size_t run = 0; run < firsts.size(); ++run)
+            firsts[run] = static_cast<std::int64_t>(runs.first(static_cast<std::int64_t>(run)));
+        run_start_ = operand.count > 0 ? std::move(runs.start) : std::vector<std::int64_t>{0};
         std::vector<std::int64_t> result_strides(step_.output.size(), 0);
         if (adds_rows) {
             std::int64_t step = 1;

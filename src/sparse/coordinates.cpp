@@ -6,6 +6,7 @@
 #include "sparse/index_sort.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <utility>
 
@@ -43,24 +44,58 @@ std::vector<std::int64_t> sorted(std::int64_t count, const Columns& columns, std
 __extension__ using WideKey = unsigned __int128;
 
 /// The indices of a nonzero as one number, the first column slowest. They must fit into it.
-template <class Key>
+/// @tparam Width  columns, known where it is compiled, which takes half the time; 0: any number
+template <class KeyType, std::size_t Width>
 class KeyOf {
 public:
-    KeyOf(const Columns& columns, std::span<const std::int64_t> lengths) {
-        for (std::size_t c = 0; c < columns.size(); ++c) columns_.push_back({columns[c].data(), index_bits(lengths[c])});
+    using Key = KeyType;
+    KeyOf(const JoinedLists& nonzeros, std::span<const std::int64_t> lengths) : nonzeros_(nonzeros) {
+        for (auto length : lengths) bits_.push_back(index_bits(length));
+        for (std::size_t list = 0; list < nonzeros.lists(); ++list)
+            for (std::size_t c = 0; c < bits_.size(); ++c) indices_.push_back(nonzeros.list(list)[c].data());
     }
-    Key operator()(std::int64_t nonzero) const {
-        Key key = 0;
-        for (const auto& column : columns_) key = key << column.bits | static_cast<Key>(column.indices[nonzero]);
-        return key;
-    }
+    /// Of a nonzero that is known to be in a list.
+    class InList {
+    public:
+        InList(const KeyOf& all, std::size_t list)
+            : indices_(all.indices_.data() + list * all.bits_.size()), bits_(all.bits_), begin_(all.nonzeros_.begin(list)) {}
+        Key operator()(std::int64_t nonzero) const {
+            Key key = 0;
+            for (std::size_t c = 0; c < (Width > 0 ? Width : bits_.size()); ++c)
+                key = key << bits_[c] | static_cast<Key>(indices_[c][nonzero - begin_]);
+            return key;
+        }
+
+    private:
+        const std::int64_t* const* indices_;
+        std::span<const int> bits_;
+        std::int64_t begin_;
+    };
+    InList in(std::size_t list) const { return {*this, list}; }
+    Key operator()(std::int64_t nonzero) const { return in(nonzeros_.list_of(nonzero))(nonzero); }
+    const JoinedLists& nonzeros() const { return nonzeros_; }
 
 private:
-    struct Column {
-        const std::int64_t* indices;
-        int bits;
-    };
-    std::vector<Column> columns_;
+    const JoinedLists& nonzeros_;
+    std::vector<int> bits_;
+    std::vector<const std::int64_t*> indices_;  // by list, then column
+};
+
+/// Where all lists are one.
+class OneList {
+public:
+    explicit OneList(const JoinedLists& nonzeros) {
+        if (nonzeros.lists() == 1) {
+            columns_ = nonzeros.list(0);
+            return;
+        }
+        for (std::size_t m = 0; m < nonzeros.list(0).size(); ++m) columns_.emplace_back(copies_.emplace_back(nonzeros.column(m)));
+    }
+    const Columns& columns() const { return columns_; }
+
+private:
+    std::deque<std::vector<std::int64_t>> copies_;
+    Columns columns_;
 };
 
 int key_bits(std::span<const std::int64_t> lengths) {
@@ -69,110 +104,145 @@ int key_bits(std::span<const std::int64_t> lengths) {
     return bits;
 }
 
-/// Where stretches of ascending nonzeros begin, and the last one's end; empty if there are more than `most`.
-template <class Key>
-std::vector<std::int64_t> ascending_stretches(std::int64_t count, const KeyOf<Key>& key_of, std::size_t most) {
-    std::vector<std::int64_t> begins{0};
-    Key last = count > 0 ? key_of(0) : 0;
-    for (std::int64_t i = 1; i < count; ++i) {
-        const auto key = key_of(i);
-        if (key < last) {
-            if (begins.size() == most) return {};
-            begins.push_back(i);
-        }
-        last = key;
-    }
-    begins.push_back(count);
-    return begins;
+/// Calls f with the keys of nonzeros, and returns its answer; none where the indices do not fit into a key.
+template <class F>
+auto with_keys(const JoinedLists& nonzeros, std::span<const std::int64_t> lengths, const F& f)
+    -> decltype(f(KeyOf<std::uint64_t, 0>(nonzeros, lengths))) {
+    const auto bits = key_bits(lengths);
+    if (bits > 128) return {};
+    if (bits > 64) return f(KeyOf<WideKey, 0>(nonzeros, lengths));
+    if (lengths.size() == 2) return f(KeyOf<std::uint64_t, 2>(nonzeros, lengths));
+    if (lengths.size() == 3) return f(KeyOf<std::uint64_t, 3>(nonzeros, lengths));
+    return f(KeyOf<std::uint64_t, 0>(nonzeros, lengths));
 }
 
-/// Merges stretches of ascending nonzeros, [x, y) and [y, end) of a list that nonzero_at() knows; of equal ones the first come first.
-template <class Key, class F>
-void merge_stretches(const KeyOf<Key>& key_of, const F& nonzero_at, std::int64_t x, std::int64_t y, std::int64_t end, std::int64_t* to) {
-    const auto middle = y;
-    while (x < middle && y < end) {
-        const auto first = nonzero_at(x), second = nonzero_at(y);
-        const bool is_second = key_of(second) < key_of(first);  // no branch, which would be a guess
-        *to++ = is_second ? second : first;
+/// Stretches of nonzeros that ascend, of one list each.
+struct Stretches {
+    std::vector<std::int64_t> begins;  // and the last one's end; empty: there are too many of them
+    std::int64_t runs = 0;             // of nonzeros in them whose keys without some bits are equal, stretch by stretch
+};
+
+/// A key without some bits at its end.
+template <class Key>
+Key without_bits(Key key, int bits) {
+    return bits < static_cast<int>(8 * sizeof(Key)) ? key >> bits : 0;
+}
+
+template <class Keys>
+Stretches ascending_stretches(const Keys& key_of, int run_bits, std::size_t most) {
+    const auto& nonzeros = key_of.nonzeros();
+    Stretches found;
+    for (std::size_t list = 0; list < nonzeros.lists(); ++list) {
+        const auto begin = nonzeros.begin(list), end = nonzeros.begin(list + 1);
+        if (begin == end) continue;
+        const auto in_list = key_of.in(list);
+        found.begins.push_back(begin);
+        ++found.runs;
+        auto last = in_list(begin);
+        for (auto i = begin + 1; i < end && found.begins.size() <= most; ++i) {
+            const auto key = in_list(i);
+            if (key < last) found.begins.push_back(i);
+            found.runs += without_bits(key, run_bits) != without_bits(last, run_bits) ? 1 : 0;
+            last = key;
+        }
+        if (found.begins.size() > most) return {};
+    }
+    if (found.begins.empty()) found.begins.push_back(0);
+    found.begins.push_back(nonzeros.count());
+    return found;
+}
+
+/// Takes stretches of nonzeros that ascend, [x, x_end) and [y, y_end) of a list each, in order; of equal ones the first come first.
+template <class First, class Second, class F>
+void merge_stretches(const First& first, std::int64_t x, std::int64_t x_end, const Second& second, std::int64_t y, std::int64_t y_end,
+                     F take) {
+    while (x < x_end && y < y_end) {
+        const auto [nonzero_x, key_x] = first(x);
+        const auto [nonzero_y, key_y] = second(y);
+        const bool is_second = key_y < key_x;  // no branch, which would be a guess
+        take(is_second ? nonzero_y : nonzero_x, is_second ? key_y : key_x);
         x += !is_second;
         y += is_second;
     }
-    for (; x < middle; ++x) *to++ = nonzero_at(x);
-    for (; y < end; ++y) *to++ = nonzero_at(y);
+    for (; x < x_end; ++x) std::apply(take, first(x));
+    for (; y < y_end; ++y) std::apply(take, second(y));
 }
 
-/// Positions sorted by the columns, of stretches that are; equal ones keep their order.
-template <class Key>
-std::vector<std::int64_t> merged(const KeyOf<Key>& key_of, std::vector<std::int64_t> begins) {
-    const auto count = static_cast<std::size_t>(begins.back());
-    std::vector<std::int64_t> order;
-    const auto merge_pairs = [&](const auto& nonzero_at) {
-        auto next = large_vector<std::int64_t>(count);
+/// Nonzeros of stretches that ascend in order; equal ones keep their order. Stretches are of one list each.
+/// @param run_bits  of a key, behind those that the nonzeros of a run have in common
+template <class Keys>
+Runs merged(const Keys& key_of, Stretches stretches, int run_bits) {
+    using Key = typename Keys::Key;
+    auto& begins = stretches.begins;
+    const auto& nonzeros = key_of.nonzeros();
+    Runs runs;
+    std::vector<std::int64_t> before;
+    for (bool is_first = true;; is_first = false) {
+        const bool is_last = begins.size() <= 3;
+        runs.order = large_vector<std::int64_t>(static_cast<std::size_t>(nonzeros.count()));
+        if (is_last) runs.start = large_vector<std::int64_t>(static_cast<std::size_t>(stretches.runs) + 2);
         std::vector<std::int64_t> next_begins{0};
         for (std::size_t k = 0; k + 1 < begins.size(); k += 2) {
-            const auto last = std::min(k + 2, begins.size() - 1);
-            merge_stretches(key_of, nonzero_at, begins[k], begins[k + 1], begins[last], next.data() + begins[k]);
-            next_begins.push_back(begins[last]);
+            const auto x = begins[k], middle = begins[k + 1], end = begins[std::min(k + 2, begins.size() - 1)];
+            const auto merge = [&](const auto& first, const auto& second) {
+                auto* to = runs.order.data() + x;
+                if (!is_last) return merge_stretches(first, x, middle, second, middle, end, [&to](std::int64_t at, Key) { *to++ = at; });
+                auto* start = runs.start.data();
+                std::int64_t at = 0;
+                Key last = 0;
+                merge_stretches(first, x, middle, second, middle, end, [&](std::int64_t nonzero, Key key) {
+                    const auto run = without_bits(key, run_bits);
+                    *to++ = nonzero;
+                    *start = at;  // stays if a run begins
+                    start += at == 0 || run != last ? 1 : 0;
+                    ++at;
+                    last = run;
+                });
+                *start = at;
+                runs.start.resize(static_cast<std::size_t>(start - runs.start.data()) + 1);
+            };
+            const auto given = [&](std::int64_t begin) {
+                const auto list = nonzeros.list_of(std::min(begin, nonzeros.count() - 1));
+                return [in_list = key_of.in(list)](std::int64_t at) { return std::pair(at, in_list(at)); };
+            };
+            const auto in_order = [&](std::int64_t at) {
+                const auto nonzero = before[static_cast<std::size_t>(at)];
+                return std::pair(nonzero, key_of(nonzero));
+            };
+            is_first ? merge(given(x), given(middle)) : merge(in_order, in_order);
+            next_begins.push_back(end);
         }
-        order = std::move(next);
+        if (is_last) return runs;
+        before = std::move(runs.order);
         begins = std::move(next_begins);
-    };
-    merge_pairs([](std::int64_t position) { return position; });
-    while (begins.size() > 2) {
-        const auto before = std::move(order);
-        merge_pairs([&](std::int64_t position) { return before[static_cast<std::size_t>(position)]; });
     }
-    return order;
-}
-
-/// Where nonzeros in order begin that differ from those before, and the end.
-template <class F>
-std::vector<std::int64_t> run_starts(std::int64_t count, F&& differs) {
-    auto starts = large_vector<std::int64_t>(static_cast<std::size_t>(count) + 1);
-    std::size_t runs = count > 0 ? 1 : 0;
-    for (std::int64_t k = 1; k < count; ++k) {
-        starts[runs] = k;
-        runs += differs(k) ? 1 : 0;
-    }
-    starts.resize(runs + 1);
-    starts[runs] = count;
-    return starts;
 }
 
 constexpr std::size_t few_stretches = 4;  // merging so many is faster than sorting
 
-/// By keys of some bits: the order by all columns, merged if that is possible, and runs of equal nonzeros in the first ones. Of nonzeros
-/// that are not in a few stretches there is no order where these are asked for.
-template <class Key>
-std::optional<Runs> runs_by_key(std::int64_t count, const Columns& all, std::size_t columns, std::span<const std::int64_t> lengths,
-                                bool only_stretches) {
-    const KeyOf<Key> key_of(all, lengths);
-    auto stretches = ascending_stretches(count, key_of, few_stretches);
-    if (stretches.empty() && only_stretches) return {};
-    Runs runs;
-    runs.order = stretches.empty() ? sorted(count, all, lengths) : merged(key_of, std::move(stretches));
-    const KeyOf<Key> run_of(Columns(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(columns)), lengths);
-    Key last = count > 0 ? run_of(runs.order[0]) : 0;
-    runs.start = run_starts(count, [&](std::int64_t k) {
-        const auto before = std::exchange(last, run_of(runs.order[static_cast<std::size_t>(k)]));
-        return before != last;
+/// The order by all columns, merged if that is possible, and runs of equal nonzeros in the first ones. Of nonzeros that are not in a few
+/// stretches there is no order where these are asked for. @param lengths of all columns
+std::optional<Runs> all_runs(const JoinedLists& all, std::size_t columns, std::span<const std::int64_t> lengths, bool only_stretches) {
+    auto merging = with_keys(all, lengths, [&](const auto& key_of) -> std::optional<Runs> {
+        const auto run_bits = key_bits(lengths.subspan(columns));
+        auto stretches = ascending_stretches(key_of, run_bits, few_stretches);
+        if (stretches.begins.empty()) return {};
+        return merged(key_of, std::move(stretches), run_bits);
     });
-    return runs;
-}
-
-/// The same, whatever bits keys have.
-std::optional<Runs> all_runs(std::int64_t count, const Columns& all, std::size_t columns, std::span<const std::int64_t> lengths,
-                             bool only_stretches) {
-    const auto bits = key_bits(lengths.first(all.size()));
-    if (bits <= 64) return runs_by_key<std::uint64_t>(count, all, columns, lengths, only_stretches);
-    if (bits <= 128) return runs_by_key<WideKey>(count, all, columns, lengths, only_stretches);
+    if (merging) return merging;
     if (only_stretches) return {};
-    Runs runs{sorted(count, all, lengths), {}};
-    runs.start = run_starts(count, [&](std::int64_t k) {
-        const auto x = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k)]);
-        const auto y = static_cast<std::size_t>(runs.order[static_cast<std::size_t>(k - 1)]);
-        return std::any_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(columns), [&](const auto& c) { return c[x] != c[y]; });
-    });
+    const OneList one(all);
+    Runs runs{sorted(all.count(), one.columns(), lengths), large_vector<std::int64_t>(static_cast<std::size_t>(all.count()) + 1)};
+    std::size_t found = 0;
+    for (std::size_t k = 0; k < runs.order.size(); ++k) {
+        const auto differs = [&](const auto& c) {
+            return c[static_cast<std::size_t>(runs.order[k])] != c[static_cast<std::size_t>(runs.order[k - 1])];
+        };
+        if (k > 0 && std::none_of(one.columns().begin(), one.columns().begin() + static_cast<std::ptrdiff_t>(columns), differs)) continue;
+        runs.start[found++] = static_cast<std::int64_t>(k);
+    }
+    runs.start.resize(found + 1);
+    runs.start[found] = all.count();
     return runs;
 }
 
@@ -192,32 +262,50 @@ std::optional<ValueSet> bits_of(const Columns& columns) {
 
 }  // namespace
 
+JoinedLists::JoinedLists(std::vector<Columns> lists, std::span<const std::int64_t> counts) : lists_(std::move(lists)) {
+    for (auto count : counts) begin_.push_back(begin_.back() + count);
+}
+
+std::vector<std::int64_t> JoinedLists::column(std::size_t mode) const {
+    auto result = large_vector<std::int64_t>(static_cast<std::size_t>(count()));
+    for (std::size_t l = 0; l < lists_.size(); ++l) std::copy(lists_[l][mode].begin(), lists_[l][mode].end(), result.begin() + begin_[l]);
+    return result;
+}
+
 Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also, std::span<const std::int64_t> lengths) {
     auto all = columns;
     all.insert(all.end(), also.begin(), also.end());
-    return *all_runs(count, all, columns.size(), lengths, false);
+    const auto used = lengths.first(all.size());
+    return *all_runs(JoinedLists({std::move(all)}, {{count}}), columns.size(), used, false);
 }
 
-Runs runs_of_equal(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {
-    const Columns reversed(columns.rbegin(), columns.rend());
+Runs runs_of_equal(const JoinedLists& nonzeros, std::span<const std::int64_t> lengths) {
+    std::vector<Columns> turned;
+    std::vector<std::int64_t> counts;
+    for (std::size_t l = 0; l < nonzeros.lists(); ++l) {
+        turned.emplace_back(nonzeros.list(l).rbegin(), nonzeros.list(l).rend());
+        counts.push_back(nonzeros.begin(l + 1) - nonzeros.begin(l));
+    }
+    const JoinedLists reversed(std::move(turned), counts);
     const std::vector<std::int64_t> reversed_lengths(lengths.rbegin(), lengths.rend());
-    if (auto runs = all_runs(count, reversed, columns.size(), reversed_lengths, true)) return *std::move(runs);
-    if (auto runs = all_runs(count, columns, columns.size(), lengths, true)) return *std::move(runs);
-    return *all_runs(count, reversed, columns.size(), reversed_lengths, false);
+    if (auto runs = all_runs(reversed, lengths.size(), reversed_lengths, true)) return *std::move(runs);
+    if (auto runs = all_runs(nonzeros, lengths.size(), lengths, true)) return *std::move(runs);
+    return *all_runs(reversed, lengths.size(), reversed_lengths, false);
 }
 
 std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count, const Columns& columns,
                                                              std::span<const std::int64_t> lengths) {
-    const auto by_key = [&]<class Key>(Key) -> std::optional<std::vector<std::int64_t>> {
-        const KeyOf<Key> key_of(columns, lengths);
-        auto stretches = ascending_stretches(count, key_of, few_stretches);
-        if (stretches.size() == 2) return {};
-        return stretches.empty() ? sorted(count, columns, lengths) : merged(key_of, std::move(stretches));
-    };
-    const auto bits = key_bits(lengths);
-    if (bits <= 64) return by_key(std::uint64_t{0});
-    if (bits <= 128) return by_key(WideKey{0});
-    return sorted(count, columns, lengths);
+    const auto used = lengths.first(columns.size());
+    bool is_sorted = false;
+    auto order = with_keys(JoinedLists({columns}, {{count}}), used, [&](const auto& key_of) -> std::optional<std::vector<std::int64_t>> {
+        const auto all_bits = key_bits(used);
+        auto stretches = ascending_stretches(key_of, all_bits, few_stretches);
+        is_sorted = stretches.begins.size() == 2;
+        if (is_sorted || stretches.begins.empty()) return {};
+        return merged(key_of, std::move(stretches), all_bits).order;
+    });
+    if (!order && !is_sorted) order = sorted(count, columns, lengths);
+    return order;
 }
 
 Numbering numbered(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths) {

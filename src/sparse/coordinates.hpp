@@ -11,6 +11,40 @@ namespace arges::sparse {
 /// The indices of nonzeros in some modes, one column for each mode.
 using Columns = std::vector<std::span<const std::int64_t>>;
 
+/// Lists of nonzeros, one behind the other without being copied: a position counts through all of them.
+class JoinedLists {
+public:
+    JoinedLists() = default;
+    /// @param lists  each has a column for every mode; what they point to stays  @param counts nonzeros of each
+    JoinedLists(std::vector<Columns> lists, std::span<const std::int64_t> counts);
+
+    std::int64_t count() const { return begin_.back(); }
+    /// Where a list begins, and the end.
+    std::int64_t begin(std::size_t list) const { return begin_[list]; }
+    std::size_t lists() const { return lists_.size(); }
+    const Columns& list(std::size_t number) const { return lists_[number]; }
+    /// Which list a position is in.
+    std::size_t list_of(std::int64_t position) const {
+        std::size_t list = 0;
+        for (std::size_t l = 1; l < lists_.size(); ++l) list += position >= begin_[l] ? 1 : 0;  // no branch, which would be a guess
+        return list;
+    }
+    std::size_t modes() const { return lists_.empty() ? 0 : lists_[0].size(); }
+    /// The index of a nonzero in a mode.
+    std::int64_t index(std::size_t mode, std::int64_t position) const {
+        const auto list = list_of(position);
+        return lists_[list][mode][static_cast<std::size_t>(position - begin_[list])];
+    }
+    /// Forgets the indices, not how many there are.
+    void forget() { lists_.clear(); }
+    /// All indices in a mode.
+    std::vector<std::int64_t> column(std::size_t mode) const;
+
+private:
+    std::vector<Columns> lists_;
+    std::vector<std::int64_t> begin_{0};
+};
+
 /// Nonzeros in order, and where others begin.
 struct Runs {
     std::vector<std::int64_t> order;     ///< positions of the nonzeros; equal ones keep their order
@@ -29,7 +63,7 @@ Runs sorted_runs(std::int64_t count, const Columns& columns, const Columns& also
 
 /// Likewise by all columns, for which it does not matter in which order runs are: the last column slowest, or the first, where the nonzeros
 /// come in a few stretches that ascend so already, as those of a matrix by rows do.
-Runs runs_of_equal(std::int64_t count, const Columns& columns, std::span<const std::int64_t> lengths);
+Runs runs_of_equal(const JoinedLists& nonzeros, std::span<const std::int64_t> lengths);
 
 /// The positions sorted by the columns, the first slowest; none where they are in that order.
 std::optional<std::vector<std::int64_t>> order_unless_sorted(std::int64_t count, const Columns& columns,

@@ -66,7 +66,17 @@ TEST(Coordinates, RunsAndNumbersAreThoseOfAMap) {
             EXPECT_EQ(found, places);
             ++run;
         }
-        const auto equal = runs_of_equal(static_cast<std::int64_t>(count), spans, lengths);
+        // The same nonzeros in lists that are joined, some of them empty.
+        std::vector<Columns> lists;
+        std::vector<std::int64_t> counts;
+        for (std::size_t first = 0; lists.empty() || first < count;) {
+            const auto size = std::min<std::size_t>(count - first, random() % 60);
+            auto& list = lists.emplace_back();
+            for (const auto& column : spans) list.push_back(column.subspan(first, size));
+            counts.push_back(static_cast<std::int64_t>(size));
+            first += size;
+        }
+        const auto equal = runs_of_equal(JoinedLists(lists, counts), lengths);
         std::map<Tuple, std::vector<std::int64_t>> in_runs;
         for (std::int64_t r = 0; r < equal.count(); ++r)
             in_runs[tuple_of(columns, equal.first(r))] = {equal.order.begin() + equal.start[static_cast<std::size_t>(r)],
