@@ -8,13 +8,13 @@ namespace arges::chemistry {
 namespace {
 
 /// A block of a file with spin blocks: what it holds, the spins of its indices, and its name.
-struct Block {
+struct FcidumpBlock {
     EntryKind kind;
     std::array<int, 4> spins;
     const char* name;
 };
 
-constexpr std::array<Block, 5> blocks{{
+constexpr std::array<FcidumpBlock, 5> fcidump_blocks{{
     {EntryKind::two_electron, {0, 0, 0, 0}, "(alpha alpha|alpha alpha)"},
     {EntryKind::two_electron, {1, 1, 1, 1}, "(beta beta|beta beta)"},
     {EntryKind::two_electron, {0, 0, 1, 1}, "(alpha alpha|beta beta)"},
@@ -68,16 +68,17 @@ ParsedLine FcidumpForm::parse_in_block(ParsedLine parsed, std::int64_t position)
         return parsed;
     }
     const bool energy = kind == EntryKind::orbital_energy && number >= 3;
-    if (number >= blocks.size() || (kind != blocks[number].kind && !energy)) {
-        parsed.problem = "this line does not belong into " +
-                         (number < blocks.size() ? std::string("the block ") + blocks[number].name : std::string("the last block")) +
-                         " of a file with IUHF=1; lines of zeros end the blocks (aa|aa), " + "(bb|bb), (aa|bb), h(a), h(b), in this order";
+    if (number >= fcidump_blocks.size() || (kind != fcidump_blocks[number].kind && !energy)) {
+        parsed.problem =
+            "this line does not belong into " +
+            (number < fcidump_blocks.size() ? std::string("the block ") + fcidump_blocks[number].name : std::string("the last block")) +
+            " of a file with IUHF=1; lines of zeros end the blocks (aa|aa), " + "(bb|bb), (aa|bb), h(a), h(b), in this order";
         return parsed;
     }
     // Not the indices of the code: sorting has lost which pair came first, and so its spin.
     std::array<std::int64_t, 4> x = parsed.indices;
     for (std::size_t d = 0; d < 4; ++d)
-        if (x[d] > 0) x[d] = spin_index(x[d], blocks[number].spins[d]);
+        if (x[d] > 0) x[d] = spin_index(x[d], fcidump_blocks[number].spins[d]);
     parsed.entry.code = entry_code(x);
     return parsed;
 }

@@ -100,7 +100,7 @@ struct Cut {
 };
 
 /// Three occupied orbitals i >= j >= k and three ranges A >= B >= C.
-struct Task {
+struct TripleTask {
     std::array<std::int64_t, 3> orbitals, ranges;
 };
 
@@ -126,12 +126,12 @@ private:
     Part right_part(std::int64_t number) const;
     template <class F>
     void for_each_task(F&& f) const;
-    std::vector<Task> my_tasks(std::int64_t& most) const;
-    TripleBlock block_of(const Task& task) const;
+    std::vector<TripleTask> my_tasks(std::int64_t& most) const;
+    TripleBlock block_of(const TripleTask& task) const;
     template <class F>
-    void for_each_left(const Task& task, TripleBlock& block, F&& f) const;
+    void for_each_left(const TripleTask& task, TripleBlock& block, F&& f) const;
     template <class F>
-    void for_each_right(const Task& task, TripleBlock& block, F&& f) const;
+    void for_each_right(const TripleTask& task, TripleBlock& block, F&& f) const;
 
     const SpatialIntegrals& V_;
     const Tensor<double>& t1_;
@@ -245,21 +245,21 @@ void TriplesEnergy::for_each_task(F&& f) const {
             for (std::int64_t i = I * cut_.batch; i < end(I); ++i)
                 for (std::int64_t j = J * cut_.batch; j < std::min(end(J), i + 1); ++j)
                     for (std::int64_t k = K * cut_.batch; k < std::min(end(K), j + 1); ++k)
-                        if (i != k) f(Task{{i, j, k}, {A, B, C}});
+                        if (i != k) f(TripleTask{{i, j, k}, {A, B, C}});
         });
     });
 }
 
 /// This rank's tasks. @param most  gets the largest number of a rank
-std::vector<Task> TriplesEnergy::my_tasks(std::int64_t& most) const {
+std::vector<TripleTask> TriplesEnergy::my_tasks(std::int64_t& most) const {
     std::int64_t count = 0;
-    for_each_task([&](const Task&) { ++count; });
+    for_each_task([&](const TripleTask&) { ++count; });
     const std::int64_t rank = world().rank(), begin = count * rank / ranks(), end = count * (rank + 1) / ranks();
     most = ceil_div(count, ranks());
-    std::vector<Task> tasks;
+    std::vector<TripleTask> tasks;
     world().state()->agree([&] {
         std::int64_t at = 0;
-        for_each_task([&](const Task& task) {
+        for_each_task([&](const TripleTask& task) {
             if (at >= begin && at < end) tasks.push_back(task);
             ++at;
         });
@@ -268,7 +268,7 @@ std::vector<Task> TriplesEnergy::my_tasks(std::int64_t& most) const {
 }
 
 /// A task without its parts.
-TripleBlock TriplesEnergy::block_of(const Task& task) const {
+TripleBlock TriplesEnergy::block_of(const TripleTask& task) const {
     TripleBlock block;
     block.virtuals = v_;
     block.summed = v_ + o_;
@@ -283,7 +283,7 @@ TripleBlock TriplesEnergy::block_of(const Task& task) const {
 
 /// Calls f(number, pointer) for each part of L that a task uses.
 template <class F>
-void TriplesEnergy::for_each_left(const Task& task, TripleBlock& block, F&& f) const {
+void TriplesEnergy::for_each_left(const TripleTask& task, TripleBlock& block, F&& f) const {
     for (std::size_t p = 0; p < 3; ++p)
         for (std::size_t q = 0; q < 3; ++q) {
             const bool twice = (p < 2 && block.range(p + 1) == p);
@@ -295,7 +295,7 @@ void TriplesEnergy::for_each_left(const Task& task, TripleBlock& block, F&& f) c
 
 /// Calls f(number, pointer) for each part of R that a task uses.
 template <class F>
-void TriplesEnergy::for_each_right(const Task& task, TripleBlock& block, F&& f) const {
+void TriplesEnergy::for_each_right(const TripleTask& task, TripleBlock& block, F&& f) const {
     for (std::size_t x = 0; x < 3; ++x)
         for (std::size_t y = 0; y < 3; ++y)
             if (x != y) f(task.orbitals[x] * o_ + task.orbitals[y], block.right[x][y]);
@@ -312,7 +312,7 @@ double TriplesEnergy::value(const PartDone& done) const {
     if (world().is_dry_run()) return 0;
     const std::vector<double> t1 = t1_.gather();
     std::int64_t steps = 0;
-    const std::vector<Task> tasks = my_tasks(steps);
+    const std::vector<TripleTask> tasks = my_tasks(steps);
     const std::int64_t length = ceil_div(v_, cut_.ranges);
     KeptParts left(
         left_, [&](std::int64_t number) { return left_part(number); }, (v_ + o_) * length * length, cut_.left);
@@ -321,7 +321,7 @@ double TriplesEnergy::value(const PartDone& done) const {
     Buffer<double> work;
     state.agree([&] {
         std::int64_t elements = 0;
-        for (const Task& task : tasks) elements = std::max(elements, block_of(task).connected_elements());
+        for (const TripleTask& task : tasks) elements = std::max(elements, block_of(task).connected_elements());
         work = Buffer<double>(elements);
     });
 
@@ -330,7 +330,7 @@ double TriplesEnergy::value(const PartDone& done) const {
     std::vector<std::int64_t> numbers;
     const auto note = [&](std::int64_t number, const double*) { numbers.push_back(number); };
     for (std::int64_t step = 0; step < steps; ++step) {
-        const Task* const task = step < std::ssize(tasks) ? &tasks[static_cast<std::size_t>(step)] : nullptr;
+        const TripleTask* const task = step < std::ssize(tasks) ? &tasks[static_cast<std::size_t>(step)] : nullptr;
         TripleBlock block = task != nullptr ? block_of(*task) : TripleBlock();
         for (const bool is_left : {true, false}) {
             numbers.clear();

@@ -102,7 +102,7 @@ void run(CalibrateCommand& command, const Console& console) {
     comm.agree([&] {
         if (comm.rank() == 0) write_machine_model(file, measured.machine);
     });
-    (command.json ? print_json : print_table)(console.out, measured, file);
+    command.json ? print_json(console.out, measured, file) : print_table(console.out, measured, file);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ namespace arges::cli {
 
 namespace {
 
-const std::map<std::string, CompletionAlgorithm> algorithms{
+const std::map<std::string, CompletionAlgorithm> completion_algorithms{
     {"als", CompletionAlgorithm::als}, {"ccd", CompletionAlgorithm::ccd}, {"sgd", CompletionAlgorithm::sgd}};
 
 struct CompleteCommand {
@@ -187,7 +187,7 @@ void read_and_complete(CompleteCommand& command, const Console& console, const W
 }
 
 void run(CompleteCommand& command, const Console& console) {
-    command.completion.algorithm = algorithms.at(command.algorithm);
+    command.completion.algorithm = completion_algorithms.at(command.algorithm);
     if (command.algorithm != "sgd")
         refuse_options(*command.app, {"--learning-rate", "--decay", "--batches"}, "this is for --algorithm sgd");
     if (command.validation.empty() && command.completion.holdout == 0)

@@ -50,7 +50,8 @@ partition::Hypergraph hypergraph_of(const HypergraphConversion& conversion, cons
 }
 
 /// Local; on rank 0.
-std::array<std::int64_t, 5> write(const HypergraphConversion& conversion, const partition::IndexView& view, const std::string& path) {
+std::array<std::int64_t, 5> write_hypergraph(const HypergraphConversion& conversion, const partition::IndexView& view,
+                                             const std::string& path) {
     const auto hypergraph = hypergraph_of(conversion, view);
     std::ofstream file(path);
     write_hmetis(file, hypergraph);
@@ -113,7 +114,7 @@ void convert_to_hypergraph(const World& world, const HypergraphConversion& conve
         if (comm.rank() != 0) return;
         partition::IndexView view{file.tensor.lengths(), {}};
         for (const auto& list : indices) view.indices.emplace_back(list);
-        done.numbers = write(conversion, view, output.temporary());
+        done.numbers = write_hypergraph(conversion, view, output.temporary());
     });
     output.commit();
     comm.broadcast(done.numbers.data(), sizeof done.numbers, 0);

@@ -18,7 +18,7 @@ namespace arges::cli {
 namespace {
 
 /// What was done.
-struct Conversion {
+struct ConvertedIntegrals {
     std::string input, output;
     std::string form{};  ///< of the input
     chemistry::FcidumpHeader header{};
@@ -31,7 +31,7 @@ struct Conversion {
     bool restricted() const { return header.form == chemistry::OrbitalForm::restricted; }
 };
 
-void print_table(std::ostream& out, const Conversion& done) {
+void print_table(std::ostream& out, const ConvertedIntegrals& done) {
     const auto row = [&out](const char* name, const std::string& text) { out << fmt::format("{:<12} {}\n", name, text); };
     row("read",
         fmt::format("{}, {}, {}, {:.3f} s ({:.0f} MB/s) on {} {}", done.input, done.form, format_bytes(done.bytes_read), done.read_seconds,
@@ -44,7 +44,7 @@ void print_table(std::ostream& out, const Conversion& done) {
     out << std::flush;
 }
 
-void print_json(std::ostream& out, const Conversion& done) {
+void print_json(std::ostream& out, const ConvertedIntegrals& done) {
     nlohmann::ordered_json object;
     object["input"] = done.input;
     object["output"] = done.output;
@@ -70,7 +70,7 @@ void convert_integrals(const World& world, const IntegralConversion& conversion,
     const auto& [input, output, options] = conversion;
     chemistry::IntegralFile file(world, input);
     const auto data = file.read(options);
-    Conversion done{
+    ConvertedIntegrals done{
         .input = input, .output = output, .form = file.form(), .header = data.header, .round_off_repeats = data.round_off_repeats};
     done.bytes_read = file.size();
     done.read_seconds = watch.lap();

@@ -27,7 +27,7 @@ struct Removed {
     std::array<char, 4096> path;
     std::atomic<bool> is_valid;
 };
-std::array<Removed, 4> removed;
+std::array<Removed, 4> removed_files;
 
 extern "C" void end_by_signal(int signal) {
     if (notes_first && noted == 0) {
@@ -35,7 +35,7 @@ extern "C" void end_by_signal(int signal) {
         return;
     }
     const auto& line = lines[static_cast<std::size_t>(shown.load())];
-    for (const auto& file : removed)
+    for (const auto& file : removed_files)
         if (file.is_valid) unlink(file.path.data());
     if (!is_speaker)
         sleep(2);  // a launcher kills the other ranks as soon as one has ended: first the line
@@ -62,14 +62,14 @@ void note_first_signal() { notes_first = true; }
 int noted_signal() { return noted; }
 
 void remove_when_interrupted(const std::string& path) {
-    const auto free = std::find_if(removed.begin(), removed.end(), [](const Removed& file) { return !file.is_valid; });
-    if (free == removed.end() || path.size() >= free->path.size()) return;  // the next writer removes it
+    const auto free = std::find_if(removed_files.begin(), removed_files.end(), [](const Removed& file) { return !file.is_valid; });
+    if (free == removed_files.end() || path.size() >= free->path.size()) return;  // the next writer removes it
     std::copy_n(path.c_str(), path.size() + 1, free->path.begin());
     free->is_valid = true;
 }
 
 void keep_when_interrupted(const std::string& path) {
-    for (auto& file : removed)
+    for (auto& file : removed_files)
         if (file.is_valid && path == file.path.data()) file.is_valid = false;
 }
 

@@ -68,7 +68,7 @@ void run(const MachineCommand& command, const Console& console) {
     const auto per_node = state.communicator().ranks_per_node();
     const auto named = machine_file_option();
     const auto file = !named.empty() && std::filesystem::is_regular_file(named) ? named : std::string();
-    (command.json ? print_json : print_table)(console.out, state, per_node, file);
+    command.json ? print_json(console.out, state, per_node, file) : print_table(console.out, state, per_node, file);
 }
 
 }  // namespace

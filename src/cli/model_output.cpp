@@ -94,5 +94,6 @@ void declare_grid(CLI::App& app, std::string& grid, std::string& policy, std::st
     template std::map<int, std::int64_t> ModelOutput::listed_modes(const Communicator&, const CpModel<T>&) const;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::cli

@@ -223,5 +223,6 @@ std::int64_t error_memory(const World& world, const Layout& layout, const std::v
     template std::int64_t error_memory<T>(const World&, const Layout&, const std::vector<std::int64_t>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

@@ -128,5 +128,6 @@ std::vector<std::string> numbered_labels(char letter, int count) {
                             sparse::RowMatrix<T>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

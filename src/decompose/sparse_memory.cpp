@@ -98,5 +98,6 @@ MemoryTally completion_memory(const SparseShare& share, const CompletionOptions&
     template MemoryTally completion_memory<T>(const SparseShare&, const CompletionOptions&, std::int64_t, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

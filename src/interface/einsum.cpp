@@ -41,5 +41,6 @@ Tensor<T> einsum(const std::string& text, const std::vector<const Tensor<T>*>& o
 
 #define ARGES_INSTANTIATE(T) template Tensor<T> einsum(const std::string&, const std::vector<const Tensor<T>*>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -70,7 +70,7 @@ private:
 };
 
 /// Pairs that one rank finds before it goes to their elements.
-constexpr std::size_t block_length = 512;
+constexpr std::size_t pair_block = 512;
 
 /// Throws unless all keys are in the tensor.
 inline void check_keys(const AnyTensor& tensor, std::span<const std::int64_t> keys) {
@@ -191,14 +191,14 @@ void deliver_pairs(const WorldState& world, const Layout& layout, const PairBatc
     const auto copies = copy_offsets(layout);
     if (world.size() == 1) {
         // Where elements are is found for some pairs before the first one is taken: memory is then asked for many at once.
-        std::array<std::int64_t, block_length> offsets;
-        std::vector<std::uint64_t> values(block_length * static_cast<std::size_t>((element_bytes + 7) / 8));
+        std::array<std::int64_t, pair_block> offsets;
+        std::vector<std::uint64_t> values(pair_block * static_cast<std::size_t>((element_bytes + 7) / 8));
         const auto value_at = [&](std::size_t k) {
             return element_at(values.data(), static_cast<std::int64_t>(k), (element_bytes + 7) / 8 * 8);
         };
         for (auto i = batches.begin(0), end = batches.begin(batches.number()); i < end;) {
             std::size_t count = 0;
-            for (; i < end && count < block_length; ++i) {
+            for (; i < end && count < pair_block; ++i) {
                 const ElementLocation at = locate(i);
                 value(i, at, value_at(count));
                 if (!at.zero) offsets[count++] = at.offset;

@@ -20,7 +20,7 @@ namespace arges {
 namespace {
 
 /// Steps whose lists take more bytes are inspected again each time.
-constexpr std::int64_t max_kept_lists = std::int64_t{1} << 30;
+constexpr std::int64_t max_kept_step_lists = std::int64_t{1} << 30;
 
 /// How often a tensor's nonzeros are put elsewhere.
 constexpr int most_moves = 3;
@@ -321,7 +321,7 @@ bool SparseStatement::is_usable(const PreparedSparseStep& kept, bool makes_patte
 }
 
 void SparseStatement::keep(const std::string& key, const std::shared_ptr<PreparedSparseStep>& made) {
-    if (made->bytes() <= std::min(max_kept_lists, world_.least_free_bytes() / 4)) world_.sparse_steps().use(key) = made;
+    if (made->bytes() <= std::min(max_kept_step_lists, world_.least_free_bytes() / 4)) world_.sparse_steps().use(key) = made;
 }
 
 /// Puts the nonzeros of a user's tensor where a grid needs them, and leaves them there. @param is_shared  it is there with other labels,

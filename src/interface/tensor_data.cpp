@@ -304,9 +304,9 @@ void AnyTensor::read_pairs(std::span<const std::int64_t> keys, const std::functi
     if (world.size() > 1) return read_from_ranks(state, *locator, batches, keys, result);
     const HostElements elements(state);
     with_element_bytes(kernels.size, [&](auto bytes) {
-        std::array<ElementLocation, block_length> block;
-        for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(block_length)) {
-            const auto length = std::min(static_cast<std::int64_t>(block_length), count - begin);
+        std::array<ElementLocation, pair_block> block;
+        for (std::int64_t begin = 0; begin < count; begin += static_cast<std::int64_t>(pair_block)) {
+            const auto length = std::min(static_cast<std::int64_t>(pair_block), count - begin);
             for (std::int64_t i = 0; i < length; ++i)
                 block[static_cast<std::size_t>(i)] = locator->locate_key(keys[static_cast<std::size_t>(begin + i)]);
             for (std::int64_t i = 0; i < length; ++i) {

@@ -108,6 +108,7 @@ void Tensor<T>::fill_random(std::uint64_t seed, real_of<T> low, real_of<T> high)
 
 #define ARGES_INSTANTIATE(T) template void Tensor<T>::fill_random(std::uint64_t, real_of<T>, real_of<T>);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 template void Tensor<long double>::fill_random(std::uint64_t, long double, long double);
 
 }  // namespace arges

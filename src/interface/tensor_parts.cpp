@@ -304,6 +304,7 @@ std::shared_ptr<TensorState> AnyTensor::transferred(const ElementKernels& kernel
 
 #define ARGES_INSTANTIATE(T) template Tensor<T> conj(const Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 template Tensor<float> real(const Tensor<std::complex<float>>&);
 template Tensor<double> real(const Tensor<std::complex<double>>&);
 template Tensor<float> imag(const Tensor<std::complex<float>>&);

@@ -162,7 +162,7 @@ T narrowed(SumOf<T> value) {
 }
 
 /// Elements that are looked at together.
-constexpr std::int64_t block_length = 4096;
+constexpr std::int64_t sum_block = 4096;
 
 /// Where the first of the best elements is, NaN being better than all others; sixteen candidates take turns in each block. @param count
 /// above 0
@@ -171,12 +171,12 @@ std::int64_t place_of_best(const T* elements, std::int64_t count, Better&& bette
     constexpr std::int64_t width = 16;
     const auto is_nan = [](T value) { return value != value; };
     const auto first_in_block = [&](std::int64_t begin, auto&& wanted) {
-        return std::find_if(elements + begin, elements + std::min(count, begin + block_length), wanted) - elements;
+        return std::find_if(elements + begin, elements + std::min(count, begin + sum_block), wanted) - elements;
     };
     std::int64_t block = 0;
     T found = elements[0];
-    for (std::int64_t begin = 0; begin < count; begin += block_length) {
-        const auto end = std::min(count, begin + block_length);
+    for (std::int64_t begin = 0; begin < count; begin += sum_block) {
+        const auto end = std::min(count, begin + sum_block);
         std::array<T, width> candidates;
         candidates.fill(found);
         T* const best = candidates.data();
@@ -275,16 +275,16 @@ std::int64_t AnyTensor::count_nonzero() const {
     if (state.world->dry()) return 0;
     const auto& kernels = *state.kernels;
     std::int64_t count = 0;
-    const std::vector<double> ones(static_cast<std::size_t>(block_length), 1);
+    const std::vector<double> ones(static_cast<std::size_t>(sum_block), 1);
     if (state.shape().is_first_copy(state.rank()))
         count = weighted_sum<std::int64_t>(
             state.shape(), state.rank(), [&](const SlotWeights& weights, std::int64_t offset, std::int64_t stride) {
                 if (!weights.sizes.empty())
                     return kernels.count_nonzero(element_at(state.bytes.data(), offset, kernels.size), stride, weights.sizes);
                 std::int64_t found = 0;
-                for (std::int64_t i = 0; i < weights.count; i += block_length)
+                for (std::int64_t i = 0; i < weights.count; i += sum_block)
                     found += kernels.count_nonzero(element_at(state.bytes.data(), offset + i * stride, kernels.size), stride,
-                                                   {ones.data(), static_cast<std::size_t>(std::min(block_length, weights.count - i))});
+                                                   {ones.data(), static_cast<std::size_t>(std::min(sum_block, weights.count - i))});
                 return found;
             });
     return state.world->communicator().sum(count);
@@ -425,6 +425,7 @@ ARGES_INSTANTIATE(long double)
 ARGES_INSTANTIATE(std::int16_t)
 ARGES_INSTANTIATE(std::int32_t)
 ARGES_INSTANTIATE(std::int64_t)
+#undef ARGES_INSTANTIATE
 template void Tensor<bool>::print(std::ostream&, double) const;
 
 }  // namespace arges

@@ -332,5 +332,6 @@ void solve_triangular(const BlockCyclic<T>& A, const BlockCyclic<T>& B, const Tr
     template void solve_positive(const BlockCyclic<T>&, const BlockCyclic<T>&);                                                            \
     template void solve_triangular(const BlockCyclic<T>&, const BlockCyclic<T>&, const TriangularOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -63,5 +63,6 @@ double residual(const IndexedTensor<T>& A, const Matricization& labels, const Te
     template double residual(const IndexedTensor<T>&, const Matricization&, const Tensor<T>&, const std::vector<real_of<T>>*,              \
                              const Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

@@ -141,5 +141,6 @@ std::vector<real_of<T>> eigh_dense(DistributedMatrix<T>& A, DistributedMatrix<T>
 
 #define ARGES_INSTANTIATE(T) template std::vector<real_of<T>> eigh_dense(DistributedMatrix<T>&, DistributedMatrix<T>*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

@@ -103,5 +103,6 @@ void qr_on_grid(DistributedMatrix<T>& A, DistributedMatrix<T>& R) {
     template std::vector<T> diagonal_values(const DistributedMatrix<T>&, std::int64_t, std::int64_t);                                      \
     template void qr_on_grid(DistributedMatrix<T>&, DistributedMatrix<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

@@ -56,5 +56,6 @@ void solve_triangular_dense(const DistributedMatrix<T>& A, DistributedMatrix<T>&
     template void cholesky_dense(DistributedMatrix<T>&, const std::string&);                                                               \
     template void solve_triangular_dense(const DistributedMatrix<T>&, DistributedMatrix<T>&, const TriangularOptions&, const std::string&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

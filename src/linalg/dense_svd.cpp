@@ -170,6 +170,7 @@ DenseSvd<T> svd_by_bidiagonal(DistributedMatrix<T>& A, const SvdCut& cut, bool U
 
 #define ARGES_INSTANTIATE(T) template DenseSvd<T> svd_by_bidiagonal(DistributedMatrix<T>&, const SvdCut&, bool, bool);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 template std::int64_t SvdCut::operator()(const std::vector<float>&) const;
 template std::int64_t SvdCut::operator()(const std::vector<double>&) const;
 template double tail_norm(const std::vector<float>&, std::int64_t);

@@ -196,5 +196,6 @@ Tensor<T> store(const World& world, DistributedMatrix<T>&& matrix, const std::ve
     template void check_finite(const DistributedMatrix<T>&, Part, const std::string&);                                                     \
     template const TensorState& unpacked(const std::shared_ptr<TensorState>&, Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

@@ -117,5 +117,6 @@ EighResult<T> eigh(const IndexedTensor<T>& A, const EighOptions& options) {
 
 #define ARGES_INSTANTIATE(T) template EighResult<T> eigh(const IndexedTensor<T>&, const EighOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

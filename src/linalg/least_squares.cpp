@@ -198,5 +198,6 @@ LeastSquaresResult<T> least_squares(const IndexedTensor<T>& A, const IndexedTens
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template LeastSquaresResult<T> least_squares(const IndexedTensor<T>&, const IndexedTensor<T>&, const LeastSquaresOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

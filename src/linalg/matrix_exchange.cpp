@@ -262,5 +262,6 @@ void MatrixExchange::scatter(const T* matrix, T* tensor, bool conjugate, Workspa
     template void MatrixExchange::gather(const T*, T*, bool, Workspace&) const;                                                            \
     template void MatrixExchange::scatter(const T*, T*, bool, Workspace&) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

@@ -78,5 +78,6 @@ DistributedMatrix<T> moved(DistributedMatrix<T>&& matrix, const World& world, co
 
 #define ARGES_INSTANTIATE(T) template DistributedMatrix<T> moved(DistributedMatrix<T>&&, const World&, const MatrixLayout&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

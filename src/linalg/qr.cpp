@@ -59,5 +59,6 @@ QrResult<T> qr(const IndexedTensor<T>& A, const QrOptions& options) {
 
 #define ARGES_INSTANTIATE(T) template QrResult<T> qr(const IndexedTensor<T>&, const QrOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -111,5 +111,6 @@ SvdResult<T> randomized_svd(const World& world, const Factor& A, double norm, co
 #define ARGES_INSTANTIATE(T)                                                                                                               \
     template SvdResult<T> randomized_svd(const World&, const Factor&, double, const Matricization&, const SvdOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::linalg

@@ -79,5 +79,6 @@ Tensor<T> solve_triangular(const IndexedTensor<T>& A, const IndexedTensor<T>& B,
     template Tensor<T> solve_positive(const IndexedTensor<T>&, const IndexedTensor<T>&, const MatrixGrid&);                                \
     template Tensor<T> solve_triangular(const IndexedTensor<T>&, const IndexedTensor<T>&, const TriangularOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -130,5 +130,6 @@ SvdResult<T> svd(const IndexedTensor<T>& A, const SvdOptions& options) {
 
 #define ARGES_INSTANTIATE(T) template SvdResult<T> svd(const IndexedTensor<T>&, const SvdOptions&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -17,11 +17,11 @@
 namespace arges::local {
 namespace {
 
-constexpr std::int64_t panel_bytes = 448 << 10;       // of A, which stay in a core's cache
-constexpr std::int64_t chunk_bytes = 128 << 10;       // of B, likewise
-constexpr std::int64_t largest_depth = 128;           // products that a tile sums at once, from the nearest cache
-constexpr std::int64_t largest_panel = 32;            // tiles
-constexpr std::int64_t threading_products = 1 << 17;  // below, one thread is faster
+constexpr std::int64_t panel_bytes = 448 << 10;         // of A, which stay in a core's cache
+constexpr std::int64_t chunk_bytes = 128 << 10;         // of B, likewise
+constexpr std::int64_t largest_depth = 128;             // products that a tile sums at once, from the nearest cache
+constexpr std::int64_t largest_panel = 32;              // tiles
+constexpr std::int64_t products_for_threads = 1 << 17;  // below, one thread is faster
 
 std::int64_t quotient_above(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -242,7 +242,7 @@ void contract_skinny(const SkinnyPlan& plan, Operands<T> x) {
     const Shape<T> shape(plan);
     const std::int64_t rows = entries(plan.batch) * shape.m;
     const std::int64_t tiles = quotient_above(rows, tile_rows<T>);
-    const bool small = rows * shape.n * shape.k < threading_products || omp_in_parallel();
+    const bool small = rows * shape.n * shape.k < products_for_threads || omp_in_parallel();
     const std::int64_t threads = small ? 1 : std::min<std::int64_t>(tiles, omp_get_max_threads());
     std::vector<Worker<T>> workers;
     for (std::int64_t i = 0; i < threads; ++i) workers.emplace_back(plan, shape);

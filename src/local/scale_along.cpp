@@ -9,7 +9,7 @@
 namespace arges::local {
 namespace {
 
-constexpr std::int64_t threading_elements = 1 << 15;  // below, one thread is faster
+constexpr std::int64_t scaling_for_threads = 1 << 15;  // below, one thread is faster
 
 struct Axis {
     std::int64_t size, stride;
@@ -57,7 +57,7 @@ void scale_along(std::span<const std::int64_t> sizes, std::span<const std::int64
     const std::vector<Axis> axes = simplified(sizes, strides, axis);
     std::int64_t runs = 1;
     for (std::size_t i = 1; i < axes.size(); ++i) runs *= axes[i].size;
-#pragma omp parallel for schedule(static) if (runs * axes[0].size >= threading_elements)
+#pragma omp parallel for schedule(static) if (runs * axes[0].size >= scaling_for_threads)
     for (std::int64_t run = 0; run < runs; ++run) {
         std::int64_t rest = run, offset = 0;
         const real_of<T>* weight = weights.data();

@@ -17,8 +17,8 @@
 namespace arges::local {
 namespace {
 
-constexpr std::int64_t threading_elements = 1 << 15;  // below, one thread is faster
-constexpr std::int64_t streaming_bytes = 8 << 20;     // above, the target would not stay in the caches
+constexpr std::int64_t transfer_for_threads = 1 << 15;  // below, one thread is faster
+constexpr std::int64_t streaming_bytes = 8 << 20;       // above, the target would not stay in the caches
 
 /// What is the same for all threads.
 template <class T>
@@ -130,7 +130,7 @@ void transfer(std::span<const TransferAxis> axes, const T* from, T* to, T alpha,
     if (plan.size == 0) return;
     const bool stream = !mode.accumulate && plan.size * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes;
     const Job<T> job{plan, from + plan.from_offset, to + plan.to_offset, alpha, mode, stream};
-    const std::int64_t wanted = plan.size < threading_elements ? 1 : omp_get_max_threads();
+    const std::int64_t wanted = plan.size < transfer_for_threads ? 1 : omp_get_max_threads();
     const std::int64_t threads = omp_in_parallel() ? 1 : std::min(wanted, plan.tasks);
     if (threads == 1) return TileMover<T>(job).move_tasks(0, plan.tasks);
     std::vector<TileMover<T>> movers;

@@ -101,5 +101,6 @@ void use_element_kernels(const ElementKernels* table) {
     }                                                                                                                                      \
     template void use_element_kernels<T>(const ElementKernels*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_KERNELS)
+#undef ARGES_KERNELS
 
 }  // namespace arges

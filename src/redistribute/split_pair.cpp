@@ -67,5 +67,6 @@ void split_pair(const PairSplit& split, const T* from, T* to, T alpha, bool conj
 
 #define ARGES_INSTANTIATE(T) template void split_pair(const PairSplit&, const T*, T*, T, bool);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -130,5 +130,6 @@ void unpack_pair(const PairUnpack& pair, const T* from, T* to, T alpha, bool con
 
 #define ARGES_INSTANTIATE(T) template void unpack_pair(const PairUnpack&, const T*, T*, T, bool, bool);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

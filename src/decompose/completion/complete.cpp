@@ -240,5 +240,6 @@ CompletionResult<T> complete(SparseTensor<T>&& tensor, const CompletionOptions& 
                                           const SparseTensor<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

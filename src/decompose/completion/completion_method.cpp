@@ -84,5 +84,6 @@ std::unique_ptr<CompletionMethod<T>> make_completion(const CompletionOptions& op
     template std::unique_ptr<CompletionMethod<T>> make_completion(const CompletionOptions&, CompletionFactors<T>&, Distributed<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

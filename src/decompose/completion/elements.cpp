@@ -138,5 +138,6 @@ double sum_of_squares(std::span<const T> values) {
     template double sum_of_squares(std::span<const T>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

@@ -195,5 +195,6 @@ double HeldOut<T>::rmse() {
     template class HeldOut<T>;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

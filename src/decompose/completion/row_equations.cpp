@@ -190,5 +190,6 @@ void RowGradient::step(double rate, double regularization, T* row) const {
     template void RowGradient::step(double, double, T*) const;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

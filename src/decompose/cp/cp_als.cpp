@@ -213,5 +213,6 @@ std::int64_t nonnegative_memory(std::int64_t rows, std::int64_t columns, std::in
     template void run_nonnegative(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

@@ -229,5 +229,6 @@ void run_iterations(CpOperator<T>& tensor, CpState<T>& state, const CpOptions& o
                                  CpResult<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

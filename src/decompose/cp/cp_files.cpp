@@ -90,5 +90,6 @@ CpModel<T> load_model(const World& world, const std::string& directory) {
     template CpModel<T> load_model(const World&, const std::string&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -71,5 +71,6 @@ Tensor<T> reconstruct(const CpModel<T>& model, std::vector<std::int64_t> begin, 
     template Tensor<T> reconstruct(const CpModel<T>&, std::vector<std::int64_t>, std::vector<std::int64_t>);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -279,5 +279,6 @@ std::int64_t opt_memory(std::int64_t owned, std::int64_t products, std::int64_t 
 #define ARGES_INSTANTIATE(T) template void run_opt(CpOperator<T>&, CpState<T>&, const IterationOptions&, const AfterIteration&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

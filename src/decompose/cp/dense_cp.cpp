@@ -177,5 +177,6 @@ std::string explain_cp(const Tensor<T>& tensor, const CpOptions& options) {
     template std::string explain_cp(const Tensor<T>&, const CpOptions&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -188,5 +188,6 @@ MemoryTally DimensionTree<T>::memory(const std::vector<std::int64_t>& sizes, int
     template class DimensionTree<T>;
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

@@ -196,5 +196,6 @@ void scale_columns(sparse::RowMatrix<T> rows, const std::vector<double>& scale) 
     template void scale_columns(sparse::RowMatrix<T>, const std::vector<double>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

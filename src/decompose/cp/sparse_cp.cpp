@@ -110,5 +110,6 @@ CpResult<T> cp_decompose(SparseTensor<T>&& tensor, const CpOptions& options, con
     template CpResult<T> cp_decompose(SparseTensor<T>&&, const CpOptions&, const CpProgress<T>&, const CpModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

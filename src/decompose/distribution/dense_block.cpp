@@ -92,5 +92,6 @@ std::int64_t sum_bytes(std::int64_t ranks, std::int64_t rank, std::int64_t count
     template PlainLayout plain_layout(const Tensor<T>&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

@@ -257,6 +257,7 @@ MemoryTally distribution_memory(const SparseShare& share) {
     template SparseShare share_of(const Communicator&, const Distributed<T>&, const std::vector<std::int64_t>&, std::int64_t, int);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 template Distributed<float> distribute(const Communicator&, sparse::Nonzeros<float>, const DistributionPlan&);
 template Distributed<double> distribute(const Communicator&, sparse::Nonzeros<double>, const DistributionPlan&);

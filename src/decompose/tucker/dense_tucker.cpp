@@ -306,5 +306,6 @@ TuckerResult<T> tucker_decompose(const Tensor<T>& tensor, const TuckerOptions& o
     template TuckerResult<T> tucker_decompose(const Tensor<T>&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

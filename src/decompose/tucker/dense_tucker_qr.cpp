@@ -155,5 +155,6 @@ Subspace<T> subspace_by_qr(const Tensor<T>& tensor, int mode, const RankRule& ru
 #define ARGES_INSTANTIATE(T) template Subspace<T> subspace_by_qr(const Tensor<T>&, int, const RankRule&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

@@ -65,5 +65,6 @@ Subspace<T> subspace_of_gram(const World& world, Gram gram, std::int64_t length,
     template Subspace<T> subspace_of_gram(const World&, Gram, std::int64_t, const RankRule&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

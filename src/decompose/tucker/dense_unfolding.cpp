@@ -257,5 +257,6 @@ Tensor<T> mode_product(const Tensor<T>& tensor, int mode, std::span<const T> u, 
     template Tensor<T> mode_product(const Tensor<T>&, int, std::span<const T>, std::int64_t);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::decompose

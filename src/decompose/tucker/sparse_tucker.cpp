@@ -303,5 +303,6 @@ TuckerResult<T> tucker_decompose(SparseTensor<T>&& tensor, const TuckerOptions& 
     template TuckerResult<T> tucker_decompose(SparseTensor<T>&&, const TuckerOptions&, const TuckerProgress&, const TuckerModel<T>*);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -158,5 +158,6 @@ TuckerModel<T> load_tucker_model(const World& world, const std::string& file) {
     template TuckerModel<T> load_tucker_model(const World&, const std::string&);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

@@ -162,6 +162,7 @@ V CheckpointReader::value(const std::string& name) const {
     template Tensor<T> CheckpointReader::read<T>(const std::string&) const;                                                                \
     template void CheckpointReader::read_into(const std::string&, Tensor<T>&) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 template std::int64_t CheckpointReader::value(const std::string&) const;
 template double CheckpointReader::value(const std::string&) const;

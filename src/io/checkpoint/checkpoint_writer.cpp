@@ -293,5 +293,6 @@ void CheckpointWriter::commit() {
 
 #define ARGES_INSTANTIATE(T) template void CheckpointWriter::add(const std::string&, const Tensor<T>&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

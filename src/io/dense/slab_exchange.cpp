@@ -271,5 +271,6 @@ void SlabExchange::load(TensorState& tensor, const std::function<void(const Slab
     template void SlabExchange::store(const TensorState&, const std::function<void(const Slab<const T>&)>&) const;                         \
     template void SlabExchange::load(TensorState&, const std::function<void(const Slab<T>&)>&) const;
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

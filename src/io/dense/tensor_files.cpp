@@ -196,5 +196,6 @@ Tensor<T> read_tensor(const World& world, const std::string& path, const std::st
 
 #define ARGES_INSTANTIATE(T) template Tensor<T> read_tensor(const World&, const std::string&, const std::string&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

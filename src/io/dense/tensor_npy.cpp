@@ -66,5 +66,6 @@ void write_npy(const Tensor<T>& tensor, const std::string& path) {
 
 #define ARGES_INSTANTIATE(T) template void write_npy(const Tensor<T>&, const std::string&);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges

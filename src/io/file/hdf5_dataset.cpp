@@ -201,5 +201,6 @@ void ArrayReader::read_by_hdf5(std::int64_t first, std::int64_t count, std::byte
 
 #define ARGES_INSTANTIATE(T) template void ArrayReader::read(std::int64_t, std::int64_t, T*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

@@ -85,5 +85,6 @@ std::string extents_text(const std::vector<std::int64_t>& extents) {
 #define ARGES_INSTANTIATE(T) template void convert_numbers(const NumberType&, std::byte*, std::int64_t, T*);
 ARGES_FOR_EACH_ELEMENT_TYPE(ARGES_INSTANTIATE)
 ARGES_INSTANTIATE(std::int64_t)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

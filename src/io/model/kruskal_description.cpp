@@ -17,7 +17,7 @@ std::string hexadecimal(std::uint32_t checksum) {
     return text;
 }
 
-std::string quoted(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string json_text(const std::string& text) { return nlohmann::json(text).dump(); }
 
 /// "a, b, c" of f(0), f(1), ...
 template <class F>
@@ -48,22 +48,22 @@ std::vector<std::string> kruskal_file_names(const std::vector<bool>& is_listed, 
 
 std::string to_text(const KruskalDescription& d) {
     const auto names = kruskal_file_names(d.is_listed, d.form);
-    const auto name = [&](std::size_t file) { return quoted(names[file]); };
+    const auto name = [&](std::size_t file) { return json_text(names[file]); };
     const auto order = d.lengths.size();
     std::string rows;
     for (std::size_t m = 0; m < order; ++m)
         if (d.is_listed[m])
-            rows += (rows.empty() ? "" : ", ") + name(m + 1) + ": " + quoted(row_list_name(static_cast<int>(m) + 1, d.form));
+            rows += (rows.empty() ? "" : ", ") + name(m + 1) + ": " + json_text(row_list_name(static_cast<int>(m) + 1, d.form));
     if (!rows.empty()) rows = "  \"rows\": {" + rows + "},\n";
     return "{\n  \"kind\": \"Kruskal tensor\",\n"
            "  \"meaning\": \"X(i1,...,iN) = sum over r of lambda(r) mode_1(i1,r) ... mode_N(iN,r)\",\n"
            "  \"order\": " +
            std::to_string(order) + ",\n  \"components\": " + std::to_string(d.components) + ",\n  \"lengths\": [" +
            listed(order, [&](std::size_t m) { return std::to_string(d.lengths[m]); }) +
-           "],\n  \"element_type\": " + quoted(d.single ? "float32" : "float64") + ",\n  \"weights\": " + name(0) + ",\n  \"factors\": [" +
-           listed(order, [&](std::size_t m) { return name(m + 1); }) + "],\n" + rows + "  \"crc32\": {" +
-           listed(names.size(), [&](std::size_t k) { return name(k) + ": " + quoted(hexadecimal(d.checksums[k])); }) +
-           "},\n  \"temporary_names\": [" + listed(names.size(), [&](std::size_t k) { return quoted(d.temporary[k]); }) + "]\n}\n";
+           "],\n  \"element_type\": " + json_text(d.single ? "float32" : "float64") + ",\n  \"weights\": " + name(0) +
+           ",\n  \"factors\": [" + listed(order, [&](std::size_t m) { return name(m + 1); }) + "],\n" + rows + "  \"crc32\": {" +
+           listed(names.size(), [&](std::size_t k) { return name(k) + ": " + json_text(hexadecimal(d.checksums[k])); }) +
+           "},\n  \"temporary_names\": [" + listed(names.size(), [&](std::size_t k) { return json_text(d.temporary[k]); }) + "]\n}\n";
 }
 
 KruskalDescription parse_description(const std::string& text, const std::string& path) {

@@ -183,5 +183,6 @@ void write_matrix(const Communicator& comm, const std::string& path, MatrixShape
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
 ARGES_INSTANTIATE(std::int64_t)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

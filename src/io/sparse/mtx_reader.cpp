@@ -239,6 +239,7 @@ ARGES_INSTANTIATE(double)
 ARGES_INSTANTIATE(std::complex<double>)
 ARGES_INSTANTIATE(std::int64_t)
 ARGES_INSTANTIATE(std::uint8_t)
+#undef ARGES_INSTANTIATE
 
 template void expand<float>(AnyNonzeros&, MatrixSymmetry);
 template void expand<double>(AnyNonzeros&, MatrixSymmetry);

@@ -281,5 +281,6 @@ ReadNonzeros<T> read_splatt_binary(const InputFile& file, std::int64_t room) {
     template ReadNonzeros<T> read_splatt_binary(const InputFile&, std::int64_t);
 ARGES_INSTANTIATE(float)
 ARGES_INSTANTIATE(double)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

@@ -280,6 +280,7 @@ ARGES_INSTANTIATE(double)
 ARGES_INSTANTIATE(std::complex<double>)
 ARGES_INSTANTIATE(std::int64_t)
 ARGES_INSTANTIATE(bool)
+#undef ARGES_INSTANTIATE
 
 template CompactTensor<float> compacted(const SparseTensor<float>&);
 template CompactTensor<double> compacted(const SparseTensor<double>&);

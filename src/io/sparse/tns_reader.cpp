@@ -87,5 +87,6 @@ ARGES_INSTANTIATE(double)
 ARGES_INSTANTIATE(std::complex<double>)
 ARGES_INSTANTIATE(std::int64_t)
 ARGES_INSTANTIATE(std::uint8_t)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

@@ -111,5 +111,6 @@ ARGES_INSTANTIATE(double)
 ARGES_INSTANTIATE(std::complex<double>)
 ARGES_INSTANTIATE(std::int64_t)
 ARGES_INSTANTIATE(bool)
+#undef ARGES_INSTANTIATE
 
 }  // namespace arges::io

@@ -13,11 +13,11 @@ namespace arges::partition {
 
 namespace {
 
-constexpr std::int64_t coarsest = 160;  ///< vertices that are bisected directly
-constexpr double shrinkage = 2.2;       ///< of vertices from level to level, at most
-constexpr double stalled = 0.95;        ///< coarsening ends when a level keeps more of the vertices
+constexpr std::int64_t coarsest = 160;       ///< vertices that are bisected directly
+constexpr double bisection_shrinkage = 2.2;  ///< of vertices from level to level, at most
+constexpr double bisection_stalled = 0.95;   ///< coarsening ends when a level keeps more of the vertices
 constexpr std::int64_t most_pins_for_cycles = 1 << 20;
-constexpr int passes = 4;  ///< of FM on each level
+constexpr int bisection_passes = 4;  ///< of FM on each level
 
 /// A coarser hypergraph and how it came from the one below.
 struct Level {
@@ -60,9 +60,9 @@ private:
         limits.sides = sides;
         while (top().vertices() > coarsest && !work_.used_up()) {
             const auto& from = top();
-            limits.fewest = std::max(coarsest, static_cast<std::int64_t>(static_cast<double>(from.vertices()) / shrinkage));
+            limits.fewest = std::max(coarsest, static_cast<std::int64_t>(static_cast<double>(from.vertices()) / bisection_shrinkage));
             auto clustering = cluster_vertices(from, limits, random_, work_);
-            if (static_cast<double>(clustering.count) > stalled * static_cast<double>(from.vertices())) break;
+            if (static_cast<double>(clustering.count) > bisection_stalled * static_cast<double>(from.vertices())) break;
             auto coarser = contract(from, clustering);
             work_.spend(from.pin_count());
             if (sides) {
@@ -79,7 +79,7 @@ private:
         while (true) {
             Bisection bisection(top(), request_.limits, work_);
             bisection.assign(std::move(sides));
-            bisection.refine(passes);
+            bisection.refine(bisection_passes);
             sides = bisection.sides();
             if (levels_.empty()) return bisection.quality();
             const auto& cluster = levels_.back().clustering.cluster;

@@ -11,7 +11,7 @@ namespace arges::partition {
 
 namespace {
 
-constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+constexpr std::int64_t most_vertices = std::numeric_limits<std::uint32_t>::max();
 
 std::int64_t checked_sum(std::int64_t a, std::int64_t b) {
     std::int64_t sum = 0;
@@ -36,7 +36,7 @@ Hypergraph::Hypergraph(HypergraphData data)
     : vertices_(data.vertices), constraints_(data.constraints), net_begin_(std::move(data.net_begin)), pins_(std::move(data.pins)),
       costs_(std::move(data.costs)), weights_(std::move(data.weights)) {
     if (net_begin_.empty()) net_begin_.push_back(0);
-    if (vertices_ < 0 || vertices_ > most || nets() > most)
+    if (vertices_ < 0 || vertices_ > most_vertices || nets() > most_vertices)
         throw InvalidArgument("a hypergraph has " + std::to_string(vertices_) + " vertices and " + std::to_string(nets()) +
                               " nets; each must be below 2^32");
     if (constraints_ < 1) throw InvalidArgument("a hypergraph's vertices need at least one weight each");
@@ -68,7 +68,7 @@ void Hypergraph::check() const {
 }
 
 void Hypergraph::drop_repeated_pins() {
-    std::vector<std::uint32_t> seen_in(static_cast<std::size_t>(vertices_), std::uint32_t(most));
+    std::vector<std::uint32_t> seen_in(static_cast<std::size_t>(vertices_), std::uint32_t(most_vertices));
     std::size_t to = 0, from = 0;
     for (std::size_t net = 0; net + 1 < net_begin_.size(); ++net) {
         const auto end = static_cast<std::size_t>(net_begin_[net + 1]);

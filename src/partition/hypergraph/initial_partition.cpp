@@ -11,7 +11,7 @@ namespace arges::partition {
 
 namespace {
 
-constexpr int passes = 6;
+constexpr int initial_passes = 6;
 
 /// The weight of each vertex as a share of all, summed over the constraints.
 std::vector<double> loads(const Hypergraph& hypergraph) {
@@ -50,7 +50,7 @@ void find_bisection(const Hypergraph& hypergraph, double share, int tries, Rando
             bisection.assign(filled(load, random.permutation(hypergraph.vertices()), share));
         else
             bisection.grow(random.below(load.size()), share, random);
-        bisection.refine(passes);
+        bisection.refine(initial_passes);
         if (best_sides.empty() || bisection.quality() < best) {
             best = bisection.quality();
             best_sides = bisection.sides();

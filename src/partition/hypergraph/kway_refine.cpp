@@ -10,7 +10,7 @@ namespace arges::partition {
 
 namespace {
 
-constexpr std::int64_t worthwhile = 400;  ///< a pass that lowers the cut by a smaller part is the last one
+constexpr std::int64_t worthwhile_pass = 400;  ///< a pass that lowers the cut by a smaller part is the last one
 
 /// How many pins of each net are in each part: a table of all parts for nets with at least as many pins, a list of parts for
 /// others.
@@ -107,7 +107,7 @@ public:
             fallen += visit(v);
         }
         cut_ -= fallen;
-        return fallen * worthwhile > cut_ || balanced_ > 0;
+        return fallen * worthwhile_pass > cut_ || balanced_ > 0;
     }
 
 private:

@@ -22,10 +22,10 @@ using Numbers = Team::Numbers;
 
 constexpr std::int64_t margin = 8;    ///< coarsening goes on that far below what may be gathered: the more levels, the more refinement
 constexpr std::int64_t cut_back = 4;  ///< clusters keep that much fewer pins than may be gathered: rank 0 works on them alone
-constexpr std::int64_t pins_of_vertex = 16;  ///< that may be gathered, for each vertex that may be
-constexpr int most_turns = 8;                ///< of refinement on each level
-constexpr std::int64_t worthwhile = 200;     ///< a turn that lowers the cut by a smaller part is the last one
-constexpr int rough_tries = 2;               ///< first bisections where parts are only to bring vertices together
+constexpr std::int64_t pins_of_vertex = 16;    ///< that may be gathered, for each vertex that may be
+constexpr int most_turns = 8;                  ///< of refinement on each level
+constexpr std::int64_t worthwhile_turn = 200;  ///< a turn that lowers the cut by a smaller part is the last one
+constexpr int rough_tries = 2;                 ///< first bisections where parts are only to bring vertices together
 
 /// How good parts are: first the weight above the limits, then the cut.
 struct Quality {
@@ -195,7 +195,7 @@ private:
             const auto now = quality(moved, places);
             if (!(now < best)) return;
             parts = std::move(moved);
-            const bool go_on = now.overload < best.overload || (best.cut - now.cut) * worthwhile > now.cut;
+            const bool go_on = now.overload < best.overload || (best.cut - now.cut) * worthwhile_turn > now.cut;
             best = now;
             if (!go_on) return;
         }

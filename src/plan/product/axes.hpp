@@ -3,11 +3,15 @@
 
 #include "plan/product/product.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
 namespace arges {
+
+/// True if a list of labels or axes has one.
+inline bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
 
 /// A label, or labels of a symmetric node that stay together: one dimension of the iteration space. Leaves of the trees are labels.
 struct Axis {

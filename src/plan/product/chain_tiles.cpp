@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::int64_t shortest_run = 64;  // elements of the largest operand that follow each other in memory, where they are cut
 
-bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
-
 class ChainTiler {
 public:
     ChainTiler(const ProductPlan& plan, const std::vector<std::int64_t>& length, std::int64_t room)

@@ -5,12 +5,6 @@
 
 namespace arges {
 
-namespace {
-
-bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
-
-}  // namespace
-
 FoldOrder::FoldOrder(const ProductPlan& unmapped, const std::vector<TensorStorage>& storage) : unmapped_(unmapped), storage_(storage) {
     for (const auto& axis : unmapped.axes) role_.push_back(role_of(axis));
     for (std::size_t o = 0; o < unmapped.operands.size(); ++o) lists_.push_back(lists_of(o));

@@ -10,8 +10,6 @@ namespace arges {
 
 namespace {
 
-bool contains(const std::vector<int>& list, int x) { return std::find(list.begin(), list.end(), x) != list.end(); }
-
 /// The axes of an operand as its labels follow each other.
 std::vector<int> axes_by_labels(const std::vector<Axis>& axes, std::size_t o, const std::vector<int>& labels) {
     std::vector<int> result;
