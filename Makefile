@@ -12,8 +12,13 @@ LIBS      := $(SCALAPACK_LIBS) $(BLAS_LIBS) $(FMT_LIBS) $(HDF5_LIBS) $(ZLIB_LIBS
 MAKEFLAGS += --no-print-directory
 JOBS      ?= $(shell nproc 2>/dev/null || echo 1)
 
-# What there is to build. A folder without files adds nothing.
-objects         = $(patsubst %.cpp,$(BUILD)/obj/%.o,$(1))
+# What there is to build. A folder without files adds nothing. Several files of a folder are one object (unit_of_FILE) unless UNITS=0.
+UNITS           ?= 1
+ifneq ($(UNITS),0)
+$(shell scripts/units.sh $(BUILD))
+include $(BUILD)/units/units.mk
+endif
+objects         = $(sort $(foreach file,$(1),$(BUILD)/obj/$(or $(unit_of_$(file)),$(file:.cpp=)).o))
 programs        = $(patsubst %.cpp,$(BUILD)/%,$(1))
 cli_sources     := $(wildcard src/cli/*.cpp)
 LAYERS          ?= *
@@ -85,13 +90,20 @@ $(BUILD)/obj/%.o: %.cpp $(BUILD)/command.stamp
 	@mkdir -p $(@D)
 	$(COMPILE) $(addprefix -Winvalid-pch -Wno-array-bounds -Wno-stringop-overflow -include ,$(PRECOMPILED)) -c $< -o $@
 
+$(BUILD)/obj/%.o: $(BUILD)/units/%.cpp $(BUILD)/command.stamp
+	@mkdir -p $(@D)
+	$(COMPILE) $(UNIT_FLAGS) $(addprefix -Winvalid-pch -Wno-array-bounds -Wno-stringop-overflow -include ,$(PRECOMPILED)) -c $< -o $@
+
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+
+# What a file that is compiled alone is warned of; in a unit, names of other files are in sight.
+UNIT_FLAGS := -I. -Wno-shadow -Wno-subobject-linkage
 
 # A stamp is written as the makefile is read, and only when its text changes. (A rule that always runs would make what depends on it anew
 # now and then: make asks whether it has run, before it asks for its time.)
 write_stamp = $(shell mkdir -p $(dir $(1)) && { echo '$(2)' | cmp -s - $(1) || echo '$(2)' > $(1); })
 $(call write_stamp,$(BUILD)/command.stamp,$(COMPILE) $(COOL_FLAGS) $(TEST_FLAGS))
-$(call write_stamp,$(BUILD)/library.stamp,$(library_sources))
+$(call write_stamp,$(BUILD)/library.stamp,$(call objects,$(library_sources)))
 
 # Linking.
 $(LIBRARY): $(call objects,$(library_sources)) $(BUILD)/library.stamp
