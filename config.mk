@@ -39,7 +39,7 @@ OPENMP_FLAGS := -fopenmp
 OPT ?= fast
 ifeq ($(OPT),fast)
   OPT_FLAGS := -O3 -march=native -DNDEBUG
-  COOL_FLAGS := -O1  # of the program's own files (src/cli), where nothing is hot
+  COOL_FLAGS := -O1  # of what is not hot: the program, its documents, calls from C (the folders stand in the Makefile)
   TEST_FLAGS := -O1  # of the tests' own files: these compile in half the time
 else ifeq ($(OPT),checked)
   SANITIZE  := -fsanitize=address,undefined -fno-sanitize=null,object-size,vptr -fno-sanitize-recover=undefined

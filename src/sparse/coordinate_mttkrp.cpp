@@ -11,28 +11,34 @@ namespace {
 
 /// Sorted by the shortest mode, then the next longer one, and so on: many nonzeros in a row share the rows of the short modes.
 template <class T>
-struct Coordinates {
-    static constexpr Format format = Format::coordinates;
+struct Coordinates final : StreamStorage<T> {
     std::vector<std::vector<std::uint32_t>> indices;
-    std::vector<T> values;
+    std::vector<T> own_values;
 
     explicit Coordinates(const LocalNonzeros<T>& nonzeros) {
         const auto order = lexicographic_positions(nonzeros.indices, nonzeros.rows, modes_from(-1, nonzeros.rows));
         for (const auto& index : nonzeros.indices) indices.push_back(reordered(index, order));
-        values = reordered(nonzeros.values, order);
+        own_values = reordered(nonzeros.values, order);
     }
 
-    std::int64_t bytes() const { return static_cast<std::int64_t>(values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t))); }
+    Format format() const override { return Format::coordinates; }
+    std::span<const T> values() const override { return own_values; }
+    std::int64_t bytes() const override {
+        return static_cast<std::int64_t>(own_values.size() * (sizeof(T) + indices.size() * sizeof(std::uint32_t)));
+    }
 
-    struct Reader {
+    struct Reader final : BatchReader {
+        explicit Reader(const std::vector<std::vector<std::uint32_t>>& all) : indices(all) {}
         const std::vector<std::vector<std::uint32_t>>& indices;
-        void read(std::int64_t x, int count, Batch& batch) const {
-            for (std::size_t m = 0; m < indices.size(); ++m)
+        void read(std::int64_t x, int count, Batch& batch) override {
+            for (std::size_t m = 0; m < indices.size(); ++m) {
+                prefetch_ahead(indices[m].data() + x);
                 std::memcpy(batch.index(static_cast<int>(m)), indices[m].data() + x,
                             static_cast<std::size_t>(count) * sizeof(std::uint32_t));
+            }
         }
     };
-    Reader reader(std::int64_t) const { return {indices}; }
+    std::unique_ptr<BatchReader> reader(std::int64_t) const override { return std::make_unique<Reader>(indices); }
 };
 
 }  // namespace
@@ -49,7 +55,7 @@ MemoryTally coordinates_memory(std::span<const std::int64_t> rows, std::int64_t 
 
 template <class T>
 std::unique_ptr<Mttkrp<T>> make_coordinates(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
-    return std::make_unique<StreamMttkrp<T, Coordinates<T>>>(nonzeros, modes, Coordinates<T>(nonzeros));
+    return make_stream<T>(nonzeros, modes, std::make_unique<Coordinates<T>>(nonzeros));
 }
 
 template std::unique_ptr<Mttkrp<float>> make_coordinates(const LocalNonzeros<float>&, std::span<const int>);

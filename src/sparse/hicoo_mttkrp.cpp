@@ -10,13 +10,12 @@ namespace {
 /// Blocks of 2^7 indices in each mode (Li, Sun and Vuduc, *HiCOO: hierarchical storage of sparse tensors*, 2018): a nonzero has
 /// one byte for each mode, a block its position. Blocks, and nonzeros in a block, are in the order of their interleaved bits.
 template <class T>
-struct BlockedNonzeros {
-    static constexpr Format format = Format::hicoo;
+struct BlockedNonzeros final : StreamStorage<T> {
     static constexpr int block_bits = 7;
     std::vector<std::vector<std::uint32_t>> bases;   ///< by mode: first index of each block
     std::vector<std::int64_t> starts;                ///< first nonzero of each block, and the end
     std::vector<std::vector<std::uint8_t>> offsets;  ///< by mode
-    std::vector<T> values;
+    std::vector<T> own_values;
 
     explicit BlockedNonzeros(const LocalNonzeros<T>& nonzeros) {
         const auto positions = by_block(nonzeros);
@@ -39,18 +38,21 @@ struct BlockedNonzeros {
                 bases[m].push_back(nonzeros.indices[m][static_cast<std::size_t>(positions[x])] >> block_bits << block_bits);
         }
         starts.push_back(static_cast<std::int64_t>(positions.size()));
-        values = reordered(nonzeros.values, positions);
+        own_values = reordered(nonzeros.values, positions);
     }
 
-    std::int64_t bytes() const {
-        return static_cast<std::int64_t>(values.size() * (sizeof(T) + offsets.size()) + starts.size() * sizeof(std::int64_t) +
+    Format format() const override { return Format::hicoo; }
+    std::span<const T> values() const override { return own_values; }
+    std::int64_t bytes() const override {
+        return static_cast<std::int64_t>(own_values.size() * (sizeof(T) + offsets.size()) + starts.size() * sizeof(std::int64_t) +
                                          bases.size() * (starts.size() - 1) * sizeof(std::uint32_t));
     }
 
-    struct Reader {
+    struct Reader final : BatchReader {
+        Reader(const BlockedNonzeros& all, std::size_t first_block) : nonzeros(all), block(first_block) {}
         const BlockedNonzeros& nonzeros;
         std::size_t block;
-        void read(std::int64_t x, int count, Batch& batch) {
+        void read(std::int64_t x, int count, Batch& batch) override {
             for (int i = 0; i < count;) {
                 while (nonzeros.starts[block + 1] <= x + i) ++block;
                 const int end = static_cast<int>(std::min<std::int64_t>(count, nonzeros.starts[block + 1] - x));
@@ -64,9 +66,9 @@ struct BlockedNonzeros {
             }
         }
     };
-    Reader reader(std::int64_t first) const {
+    std::unique_ptr<BatchReader> reader(std::int64_t first) const override {
         const auto next = std::upper_bound(starts.begin(), starts.end(), first) - starts.begin();
-        return {*this, static_cast<std::size_t>(std::max<std::int64_t>(next - 1, 0))};
+        return std::make_unique<Reader>(*this, static_cast<std::size_t>(std::max<std::int64_t>(next - 1, 0)));
     }
 
 private:
@@ -130,7 +132,7 @@ MemoryTally hicoo_memory(std::span<const std::int64_t> rows, std::int64_t count)
 
 template <class T>
 std::unique_ptr<Mttkrp<T>> make_hicoo(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
-    return std::make_unique<StreamMttkrp<T, BlockedNonzeros<T>>>(nonzeros, modes, BlockedNonzeros<T>(nonzeros));
+    return make_stream<T>(nonzeros, modes, std::make_unique<BlockedNonzeros<T>>(nonzeros));
 }
 
 template std::unique_ptr<Mttkrp<float>> make_hicoo(const LocalNonzeros<float>&, std::span<const int>);

@@ -10,12 +10,11 @@ namespace {
 
 /// Keys of one or more words and values, sorted by key.
 template <class T>
-struct LinearNonzeros {
-    static constexpr Format format = Format::linear;
+struct LinearNonzeros final : StreamStorage<T> {
     LinearKey key;
     int order;
     std::vector<std::vector<std::uint64_t>> words;  ///< by word
-    std::vector<T> values;
+    std::vector<T> own_values;
 
     explicit LinearNonzeros(const LocalNonzeros<T>& nonzeros) : key(nonzeros.rows), order(nonzeros.order()) {
         std::vector<KeyWord> key_words;
@@ -28,23 +27,33 @@ struct LinearNonzeros {
         const auto positions = sorted_positions(nonzeros.count(), key_words, bits);
         words.resize(static_cast<std::size_t>(key.words()), std::vector<std::uint64_t>(positions.size()));
         for (int w = 0; w < key.words(); ++w) encode(nonzeros, positions, w, words[static_cast<std::size_t>(w)]);
-        values = reordered(nonzeros.values, positions);
+        own_values = reordered(nonzeros.values, positions);
     }
 
-    std::int64_t bytes() const { return static_cast<std::int64_t>(values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t))); }
+    Format format() const override { return Format::linear; }
+    std::span<const T> values() const override { return own_values; }
+    std::int64_t bytes() const override {
+        return static_cast<std::int64_t>(own_values.size() * (sizeof(T) + words.size() * sizeof(std::uint64_t)));
+    }
 
-    struct Reader {
+    struct Reader final : BatchReader {
+        explicit Reader(const LinearNonzeros& all) : nonzeros(all) {}
         const LinearNonzeros& nonzeros;
-        void read(std::int64_t x, int count, Batch& batch) const {
-            for (int m = 0; m < nonzeros.order; ++m) {
-                auto* index = batch.index(m);
-                nonzeros.key.template decode<false>(m, 0, nonzeros.words[0].data() + x, count, index);
-                for (int w = 1; w < nonzeros.key.words(); ++w)
-                    nonzeros.key.template decode<true>(m, w, nonzeros.words[static_cast<std::size_t>(w)].data() + x, count, index);
+        void read(std::int64_t x, int count, Batch& batch) override {
+            const int words = nonzeros.key.words();
+            for (int w = 0; w < words; ++w) {
+                const auto* const keys = nonzeros.words[static_cast<std::size_t>(w)].data() + x;
+                prefetch_ahead(keys);
+                for (int m = 0; m < nonzeros.order; ++m) {
+                    if (w == 0)
+                        nonzeros.key.template decode<false>(m, w, keys, count, batch.index(m));
+                    else
+                        nonzeros.key.template decode<true>(m, w, keys, count, batch.index(m));
+                }
             }
         }
     };
-    Reader reader(std::int64_t) const { return {*this}; }
+    std::unique_ptr<BatchReader> reader(std::int64_t) const override { return std::make_unique<Reader>(*this); }
 
 private:
     void encode(const LocalNonzeros<T>& nonzeros, std::span<const std::int64_t> positions, int word, std::span<std::uint64_t> keys) const {
@@ -74,7 +83,7 @@ MemoryTally linear_memory(std::span<const std::int64_t> rows, std::int64_t count
 
 template <class T>
 std::unique_ptr<Mttkrp<T>> make_linear(const LocalNonzeros<T>& nonzeros, std::span<const int> modes) {
-    return std::make_unique<StreamMttkrp<T, LinearNonzeros<T>>>(nonzeros, modes, LinearNonzeros<T>(nonzeros));
+    return make_stream<T>(nonzeros, modes, std::make_unique<LinearNonzeros<T>>(nonzeros));
 }
 
 template std::unique_ptr<Mttkrp<float>> make_linear(const LocalNonzeros<float>&, std::span<const int>);
